@@ -1,0 +1,88 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// CURFEW_EMBEDDED=1 builds what runs always as Embedded Swift: the form in which curfewd is shipped (deploy/build).
+// Tests, the command line tool and its packages exist in the regular build only.
+let embedded = Context.environment["CURFEW_EMBEDDED"] != nil
+
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .treatAllWarnings(as: .error),
+]
+let device: [SwiftSetting] =
+    strict + (embedded ? [.enableExperimentalFeature("Embedded"), .unsafeFlags(["-wmo"])] : [])
+let cWarnings: [CSetting] = [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]
+
+// What curfewd links. Dependencies point inward: curfewd -> Supervision -> leaf modules and Lifecycle.
+var targets: [Target] = [
+    .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+    .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+    .target(name: "CLinux", cSettings: cWarnings),
+    .target(
+        name: "CToml",
+        cxxSettings: [.unsafeFlags(["-fno-exceptions", "-fno-rtti", "-Wall", "-Wextra", "-Werror"])]),
+    .target(name: "Lifecycle", swiftSettings: device),
+    .target(name: "SystemCalls", dependencies: ["CLinux"], swiftSettings: device),
+    .target(name: "Configuration", dependencies: ["Lifecycle", "SystemCalls", "CToml"], swiftSettings: device),
+    .target(name: "Varlink", dependencies: ["SystemCalls", "CLinux", "CJansson"], swiftSettings: device),
+    .target(name: "EventLoop", dependencies: ["SystemCalls", "CLinux", "CSystemd"], swiftSettings: device),
+    .target(name: "MessageBus", dependencies: ["SystemCalls", "CLinux", "CSystemd"], swiftSettings: device),
+    .target(name: "ProcessControl", dependencies: ["SystemCalls", "CLinux"], swiftSettings: device),
+    .target(name: "ControlGroup", dependencies: ["SystemCalls", "CLinux"], swiftSettings: device),
+    .target(name: "Journal", dependencies: ["SystemCalls", "CLinux", "CSystemd"], swiftSettings: device),
+    .target(
+        name: "Supervision",
+        dependencies: [
+            "Lifecycle", "Configuration", "Varlink", "SystemCalls", "EventLoop", "MessageBus", "ProcessControl",
+            "ControlGroup", "Journal", "CLinux",
+        ],
+        swiftSettings: device),
+    .executableTarget(name: "curfewd", dependencies: ["Supervision", "SystemCalls"], swiftSettings: device),
+]
+var products: [Product] = [.executable(name: "curfewd", targets: ["curfewd"])]
+var packages: [Package.Dependency] = []
+
+if !embedded {
+    packages += [.package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")]
+    products += [.executable(name: "curfew", targets: ["curfew"])]
+    targets += [
+        .target(
+            name: "CurfewCommands",
+            dependencies: [
+                "Lifecycle", "Varlink", "Configuration", "SystemCalls", "CLinux",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+        .executableTarget(name: "curfew", dependencies: ["CurfewCommands"], swiftSettings: strict),
+        .target(
+            name: "LifecycleSimulation", dependencies: ["Lifecycle"], path: "Tests/LifecycleSimulation",
+            swiftSettings: strict),
+        .testTarget(name: "LifecycleTests", dependencies: ["Lifecycle"], swiftSettings: strict),
+        .testTarget(
+            name: "LifecycleSimulationTests", dependencies: ["Lifecycle", "LifecycleSimulation"],
+            exclude: ["seeds.txt"], swiftSettings: strict),
+        .testTarget(
+            name: "ConfigurationTests", dependencies: ["Configuration", "Lifecycle", "SystemCalls"],
+            swiftSettings: strict),
+        .testTarget(name: "VarlinkTests", dependencies: ["Varlink", "SystemCalls", "CLinux"], swiftSettings: strict),
+        .testTarget(
+            name: "SystemTests",
+            dependencies: [
+                "SystemCalls", "EventLoop", "MessageBus", "ProcessControl", "ControlGroup", "Journal", "CLinux",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SupervisionTests", dependencies: ["Supervision", "Lifecycle", "Varlink", "SystemCalls", "CLinux"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "CurfewCommandsTests", dependencies: ["CurfewCommands", "Varlink"], swiftSettings: strict),
+        .testTarget(name: "SourceRulesTests", swiftSettings: strict),
+    ]
+}
+
+let package = Package(
+    name: "curfew", products: products, dependencies: packages, targets: targets, cLanguageStandard: .gnu11,
+    cxxLanguageStandard: .gnucxx17)

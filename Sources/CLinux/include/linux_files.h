@@ -1,0 +1,31 @@
+// What Swift cannot import directly: errno (a macro), variadic calls, and names that clash with Swift's own.
+#pragma once
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+static inline int linux_errno(void) { return errno; }
+static inline void linux_set_errno(int value) { errno = value; }
+
+static inline int linux_open(const char *path, int flags, mode_t mode) { return open(path, flags | O_CLOEXEC, mode); }
+static inline int linux_dup_cloexec(int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, 3); }
+static inline int linux_get_flags(int fd) { return fcntl(fd, F_GETFL); }
+static inline int linux_set_flags(int fd, int flags) { return fcntl(fd, F_SETFL, flags); }
+static inline int linux_set_descriptor_flags(int fd, int flags) { return fcntl(fd, F_SETFD, flags); }
+
+static inline int linux_stat(const char *path, struct stat *out) { return stat(path, out); }
+static inline const char *linux_entry_name(const struct dirent *entry) { return entry->d_name; }
+
+// Nanoseconds of a clock; -1 where the kernel has no such clock.
+static inline int64_t linux_clock_ns(clockid_t clock) {
+    struct timespec t;
+    if (clock_gettime(clock, &t) != 0) return -1;
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+static inline int64_t linux_monotonic_ns(void) { return linux_clock_ns(CLOCK_MONOTONIC); }
+static inline int64_t linux_boottime_ns(void) { return linux_clock_ns(CLOCK_BOOTTIME); }
+static inline int64_t linux_realtime_ns(void) { return linux_clock_ns(CLOCK_REALTIME); }

@@ -1,0 +1,7 @@
+#pragma once
+#define SD_JOURNAL_SUPPRESS_LOCATION
+#include <systemd/sd-bus.h>
+#include <systemd/sd-daemon.h>
+#include <systemd/sd-event.h>
+#include <systemd/sd-id128.h>
+#include <systemd/sd-journal.h>

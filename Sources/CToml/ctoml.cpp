@@ -1,0 +1,2 @@
+#include "CToml.h"
+int ctoml_present(void) { return 1; }

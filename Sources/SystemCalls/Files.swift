@@ -1,0 +1,82 @@
+internal import CLinux
+
+/// Whole files and directories, by path.
+public enum Files {
+    /// At most `limit` bytes of a file.
+    public static func read(_ path: String, limit: Int = .max) throws(SystemError) -> [UInt8] {
+        let file = try FileDescriptor.open(path, O_RDONLY)
+        do throws(SystemError) {
+            return try file.readAll(limit: limit)
+        } catch {
+            throw SystemError(error.operation, path, errno: error.errno)
+        }
+    }
+
+    /// Writes into an existing file, as /sys and /proc want it: one write, no truncation, no creation.
+    public static func writeExisting(_ path: String, _ text: String) throws(SystemError) {
+        let file = try FileDescriptor.open(path, O_WRONLY)
+        do throws(SystemError) {
+            try file.writeAll([UInt8](text.utf8))
+        } catch {
+            throw SystemError("write", path, errno: error.errno)
+        }
+    }
+
+    /// Replaces a file so that a crash or power loss leaves the old or the new content, never a mixture:
+    /// temporary file, fsync, rename, fsync of the directory when `durable`.
+    public static func replace(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o644, durable: Bool = true)
+        throws(SystemError)
+    {
+        let temporary = path + ".new"
+        do throws(SystemError) {
+            let file = try FileDescriptor.open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode: mode)
+            try file.writeAll(bytes)
+            if durable, fsync(file.rawValue) != 0 { throw SystemError("fsync", temporary) }
+            if rename(temporary, path) != 0 { throw SystemError("rename", path) }
+        } catch {
+            _ = unlink(temporary)
+            throw SystemError(error.operation, path, errno: error.errno)
+        }
+        guard durable else { return }
+        let directory = try FileDescriptor.open(directoryName(of: path), O_RDONLY | O_DIRECTORY)
+        if fsync(directory.rawValue) != 0 { throw SystemError("fsync", path) }
+    }
+
+    /// Creates a directory and those above it; one that is there already is left as it is.
+    public static func createDirectories(_ path: String, mode: UInt32 = 0o755) throws(SystemError) {
+        if mkdir(path, mode) == 0 { return }
+        let errno = Errno.current
+        switch errno {
+        case .exists: return
+        case .noEntry:
+            try createDirectories(directoryName(of: path), mode: mode)
+            if mkdir(path, mode) != 0, Errno.current != .exists { throw SystemError("mkdir", path) }
+        default: throw SystemError("mkdir", path, errno: errno)
+        }
+    }
+
+    /// The names in a directory, sorted, without "." and "..".
+    public static func list(_ path: String) throws(SystemError) -> [String] {
+        guard let directory = opendir(path) else { throw SystemError("opendir", path) }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = String(cString: linux_entry_name(entry))
+            if name != "." && name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    public static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    public static func remove(_ path: String) throws(SystemError) {
+        if unlink(path) != 0 { throw SystemError("unlink", path) }
+    }
+
+    /// "/a/b" of "/a/b/c", "." of "c".
+    public static func directoryName(of path: String) -> String {
+        let bytes = Array(path.utf8)
+        guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+        return slash == 0 ? "/" : String(decoding: bytes[0..<slash], as: UTF8.self)
+    }
+}
