@@ -1,0 +1,102 @@
+/// Everything the core can ask of the shell, carried out in order after the transition.
+public enum Effect: Equatable, Sendable {
+    /// Start the app's program in a fresh control group. Answered by `spawned` or `spawnFailed`.
+    case spawn(AppID, InstanceID, LaunchReason, background: Bool)
+    /// Call the app's delegate. deadline: from now. Answered by `handlerReturned`.
+    case call(InstanceID, CallID, HandlerCall, deadline: Nanoseconds)
+    /// SIGTERM to the main process.
+    case terminate(InstanceID)
+    /// Kill every process of the control group at once. Answered by `exited`.
+    case kill(InstanceID)
+    /// The main process is gone: kill what is left in the control group and remove it. Answered by `groupEmptied`.
+    case clear(InstanceID)
+    /// Answered by `frozen`.
+    case freeze(InstanceID)
+    case thaw(InstanceID)
+    /// Say which processes could not be frozen or killed.
+    case nameCulprits(InstanceID, Stuck)
+    case takeLock(LockKind)
+    case releaseLock(LockKind)
+    /// Answered by `preparingForSleep`.
+    case readPreparingForSleep
+    /// Record an end, durably. Comes before anything that follows from it.
+    case report(Termination)
+    case reply(RequestID, RequestOutcome)
+    case note(Notice)
+    /// What can be seen of an app has changed.
+    case appChanged(AppID)
+    case deviceChanged
+    /// Every app is ended: leave.
+    case stopDaemon
+}
+
+/// What would not let go.
+public enum Stuck: UInt8, Sendable {
+    case unfreezable
+    case unkillable
+}
+
+/// A handler, with what it is told beside its deadline.
+public enum HandlerCall: Equatable, Sendable {
+    case didFinishLaunching(LaunchReason)
+    case didBecomeActive
+    case willResignActive
+    case didEnterBackground
+    case willEnterForeground
+    /// reason: the termination namespace, "user".
+    case willTerminate(String)
+
+    public var handler: Handler {
+        switch self {
+        case .didFinishLaunching: .didFinishLaunching
+        case .didBecomeActive: .didBecomeActive
+        case .willResignActive: .willResignActive
+        case .didEnterBackground: .didEnterBackground
+        case .willEnterForeground: .willEnterForeground
+        case .willTerminate: .willTerminate
+        }
+    }
+}
+
+/// What is worth a line in the journal and has no other effect.
+public enum Notice: Equatable, Sendable {
+    case launched(AppID, InstanceID)
+    case restartScheduled(AppID, delay: Nanoseconds)
+    /// `restart-limit` ends in a row: nobody starts it again but an operator.
+    case leftDown(AppID, ends: Int)
+    /// A handler ran into its deadline: the app is about to be killed.
+    case overrun(AppID, InstanceID, TerminationReason)
+    case phaseChanged(AppID, ScenePhase)
+    case sleepPreparing(sleep: Int, allowance: Nanoseconds)
+    /// elapsed: from the announcement.
+    case sleepReleased(sleep: Int, elapsed: Nanoseconds, killed: Int)
+    case sleepEnded(sleep: Int, cancelled: Bool)
+    /// The board slept without a word to us.
+    case sleptUnannounced(Nanoseconds)
+    case shutdownPreparing(allowance: Nanoseconds?)
+    case shutdownCancelled
+    /// The board gave no time: handler deadlines were moved by this much.
+    case stalled(Nanoseconds)
+}
+
+/// When the core must be woken, and why.
+public struct Deadline: Equatable, Sendable {
+    /// MONOTONIC. In the past: at once.
+    public var at: Nanoseconds
+    public var reason: Reason
+
+    public enum Reason: Equatable, Sendable {
+        case handler(AppID, Handler)
+        case exit(AppID)
+        case liveness(AppID)
+        case restart(AppID)
+        case freeze(AppID)
+        case clearing(AppID)
+        /// A handler runs: a look at the clock, so that a stalled board is noticed before anybody is judged.
+        case stallCheck
+        case sleepAllowance
+        case sleepRelease
+        case sleepCancellation
+        case shutdown
+    }
+}

@@ -1,0 +1,73 @@
+/// Everything the core can hear. The shell makes one of what the kernel, the buses and the clients say.
+public enum Event: Equatable, Sendable {
+    /// The configuration, at start and at each reload. Apps that are gone from it are ended; new ones are added.
+    case configured([AppPolicy], DevicePolicy)
+    /// The configuration is known and nothing of a predecessor is left: apps with `launch = "boot"` start.
+    case started
+    /// Whether processes can be frozen here (a writable control group).
+    case freezing(available: Bool)
+    /// Time has come (`nextDeadline`), a clock was set, or the board may have slept: nothing but the instant.
+    case woke
+
+    // What the kernel says of an instance.
+    case spawned(InstanceID)
+    /// code: errno; explanation: "exec /usr/bin/x: No such file or directory".
+    case spawnFailed(InstanceID, code: Int32, explanation: String)
+    /// The main process is gone and reaped.
+    case exited(InstanceID, ExitStatus)
+    /// Nothing is left in the control group, and it is removed.
+    case groupEmptied(InstanceID)
+    case frozen(InstanceID)
+
+    // What an app says.
+    case handlerReturned(InstanceID, CallID)
+    case ready(InstanceID)
+    case ping(InstanceID)
+    /// STOPPING=1: the app is ending by itself.
+    case stopping(InstanceID)
+    /// EXTEND_TIMEOUT_USEC: counted from now.
+    case extendTimeout(InstanceID, Nanoseconds)
+
+    // What logind says. delayMax: InhibitDelayMaxUSec; nil: unknown.
+    case loginAvailable(delayMax: Nanoseconds?, preparingForSleep: Bool, preparingForShutdown: Bool)
+    /// Locks are gone with it.
+    case loginUnavailable
+    case lockTaken(LockKind)
+    case lockRefused(LockKind)
+    /// signalled: MONOTONIC when the signal came, which is when logind's clock started.
+    case prepareForSleep(Bool, delayMax: Nanoseconds?, signalled: Nanoseconds)
+    case prepareForShutdown(Bool, delayMax: Nanoseconds?, signalled: Nanoseconds)
+    /// The answer to `readPreparingForSleep`; nil: logind does not say.
+    case preparingForSleep(Bool?)
+
+    /// A call of the Control interface; answered by one `reply`.
+    case requested(RequestID, Request)
+    /// Its client is gone: no reply is awaited any more.
+    case requestAbandoned(RequestID)
+    /// SIGTERM: end all apps, then the daemon.
+    case stopRequested
+}
+
+/// logind's delay locks.
+public enum LockKind: UInt8, CaseIterable, Sendable { case sleep, shutdown }
+
+/// What an operator asks for.
+public enum Request: Equatable, Sendable {
+    case launch(AppID, background: Bool)
+    case activate(AppID)
+    case background(AppID)
+    case terminate(AppID, force: Bool)
+    /// One edge of a sleep, from the sleep hook or for a logical sleep, which nothing but another edge ends.
+    case sleep(start: Bool, logical: Bool)
+}
+
+/// How a request ended.
+public enum RequestOutcome: Equatable, Sendable {
+    case done
+    /// killed: the names of the apps that had to be ended.
+    case sleepReady(sleep: Int, killed: [String])
+    case notRunning
+    case appEnded(Termination)
+    /// "sleeping", "shutting down", ...
+    case denied(String)
+}

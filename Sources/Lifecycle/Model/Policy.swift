@@ -1,0 +1,78 @@
+/// When an app is launched without being asked.
+public enum LaunchPolicy: UInt8, Sendable { case boot, manual, onDemand }
+
+/// After which ends an app is started again.
+public enum RestartPolicy: UInt8, Sendable { case never, onFailure, always }
+
+/// What ends a launch, beside the return of didFinishLaunching.
+public enum Readiness: UInt8, Sendable {
+    /// exec(2) has succeeded.
+    case launch
+    /// READY=1 has come over the notify socket.
+    case notify
+}
+
+/// Whether all apps that are active are in front together, or one at a time.
+public enum FrontPolicy: UInt8, Sendable { case many, one }
+
+/// The time each handler may take.
+public struct Allowances: Hashable, Sendable {
+    var values: [Nanoseconds]
+
+    /// The defaults: 20 s to launch, 5 s to enter background and to terminate, 10 s for the rest.
+    public init() {
+        values = Handler.allCases.map { handler in
+            switch handler {
+            case .didFinishLaunching: .seconds(20)
+            case .didEnterBackground, .willTerminate: .seconds(5)
+            case .didBecomeActive, .willResignActive, .willEnterForeground: .seconds(10)
+            }
+        }
+    }
+
+    public subscript(handler: Handler) -> Nanoseconds {
+        get { values[Int(handler.rawValue)] }
+        set { values[Int(handler.rawValue)] = newValue }
+    }
+}
+
+/// What the core must know of an app. The shell knows the rest (program, user, environment, limits).
+public struct AppPolicy: Hashable, Sendable {
+    public var name: String
+    public var launch = LaunchPolicy.manual
+    /// The scene phase after a launch at boot: active or background.
+    public var start = ScenePhase.active
+    public var readiness = Readiness.launch
+    /// What the app's delegate implements; empty without a delegate.
+    public var handlers: HandlerSet = []
+    public var allowances = Allowances()
+    public var restart = RestartPolicy.onFailure
+    /// The first delay; doubles with each end in a row up to `restartDelayMax`.
+    public var restartDelay = Nanoseconds.milliseconds(100)
+    public var restartDelayMax = Nanoseconds.seconds(30)
+    /// An uptime after which an end is not "in a row" any more.
+    public var restartReset = Nanoseconds.seconds(60)
+    /// Ends in a row before the app is left down.
+    public var restartLimit = 10
+    /// False: never frozen.
+    public var suspend = true
+    /// Apps launched before and frozen after this one.
+    public var after: [String] = []
+    /// The longest time between two WATCHDOG=1; nil: not watched.
+    public var liveness: Nanoseconds?
+
+    public init(name: String) { self.name = name }
+}
+
+/// What the core must know of the device.
+public struct DevicePolicy: Hashable, Sendable {
+    public var front = FrontPolicy.many
+    /// Kept back from logind's InhibitDelayMaxUSec for killing and freezing.
+    public var sleepMargin = Nanoseconds.milliseconds(500)
+    /// The longest a handshake may take, however long logind would wait.
+    public var sleepAllowanceMax = Nanoseconds.seconds(30)
+    /// In place of InhibitDelayMaxUSec for the sleep hook and for logical sleep.
+    public var sleepAllowanceWithoutLogind = Nanoseconds.seconds(5)
+
+    public init() {}
+}

@@ -1,0 +1,99 @@
+/// A span of time, or a point in time as the span since its clock's zero, in nanoseconds.
+public struct Nanoseconds: RawRepresentable, Comparable, Hashable, AdditiveArithmetic, Sendable {
+    public var rawValue: Int64
+
+    public init(rawValue: Int64) { self.rawValue = rawValue }
+
+    public static let zero = Nanoseconds(rawValue: 0)
+    public static let max = Nanoseconds(rawValue: .max)
+
+    public static func seconds(_ count: Int64) -> Nanoseconds { Nanoseconds(rawValue: count * 1_000_000_000) }
+    public static func milliseconds(_ count: Int64) -> Nanoseconds { Nanoseconds(rawValue: count * 1_000_000) }
+    public static func microseconds(_ count: Int64) -> Nanoseconds { Nanoseconds(rawValue: count * 1000) }
+
+    public static func < (left: Nanoseconds, right: Nanoseconds) -> Bool { left.rawValue < right.rawValue }
+
+    /// Saturates: a sum with `.max` stays "never".
+    public static func + (left: Nanoseconds, right: Nanoseconds) -> Nanoseconds {
+        let (sum, overflow) = left.rawValue.addingReportingOverflow(right.rawValue)
+        return Nanoseconds(rawValue: overflow ? (left.rawValue < 0 ? .min : .max) : sum)
+    }
+    public static func - (left: Nanoseconds, right: Nanoseconds) -> Nanoseconds {
+        let (difference, overflow) = left.rawValue.subtractingReportingOverflow(right.rawValue)
+        return Nanoseconds(rawValue: overflow ? (left.rawValue < 0 ? .min : .max) : difference)
+    }
+    public static func / (left: Nanoseconds, right: Int64) -> Nanoseconds {
+        Nanoseconds(rawValue: left.rawValue / right)
+    }
+
+    /// Doubles, up to `limit`.
+    public func doubled(upTo limit: Nanoseconds) -> Nanoseconds {
+        let (twice, overflow) = rawValue.multipliedReportingOverflow(by: 2)
+        return overflow ? limit : Swift.min(Nanoseconds(rawValue: twice), limit)
+    }
+
+    public var seconds: Double { Double(rawValue) / 1e9 }
+
+    /// "4.5 s", "250 ms", "10 min": for people.
+    public var text: String {
+        let milliseconds = (rawValue + 500_000) / 1_000_000
+        if milliseconds < 1000 { return "\(milliseconds) ms" }
+        if milliseconds >= 120_000, milliseconds % 60_000 == 0 { return "\(milliseconds / 60_000) min" }
+        let tenths = milliseconds % 1000 / 100
+        let hundredths = milliseconds % 100 / 10
+        if hundredths != 0 { return "\(milliseconds / 1000).\(tenths)\(hundredths) s" }
+        return tenths == 0 ? "\(milliseconds / 1000) s" : "\(milliseconds / 1000).\(tenths) s"
+    }
+}
+
+/// Now, on both of the kernel's clocks. The core never reads a clock: every event brings its instant.
+public struct Instant: Equatable, Sendable {
+    /// CLOCK_MONOTONIC: what deadlines and budgets count in.
+    public var monotonic: Nanoseconds
+    /// CLOCK_BOOTTIME: only its lead over MONOTONIC matters; it grows while the board sleeps.
+    public var boottime: Nanoseconds
+
+    public init(monotonic: Nanoseconds, boottime: Nanoseconds) {
+        self.monotonic = monotonic
+        self.boottime = boottime
+    }
+
+    /// How long the board has slept since it was started, as far as the clocks tell.
+    var timeAsleep: Nanoseconds { boottime - monotonic }
+}
+
+/// The time in which an app could run: MONOTONIC less what it spent frozen and less what the board did not give.
+///
+/// Deadlines are kept as readings of this clock, so that freezing an app or crediting a stall moves all of them at once.
+struct RunnableClock: Equatable {
+    /// Time that does not count, before the present freeze.
+    private(set) var lost = Nanoseconds.zero
+    private(set) var stoppedAt: Nanoseconds?
+
+    var isStopped: Bool { stoppedAt != nil }
+
+    func reading(at now: Nanoseconds) -> Nanoseconds { (stoppedAt ?? now) - lost }
+
+    /// When MONOTONIC will be at a reading; nil while the clock stands still.
+    func moment(of reading: Nanoseconds) -> Nanoseconds? { stoppedAt == nil ? reading + lost : nil }
+
+    mutating func stop(at now: Nanoseconds) {
+        if stoppedAt == nil { stoppedAt = now }
+    }
+
+    mutating func resume(at now: Nanoseconds) {
+        guard let stopped = stoppedAt else { return }
+        lost += now - stopped
+        stoppedAt = nil
+    }
+
+    /// The board gave no time for so long. While the clock stands still there is nothing to credit.
+    mutating func credit(_ time: Nanoseconds) {
+        if stoppedAt == nil { lost += time }
+    }
+
+    mutating func archive(_ archive: inout StateArchive) {
+        archive.value(&lost)
+        archive.optional(&stoppedAt, .zero) { $0.value(&$1) }
+    }
+}

@@ -1,0 +1,112 @@
+/// What ended an app.
+public enum TerminationNamespace: UInt8, CaseIterable, Sendable {
+    case watchdog, backgroundTask, jetsam, thermal, lowBattery, user, crash, exit, launchFailure, lockHeldInSuspension
+    case shutdown, unknown
+
+    public var name: String {
+        switch self {
+        case .watchdog: "watchdog"
+        case .backgroundTask: "backgroundTask"
+        case .jetsam: "jetsam"
+        case .thermal: "thermal"
+        case .lowBattery: "lowBattery"
+        case .user: "user"
+        case .crash: "crash"
+        case .exit: "exit"
+        case .launchFailure: "launchFailure"
+        case .lockHeldInSuspension: "lockHeldInSuspension"
+        case .shutdown: "shutdown"
+        case .unknown: "unknown"
+        }
+    }
+}
+
+/// Why an app ended: exactly one for every end.
+public struct TerminationReason: Hashable, Sendable {
+    public var namespace: TerminationNamespace
+    /// 0x8badf00d for the watchdog, the signal of a crash, the status of an exit, the errno of a failed launch.
+    public var code: UInt64
+    /// A sentence for people: what happened, and for how long the app had been allowed to do it.
+    public var explanation: String
+
+    public init(namespace: TerminationNamespace, code: UInt64, explanation: String) {
+        self.namespace = namespace
+        self.code = code
+        self.explanation = explanation
+    }
+
+    public static let watchdogCode: UInt64 = 0x8bad_f00d
+
+    static func overrun(_ handler: Handler, told allowance: Nanoseconds) -> TerminationReason {
+        TerminationReason(
+            namespace: .watchdog, code: watchdogCode,
+            explanation: "\(handler.watchdogScope): \(handler.method) did not return within \(allowance.text)")
+    }
+
+    static func exitOverrun(_ allowance: Nanoseconds) -> TerminationReason {
+        TerminationReason(
+            namespace: .watchdog, code: watchdogCode,
+            explanation: "process-exit: the app did not exit within \(allowance.text) of being asked to")
+    }
+
+    static func livenessMissed(_ interval: Nanoseconds) -> TerminationReason {
+        TerminationReason(
+            namespace: .watchdog, code: watchdogCode, explanation: "liveness: no WATCHDOG=1 for \(interval.text)")
+    }
+
+    static func ended(_ status: ExitStatus) -> TerminationReason {
+        switch status {
+        case .exited(let code):
+            TerminationReason(
+                namespace: .exit, code: UInt64(UInt32(bitPattern: code)),
+                explanation: code == 0 ? "exited by itself" : "exited by itself with status \(code)")
+        case .signalled(let number):
+            TerminationReason(
+                namespace: .crash, code: UInt64(UInt32(bitPattern: number)), explanation: "killed by signal \(number)")
+        case .unknown:
+            TerminationReason(namespace: .unknown, code: 0, explanation: "ended while nobody watched")
+        }
+    }
+
+    /// Whether `restart = "on-failure"` starts the app again after it.
+    public var isFailure: Bool {
+        switch namespace {
+        case .watchdog, .crash, .launchFailure, .lockHeldInSuspension, .unknown: true
+        case .exit: code != 0
+        case .backgroundTask, .jetsam, .thermal, .lowBattery, .user, .shutdown: false
+        }
+    }
+
+    /// Whether `restart = "always"` starts the app again after it.
+    var allowsRestart: Bool {
+        switch namespace {
+        case .watchdog, .crash, .launchFailure, .lockHeldInSuspension, .unknown, .exit: true
+        case .backgroundTask, .jetsam, .thermal, .lowBattery, .user, .shutdown: false
+        }
+    }
+
+    mutating func archive(_ archive: inout StateArchive) {
+        archive.raw(&namespace)
+        archive.value(&code)
+        archive.value(&explanation)
+    }
+}
+
+/// One end of one app, as it is recorded. The shell adds the time of day and what the processes used.
+public struct Termination: Hashable, Sendable {
+    public var app: AppID
+    public var name: String
+    public var instance: InstanceID
+    public var reason: TerminationReason
+    /// The handler that was running.
+    public var handler: Handler?
+    /// The time that handler was told it had.
+    public var allowance: Nanoseconds?
+    /// The runnable time it had taken; nil where no handler ran.
+    public var taken: Nanoseconds?
+    /// Since the process was started, in MONOTONIC time.
+    public var uptime: Nanoseconds
+    public var phase: ScenePhase
+    /// The sleep it happened in; nil while the board is awake.
+    public var sleep: Int?
+}
