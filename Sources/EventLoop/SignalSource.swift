@@ -12,16 +12,13 @@ public struct ReceivedSignal: Equatable, Sendable {
 
 /// Signals that are taken in the loop, until cancelled or let go of. They stay blocked in the thread even then.
 public final class SignalSource {
-    private var sources: [OpaquePointer] = []
-
-    fileprivate func add(_ source: consuming SourceHandle) { sources.append(source.take()) }
-
-    public func cancel() {
-        for source in sources { sd_event_source_disable_unref(source) }
-        sources = []
+    fileprivate final class One {
+        private let source: SourceHandle
+        init(_ source: consuming SourceHandle) { self.source = source }
     }
+    fileprivate var sources: [One] = []
 
-    deinit { cancel() }
+    public func cancel() { sources = [] }
 }
 
 extension EventLoop {
@@ -52,7 +49,7 @@ extension EventLoop {
                 }, callback.retained())
             let handle = try SourceHandle(owning: source, of: callback, result, "sd_event_add_signal")
             try check(sd_event_source_set_priority(handle.pointer, priority), "sd_event_source_set_priority")
-            all.add(handle)
+            all.sources.append(SignalSource.One(handle))
         }
         return all
     }

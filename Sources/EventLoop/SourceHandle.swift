@@ -33,13 +33,6 @@ struct SourceHandle: ~Copyable {
     }
 
     deinit { sd_event_source_disable_unref(pointer) }
-
-    /// Gives up ownership.
-    consuming func take() -> OpaquePointer {
-        let value = pointer
-        discard self
-        return value
-    }
 }
 
 /// The result of an sd-event call, or its negative errno as an error.
