@@ -17,6 +17,18 @@ int linux_notify_enable(int socket) {
     return 0;
 }
 
+int linux_notify_bind(int socket, const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    strcpy(address.sun_path, path);
+    if (unlink(path) != 0 && errno != ENOENT) return -1;
+    if (bind(socket, (struct sockaddr *)&address, sizeof address) != 0) return -1;
+    return chmod(path, 0666);
+}
+
 static void take_descriptors(const struct cmsghdr *header, struct linux_notification *out) {
     size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
     for (size_t i = 0; i < count; i++) {

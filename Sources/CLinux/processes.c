@@ -55,7 +55,7 @@ int linux_reap(int pidfd, bool block, struct linux_exit *out) {
     return 1;
 }
 
-int linux_process_stat(pid_t pid, pid_t tid, struct linux_process_stat *out) {
+int linux_read_process_stat(pid_t pid, pid_t tid, struct linux_process_stat *out) {
     char path[64], text[1024];
     if (tid)
         snprintf(path, sizeof path, "/proc/%d/task/%d/stat", pid, tid);

@@ -2,6 +2,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 struct linux_notification {
@@ -17,6 +18,10 @@ struct linux_notification {
     int descriptor_count;
 };
 
+static const int linux_datagram_type = SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
+
+// Binds to a path that every user may write to; what was there is removed. -1 and errno.
+int linux_notify_bind(int socket, const char *path);
 // SO_PASSCRED and, where the kernel has it, SO_PASSPIDFD. -1 and errno for the former.
 int linux_notify_enable(int socket);
 // recvmsg(2) without blocking, every descriptor close-on-exec. 0, or -1 and errno.

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 
 // pidfd_open(2), close-on-exec. -1 and errno.
 int linux_pidfd_open(pid_t pid);
@@ -11,6 +12,8 @@ int linux_pidfd_open(pid_t pid);
 int linux_pidfd_send_signal(int pidfd, int signal);
 // The pid behind a pidfd: 0 when it is not visible from our pid namespace, -1 when the process is gone and reaped.
 pid_t linux_pidfd_pid(int pidfd);
+
+static const int linux_code_exited = CLD_EXITED, linux_code_dumped = CLD_DUMPED;
 
 struct linux_exit {
     int code;           // CLD_EXITED, CLD_KILLED or CLD_DUMPED
@@ -27,7 +30,8 @@ struct linux_process_stat {
     uint64_t start_ticks;  // after boot, in clock ticks
 };
 // /proc/PID/stat, or /proc/PID/task/TID/stat where tid is not 0. -1 and errno.
-int linux_process_stat(pid_t pid, pid_t tid, struct linux_process_stat *out);
+int linux_read_process_stat(pid_t pid, pid_t tid, struct linux_process_stat *out);
+static inline const char *linux_process_name(const struct linux_process_stat *stat) { return stat->name; }
 
 // The users data base. 0, ENOENT when there is no such entry, or an errno. Both may ask a name service, and block.
 struct linux_user {
