@@ -97,7 +97,8 @@ static int look_up_user(const char *name, uid_t uid, struct linux_user *out) {
         char *buffer = malloc(size);
         if (!buffer) return ENOMEM;
         struct passwd entry, *found = NULL;
-        int error = name ? getpwnam_r(name, &entry, buffer, size, &found) : getpwuid_r(uid, &entry, buffer, size, &found);
+        int error = name ? getpwnam_r(name, &entry, buffer, size, &found)
+                         : getpwuid_r(uid, &entry, buffer, size, &found);
         if (error == ERANGE || error == EINTR) {
             free(buffer);
             if (error == ERANGE && (size *= 2) > 1 << 20) return ERANGE;
