@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func beforeWaiting_atNormalPriority_isNotStarvedByASourceThatIsAlwaysReady() throws {
-        let pipe = try Pipe()
+        let pipe = try PipePair()
         try FileDescriptor.writeAll([1], to: pipe.writer.rawValue)
         var reads = 0
         var rounds = 0
