@@ -26,6 +26,8 @@ struct Pipe: ~Copyable {
         writing = FileDescriptor(owning: ends[1])
     }
 
+    consuming func close() {}
+
     /// What comes until every writer has closed, ours first.
     consuming func readToEnd() throws -> String {
         writing.close()
