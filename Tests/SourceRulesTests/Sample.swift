@@ -164,6 +164,9 @@ struct Sample: Sendable, CustomStringConvertible {
             @frozen public struct D: ~Copyable {}
             """,
             at: [2, 9]),
+        Sample(
+            "entry points have under 50 lines", "Sources/curfewd/main.swift",
+            String(repeating: "let a = 1\n", count: 50), at: [50]),
         Sample("the top level is small", "notes.md", "", at: [0]),
         Sample("the top level is small", ".ci/run", "", at: []),
     ]

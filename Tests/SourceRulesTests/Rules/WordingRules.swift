@@ -38,6 +38,13 @@ extension Rule {
 
     /// Where things stand.
     static let layout = [
+        Rule(name: "entry points have under 50 lines") { tree in
+            tree.targets.filter { $0.kind == "executableTarget" }.flatMap { target in
+                tree.swift(in: "Sources/\(target.name)").filter { $0.lines.count >= 50 }.map {
+                    $0.violation(49, "an entry point only starts things: under 50 lines")
+                }
+            }
+        },
         Rule(name: "the top level is small") { tree in
             let allowed: Set = [
                 "Package.swift", "Sources", "Tests", "deploy", "hardware-profiles", "README.md", "LICENSE",
@@ -46,7 +53,7 @@ extension Rule {
             return entries.filter { !$0.hasPrefix(".") && !allowed.contains($0) }.map {
                 Violation(path: $0, line: 0, message: "does not belong at the top level")
             }
-        }
+        },
     ]
 }
 
