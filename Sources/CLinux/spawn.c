@@ -267,8 +267,8 @@ void linux_spawn(const struct linux_spawn_request *request, struct linux_spawn_r
         bool into_group = request->group >= 0 && !request->write_group;
         attempt(&start, into_group, result);
         // Where clone cannot place the child (an old kernel, a seccomp filter), and where it is killed at birth since
-        // an ancestor of the group has once seen cgroup.kill (kernel 6.18), it walks in by itself. If that fails too,
-        // the second failure says more.
+        // its group and ours have not seen the same number of cgroup.kill (Linux 6.18), it walks in by itself. If that
+        // fails too, the second failure says more.
         bool refused = result->step == LINUX_SPAWN_CLONE || result->step == LINUX_SPAWN_KILLED;
         if (into_group && refused) attempt(&start, false, result);
     }

@@ -11,7 +11,7 @@ import Testing
     init() throws { loop = try EventLoop() }
 
     @Test func watch_reportsReadableAndHangup() throws {
-        let pipe = try Pipe()
+        let pipe = try PipePair()
         var seen: [Readiness] = []
         let source = try loop.watch(pipe.reader.rawValue, .readable) { seen.append($0) }
         #expect(try loop.runOnce(timeoutMicroseconds: 0) == false)
@@ -21,7 +21,7 @@ import Testing
         var byte: UInt8 = 0
         #expect(read(pipe.reader.rawValue, &byte, 1) == 1)
         try source.setInterest([])
-        let other = try Pipe()
+        let other = try PipePair()
         let writerGone = try loop.watch(other.reader.rawValue, []) { seen.append($0) }
         try other.closeWriter()
         try loop.runOnce(timeoutMicroseconds: 0)
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func cancel_inItsOwnHandler_isSafe_andFreesTheHandler() throws {
-        let pipe = try Pipe()
+        let pipe = try PipePair()
         try FileDescriptor.writeAll([1], to: pipe.writer.rawValue)
         var source: IOSource?
         var calls = 0
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func cancel_ofAnotherSourceThatIsReadyToo_keepsItFromRunning() throws {
-        let pipe = try Pipe()
+        let pipe = try PipePair()
         try FileDescriptor.writeAll([1], to: pipe.writer.rawValue)
         var calls: [String] = []
         var sources: [IOSource] = []
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test func priorities_decideTheOrder() throws {
-        let pipe = try Pipe()
+        let pipe = try PipePair()
         try FileDescriptor.writeAll([1], to: pipe.writer.rawValue)
         var order: [String] = []
         var sources: [IOSource] = []

@@ -1,7 +1,7 @@
 internal import CLinux
 
 /// How a process ended, and what it used.
-public struct ExitStatus: Equatable, Sendable {
+public struct ProcessExit: Equatable, Sendable {
     public enum Cause: Equatable, Sendable {
         case exited(Int32)
         case signalled(Int32, coreDumped: Bool)
