@@ -22,27 +22,30 @@ struct start {
     volatile int step, error, detail;
 };
 
-static bool fails(struct start *start, int step, int detail) {
+// Everything from here to `run` runs in the child, in the parent's memory: no allocation, no locks, and plain system
+// calls. glibc's wrappers for ids would tell the threads of a process that is not theirs, and a sanitizer's wrappers
+// would take the child for one of its threads; so its checks are off as well.
+
+#define CHILD __attribute__((no_sanitize("address", "thread", "undefined")))
+
+CHILD static bool fails(struct start *start, int step, int detail) {
     start->error = errno;
     start->detail = detail;
     start->step = step;
     return false;
 }
 
-// Everything from here to `run` runs in the child: async-signal-safe calls, no allocation, no locks. Ids are changed by
-// plain system calls, since glibc's wrappers want to tell the threads of a process that is not theirs.
-
-static bool join_group(struct start *start) {
+CHILD static bool join_group(struct start *start) {
     int group = start->request->group;
     if (group < 0 || !start->write_group) return true;
-    int file = openat(group, "cgroup.procs", O_WRONLY | O_CLOEXEC);
-    if (file < 0 || write(file, "0", 1) != 1) return fails(start, LINUX_SPAWN_JOIN_GROUP, 0);
-    close(file);
+    int file = (int)syscall(SYS_openat, group, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+    if (file < 0 || syscall(SYS_write, file, "0", 1) != 1) return fails(start, LINUX_SPAWN_JOIN_GROUP, 0);
+    syscall(SYS_close, file);
     return true;
 }
 
 // exec resets handlers by itself but leaves ignored signals ignored.
-static bool reset_signals(struct start *start) {
+CHILD static bool reset_signals(struct start *start) {
     unsigned char default_action[128] = {0};  // any architecture's struct sigaction with SIG_DFL and no flags
     for (int signal = 1; signal <= KERNEL_SIGNALS; signal++) {
         if (signal == SIGKILL || signal == SIGSTOP) continue;
@@ -52,31 +55,32 @@ static bool reset_signals(struct start *start) {
     return true;
 }
 
-static void close_span(unsigned first, unsigned last) {
+CHILD static void close_span(unsigned first, unsigned last) {
     if (first > last) return;
 #ifdef SYS_close_range
     if (syscall(SYS_close_range, first, last, 0) == 0) return;
 #endif
     // A seccomp filter that does not know the call.
-    struct rlimit limit;
+    uint64_t limit[2];
     unsigned end = 65536;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < end) end = (unsigned)limit.rlim_cur;
-    for (unsigned descriptor = first; descriptor <= last && descriptor < end; descriptor++) close((int)descriptor);
+    if (syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, limit) == 0 && limit[0] < end) end = (unsigned)limit[0];
+    for (unsigned descriptor = first; descriptor <= last && descriptor < end; descriptor++)
+        syscall(SYS_close, descriptor);
 }
 
-static bool arrange_descriptors(struct start *start) {
+CHILD static bool arrange_descriptors(struct start *start) {
     const struct linux_spawn_request *request = start->request;
     int above = start->highest_target + 1;
     for (size_t i = 0; i < request->descriptor_count; i++) {
         int source = request->descriptors[i].source;
-        if (source < 0) source = open("/dev/null", O_RDWR | O_CLOEXEC);
-        int moved = source < 0 ? -1 : fcntl(source, F_DUPFD_CLOEXEC, above);
+        if (source < 0) source = (int)syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC);
+        int moved = source < 0 ? -1 : (int)syscall(SYS_fcntl, source, F_DUPFD_CLOEXEC, above);
         if (moved < 0) return fails(start, LINUX_SPAWN_DESCRIPTORS, request->descriptors[i].target);
         start->moved[i] = moved;
     }
     for (size_t i = 0; i < request->descriptor_count; i++) {
         int target = request->descriptors[i].target;
-        if (dup3(start->moved[i], target, 0) < 0) return fails(start, LINUX_SPAWN_DESCRIPTORS, target);
+        if (syscall(SYS_dup3, start->moved[i], target, 0) < 0) return fails(start, LINUX_SPAWN_DESCRIPTORS, target);
     }
     unsigned next = 0;
     for (size_t i = 0; i < request->descriptor_count; i++) {
@@ -88,14 +92,14 @@ static bool arrange_descriptors(struct start *start) {
     return true;
 }
 
-static bool set_limits(struct start *start) {
+CHILD static bool set_limits(struct start *start) {
     const struct linux_spawn_request *request = start->request;
     for (size_t i = 0; i < request->limit_count; i++) {
         uint64_t pair[2] = {request->limits[i].soft, request->limits[i].hard};
         if (syscall(SYS_prlimit64, 0, request->limits[i].resource, pair, NULL) != 0)
             return fails(start, LINUX_SPAWN_LIMITS, request->limits[i].resource);
     }
-    if (request->change_nice && setpriority(PRIO_PROCESS, 0, request->nice) != 0)
+    if (request->change_nice && syscall(SYS_setpriority, PRIO_PROCESS, 0, request->nice) != 0)
         return fails(start, LINUX_SPAWN_NICE, request->nice);
     return true;
 }
@@ -110,7 +114,7 @@ static bool set_limits(struct start *start) {
 #define SET_UID SYS_setresuid
 #endif
 
-static bool change_user(struct start *start) {
+CHILD static bool change_user(struct start *start) {
     const struct linux_spawn_request *request = start->request;
     if (!request->change_user) return true;
     bool same = request->uid == start->own_uid && request->gid == start->own_gid;
@@ -124,7 +128,7 @@ static bool change_user(struct start *start) {
     return true;
 }
 
-static void write_pid(char *slot) {
+CHILD static void write_pid(char *slot) {
     char reversed[12];
     int count = 0;
     for (long pid = syscall(SYS_getpid); pid > 0; pid /= 10) reversed[count++] = (char)('0' + pid % 10);
@@ -132,28 +136,29 @@ static void write_pid(char *slot) {
     *slot = 0;
 }
 
-static bool prepare_child(struct start *start) {
+CHILD static bool prepare_child(struct start *start) {
     const struct linux_spawn_request *request = start->request;
     if (!join_group(start)) return false;
-    if (setsid() < 0) return fails(start, LINUX_SPAWN_SESSION, 0);
+    if (syscall(SYS_setsid) < 0) return fails(start, LINUX_SPAWN_SESSION, 0);
     if (!reset_signals(start) || !arrange_descriptors(start) || !set_limits(start)) return false;
-    if (request->umask >= 0) umask((mode_t)request->umask);
+    if (request->umask >= 0) syscall(SYS_umask, request->umask);
     // The directory comes after the user: it has to be reachable with the app's rights, not with ours.
     if (!change_user(start)) return false;
-    if (request->directory && chdir(request->directory) != 0) return fails(start, LINUX_SPAWN_DIRECTORY, 0);
-    if (request->no_new_privileges && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+    if (request->directory && syscall(SYS_chdir, request->directory) != 0)
+        return fails(start, LINUX_SPAWN_DIRECTORY, 0);
+    if (request->no_new_privileges && syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return fails(start, LINUX_SPAWN_NO_NEW_PRIVILEGES, 0);
     for (size_t i = 0; i < request->pid_slot_count; i++) write_pid(request->environment + request->pid_slots[i]);
     return true;
 }
 
-static int run(void *context) {
+CHILD static int run(void *context) {
     struct start *start = context;
     if (!prepare_child(start)) return 127;
     start->reached_exec = true;
     uint64_t none = 0;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, KERNEL_SIGSET_BYTES);
-    execve(start->arguments[0], start->arguments, start->environment);
+    syscall(SYS_execve, start->arguments[0], start->arguments, start->environment);
     fails(start, LINUX_SPAWN_EXEC, 0);
     return 127;
 }
@@ -197,19 +202,19 @@ static long start_child(struct start *start, bool into_group, int *pidfd) {
     start->step = start->error = start->detail = 0;
     start->write_group = !into_group;
     *pidfd = -1;
-    int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD;
-    if (into_group) {
-        struct clone3_arguments arguments = {
-            .flags = (uint64_t)flags | CLONE3_INTO_CGROUP,
-            .pidfd = (uintptr_t)pidfd,
-            .exit_signal = SIGCHLD,
-            .stack = (uintptr_t)stack,
-            .stack_size = sizeof stack,
-            .cgroup = (uint64_t)start->request->group,
-        };
-        return clone3_with_stack(&arguments, run, start);
-    }
-    int pid = clone(run, stack + sizeof stack, flags | SIGCHLD, start, pidfd);
+    uint64_t flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD;
+    struct clone3_arguments arguments = {
+        .flags = into_group ? flags | CLONE3_INTO_CGROUP : flags,
+        .pidfd = (uintptr_t)pidfd,
+        .exit_signal = SIGCHLD,
+        .stack = (uintptr_t)stack,
+        .stack_size = sizeof stack,
+        .cgroup = into_group ? (uint64_t)start->request->group : 0,
+    };
+    long pid = clone3_with_stack(&arguments, run, start);
+    if (pid != -ENOSYS || into_group) return pid;
+    // A seccomp filter, or an architecture without the lines for it.
+    pid = clone(run, stack + sizeof stack, (int)flags | SIGCHLD, start, pidfd);
     return pid < 0 ? -errno : pid;
 }
 
