@@ -8,8 +8,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static const int linux_pipe_flags = O_CLOEXEC;
-
 // The process group that a session leader of ours heads: only while it is not reaped, so that the number is its own.
 static inline void linux_kill_session(int32_t leader) {
     if (leader > 1) kill(-leader, SIGKILL);

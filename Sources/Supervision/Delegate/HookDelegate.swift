@@ -64,7 +64,7 @@ final class HookDelegate: DelegateChannel {
             }
             let hook: ChildProcess
             do throws(SpawnError) {
-                hook = try ProcessControl.Process.spawn(request)
+                hook = try ChildProcess.spawn(request)
             } catch {
                 throw SystemError(error.text, "", errno: error.errno)
             }

@@ -31,7 +31,7 @@ extension Supervisor {
         }
         guard let place = ProcessHandle.controlGroup(of: peer.pid), let name = groups.instance(ofControlGroup: place)
         else { return nil }
-        if let pidfd = peer.pidfd, !ProcessHandle.isPresent(pidfd) { return nil }
+        if let pidfd = peer.pidfd, !ProcessHandle.holdsPid(pidfd) { return nil }
         return processes.values.first { $0.group?.name == name }?.instance
     }
 }

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import EventLoop
 internal import Lifecycle
 internal import ProcessControl
@@ -14,6 +15,8 @@ final class NotifyReceiver {
     private var complainedFor: InstanceID?
     /// Messages taken in one turn of the loop.
     private static let burst = 16
+
+    private static let ownUser = geteuid()
 
     var path: String { socket.path }
 
@@ -77,7 +80,7 @@ final class NotifyReceiver {
             // The socket is the app's own; beyond that the kernel's word is the sender's user.
             switch app.credentials {
             case .success(let credentials?): return notification.senderUser == credentials.user
-            case .success(nil): return notification.senderUser == Credentials.ownUser
+            case .success(nil): return notification.senderUser == Self.ownUser
             case .failure: return false
             }
         }

@@ -65,7 +65,7 @@ extension Supervisor {
             }
             let child: ChildProcess
             do throws(SpawnError) {
-                child = try ProcessControl.Process.spawn(request)
+                child = try ChildProcess.spawn(request)
             } catch {
                 throw SystemError(error.text, "", errno: error.errno)
             }
