@@ -32,3 +32,4 @@
 #include <dirent.h>
 
 #include "linux_files.h"
+#include "linux_sockets.h"
