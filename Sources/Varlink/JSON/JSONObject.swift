@@ -38,6 +38,12 @@ public struct JSONObject: Sendable {
     }
 }
 
+extension JSONObject: ExpressibleByDictionaryLiteral {
+    public init(dictionaryLiteral elements: (String, JSON)...) {
+        for (name, value) in elements { self[name] = value }
+    }
+}
+
 extension JSONObject: Equatable {
     /// The same members, in whatever order.
     public static func == (left: JSONObject, right: JSONObject) -> Bool {
