@@ -11,6 +11,8 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .treatAllWarnings(as: .error),
+    // glibc's types have one shape only where every module sees the same of it; CLinux needs all of it.
+    .unsafeFlags(["-Xcc", "-D_GNU_SOURCE"]),
 ]
 let device: [SwiftSetting] =
     strict + (embedded ? [.enableExperimentalFeature("Embedded"), .unsafeFlags(["-wmo"])] : [])

@@ -29,6 +29,7 @@ final class Supervisor {
     var login: (any LoginManager)?
     var control: ControlService?
     var application: ApplicationService?
+    var interfaces: Interfaces?
 
     private var pending: [Event] = []
     private var isDispatching = false

@@ -1,6 +1,7 @@
 internal import CLinux
 internal import ControlGroup
 internal import EventLoop
+internal import Journal
 internal import Lifecycle
 internal import ProcessControl
 internal import SystemCalls
@@ -64,11 +65,10 @@ final class AppProcess {
         childSource = nil
         ownCPU = end.cpuNanoseconds
         if adopted != nil { return }
-        mainDidEnd(
-            switch end.cause {
-            case .exited(let code): .exited(code)
-            case .signalled(let number, _): .signalled(number)
-            })
+        switch end.cause {
+        case .exited(let code): mainDidEnd(.exited(code))
+        case .signalled(let number, _): mainDidEnd(.signalled(number))
+        }
     }
 
     private func mainDidEnd(_ status: ExitStatus) {
@@ -109,6 +109,8 @@ final class AppProcess {
     }
 
     // MARK: The end
+
+    func terminate() { signal(SIGTERM) }
 
     func kill() {
         delegate?.close()
@@ -156,6 +158,7 @@ final class AppProcess {
         if app.process === self { app.process = nil }
         app.statusText = nil
         supervisor.processes[instance.rawValue] = nil
+        supervisor.interfaces?.resumeAccepting()
         supervisor.dispatch(.groupEmptied(instance))
     }
 
