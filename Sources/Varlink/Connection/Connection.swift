@@ -1,10 +1,12 @@
 internal import CLinux
 public import SystemCalls
 
-/// Varlink over one stream socket, on either side of it. It owns the socket and no event loop: its owner watches `descriptor` for what
-/// `wantsRead` and `wantsWrite` ask (level-triggered) and calls `onReadable`, `onWritable` and `onHangup`.
+/// Varlink over one stream socket, on either side of it. It owns the socket and no event loop: its owner watches
+/// `descriptor` for what `wantsRead` and `wantsWrite` ask (level-triggered) and calls `onReadable`, `onWritable` and
+/// `onHangup`.
 ///
-/// Its owner's closures are called out of those three and `close()` only; `onInterestChanged` also out of answering and calling.
+/// Its owner's closures are called out of those three and `close()` only; `onInterestChanged` also out of answering and
+/// calling.
 public final class Connection {
     /// The server of a connection is called, the client calls. An upgrade swaps the two.
     public enum Role: Equatable, Sendable { case server, client }
@@ -53,6 +55,13 @@ public final class Connection {
         self.socket = consume socket
         self.role = role
         self.peer = peer
+    }
+
+    /// With bytes that were read from the socket before.
+    convenience init(owning socket: consuming FileDescriptor, role: Role, read decoder: MessageDecoder) {
+        self.init(owning: socket, role: role)
+        undigested = decoder.pendingBytes > 0
+        self.decoder = decoder
     }
 
     // MARK: What the event loop is asked
@@ -272,8 +281,8 @@ extension Connection {
         if failure == nil, output.count + heldBytes > Self.outputLimit { failure = .outputOverflow }
     }
 
-    /// Out of a call of the owner's nothing is closed and none of its closures run, but for `onInterestChanged`: shutdown(2) has the
-    /// event loop come back with EPOLLHUP.
+    /// Out of a call of the owner's nothing is closed and none of its closures run, but for `onInterestChanged`:
+    /// shutdown(2) has the event loop come back with EPOLLHUP.
     private func settleLater() {
         if isProcessing { return }
         if readEnded, !undigested, role == .server, requests.isEmpty, output.isEmpty, failure == nil {
@@ -294,8 +303,8 @@ private struct OutstandingCall {
 }
 
 extension Connection {
-    /// Sends a call (role client). Several may be under way; replies come in order. False where it cannot be sent, because the
-    /// connection has ended or this side is not the one that calls; the handler is never called then.
+    /// Sends a call (role client). Several may be under way; replies come in order. False where it cannot be sent,
+    /// because the connection has ended or this side is not the one that calls; the handler is never called then.
     /// A oneway call's handler is never called either. After an upgrade that succeeded this side is the server.
     @discardableResult
     public func call(_ call: Call, _ handler: ((Response) -> Void)? = nil) -> Bool {

@@ -1,6 +1,7 @@
 /// A call that came over a connection and waits for its answer, which may be given at any time later.
 ///
-/// Replies leave in the order of the calls, whatever order they are given in. When the connection has gone, answering does nothing.
+/// Replies leave in the order of the calls, whatever order they are given in. When the connection has gone, answering
+/// does nothing.
 public final class Request {
     public let call: Call
     /// nil on connections that were not accepted by a `Server`.

@@ -51,7 +51,7 @@ extension JSONObject: Equatable {
     }
 }
 
-/// Equal as JSON names are: byte by byte. Swift's `==` takes canonically equivalent letters (K and the Kelvin sign) as equal.
+/// Equal as JSON names are: byte by byte. For Swift's `==` the letter K and the Kelvin sign are the same.
 func sameBytes(_ left: String, _ right: String) -> Bool {
     left.utf8.elementsEqual(right.utf8)
 }

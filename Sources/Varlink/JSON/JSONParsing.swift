@@ -11,7 +11,7 @@ public struct JSONError: Error, Equatable, Sendable {
 extension JSON {
     /// Deeper nesting than this is refused before it is parsed.
     public static let nestingLimit = 64
-    /// Every container costs jansson some 300 bytes, every value 32: what a megabyte of "[{},{}," would take is not ours to give.
+    /// An empty container costs jansson some 300 bytes, a value 32: a megabyte of "{},{}," must not take a hundred.
     static let containerLimit = 16_384
     static let valueLimit = 131_072
 

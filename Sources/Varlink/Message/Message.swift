@@ -44,7 +44,9 @@ public struct Call: Equatable, Sendable {
         let call = Call(
             method, try decodeParameters(object), oneway: try decodeFlag("oneway", object),
             more: try decodeFlag("more", object), upgrade: try decodeFlag("upgrade", object))
-        if call.oneway, call.more || call.upgrade { throw .shape(member: "oneway", "\"oneway\" with \"more\" or \"upgrade\"") }
+        if call.oneway, call.more || call.upgrade {
+            throw .shape(member: "oneway", "\"oneway\" with \"more\" or \"upgrade\"")
+        }
         return call
     }
 

@@ -68,8 +68,8 @@ public struct MessageDecoder {
         }
     }
 
-    /// Moves what is left to the front once it is the smaller part, so that each byte is moved a bounded number of times,
-    /// and gives back what a large message needed.
+    /// Moves what is left to the front once it is the smaller part, so that each byte is moved a bounded number of
+    /// times, and gives back what a large message needed.
     private mutating func makeRoom() {
         guard start > 0, start >= buffer.count - start else { return }
         if start == buffer.count, buffer.capacity <= Self.keptCapacity {
