@@ -42,7 +42,9 @@ var targets: [Target] = [
             "ControlGroup", "Journal", "CLinux",
         ],
         swiftSettings: device),
-    .executableTarget(name: "curfewd", dependencies: ["Supervision", "SystemCalls"], swiftSettings: device),
+    .executableTarget(
+        name: "curfewd", dependencies: ["Supervision", "CLinux"], swiftSettings: device,
+        linkerSettings: [.linkedLibrary("m")]),
 ]
 var products: [Product] = [.executable(name: "curfewd", targets: ["curfewd"])]
 var packages: [Package.Dependency] = []

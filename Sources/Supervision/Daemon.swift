@@ -55,7 +55,6 @@ public enum Daemon {
         _ = linux_raise_descriptor_limit()
         let paths = RuntimePaths(root: options.root)
         let lock = try takeLock(paths)
-        defer { lock.close() }
         let notifier = ServiceNotifier()
         let log = Log(
             journal: Journal(
@@ -77,6 +76,8 @@ public enum Daemon {
         let code = try loop.run()
         signals.cancel()
         supervisor.closeInterfaces()
+        // Held up to here: nobody else may live in this root before our sockets are gone.
+        lock.close()
         return code
     }
 

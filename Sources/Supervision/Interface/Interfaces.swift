@@ -50,7 +50,7 @@ final class Interfaces {
     ) throws(SystemError) {
         let service: Service
         do throws(DescriptionError) {
-            service = try Service(product: "Curfew", version: Daemon.version)
+            service = try Service(product: "Curfew", version: Daemon.version, url: "https://curfew.io/")
             try service.register(description, handler)
         } catch {
             throw SystemError("read the description of \(path), line \(error.line): \(error.message)", errno: .invalid)

@@ -209,7 +209,7 @@ final class AppProcess {
     }
 
     func nameCulprits(_ stuck: Stuck) {
-        let names = (group?.unfrozenProcesses() ?? []).map(\.text).joined(separator: ", ")
+        let names = (group?.unfrozenProcesses() ?? []).map { $0.text }.joined(separator: ", ")
         let who = names.isEmpty ? "pid \(mainPID.map { "\($0)" } ?? "unknown")" : names
         supervisor.log.stuck(app.name, stuck, who)
     }
