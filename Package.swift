@@ -15,7 +15,12 @@ let strict: [SwiftSetting] = [
     .unsafeFlags(["-Xcc", "-D_GNU_SOURCE"]),
 ]
 let device: [SwiftSetting] =
-    strict + (embedded ? [.enableExperimentalFeature("Embedded"), .unsafeFlags(["-wmo"])] : [])
+    strict
+    + (embedded
+        ? [
+            .enableExperimentalFeature("Embedded"),
+            .unsafeFlags(["-wmo", "-Osize", "-Xfrontend", "-function-sections"]),
+        ] : [])
 let cWarnings: [CSetting] = [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]
 
 // What curfewd links. Dependencies point inward: curfewd -> Supervision -> leaf modules and Lifecycle.

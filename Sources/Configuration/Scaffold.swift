@@ -1,4 +1,5 @@
 public import Lifecycle
+
 public struct EnvironmentVariable: Equatable, Sendable { public var name: String; public var value: String }
 public enum Delegate: Sendable { case varlink, hooks, signals, none }
 public struct Background: Equatable, Sendable { public var modes: [String] = []; public var refresh = true }
@@ -21,9 +22,15 @@ public struct AppConfiguration: Equatable, Sendable {
     public func hook(for handler: Handler) -> [String]? { nil }
     public func signal(for handler: Handler) -> Int32? { nil }
 }
-public struct ConfigurationError: Error, Equatable, Sendable { public var file: String; public var line: Int?; public var message: String; public var text: String { message } }
-public struct AppEntry: Equatable, Sendable { public var name: String; public var configuration: AppConfiguration?; public var errors: [ConfigurationError] }
-public struct DeviceConfiguration: Equatable, Sendable { public var policy = DevicePolicy(); public var profile = "auto" }
+public struct ConfigurationError: Error, Equatable, Sendable {
+    public var file: String; public var line: Int?; public var message: String; public var text: String { message }
+}
+public struct AppEntry: Equatable, Sendable {
+    public var name: String; public var configuration: AppConfiguration?; public var errors: [ConfigurationError]
+}
+public struct DeviceConfiguration: Equatable, Sendable {
+    public var policy = DevicePolicy(); public var profile = "auto"
+}
 public struct ConfigurationPaths { public init(root: String?) {} }
 public struct Configuration: Equatable, Sendable {
     public var device = DeviceConfiguration()

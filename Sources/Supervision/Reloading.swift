@@ -28,8 +28,11 @@ extension Supervisor {
         sayProblems(next)
         apply(next)
         log.daemon(
-            .info, changed.isEmpty ? "configuration reloaded" : "configuration reloaded: "
-                + changed.joined(separator: ", "), .configurationReloaded)
+            .info,
+            changed.isEmpty
+                ? "configuration reloaded"
+                : "configuration reloaded: "
+                    + changed.joined(separator: ", "), .configurationReloaded)
         return .success(changed)
     }
 
