@@ -1,4 +1,5 @@
 internal import CLinux
+internal import ControlGroup
 internal import EventLoop
 internal import Journal
 internal import Lifecycle
