@@ -33,7 +33,8 @@ var targets: [Target] = [
         cxxSettings: [.unsafeFlags(["-fno-exceptions", "-fno-rtti", "-Wall", "-Wextra", "-Werror"])]),
     .target(name: "Lifecycle", swiftSettings: device),
     .target(name: "SystemCalls", dependencies: ["CLinux"], swiftSettings: device),
-    .target(name: "Configuration", dependencies: ["Lifecycle", "SystemCalls", "CToml"], swiftSettings: device),
+    .target(
+        name: "Configuration", dependencies: ["Lifecycle", "SystemCalls", "CToml", "CLinux"], swiftSettings: device),
     .target(name: "Varlink", dependencies: ["SystemCalls", "CLinux", "CJansson"], swiftSettings: device),
     .target(name: "EventLoop", dependencies: ["SystemCalls", "CLinux", "CSystemd"], swiftSettings: device),
     .target(name: "MessageBus", dependencies: ["SystemCalls", "CLinux", "CSystemd"], swiftSettings: device),
