@@ -17,7 +17,8 @@ public final class TimerSource {
         sd_event_source_set_enabled(pointer, Int32(SD_EVENT_ONESHOT))
     }
 
-    static func microseconds(notBefore nanoseconds: Int64) -> UInt64 {
+    /// For tests too: the clock is read too late to show a fraction of a microsecond.
+    package static func microseconds(notBefore nanoseconds: Int64) -> UInt64 {
         let time = max(nanoseconds, 0)
         return UInt64(time / 1000) + (time % 1000 == 0 ? 0 : 1)
     }

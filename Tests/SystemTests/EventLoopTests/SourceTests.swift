@@ -1,8 +1,7 @@
 import CLinux
+import EventLoop
 import SystemCalls
 import Testing
-
-@testable import EventLoop
 
 @Suite struct SourceTests {
     let loop: EventLoop
