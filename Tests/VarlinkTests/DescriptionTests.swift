@@ -13,9 +13,10 @@ struct DescriptionTests {
         #expect(application.errors.count == 4)
         #expect(
             application.type("ScenePhase") == .enumeration(["active", "inactive", "background"]))
-        #expect(application.method("BeginBackgroundTask")?.input.map(\.name) == [
-            "name", "keepAwake", "processIdentifier", "timeAllowed",
-        ])
+        #expect(
+            application.method("BeginBackgroundTask")?.input.map(\.name) == [
+                "name", "keepAwake", "processIdentifier", "timeAllowed",
+            ])
         #expect(application.method("BeginBackgroundTask")?.input.last?.type == .nullable(.float))
 
         let delegate = try InterfaceDescription.parse(DelegateInterface.description)
@@ -80,7 +81,8 @@ struct DescriptionTests {
     }
 
     @Test(arguments: [
-        "type t (a: int)", "type T ()", "type T", "type T (", "type T (a", "type T (a:", "type T (a: int", "type T (a: int,)",
+        "type t (a: int)", "type T ()", "type T", "type T (", "type T (a", "type T (a:", "type T (a: int",
+        "type T (a: int,)",
         "type T (a, b: int)", "type T (a: int, b)", "type T (a, a)", "type T (a: int, a: int)", "type T (_a: int)",
         "type T (a_: int)", "type T (a__b: int)", "type T (1: int)", "type T (a: ??int)", "type T (a: [][]int)",
         "type T (a: []?int)", "type T (a: [int]int)", "type T (a: U)", "type T (a: integer)", "type T (a: ())",
@@ -93,7 +95,8 @@ struct DescriptionTests {
     }
 
     @Test(arguments: [
-        "", "# only a comment", "interface", "interface ", "interface a..b", "interface .a", "interface a.", "interface 1.b",
+        "", "# only a comment", "interface", "interface ", "interface a..b", "interface .a", "interface a.",
+        "interface 1.b",
         "interface a.-b", "interface a-.b", "interface a_b", "interfacea.b", "type T (a)\ninterface a.b",
     ])
     func refusesHead(_ text: String) {
@@ -116,4 +119,3 @@ struct DescriptionTests {
         #expect(error == DescriptionError(line: 4, message: "no type U"))
     }
 }
-
