@@ -114,6 +114,9 @@ extension DeviceLifecycle {
         }
         if instance.freezer == .freezing, instance.waitingSince + Self.freezeBound <= now.monotonic {
             apps[index].instance?.freezer = .stuck
+            // It may have been named already, when the lock was released.
+            touch(index)
+            touchNeighbours(index)
             nameCulprits(index, .unfreezable)
         }
     }
