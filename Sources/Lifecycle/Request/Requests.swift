@@ -97,8 +97,11 @@ extension DeviceLifecycle {
             } else {
                 emit(.reply(id, .sleepReady(sleep: sleep.id, killed: sleep.killed)))
             }
+        } else if sleep.state == .preparing, sleep.isAnnouncedByLogin, login.locks[.sleep] == .held {
+            // It would wait for the lock in vain, for as long as it can.
+            emit(.reply(id, .denied("logind prepares a sleep")))
         } else {
-            endSleep(cancelled: false)
+            endSleep(cancelled: false, heardFromLogin: false)
             emit(.reply(id, .sleepReady(sleep: sleep.id, killed: [])))
         }
     }

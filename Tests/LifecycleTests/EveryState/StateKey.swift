@@ -33,6 +33,7 @@ struct StateKey: Hashable {
     var isAnnouncedByLogin: Bool
     var isAllowanceOver: Bool
     var isForced: Bool
+    var echo: Sleep.Echo
     var rechecks: Int
     var isAnnounced: Bool
     var stopsDaemon: Bool
@@ -56,6 +57,7 @@ struct StateKey: Hashable {
         isAnnouncedByLogin = core.sleep.isAnnouncedByLogin
         isAllowanceOver = core.sleep.isAllowanceOver
         isForced = core.sleep.isForced
+        echo = core.sleep.echo
         rechecks = core.sleep.recheckAt.map { $0 == .max ? 2 : 1 } ?? 0
         isAnnounced = core.shutdown.isAnnounced
         stopsDaemon = core.shutdown.stopsDaemon
