@@ -52,7 +52,7 @@ extension DeviceLifecycle {
     private mutating func planRestart(_ index: Int, _ termination: Termination, wasOrdered: Bool) {
         let policy = apps[index].policy
         let reason = termination.reason
-        if shutdown.isRunning { apps[index].endedForShutdown = true }
+        if shutdown.isRunning, !wasOrdered, reason.namespace != .user { apps[index].endedForShutdown = true }
         let wanted =
             switch policy.restart {
             case .never: false

@@ -102,7 +102,6 @@ extension DeviceLifecycle {
 
     /// A start edge from any source.
     mutating func announceSleep(since: Nanoseconds, logical: Bool, byLogin: Bool) {
-        guard !shutdown.isRunning else { return }
         switch sleep.state {
         case .awake: beginSleep(since: since, logical: logical, byLogin: byLogin)
         case .preparing:
