@@ -39,7 +39,7 @@ public enum Daemon {
     }
 
     private static func check(_ options: DaemonOptions) -> Int32 {
-        let configuration = Configuration.load(ConfigurationPaths(root: options.root))
+        let configuration = Configuration.check(paths: ConfigurationPaths(root: options.root))
         for warning in configuration.warnings { write("warning: \(warning.text)\n", to: 1) }
         for error in configuration.allErrors { write("error: \(error.text)\n", to: 1) }
         let bad = configuration.allErrors.count
@@ -55,13 +55,12 @@ public enum Daemon {
         _ = linux_raise_descriptor_limit()
         let paths = RuntimePaths(root: options.root)
         let lock = try takeLock(paths)
-        defer { lock.close() }
         let notifier = ServiceNotifier()
         let log = Log(
             journal: Journal(
                 identifier: "curfewd", socketPath: paths.root + "/run/systemd/journal/socket",
                 streamPath: paths.root + "/run/systemd/journal/stdout"))
-        let configuration = Configuration.load(ConfigurationPaths(root: options.root))
+        let configuration = Configuration.load(paths: ConfigurationPaths(root: options.root))
         let loop = try EventLoop()
         let supervisor = try Supervisor(
             loop: loop, paths: paths, log: log, groups: openGroups(options, log), configuration: configuration)
@@ -77,6 +76,8 @@ public enum Daemon {
         let code = try loop.run()
         signals.cancel()
         supervisor.closeInterfaces()
+        // Held up to here: nobody else may live in this root before our sockets are gone.
+        lock.close()
         return code
     }
 
@@ -158,12 +159,15 @@ struct DaemonOptions: Equatable {
         var options = DaemonOptions()
         var rest = arguments[...]
         while let argument = rest.popFirst() {
-            let parts = argument.utf8.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            let parts = argument.utf8.split(
+                separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             let name = String(decoding: parts[0], as: UTF8.self)
             let attached = parts.count > 1 ? String(decoding: parts[1], as: UTF8.self) : nil
             switch name {
             case "--root", "--cgroup":
-                guard let value = attached ?? rest.popFirst(), !value.isEmpty else { return .wrong("\(name) needs a value") }
+                guard let value = attached ?? rest.popFirst(), !value.isEmpty else {
+                    return .wrong("\(name) needs a value")
+                }
                 if name == "--root" { options.root = value } else { options.cgroup = value }
             case "--check" where attached == nil: options.checksOnly = true
             case "--version" where attached == nil: return .print("curfewd \(Daemon.version)\n")

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import ControlGroup
 internal import EventLoop
 internal import Journal
 internal import Lifecycle
@@ -8,7 +9,8 @@ internal import Varlink
 
 /// The two sockets, who is let in, and who is there.
 final class Interfaces {
-    /// Connections per app; and for everybody who is no app together.
+    /// Connections per app, and for everybody who is no app together: on each socket, so that nobody who may only open
+    /// the one keeps operators off the other.
     private static let perApp = 16
     private static let others = 64
 
@@ -23,6 +25,7 @@ final class Interfaces {
     private struct Visitor {
         let watched: WatchedConnection
         let instance: InstanceID?
+        let path: String
     }
 
     init(_ supervisor: Supervisor) { self.supervisor = supervisor }
@@ -50,14 +53,14 @@ final class Interfaces {
     ) throws(SystemError) {
         let service: Service
         do throws(DescriptionError) {
-            service = try Service(product: "Curfew", version: Daemon.version)
+            service = try Service(product: "Curfew", version: Daemon.version, url: "https://curfew.io/")
             try service.register(description, handler)
         } catch {
             throw SystemError("read the description of \(path), line \(error.line): \(error.message)", errno: .invalid)
         }
         let server = Server(try Listener(path: path, mode: mode, group: group), service)
-        server.admit = { [unowned(unsafe) self] peer in admits(peer) }
-        server.onConnected = { [unowned(unsafe) self] connection in didConnect(connection) }
+        server.admit = { [unowned(unsafe) self] peer in admits(peer, path) }
+        server.onConnected = { [unowned(unsafe) self] connection in didConnect(connection, path) }
         server.onDisconnected = { [unowned(unsafe) self] connection, _ in
             visitors.removeValue(forKey: connection.descriptor)?.watched.stopWatching()
         }
@@ -86,18 +89,18 @@ final class Interfaces {
         visitors = [:]
     }
 
-    private func admits(_ peer: Peer) -> Bool {
+    private func admits(_ peer: Peer, _ path: String) -> Bool {
         let instance = supervisor.instance(of: peer)
         var count = 0
-        for visitor in visitors.values where visitor.instance == instance { count += 1 }
+        for visitor in visitors.values where visitor.instance == instance && visitor.path == path { count += 1 }
         return count < (instance == nil ? Self.others : Self.perApp)
     }
 
-    private func didConnect(_ connection: Connection) {
+    private func didConnect(_ connection: Connection, _ path: String) {
         do throws(SystemError) {
             let watched = try WatchedConnection(connection, supervisor)
             let instance = connection.peer.flatMap { supervisor.instance(of: $0) }
-            visitors[connection.descriptor] = Visitor(watched: watched, instance: instance)
+            visitors[connection.descriptor] = Visitor(watched: watched, instance: instance, path: path)
         } catch {
             supervisor.log.daemon(.warning, error.text)
             connection.close()
@@ -118,5 +121,6 @@ extension Supervisor {
 
     func closeInterfaces() {
         interfaces?.close()
+        groups?.removeIfEmpty()
     }
 }

@@ -17,7 +17,7 @@ extension Supervisor {
         object["lowPowerMode"] = false
         object["thermalState"] = "nominal"
         object["memoryPressure"] = "normal"
-        object["profile"] = .string(configuration.device.profile)
+        object["profile"] = .string(configuration.device.profile.name)
         object["inhibitDelayMax"] = JSON(device.inhibitDelayMax?.seconds)
         object["hardwareWatchdog"] = .null
         return .object(object)
@@ -35,7 +35,7 @@ extension Supervisor {
         object["taskState"] = .string(view.taskState.name)
         object["mainPID"] = JSON(process?.mainPID.map { Int64($0) })
         object["priorityBand"] = .integer(Int64(configuration?.priorityBand ?? 100))
-        object["backgroundModes"] = .array((configuration?.background.modes ?? []).map { .string($0) })
+        object["backgroundModes"] = .array((configuration?.background.modes ?? []).map { .string($0.key) })
         object["backgroundRefresh"] = .bool(configuration?.background.refresh ?? true)
         object["backgroundTimeRemaining"] = .null
         object["statusText"] = JSON(app?.statusText ?? (view.isLeftDown ? "left down after repeated failures" : nil))
@@ -49,7 +49,7 @@ extension Supervisor {
     func invalidAppValue(_ name: String, _ errors: [ConfigurationError]) -> JSON {
         var object = JSONObject()
         object["name"] = .string(name)
-        object["invalid"] = .string(errors.map(\.text).joined(separator: "; "))
+        object["invalid"] = .string(errors.map { $0.text }.joined(separator: "; "))
         object["scenePhase"] = .null
         object["taskState"] = "notRunning"
         object["mainPID"] = .null
@@ -76,7 +76,7 @@ extension Supervisor {
         for app in configuration.apps where !app.errors.isEmpty && !listed.contains(app.name) {
             values.append((app.name, invalidAppValue(app.name, app.errors)))
         }
-        return values.sorted { $0.name < $1.name }.map(\.value)
+        return values.sorted { $0.name < $1.name }.map { $0.value }
     }
 
     /// `State` of io.curfew.Application.
@@ -91,5 +91,14 @@ extension Supervisor {
         object["lowPowerMode"] = false
         object["thermalState"] = "nominal"
         return .object(object)
+    }
+}
+
+extension DeviceConfiguration.Profile {
+    fileprivate var name: String {
+        switch self {
+        case .automatic: "auto"
+        case .named(let name): name
+        }
     }
 }

@@ -53,6 +53,8 @@ final class AppProcess {
 
     private func childDidEnd() {
         guard let child else { return }
+        // While it is not reaped, its session's number is its own.
+        if group == nil { linux_kill_session(child.pid) }
         let end: ProcessExit?
         do throws(SystemError) {
             end = try child.reap()
@@ -157,7 +159,7 @@ final class AppProcess {
     private func cleared() {
         if app.process === self { app.process = nil }
         app.statusText = nil
-        supervisor.processes[instance.rawValue] = nil
+        supervisor.retire(self)
         supervisor.interfaces?.resumeAccepting()
         supervisor.dispatch(.groupEmptied(instance))
     }
@@ -209,7 +211,7 @@ final class AppProcess {
     }
 
     func nameCulprits(_ stuck: Stuck) {
-        let names = (group?.unfrozenProcesses() ?? []).map(\.text).joined(separator: ", ")
+        let names = (group?.unfrozenProcesses() ?? []).map { $0.text }.joined(separator: ", ")
         let who = names.isEmpty ? "pid \(mainPID.map { "\($0)" } ?? "unknown")" : names
         supervisor.log.stuck(app.name, stuck, who)
     }
