@@ -69,7 +69,7 @@ final class Interruption {
         sigaddset(&signals, SIGINT)
         sigaddset(&signals, SIGTERM)
         sigaddset(&signals, SIGHUP)
-        let number = signalfd(-1, &signals, Int32(SFD_CLOEXEC.rawValue) | Int32(SFD_NONBLOCK.rawValue))
+        let number = signalfd(-1, &signals, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
         guard number >= 0 else { return nil }
         descriptor = FileDescriptor(owning: number)
         sigprocmask(SIG_BLOCK, &signals, nil)

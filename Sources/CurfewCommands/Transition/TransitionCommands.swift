@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Varlink
 
 struct LaunchCommand: SessionCommand {
     static let configuration = CommandConfiguration(
