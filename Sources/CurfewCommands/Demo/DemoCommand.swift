@@ -31,7 +31,7 @@ struct DemoCommand: SessionCommand {
         do throws(CommandFailure) {
             try play.perform()
         } catch {
-            play.end()
+            play.end(failed: true)
             if error.code == .interrupted {
                 throw CommandFailure(code: .interrupted, text: "interrupted; everything the demo made has been removed")
             }

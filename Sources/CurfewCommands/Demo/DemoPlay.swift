@@ -9,6 +9,8 @@ final class DemoPlay {
     let story: DemoStory
     let daemon: DemoDaemon
     private let interruption: Interruption?
+    /// A connection that monitors has no other answer to give.
+    private var monitor: ControlConnection?
     private var control: ControlConnection?
 
     private(set) var apps: [String: AppRecord] = [:]
@@ -16,8 +18,11 @@ final class DemoPlay {
     /// Handlers as the apps tell of them, in order.
     private(set) var calls: [(app: String, isBegin: Bool, handler: String, at: Int64)] = []
     private(set) var isSynchronized = false
-    private var device: DeviceRecord?
+    private(set) var device: DeviceRecord?
     private var partial: [UInt8] = []
+    private var isOutputGone = false
+    /// By app.
+    private var endedAt: [String: Int64] = [:]
 
     init(_ session: Session, _ stage: DemoStage, _ daemonPath: String) throws(CommandFailure) {
         self.session = session
@@ -30,6 +35,13 @@ final class DemoPlay {
             throw .failed("curfewd could not be started: \(error.text)")
         }
         session.loop.watch(readable: stage.story.rawValue) { [unowned self] in readStory() }
+        // Nobody reads the story any more (curfew demo | head): the demo ends, and removes what it made.
+        linux_ignore(SIGPIPE)
+        var output: DescriptorLoop.Source?
+        output = session.loop.watch(1, { 0 }) { [unowned self] _ in
+            isOutputGone = true
+            output?.cancel()
+        }
     }
 
     // MARK: Waiting
@@ -48,25 +60,27 @@ final class DemoPlay {
     /// Lets time go by.
     func pause(_ seconds: Double) throws(CommandFailure) {
         let deadline = Clocks.monotonic + Int64(seconds * 1e9)
-        try wait(seconds + 1, for: "the end of a pause") { Clocks.monotonic >= deadline }
+        _ = session.loop.run(until: deadline) { isInterrupted || daemon.hasEnded }
+        try wait(1, for: "the end of a pause") { Clocks.monotonic >= deadline }
     }
 
-    private var isInterrupted: Bool { interruption?.isRequested == true }
+    private var isInterrupted: Bool { isOutputGone || interruption?.isRequested == true }
 
     // MARK: The daemon's side
 
     func connect() throws(CommandFailure) {
         let socket = ControlConnection.socketPath(root: stage.root)
         let deadline = Clocks.monotonic + 5_000_000_000
-        while control == nil {
+        while control == nil || monitor == nil {
             if Files.exists(socket) {
                 control = try? ControlConnection.connect(root: stage.root, loop: session.loop)
+                monitor = try? ControlConnection.connect(root: stage.root, loop: session.loop)
             }
-            if control != nil { break }
+            if control != nil, monitor != nil { break }
             if Clocks.monotonic > deadline { throw .failed("the demo failed: curfewd did not open its socket in 5 s") }
             try pause(0.01)
         }
-        control?.begin("Monitor", more: true) { [unowned self] response in
+        monitor?.begin("Monitor", more: true) { [unowned self] response in
             if case .reply(let reply, _) = response { hear(MonitorChange(reply)) }
         }
         try wait(5, for: "an answer of curfewd") { isSynchronized }
@@ -95,15 +109,26 @@ final class DemoPlay {
             let next = AppRecord(change.detail)
             let old = apps[next.name]
             apps[next.name] = next
-            if old == nil, next.mainPID == nil { return }
-            if let text = MonitorView.changes(from: old, to: next) { story.tell(next.name, text, next.tone) }
+            if let text = news(from: old, to: next) { story.tell(next.name, text, next.tone) }
         case "termination":
             let end = TerminationRecord(change.detail)
             terminations.append(end)
-            let verb = end.namespace == "watchdog" ? "killed" : "ended"
-            story.tell(end.app, "\(verb): \(end.reason)", end.isOrderly ? .plain : .bad)
+            endedAt[end.app] = Clocks.monotonic
+            story.tell(end.app, end.sentence, end.isOrderly ? .plain : .bad)
         default: break
         }
+    }
+
+    /// What the story tells of a change: that an app ends is told by its termination.
+    private func news(from old: AppRecord?, to new: AppRecord) -> String? {
+        if let pid = new.mainPID, pid != old?.mainPID {
+            guard let ended = endedAt[new.name] else { return "launched, pid \(pid)" }
+            let pause = Amounts.duration(Double(Clocks.monotonic - ended) / 1e9)
+            return "launched again, \(pause) after its end, pid \(pid)"
+        }
+        if new.isLeftDown, old?.isLeftDown == false { return "left down: it ended too often in a row" }
+        if new.state == "terminating" || new.state == "not running" { return nil }
+        return MonitorView.changes(from: old, to: new)
     }
 
     // MARK: The apps' side
@@ -140,10 +165,13 @@ final class DemoPlay {
 
     // MARK: The end
 
-    /// Ends the daemon, and with it its apps.
-    func end() {
-        control = nil
+    /// Ends the daemon, and with it its apps. A demo that failed does not wait for handlers to return.
+    func end(failed: Bool = false) {
+        if failed { story.isOver = true }
         daemon.askToEnd()
-        if !session.loop.run(until: Clocks.monotonic + 8_000_000_000, { daemon.hasEnded }) { daemon.kill() }
+        let patience: Int64 = failed ? 500_000_000 : 8_000_000_000
+        if !session.loop.run(until: Clocks.monotonic + patience, { daemon.hasEnded }) { daemon.kill() }
+        control = nil
+        monitor = nil
     }
 }

@@ -49,14 +49,15 @@ extension DemoPlay {
     private func fallAsleep() throws(CommandFailure) -> DemoSleep {
         story.chapter(
             "The board goes to sleep",
-            "All apps are told at once; each has 5 s to get ready (hang: 2 s). The board waits for all of them, but for "
-                + "none longer than it was allowed.")
+            "All apps are told at once, and each has a few seconds to get ready (hang: 2 s). The board waits for all of "
+                + "them, but for none longer than it was allowed.")
         let begun = Clocks.monotonic
         let answer = try sleep(start: true)
         var sleep = DemoSleep(begun: begun, ready: answer.at, killed: answer.killed)
         let toll = answer.killed.isEmpty ? "" : "; killed: \(answer.killed.joined(separator: ", "))"
         let seconds = Double(answer.at - begun) / 1e9
         story.tell("device", "may sleep, \(Amounts.duration(seconds)) after it was announced\(toll)", .good)
+        try wait(1, for: "word that the device is asleep") { device?.sleepState == "asleep" }
         sleep.statesAsleep = apps.mapValues(\.state)
         story.note("… the board sleeps for a second …")
         try pause(1)
@@ -80,7 +81,7 @@ extension DemoPlay {
         guard let report = stored ?? heard else { return nil }
         story.chapter("Why was hang killed?", "curfew report \(report.report ?? "--last") says:")
         let account = ReportAccount(
-            report: report, root: stage.root, now: LocalTime(milliseconds: Clocks.realtime / 1_000_000))
+            report: report, root: "", now: LocalTime(milliseconds: Clocks.realtime / 1_000_000))
         let width = session.console.width.map { max(40, $0 - 2) }
         story.block([""] + account.lines(session.style, width: width))
         return stored

@@ -6,6 +6,8 @@ final class DemoStory {
     private let console: Console
     private let isJSON: Bool
     let start = Clocks.monotonic
+    /// Nothing more is told.
+    var isOver = false
 
     init(_ session: Session) {
         console = session.console
@@ -59,11 +61,13 @@ final class DemoStory {
     }
 
     private func line(_ subject: String, _ text: String) {
+        guard !isOver else { return }
         let time = Amounts.fixed(elapsed, 2).padded(6, toRight: true)
         console.output("\(style.paint(time + " s", .dim))  \(style.paint(subject.padded(7), .bold))  \(text)\n")
     }
 
     private func write(_ object: JSONObject) {
+        guard !isOver else { return }
         var timed = object
         timed["time"] = .number((elapsed * 1000).rounded() / 1000)
         console.output(JSON.object(timed).line + "\n")

@@ -61,14 +61,25 @@ struct TerminationRecord: Equatable {
     var reason: String {
         switch namespace {
         case "watchdog": "\(explanation) (watchdog \(code))"
-        case "crash":
-            number.flatMap { SignalName.of($0) }.map { "killed by \($0) (crash)" } ?? "\(explanation) (crash)"
+        case "crash": "crash: \(signal)"
         case "exit": explanation
         default: "\(explanation) (\(namespace))"
         }
     }
 
-    /// The same with where to read on.
+    /// What happened, from its verb on: "killed: …", "crashed: …", "ended: …".
+    var sentence: String {
+        switch namespace {
+        case "watchdog": "killed: \(reason)"
+        case "crash": "crashed: \(signal)"
+        default: "ended: \(reason)"
+        }
+    }
+
+    /// "SIGSEGV (invalid memory access)".
+    var signal: String { number.flatMap { SignalName.of($0) } ?? explanation }
+
+    /// The reason, and where to read on.
     var briefly: String {
         (report.map { "\(reason); see: curfew report \($0)" } ?? reason).printable
     }

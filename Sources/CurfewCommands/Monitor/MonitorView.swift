@@ -31,8 +31,7 @@ struct MonitorView {
         case "termination":
             let end = TerminationRecord(change.detail)
             let report = end.report.map { " (report \($0))" } ?? ""
-            let verb = end.namespace == "watchdog" ? "killed" : "ended"
-            return (end.app, "\(verb): \(end.reason)\(report)", end.isOrderly ? .plain : .bad)
+            return (end.app, "\(end.sentence)\(report)", end.isOrderly ? .plain : .bad)
         default:
             return (change.app ?? "device", "\(change.kind) \(change.detail.line)", .plain)
         }
@@ -52,7 +51,7 @@ struct MonitorView {
         if let pid = new.mainPID, pid != old.mainPID { parts.append("launched, pid \(pid)") }
         if old.state != new.state { parts.append(transition(old.state, new.state)) }
         if new.isLeftDown, !old.isLeftDown { parts.append("left down after repeated ends") }
-        if new.statusText != old.statusText, let says, !new.isLeftDown { parts.append(says) }
+        if new.statusText != old.statusText, let says, new.statusText?.hasPrefix("left down") != true { parts.append(says) }
         return parts.isEmpty ? nil : parts.joined(separator: "; ")
     }
 

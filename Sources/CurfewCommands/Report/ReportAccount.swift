@@ -38,7 +38,7 @@ struct ReportAccount {
             case "liveness": return "\(app) was killed: it gave no sign of life (\(report.code))"
             default: return "\(app) was killed by its watchdog (\(report.code))"
             }
-        case "crash": return "\(app) crashed: \(report.number.flatMap { SignalName.of($0) } ?? report.explanation)"
+        case "crash": return "\(app) crashed: \(report.signal)"
         case "exit":
             return report.number == 0
                 ? "\(app) exited by itself" : "\(app) exited with status \(report.number.map { "\($0)" } ?? "?")"
@@ -69,7 +69,9 @@ struct ReportAccount {
 
     private var took: String? {
         guard let wall = report.wallSeconds else { return nil }
-        return Amounts.duration(wall) + (report.namespace == "watchdog" ? ", then all its processes were killed" : "")
+        guard report.namespace == "watchdog" else { return Amounts.duration(wall) }
+        let exact = wall < 60 ? Amounts.fixed(wall, 3) + " s" : Amounts.duration(wall)
+        return exact + ", then all its processes were killed"
     }
 
     private var cpu: String? {

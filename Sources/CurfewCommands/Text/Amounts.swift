@@ -12,10 +12,11 @@ enum Amounts {
         return sign + "\(scaled / scale)." + String(repeating: "0", count: decimals - fraction.count) + fraction
     }
 
-    /// "120 ms", "2.01 s", "5 s", "3 min 5 s", "2 h 5 min", "3 d 4 h".
+    /// "0.4 ms", "120 ms", "2.01 s", "5 s", "3 min 5 s", "2 h 5 min", "3 d 4 h".
     static func duration(_ seconds: Double) -> String {
         guard seconds.isFinite, seconds < 1e11 else { return "?" }
         let value = max(0, seconds)
+        if value > 0, value < 0.00995 { return fixed(value * 1000, 1) + " ms" }
         if value < 0.9995 { return "\(Int((value * 1000).rounded())) ms" }
         if value < 59.995 {
             let text = fixed(value, value < 9.995 ? 2 : 1)
