@@ -71,6 +71,14 @@ import Testing
         #expect(try terminate(&board) == ["call camera willTerminate user 5 s"])
     }
 
+    @Test func replyIsEnough_whenEndedWhileReadyIsAwaitedToo() throws {
+        var board = Board([app("camera") { $0.readiness = .notify }])
+        _ = board.tell(.started)
+        _ = board.spawned("camera")
+        #expect(try terminate(&board) == [])
+        #expect(board.returned("camera") == ["call camera willTerminate user 5 s"])
+    }
+
     @Test func appIsKilledAsSoonAsItStarts_whenEndedWhileSpawning() throws {
         var board = Board([app("camera")])
         _ = board.tell(.started)
