@@ -32,6 +32,12 @@ final class Search {
         let board = Board(policies)
         known = [StateKey(board.core)]
         add(Node(core: board.core, witness: Witness(apps: policies.count), parent: -1, step: nil))
+        // On most boards there is a logind, and its locks are held: a short way there.
+        let loginEvents: [Event] = [
+            .loginAvailable(delayMax: .seconds(5), preparingForSleep: false, preparingForShutdown: false),
+            .lockTaken(.sleep), .lockTaken(.shutdown), .preparingForSleep(false), .started,
+        ]
+        for event in loginEvents { take(Step(event: event), from: nodes.count - 1) }
     }
 
     /// Delivers every event in `limit` states: in those first that bring a new combination.
@@ -158,7 +164,7 @@ final class Search {
         print(
             """
             every state, every event: \(visited) states visited of \(known.count) found, \(steps) steps taken, \
-            \(combinations.count) combinations of stage, freezer, phase, call, sleep and shutdown \
+            \(combinations.count) combinations of stage, freezer, phase, call, lock, sleep and shutdown \
             (\(jointCombinations.count) of both apps at once)
             """)
         #expect(steps >= leastSteps)
