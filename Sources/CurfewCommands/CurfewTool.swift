@@ -59,12 +59,16 @@ struct CurfewCommand: ParsableCommand {
             """,
         version: "curfew \(CurfewTool.version)",
         groupedSubcommands: [
-            CommandGroup(name: "Look", subcommands: [
-                StatusCommand.self, MonitorCommand.self, ReportsCommand.self, ReportCommand.self,
-            ]),
-            CommandGroup(name: "Apps", subcommands: [
-                LaunchCommand.self, ActivateCommand.self, BackgroundCommand.self, TerminateCommand.self,
-            ]),
+            CommandGroup(
+                name: "Look",
+                subcommands: [
+                    StatusCommand.self, MonitorCommand.self, ReportsCommand.self, ReportCommand.self,
+                ]),
+            CommandGroup(
+                name: "Apps",
+                subcommands: [
+                    LaunchCommand.self, ActivateCommand.self, BackgroundCommand.self, TerminateCommand.self,
+                ]),
             CommandGroup(name: "Device", subcommands: [SleepCommand.self, WakeCommand.self]),
             CommandGroup(name: "Configuration", subcommands: [CheckCommand.self, ReloadCommand.self]),
             CommandGroup(name: "Try", subcommands: [DemoCommand.self, DemoAppCommand.self]),

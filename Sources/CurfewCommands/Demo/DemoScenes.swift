@@ -67,7 +67,8 @@ extension DemoPlay {
     private func wakeUp() throws(CommandFailure) {
         story.chapter(
             "The board wakes up",
-            "Apps come back to where they were. hang was killed, and is started anew; that too had to wait for the wake.")
+            "Apps come back to where they were. hang was killed, and is started anew; that too had to wait for the wake."
+        )
         _ = try sleep(start: false)
         try wait(5, for: "prompt, slow and hang being active again") {
             isState("prompt", "active") && isState("slow", "active") && isState("hang", "active")
