@@ -17,12 +17,12 @@ extension DemoPlay {
         guard problems.isEmpty else {
             throw .failed("the demo failed: not true: \(problems.map(\.text).joined(separator: "; "))")
         }
-        story.chapter("Now with your own program", Self.next)
+        if !session.isJSON { story.chapter("Now with your own program", Self.next) }
     }
 
     private static let next =
         "A file of one line, /etc/curfew/apps/NAME.toml with exec = [\"/path/to/program\"], then: curfew reload; "
-        + "curfew status. What else it may say: man curfew-app."
+        + "curfew launch NAME; curfew status. What else it may say: man curfew-app."
 
     private func launch() throws(CommandFailure) {
         story.chapter(
