@@ -23,10 +23,26 @@ public enum CurfewTool {
             return failure.code.rawValue
         } catch {
             let isSuccess = CurfewCommand.exitCode(for: error).isSuccess
-            let message = CurfewCommand.fullMessage(for: error)
+            let message = isSuccess ? CurfewCommand.fullMessage(for: error) : usage(error, arguments)
             if !message.isEmpty { (isSuccess ? console.output : console.error)(message + "\n") }
             return isSuccess ? 0 : CommandFailure.Code.usage.rawValue
         }
+    }
+
+    /// What is wrong with a command line: for a command that is none, the one that may have been meant.
+    private static func usage(_ error: any Error, _ arguments: [String]) -> String {
+        let known = CurfewCommand.configuration.subcommands.filter { $0.configuration.shouldDisplay }.compactMap {
+            $0.configuration.commandName
+        }
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            if argument == "--root" { rest = rest.dropFirst() }
+            if argument.hasPrefix("-") { continue }
+            if known.contains(argument) || argument == "help" || argument == DemoAppCommand.name { break }
+            let question = Suggestion.closest(to: argument, among: known).map { "; did you mean '\($0)'?" } ?? ""
+            return "curfew: no command '\(argument)'\(question) (curfew --help lists them)".printable
+        }
+        return CurfewCommand.fullMessage(for: error)
     }
 }
 
@@ -59,12 +75,16 @@ struct CurfewCommand: ParsableCommand {
             """,
         version: "curfew \(CurfewTool.version)",
         groupedSubcommands: [
-            CommandGroup(name: "Look", subcommands: [
-                StatusCommand.self, MonitorCommand.self, ReportsCommand.self, ReportCommand.self,
-            ]),
-            CommandGroup(name: "Apps", subcommands: [
-                LaunchCommand.self, ActivateCommand.self, BackgroundCommand.self, TerminateCommand.self,
-            ]),
+            CommandGroup(
+                name: "Look",
+                subcommands: [
+                    StatusCommand.self, MonitorCommand.self, ReportsCommand.self, ReportCommand.self,
+                ]),
+            CommandGroup(
+                name: "Apps",
+                subcommands: [
+                    LaunchCommand.self, ActivateCommand.self, BackgroundCommand.self, TerminateCommand.self,
+                ]),
             CommandGroup(name: "Device", subcommands: [SleepCommand.self, WakeCommand.self]),
             CommandGroup(name: "Configuration", subcommands: [CheckCommand.self, ReloadCommand.self]),
             CommandGroup(name: "Try", subcommands: [DemoCommand.self, DemoAppCommand.self]),

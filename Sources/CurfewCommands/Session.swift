@@ -53,6 +53,11 @@ final class Session {
         return root
     }
 
+    /// The tool as a hint names it, for the same daemon.
+    var tool: String { Self.tool(root: root) }
+
+    static func tool(root: String) -> String { root.isEmpty ? "curfew" : "curfew --root \(root)" }
+
     func say(_ line: String) { console.output(line + "\n") }
 
     /// The connection to the daemon, made when first needed.

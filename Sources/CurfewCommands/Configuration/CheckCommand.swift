@@ -60,12 +60,13 @@ struct CheckResult {
 
     var json: JSON {
         func list(_ problems: [ConfigurationError]) -> JSON {
-            .array(problems.map { problem in
-                [
-                    "file": .string(problem.file), "line": JSON(problem.line.map { Int64($0) }),
-                    "message": .string(problem.message),
-                ]
-            })
+            .array(
+                problems.map { problem in
+                    [
+                        "file": .string(problem.file), "line": JSON(problem.line.map { Int64($0) }),
+                        "message": .string(problem.message),
+                    ]
+                })
         }
         return ["errors": list(errors), "warnings": list(warnings)]
     }

@@ -27,16 +27,19 @@ extension CommandFailure {
         case "NoSuchApp": return noSuchApp(parameters["app"]?.stringValue ?? subject, session)
         case "NotRunning":
             let name = parameters["app"]?.stringValue ?? subject
-            return .failed("\(name) is not running; start it with: curfew launch \(name)")
+            return .failed("\(name) is not running; start it with: \(session.tool) launch \(name)")
         case "AppEnded":
-            let text = parameters["termination"].map { TerminationRecord($0) }?.briefly ?? "for an unknown reason"
+            let end = parameters["termination"]?.objectValue.map { TerminationRecord(.object($0)) }
+            let text = end?.briefly(session.tool) ?? "for an unknown reason"
+            if end?.namespace == "launchFailure" { return .failed("\(subject) could not be started: \(text)") }
             return .failed("\(subject) ended while it was being \(doing): \(text)")
         case "Denied": return denied(parameters["reason"]?.stringValue ?? "", subject, app, doing, session)
         case "InvalidConfiguration":
             let line = parameters["line"]?.intValue.map { ":\($0)" } ?? ""
             let place = (parameters["file"]?.stringValue ?? "a file") + line
             let problem = parameters["message"]?.stringValue ?? "cannot be used"
-            return .failed("\(place): \(problem); the running configuration was kept; see: curfew check".printable)
+            return .failed(
+                "\(place): \(problem); the running configuration was kept; see: \(session.tool) check".printable)
         case "org.varlink.service.MethodNotFound", "org.varlink.service.MethodNotImplemented",
             "org.varlink.service.InterfaceNotFound":
             return .failed("the running curfewd does not know this command; restart it after an upgrade")
@@ -45,7 +48,8 @@ extension CommandFailure {
         case "org.varlink.service.InvalidParameter":
             return .failed("curfewd did not take the value of \(parameters["parameter"]?.stringValue ?? "a parameter")")
         default:
-            let details = parameters.isEmpty ? "" : " " + String(decoding: JSON.object(parameters).bytes(), as: UTF8.self)
+            let details =
+                parameters.isEmpty ? "" : " " + String(decoding: JSON.object(parameters).bytes(), as: UTF8.self)
             return .failed("curfewd answered with an error: \(error)\(details)".printable)
         }
     }
@@ -55,26 +59,27 @@ extension CommandFailure {
     ) -> CommandFailure {
         switch reason {
         case "sleeping":
-            return .failed("\(subject) was not \(doing): the device is asleep or about to be; wake it with: curfew wake")
+            return .failed(
+                "\(subject) was not \(doing): the device is asleep or about to be; wake it with: \(session.tool) wake")
         case "shutting down": return .failed("\(subject) was not \(doing): the device is shutting down")
         case "invalid configuration":
             let known = try? session.control().call("Describe", ["app": JSON(app)])
             let problem = known?["app"]?["invalid"]?.stringValue ?? "its configuration cannot be used"
-            return .failed("\(subject) was not \(doing): \(problem); mend it, then: curfew reload".printable)
+            return .failed("\(subject) was not \(doing): \(problem); mend it, then: \(session.tool) reload".printable)
         default: return .failed("\(subject) was not \(doing): \(reason)".printable)
         }
     }
 
     static func noSuchApp(_ name: String, _ session: Session) -> CommandFailure {
         let list = (try? session.control().call("List"))?["apps"]?.arrayValue ?? []
-        return noSuchApp(name, known: list.compactMap { $0["name"]?.stringValue })
+        return noSuchApp(name, known: list.compactMap { $0["name"]?.stringValue }, tool: session.tool)
     }
 
-    static func noSuchApp(_ name: String, known: [String]) -> CommandFailure {
+    static func noSuchApp(_ name: String, known: [String], tool: String) -> CommandFailure {
         let question = Suggestion.closest(to: name, among: known).map { "; did you mean '\($0)'?" } ?? ""
         let hint =
             known.isEmpty
-            ? " (none is configured: see /etc/curfew/apps and curfew-app(5))" : " (curfew status lists them)"
+            ? " (none is configured: see /etc/curfew/apps and curfew-app(5))" : " (\(tool) status lists them)"
         return CommandFailure(code: .noSuchApp, text: "no app '\(name)'\(question)\(hint)".printable)
     }
 }

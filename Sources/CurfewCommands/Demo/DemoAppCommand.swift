@@ -2,8 +2,9 @@ internal import ArgumentParser
 
 /// A sample app of `curfew demo`: what its configuration starts.
 struct DemoAppCommand: ParsableCommand {
+    static let name = "demo-app"
     static let configuration = CommandConfiguration(
-        commandName: "demo-app", abstract: "A sample app, started by the demo's curfewd.", shouldDisplay: false)
+        commandName: name, abstract: "A sample app, started by the demo's curfewd.", shouldDisplay: false)
 
     @Argument var kind: DemoApp.Kind
 

@@ -58,10 +58,10 @@ final class DemoPlay {
     }
 
     /// Lets time go by.
-    func pause(_ seconds: Double) throws(CommandFailure) {
+    func pause(_ seconds: Double, before what: String = "the end of a pause") throws(CommandFailure) {
         let deadline = Clocks.monotonic + Int64(seconds * 1e9)
         _ = session.loop.run(until: deadline) { isInterrupted || daemon.hasEnded }
-        try wait(1, for: "the end of a pause") { Clocks.monotonic >= deadline }
+        try wait(1, for: what) { Clocks.monotonic >= deadline }
     }
 
     private var isInterrupted: Bool { isOutputGone || interruption?.isRequested == true }
@@ -78,7 +78,7 @@ final class DemoPlay {
             }
             if control != nil, monitor != nil { break }
             if Clocks.monotonic > deadline { throw .failed("the demo failed: curfewd did not open its socket in 5 s") }
-            try pause(0.01)
+            try pause(0.01, before: "it answered")
         }
         monitor?.begin("Monitor", more: true) { [unowned self] response in
             if case .reply(let reply, _) = response { hear(MonitorChange(reply)) }
@@ -103,7 +103,9 @@ final class DemoPlay {
         case "synchronized": isSynchronized = true
         case "device":
             let next = DeviceRecord(change.detail)
-            if let text = MonitorView.changes(from: device, to: next), device != nil { story.tell("device", text, .bold) }
+            if let text = MonitorView.changes(from: device, to: next), device != nil {
+                story.tell("device", text, .bold)
+            }
             device = next
         case "app":
             let next = AppRecord(change.detail)

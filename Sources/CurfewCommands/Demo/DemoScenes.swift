@@ -17,12 +17,12 @@ extension DemoPlay {
         guard problems.isEmpty else {
             throw .failed("the demo failed: not true: \(problems.map(\.text).joined(separator: "; "))")
         }
-        story.chapter("Now with your own program", Self.next)
+        if !session.isJSON { story.chapter("Now with your own program", Self.next) }
     }
 
     private static let next =
         "A file of one line, /etc/curfew/apps/NAME.toml with exec = [\"/path/to/program\"], then: curfew reload; "
-        + "curfew status. What else it may say: man curfew-app."
+        + "curfew launch NAME; curfew status. What else it may say: man curfew-app."
 
     private func launch() throws(CommandFailure) {
         story.chapter(
@@ -67,7 +67,8 @@ extension DemoPlay {
     private func wakeUp() throws(CommandFailure) {
         story.chapter(
             "The board wakes up",
-            "Apps come back to where they were. hang was killed, and is started anew; that too had to wait for the wake.")
+            "Apps come back to where they were. hang was killed, and is started anew; that too had to wait for the wake."
+        )
         _ = try sleep(start: false)
         try wait(5, for: "prompt, slow and hang being active again") {
             isState("prompt", "active") && isState("slow", "active") && isState("hang", "active")

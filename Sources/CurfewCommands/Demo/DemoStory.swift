@@ -28,7 +28,9 @@ final class DemoStory {
     func note(_ text: String, _ tone: Tone = .dim) {
         guard !text.isEmpty else { return }
         if isJSON { return write(["note": .string(text)]) }
-        for line in text.printable.wrapped(min(console.width ?? 96, 96)) { console.output(style.paint(line, tone) + "\n") }
+        for line in text.printable.wrapped(min(console.width ?? 96, 96)) {
+            console.output(style.paint(line, tone) + "\n")
+        }
     }
 
     /// What the device says of an app, or of itself.

@@ -79,9 +79,9 @@ struct TerminationRecord: Equatable {
     /// "SIGSEGV (invalid memory access)".
     var signal: String { number.flatMap { SignalName.of($0) } ?? explanation }
 
-    /// The reason, and where to read on.
-    var briefly: String {
-        (report.map { "\(reason); see: curfew report \($0)" } ?? reason).printable
+    /// The reason, and where to read on. tool: "curfew".
+    func briefly(_ tool: String) -> String {
+        (report.map { "\(reason); see: \(tool) report \($0)" } ?? reason).printable
     }
 }
 

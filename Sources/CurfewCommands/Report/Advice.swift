@@ -6,6 +6,7 @@ struct Advice {
     let root: String
 
     private var file: String { "\(root)/etc/curfew/apps/\(report.app).toml" }
+    private var tool: String { Session.tool(root: root) }
     private var journal: String { "journalctl -t curfew-\(report.app)" }
 
     var points: [String] {
@@ -57,13 +58,14 @@ struct Advice {
 
     private var lookAtOutput: String {
         if let output = report.output, !output.isEmpty { return "the lines above" }
-        return root.isEmpty ? journal : "curfew --root \(root) status \(report.app)"
+        return root.isEmpty ? journal : "\(tool) status \(report.app)"
     }
 
     private func allowance(_ handler: Handler) -> String {
         let had = report.timeAllowance ?? 5
         let more = Int((had * 2).rounded(.up))
-        return "If it needs longer by design, raise its allowance in \(file): [allowances] \(handler.key) = \"\(more)s\""
+        return
+            "If it needs longer by design, raise its allowance in \(file): [allowances] \(handler.key) = \"\(more)s\""
     }
 
     private var sleepLimit: [String] {
@@ -85,7 +87,7 @@ struct Advice {
 
     private var restarting: String {
         "How often it is restarted: restart, restart-delay and restart-limit in \(file); after a fix: "
-            + "curfew\(root.isEmpty ? "" : " --root \(root)") launch \(report.app)"
+            + "\(tool) launch \(report.app)"
     }
 
     private var launchFailure: [String] {
@@ -96,6 +98,6 @@ struct Advice {
         case 8?: points.append("The program is built for another machine, or a script without a #! line.")
         default: break
         }
-        return points + ["Check exec in \(file), then: curfew check; curfew reload; curfew launch \(report.app)"]
+        return points + ["Check exec in \(file), then: \(tool) check; \(tool) reload; \(tool) launch \(report.app)"]
     }
 }

@@ -61,7 +61,8 @@ struct ReportAccount {
         facts.add("Allowed", report.event == nil ? nil : report.timeAllowance.map { Amounts.duration($0) })
         facts.add("Took", report.event == nil ? nil : took)
         facts.add("CPU time", cpu)
-        facts.add("Had run for", (report.uptime ?? (report.event == nil ? report.wallSeconds : nil)).map(Amounts.duration))
+        facts.add(
+            "Had run for", (report.uptime ?? (report.event == nil ? report.wallSeconds : nil)).map(Amounts.duration))
         facts.add("Scene phase", report.scenePhase)
         facts.add("Reason", "\(report.namespace), code \(report.code)")
         return facts

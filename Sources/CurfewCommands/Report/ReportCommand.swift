@@ -18,7 +18,7 @@ struct ReportCommand: SessionCommand {
     func run(_ session: Session) throws(CommandFailure) {
         let known = try KnownReports.load(session)
         guard let report = known.reports.last(where: { last || $0.report == id }) else {
-            throw missing(known.reports)
+            throw missing(known.reports, session.tool)
         }
         if session.isJSON { return session.say(report.json.prettyText()) }
         let account = ReportAccount(
@@ -26,11 +26,11 @@ struct ReportCommand: SessionCommand {
         for line in account.lines(session.style, width: session.console.width) { session.say(line) }
     }
 
-    private func missing(_ reports: [TerminationRecord]) -> CommandFailure {
+    private func missing(_ reports: [TerminationRecord], _ tool: String) -> CommandFailure {
         guard let first = reports.first?.report, let newest = reports.last?.report else {
             return .failed("there is no report: no app has ended yet")
         }
         let kept = first == newest ? "the only one is \(first)" : "those kept are \(first) to \(newest)"
-        return .failed("no report \(id ?? ""); \(kept) (curfew reports lists them)")
+        return .failed("no report \(id ?? ""); \(kept) (\(tool) reports lists them)")
     }
 }

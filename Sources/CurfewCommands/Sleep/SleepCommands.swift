@@ -18,7 +18,7 @@ struct SleepCommand: SessionCommand {
         var text = "asleep (sleep \(edge.sleep)) after \(Amounts.duration(edge.seconds))"
         if !edge.killed.isEmpty {
             text += "; killed: " + session.style.paint(edge.killed.joined(separator: ", ").printable, .bad)
-            text += " (why: curfew reports)"
+            text += " (why: \(session.tool) reports)"
         }
         session.say(text)
     }

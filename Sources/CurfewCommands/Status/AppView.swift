@@ -9,7 +9,10 @@ struct AppView {
         var lines = ["\(style.paint(app.name.printable, .bold))  \(style.paint(app.state, app.tone))"]
         if let invalid = app.invalid {
             let parts = invalid.split(separator: ";").map { "  " + String($0.drop { $0 == " " }).printable }
-            lines += parts + ["", "Mend it in \(root)/etc/curfew/apps/\(app.name).toml, then: curfew reload"]
+            lines +=
+                parts + [
+                    "", "Mend it in \(root)/etc/curfew/apps/\(app.name).toml, then: \(Session.tool(root: root)) reload",
+                ]
             return lines
         }
         lines += facts.lines(style, width: width)
@@ -44,7 +47,7 @@ struct AppView {
         }
         lines.add("Because", end.reason, end.isOrderly ? .plain : .caution)
         lines.add("Time", end.timing)
-        lines.add("More", end.report.map { "curfew report \($0)" })
+        lines.add("More", end.report.map { "\(Session.tool(root: root)) report \($0)" })
         return lines
     }
 }

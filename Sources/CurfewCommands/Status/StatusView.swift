@@ -36,8 +36,8 @@ struct StatusView {
         let example = "exec = [\"/usr/bin/python3\", \"-m\", \"http.server\"]"
         return [
             "No apps yet. To add the first one:",
-            "  echo '\(example)' | sudo tee \(root)/etc/curfew/apps/web.toml",
-            "  curfew\(root.isEmpty ? "" : " --root \(root)") reload",
+            "  echo '\(example)' | \(root.isEmpty ? "sudo " : "")tee \(root)/etc/curfew/apps/web.toml",
+            "  \(Session.tool(root: root)) reload; \(Session.tool(root: root)) launch web",
             "All that such a file may say: man curfew-app",
         ]
     }

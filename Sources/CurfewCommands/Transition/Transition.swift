@@ -17,7 +17,9 @@ struct Transition {
         let isTerminal = Terminal.isTerminal(2)
         do throws(VarlinkError) {
             _ = try control.call(method, parameters, timeout: nil) {
-                if isTerminal { session.console.error(session.console.errorStyle.paint("waiting for \(app) …\n", .dim)) }
+                if isTerminal {
+                    session.console.error(session.console.errorStyle.paint("waiting for \(app) …\n", .dim))
+                }
             }
         } catch {
             throw .of(error, app: app, doing: participle, session: session)

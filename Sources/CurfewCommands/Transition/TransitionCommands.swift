@@ -4,7 +4,8 @@ internal import Varlink
 struct LaunchCommand: SessionCommand {
     static let configuration = CommandConfiguration(
         commandName: "launch", abstract: "Start an app and wait until it has launched.",
-        discussion: "An app that runs already is no error. An app that was left down after repeated ends is tried again.")
+        discussion:
+            "An app that runs already is no error. An app that was left down after repeated ends is tried again.")
 
     @Argument(help: "The app's name.") var app: String
     @Flag(help: "Start it in background, not in front.") var background = false
@@ -49,7 +50,8 @@ struct BackgroundCommand: SessionCommand {
 struct TerminateCommand: SessionCommand {
     static let configuration = CommandConfiguration(
         commandName: "terminate", abstract: "End an app; it is not restarted.",
-        discussion: "Its WillTerminate handler is called first, then SIGTERM is sent. With --force it is killed at once.")
+        discussion:
+            "Its WillTerminate handler is called first, then SIGTERM is sent. With --force it is killed at once.")
 
     @Argument(help: "The app's name.") var app: String
     @Flag(help: "Kill it at once, with all its processes.") var force = false
