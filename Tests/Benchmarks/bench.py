@@ -10,7 +10,7 @@ import time
 import traceback
 from pathlib import Path
 
-from board import Floor, Login, Trouble
+from board import Floor, Login, Trouble, temporary_folder
 from figures import BEACON, MS, Figures, statistic
 
 # Seconds for one measurement.
@@ -120,7 +120,7 @@ def machine():
     memory = next(line.split()[1] for line in open("/proc/meminfo") if line.startswith("MemTotal"))
     return {
         "kernel": platform.release(), "architecture": platform.machine(), "processors": os.cpu_count(),
-        "memory MiB": int(memory) // 1024,
+        "memory MiB": int(memory) // 1024, "run in": temporary_folder(),
     }
 
 
