@@ -9,6 +9,8 @@ private let anyone = Accounts(user: { _ in .exists(id: 1000) }, group: { _ in .m
 private func checkErrors(_ errors: [ConfigurationError]) {
     precondition(errors.count <= 20)
     for error in errors {
+        // The way out for assertions of toml++: an input that takes it belongs in the list of CToml.
+        precondition(error.message != "not TOML: malformed")
         precondition(!error.message.isEmpty && error.message.utf8.count < 2000)
         precondition(error.message.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F })
     }
