@@ -55,7 +55,6 @@ public enum Daemon {
         _ = linux_raise_descriptor_limit()
         let paths = RuntimePaths(root: options.root)
         let lock = try takeLock(paths)
-        defer { lock.close() }
         let notifier = ServiceNotifier()
         let log = Log(
             journal: Journal(
@@ -77,6 +76,8 @@ public enum Daemon {
         let code = try loop.run()
         signals.cancel()
         supervisor.closeInterfaces()
+        // Held up to here: nobody else may live in this root before our sockets are gone.
+        lock.close()
         return code
     }
 
@@ -158,12 +159,15 @@ struct DaemonOptions: Equatable {
         var options = DaemonOptions()
         var rest = arguments[...]
         while let argument = rest.popFirst() {
-            let parts = argument.utf8.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            let parts = argument.utf8.split(
+                separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             let name = String(decoding: parts[0], as: UTF8.self)
             let attached = parts.count > 1 ? String(decoding: parts[1], as: UTF8.self) : nil
             switch name {
             case "--root", "--cgroup":
-                guard let value = attached ?? rest.popFirst(), !value.isEmpty else { return .wrong("\(name) needs a value") }
+                guard let value = attached ?? rest.popFirst(), !value.isEmpty else {
+                    return .wrong("\(name) needs a value")
+                }
                 if name == "--root" { options.root = value } else { options.cgroup = value }
             case "--check" where attached == nil: options.checksOnly = true
             case "--version" where attached == nil: return .print("curfewd \(Daemon.version)\n")

@@ -1,4 +1,5 @@
 internal import Configuration
+internal import ControlGroup
 internal import Journal
 internal import Lifecycle
 internal import SystemCalls
@@ -27,8 +28,11 @@ extension Supervisor {
         sayProblems(next)
         apply(next)
         log.daemon(
-            .info, changed.isEmpty ? "configuration reloaded" : "configuration reloaded: "
-                + changed.joined(separator: ", "), .configurationReloaded)
+            .info,
+            changed.isEmpty
+                ? "configuration reloaded"
+                : "configuration reloaded: "
+                    + changed.joined(separator: ", "), .configurationReloaded)
         return .success(changed)
     }
 
@@ -39,13 +43,13 @@ extension Supervisor {
 
     /// What runs keeps its process; it is started by its new configuration the next time.
     private func apply(_ configuration: Configuration) {
-        let valid = configuration.apps.compactMap(\.configuration)
+        let valid = configuration.apps.compactMap { $0.configuration }
         configured = [:]
         for app in valid { configured[app.policy.name] = app }
         for app in apps.values {
             if let configuration = configured[app.name] { app.update(configuration) }
         }
-        dispatch(.configured(valid.map(\.policy), configuration.device.policy))
+        dispatch(.configured(valid.map { $0.policy }, configuration.device.policy))
     }
 
     /// The shell's side of an app, made when it is first needed.
@@ -61,7 +65,7 @@ extension Supervisor {
 extension Configuration {
     /// Every error of every file.
     var allErrors: [ConfigurationError] {
-        errors + apps.flatMap(\.errors)
+        errors + apps.flatMap { $0.errors }
     }
 
     /// The apps that are new, gone or different in another configuration.

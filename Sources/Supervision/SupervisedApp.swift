@@ -1,4 +1,5 @@
 internal import Configuration
+internal import ControlGroup
 internal import Lifecycle
 internal import ProcessControl
 internal import SystemCalls

@@ -29,11 +29,13 @@ final class Supervisor {
     var login: (any LoginManager)?
     var control: ControlService?
     var application: ApplicationService?
+    var interfaces: Interfaces?
 
     private var pending: [Event] = []
     private var isDispatching = false
     private var timer: TimerSource?
     private var clockChange: ClockChangeSource?
+    private var retired: [AppProcess] = []
     private var armedFor = Nanoseconds.max
     /// Said once per daemon: a limit that cannot be set here.
     var saidNoController = false
@@ -121,6 +123,13 @@ final class Supervisor {
         case .deviceChanged: control?.deviceDidChange()
         case .stopDaemon: leave(code: 0)
         }
+    }
+
+    /// Forgets a process, and lets go of it in the next turn of the loop: one of its own handlers may be running.
+    func retire(_ process: AppProcess) {
+        processes[process.instance.rawValue] = nil
+        if retired.isEmpty { loop.post { [unowned(unsafe) self] in retired.removeAll(keepingCapacity: true) } }
+        retired.append(process)
     }
 
     func leave(code: Int32) {

@@ -43,13 +43,15 @@ struct Sample: Sendable, CustomStringConvertible {
             "a file has at most 400 lines", "Sources/A/A.swift", String(repeating: "let a = 1\n", count: 401),
             at: [401]),
         Sample(
-            "a file has at most 400 lines", "deploy/a", "#!/bin/sh\n" + String(repeating: "a\n", count: 400), at: [401]),
+            "a file has at most 400 lines", "deploy/a", "#!/bin/sh\n" + String(repeating: "a\n", count: 400),
+            at: [401]),
         Sample(
             "a file has at most 400 lines", "Sources/A/B.swift", String(repeating: "let a = 1\n", count: 400), at: []),
         Sample("a file has at most 400 lines", "README.md", String(repeating: "a\n", count: 500), at: []),
         Sample(
             "a function has at most 60 lines", "Sources/A/A.swift",
-            "struct S {\n    func f() {\n" + String(repeating: "        g(\"{\")\n", count: 59) + "    }\n}\n", at: [2]),
+            "struct S {\n    func f() {\n" + String(repeating: "        g(\"{\")\n", count: 59) + "    }\n}\n",
+            at: [2]),
         Sample(
             "a function has at most 60 lines", "Sources/A/B.swift",
             "struct S {\n    func f() {\n" + String(repeating: "        g(\"}\")\n", count: 58) + "    }\n}\n", at: []),
@@ -86,7 +88,7 @@ struct Sample: Sendable, CustomStringConvertible {
             at: [4, 6, 8, 9]),
         Sample(
             "pure targets have no default in a switch", "Sources/Lifecycle/A.swift",
-            "switch a {\ncase 1: b\ndefault: c\n}\nswitch a {\n@unknown default: c\ndefault: c  // open set: integers\n}",
+            "switch a {\ncase 1: b\ndefault: c\n}\nswitch a {\n@unknown default: c\ndefault: c  // open set: ints\n}",
             at: [3, 6]),
         Sample(
             "nothing is forced", "Sources/EventLoop/A.swift",
@@ -104,7 +106,7 @@ struct Sample: Sendable, CustomStringConvertible {
     private static let device = [
         Sample(
             "device targets import targets of the package only", "Sources/EventLoop/A.swift",
-            "internal import CSystemd\npublic import SystemCalls\nimport Glibc\ninternal import struct Foundation.Data\n",
+            "internal import CSystemd\npublic import SystemCalls\nimport Glibc\ninternal import struct Foundation.Data",
             at: [3, 4]),
         Sample(
             "device targets import targets of the package only", "Sources/curfew/A.swift", "import Foundation", at: []),
@@ -115,7 +117,7 @@ struct Sample: Sendable, CustomStringConvertible {
         Sample("the list of device targets is found", "Package.swift", "let targets: [Target] = make()", at: [0]),
         Sample(
             "leaf modules import SystemCalls and C modules only", "Sources/EventLoop/A.swift",
-            "internal import SystemCalls\ninternal import CSystemd\ninternal import Configuration\n@_spi(A) import Lifecycle",
+            "internal import SystemCalls\ninternal import CSystemd\nimport Configuration\n@_spi(A) import Lifecycle",
             at: [3, 4]),
         Sample(
             "leaf modules import SystemCalls and C modules only", "Sources/Configuration/A.swift",
@@ -128,7 +130,8 @@ struct Sample: Sendable, CustomStringConvertible {
     private static let wording = [
         Sample(
             "no Utils, Helpers, Manager or Common", "Sources/A/A.swift",
-            "struct StringUtils {}\nfinal class AppManager {}\nenum Manageable {}\nstruct CommonName {}", at: [1, 2, 4]),
+            "struct StringUtils {}\nfinal class AppManager {}\nenum Manageable {}\nstruct CommonName {}",
+            at: [1, 2, 4]),
         Sample("no Utils, Helpers, Manager or Common", "Sources/A/StringHelpers.swift", "", at: [0]),
         Sample("no Utils, Helpers, Manager or Common", "deploy/common/a.sh", "", at: [0]),
         Sample("no Utils, Helpers, Manager or Common", "Sources/Commons.swift", "struct Commoner {}", at: []),

@@ -9,7 +9,7 @@ import Testing
         try #require(tree.files.contains { $0.path == "Sources/curfewd/main.swift" }, "the tree was not found")
         let violations = try Rule.all.flatMap { try $0.check(tree) }
         let list = violations.map(\.description).sorted().joined(separator: "\n")
-        #expect(violations.isEmpty, "\(violations.count) places break a rule:\n\(list)")
+        if !violations.isEmpty { Issue.record("\(violations.count) places break a rule:\n\(list)") }
     }
 
     @Test(arguments: Sample.all) func aBrokenRuleIsCaught(_ sample: Sample) throws {

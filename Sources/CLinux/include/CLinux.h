@@ -36,4 +36,5 @@
 #include "linux_files.h"
 #include "linux_notify.h"
 #include "linux_processes.h"
+#include "linux_sockets.h"
 #include "linux_spawn.h"

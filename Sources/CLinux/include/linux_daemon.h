@@ -37,3 +37,7 @@ static inline void linux_tune_memory(void) {
     mallopt(M_ARENA_MAX, 1);
     mallopt(M_TRIM_THRESHOLD, 64 * 1024);
 }
+
+// The command line; the program's own name is number 0.
+int linux_argument_count(void);
+const char *linux_argument(int index);

@@ -1,6 +1,8 @@
 internal import CLinux
 internal import Configuration
+internal import ControlGroup
 internal import EventLoop
+internal import Journal
 internal import Lifecycle
 internal import ProcessControl
 internal import SystemCalls
@@ -119,7 +121,7 @@ extension Supervisor {
 extension Nanoseconds {
     /// "4.490" seconds, for programs.
     var secondsText: String {
-        let milliseconds = max(rawValue, 0) / 1_000_000
+        let milliseconds = Swift.max(rawValue, 0) / 1_000_000
         let fraction = milliseconds % 1000
         return "\(milliseconds / 1000)." + (fraction < 100 ? "0" : "") + (fraction < 10 ? "0" : "") + "\(fraction)"
     }

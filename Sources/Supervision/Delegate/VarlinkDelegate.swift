@@ -1,3 +1,4 @@
+internal import Journal
 internal import Lifecycle
 internal import SystemCalls
 internal import Varlink
@@ -14,12 +15,11 @@ final class VarlinkDelegate: DelegateChannel {
     init(_ process: AppProcess, _ supervisor: Supervisor) throws(SystemError) {
         self.process = process
         self.supervisor = supervisor
-        var pair: [Int32] = [-1, -1]
-        try SocketPair.open(&pair)
-        theirs = FileDescriptor(owning: pair[1])
-        let connection = Connection(owning: FileDescriptor(owning: pair[0]), role: .client)
+        let pair = try SocketPair()
+        theirs = .some(pair.theirs)
+        let connection = Connection(owning: pair.ours, role: .client)
         watched = try WatchedConnection(connection, supervisor)
-        watched?.onClosed = { [unowned(unsafe) self] reason in didClose(reason) }
+        connection.onClosed = { [unowned(unsafe) self] _, reason in didClose(reason) }
     }
 
     var inherited: Int32? {
@@ -60,9 +60,10 @@ final class VarlinkDelegate: DelegateChannel {
     }
 
     private func didClose(_ reason: CloseReason) {
+        watched?.stopWatching()
         switch reason {
         case .closedHere, .endOfStream: break
-        case .system, .protocolError, .outputOverflow:
+        case .system, .protocolError, .outputOverflow, .messageTooLong:
             supervisor.log.app(
                 process.app.name, .warning,
                 "its delegate connection was closed: \(reason.text); handlers cannot return any more")
@@ -71,7 +72,6 @@ final class VarlinkDelegate: DelegateChannel {
 
     func close() {
         theirs = nil
-        watched?.onClosed = nil
         watched?.connection.close()
     }
 }

@@ -1,3 +1,4 @@
+internal import ControlGroup
 internal import Lifecycle
 internal import ProcessControl
 internal import SystemCalls
@@ -11,7 +12,7 @@ final class ApplicationService {
 
     init(_ supervisor: Supervisor) { self.supervisor = supervisor }
 
-    func handle(_ request: Request, from instance: InstanceID?) {
+    func handle(_ request: Varlink.Request, from instance: InstanceID?) {
         guard let instance, let id = supervisor.processes[instance.rawValue]?.app.id,
             let view = supervisor.core.view(of: id), view.instance == instance
         else { return request.fail(error: "io.curfew.Application.NotAnApp") }

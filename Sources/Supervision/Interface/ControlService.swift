@@ -9,7 +9,7 @@ final class ControlService {
 
     private unowned(unsafe) let supervisor: Supervisor
     /// Calls that wait for their transition, by RequestID.
-    private var waiting: [Int64: Request] = [:]
+    private var waiting: [Int64: Varlink.Request] = [:]
     private var lastRequest: Int64 = 0
     let monitors: MonitorFeed
 
@@ -19,7 +19,7 @@ final class ControlService {
     }
 
     /// The methods that are served. The interface has more: what belongs to background tasks, updates and power.
-    func handle(_ request: Request) {
+    func handle(_ request: Varlink.Request) {
         switch request.method.dropFirst(Self.name.utf8.count + 1) {
         case "List": request.reply(["apps": .array(supervisor.appValues)])
         case "Describe": describe(request)
@@ -67,7 +67,7 @@ final class ControlService {
 
     // MARK: Methods
 
-    private func submit(_ request: Request, _ wish: Lifecycle.Request) {
+    private func submit(_ request: Varlink.Request, _ wish: Lifecycle.Request) {
         lastRequest += 1
         let id = RequestID(rawValue: lastRequest)
         if request.isAlive {
@@ -80,7 +80,7 @@ final class ControlService {
         supervisor.dispatch(.requested(id, wish))
     }
 
-    private func ask(_ request: Request, _ wish: (AppID) -> Lifecycle.Request) {
+    private func ask(_ request: Varlink.Request, _ wish: (AppID) -> Lifecycle.Request) {
         guard let name = request.parameters["app"]?.stringValue else {
             return request.fail(.invalidParameter(parameter: "app"))
         }
@@ -91,7 +91,7 @@ final class ControlService {
         request.fail(error: "io.curfew.Control.NoSuchApp", ["app": .string(name)])
     }
 
-    private func describe(_ request: Request) {
+    private func describe(_ request: Varlink.Request) {
         let name = request.parameters["app"]?.stringValue ?? ""
         if let id = supervisor.core.id(of: name), let view = supervisor.core.view(of: id) {
             return request.reply(["app": supervisor.appValue(id, view), "tasks": []])
@@ -102,7 +102,7 @@ final class ControlService {
         request.fail(error: "io.curfew.Control.NoSuchApp", ["app": .string(name)])
     }
 
-    private func reload(_ request: Request) {
+    private func reload(_ request: Varlink.Request) {
         switch supervisor.reload() {
         case .success(let changed): request.reply(["changed": .array(changed.map { .string($0) })])
         case .failure(let error):
@@ -116,7 +116,7 @@ final class ControlService {
     }
 
     /// since: RFC 3339 in UTC, which sorts as text.
-    private func listTerminations(_ request: Request) {
+    private func listTerminations(_ request: Varlink.Request) {
         let app = request.parameters["app"]?.stringValue
         let since = request.parameters["since"]?.stringValue
         let members = [

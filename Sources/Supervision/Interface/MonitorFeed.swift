@@ -1,3 +1,4 @@
+internal import Configuration
 internal import Lifecycle
 internal import SystemCalls
 internal import Varlink
@@ -5,11 +6,11 @@ internal import Varlink
 /// `Monitor`: the state of everything once, then every change, to each client that asked.
 final class MonitorFeed {
     private unowned(unsafe) let supervisor: Supervisor
-    private var requests: [Request] = []
+    private var requests: [Varlink.Request] = []
 
     init(_ supervisor: Supervisor) { self.supervisor = supervisor }
 
-    func add(_ request: Request) {
+    func add(_ request: Varlink.Request) {
         guard request.wantsMore else { return request.fail(.expectedMore) }
         requests.append(request)
         request.onCancelled = { [unowned(unsafe) self, unowned(unsafe) request] in
@@ -48,7 +49,7 @@ final class MonitorFeed {
         for request in requests { send(to: request, kind, app, detail) }
     }
 
-    private func send(to request: Request, _ kind: String, _ app: String?, _ detail: JSON) {
+    private func send(to request: Varlink.Request, _ kind: String, _ app: String?, _ detail: JSON) {
         request.reply(continuing: [
             "time": .string(Timestamp.text(Clocks.realtime)), "kind": .string(kind), "app": JSON(app), "detail": detail,
         ])

@@ -49,7 +49,7 @@ extension Supervisor {
     func invalidAppValue(_ name: String, _ errors: [ConfigurationError]) -> JSON {
         var object = JSONObject()
         object["name"] = .string(name)
-        object["invalid"] = .string(errors.map(\.text).joined(separator: "; "))
+        object["invalid"] = .string(errors.map { $0.text }.joined(separator: "; "))
         object["scenePhase"] = .null
         object["taskState"] = "notRunning"
         object["mainPID"] = .null
@@ -76,7 +76,7 @@ extension Supervisor {
         for app in configuration.apps where !app.errors.isEmpty && !listed.contains(app.name) {
             values.append((app.name, invalidAppValue(app.name, app.errors)))
         }
-        return values.sorted { $0.name < $1.name }.map(\.value)
+        return values.sorted { $0.name < $1.name }.map { $0.value }
     }
 
     /// `State` of io.curfew.Application.

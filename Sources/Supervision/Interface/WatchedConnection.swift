@@ -7,8 +7,6 @@ final class WatchedConnection {
     let connection: Connection
     private unowned(unsafe) let supervisor: Supervisor
     private var source: IOSource?
-    /// Once; the socket is closed right after.
-    var onClosed: ((CloseReason) -> Void)?
 
     init(_ connection: Connection, _ supervisor: Supervisor) throws(SystemError) {
         self.connection = connection
@@ -20,17 +18,12 @@ final class WatchedConnection {
         connection.onInterestChanged = { [unowned(unsafe) self] connection in
             try? source?.setInterest(Self.interest(connection))
         }
-        connection.onClosed = { [unowned(unsafe) self] _, reason in
-            source = nil
-            let closed = onClosed
-            onClosed = nil
-            closed?(reason)
-        }
     }
 
-    deinit {
-        onClosed = nil
-        connection.close()
+    /// To be called before the connection's socket is closed.
+    func stopWatching() {
+        source = nil
+        connection.onInterestChanged = nil
     }
 
     private func isReady(_ readiness: Readiness) {

@@ -16,7 +16,8 @@ extension Supervisor {
         case .leftDown(let app, let ends):
             log.app(
                 name(app), .error,
-                "ended \(ends) times in a row and is left down; start it with: curfew launch \(name(app))", .appLeftDown)
+                "ended \(ends) times in a row and is left down; start it with: curfew launch \(name(app))", .appLeftDown
+            )
         case .overrun(let app, _, let reason):
             log.app(name(app), .error, "killed: \(reason.explanation) (0x8badf00d)", .appKilledByWatchdog)
         case .phaseChanged(let app, let phase): log.app(name(app), .debug, "is \(phase.name)")

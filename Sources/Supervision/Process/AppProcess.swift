@@ -1,6 +1,7 @@
 internal import CLinux
 internal import ControlGroup
 internal import EventLoop
+internal import Journal
 internal import Lifecycle
 internal import ProcessControl
 internal import SystemCalls
@@ -52,6 +53,8 @@ final class AppProcess {
 
     private func childDidEnd() {
         guard let child else { return }
+        // While it is not reaped, its session's number is its own.
+        if group == nil { linux_kill_session(child.pid) }
         let end: ProcessExit?
         do throws(SystemError) {
             end = try child.reap()
@@ -64,11 +67,10 @@ final class AppProcess {
         childSource = nil
         ownCPU = end.cpuNanoseconds
         if adopted != nil { return }
-        mainDidEnd(
-            switch end.cause {
-            case .exited(let code): .exited(code)
-            case .signalled(let number, _): .signalled(number)
-            })
+        switch end.cause {
+        case .exited(let code): mainDidEnd(.exited(code))
+        case .signalled(let number, _): mainDidEnd(.signalled(number))
+        }
     }
 
     private func mainDidEnd(_ status: ExitStatus) {
@@ -109,6 +111,8 @@ final class AppProcess {
     }
 
     // MARK: The end
+
+    func terminate() { signal(SIGTERM) }
 
     func kill() {
         delegate?.close()
@@ -155,7 +159,8 @@ final class AppProcess {
     private func cleared() {
         if app.process === self { app.process = nil }
         app.statusText = nil
-        supervisor.processes[instance.rawValue] = nil
+        supervisor.retire(self)
+        supervisor.interfaces?.resumeAccepting()
         supervisor.dispatch(.groupEmptied(instance))
     }
 
@@ -206,7 +211,7 @@ final class AppProcess {
     }
 
     func nameCulprits(_ stuck: Stuck) {
-        let names = (group?.unfrozenProcesses() ?? []).map(\.text).joined(separator: ", ")
+        let names = (group?.unfrozenProcesses() ?? []).map { $0.text }.joined(separator: ", ")
         let who = names.isEmpty ? "pid \(mainPID.map { "\($0)" } ?? "unknown")" : names
         supervisor.log.stuck(app.name, stuck, who)
     }

@@ -1,5 +1,7 @@
 internal import CLinux
+internal import ControlGroup
 internal import EventLoop
+internal import Journal
 internal import Lifecycle
 internal import ProcessControl
 internal import SystemCalls

@@ -33,7 +33,7 @@ final class OutputRing {
 
     init(_ supervisor: Supervisor) throws(SystemError) {
         var ends: [Int32] = [-1, -1]
-        guard pipe2(&ends, Int32(linux_pipe_flags)) == 0 else { throw SystemError("pipe") }
+        guard linux_pipe_cloexec(&ends) == 0 else { throw SystemError("pipe") }
         reader = FileDescriptor(owning: ends[0])
         writer = FileDescriptor(owning: ends[1])
         _ = linux_set_flags(ends[0], O_NONBLOCK | linux_get_flags(ends[0]))

@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Configuration
 internal import ControlGroup
+internal import Journal
 internal import Lifecycle
 internal import ProcessControl
 internal import SystemCalls

@@ -1,4 +1,6 @@
 internal import CLinux
+internal import Journal
+internal import Lifecycle
 internal import SystemCalls
 internal import Varlink
 
