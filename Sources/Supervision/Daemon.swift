@@ -39,7 +39,7 @@ public enum Daemon {
     }
 
     private static func check(_ options: DaemonOptions) -> Int32 {
-        let configuration = Configuration.load(ConfigurationPaths(root: options.root))
+        let configuration = Configuration.check(paths: ConfigurationPaths(root: options.root))
         for warning in configuration.warnings { write("warning: \(warning.text)\n", to: 1) }
         for error in configuration.allErrors { write("error: \(error.text)\n", to: 1) }
         let bad = configuration.allErrors.count
@@ -60,7 +60,7 @@ public enum Daemon {
             journal: Journal(
                 identifier: "curfewd", socketPath: paths.root + "/run/systemd/journal/socket",
                 streamPath: paths.root + "/run/systemd/journal/stdout"))
-        let configuration = Configuration.load(ConfigurationPaths(root: options.root))
+        let configuration = Configuration.load(paths: ConfigurationPaths(root: options.root))
         let loop = try EventLoop()
         let supervisor = try Supervisor(
             loop: loop, paths: paths, log: log, groups: openGroups(options, log), configuration: configuration)

@@ -17,7 +17,7 @@ extension Supervisor {
 
     /// Reads the files again. The names of the apps that changed; with an error nothing does.
     func reload() -> Result<[String], ConfigurationError> {
-        let next = Configuration.load(ConfigurationPaths(root: paths.root.isEmpty ? nil : paths.root))
+        let next = Configuration.load(paths: ConfigurationPaths(root: paths.root.isEmpty ? nil : paths.root))
         if let error = next.allErrors.first {
             sayProblems(next)
             log.daemon(.error, "the configuration was not reloaded", .configurationInvalid)
@@ -43,7 +43,7 @@ extension Supervisor {
 
     /// What runs keeps its process; it is started by its new configuration the next time.
     private func apply(_ configuration: Configuration) {
-        let valid = configuration.apps.compactMap { $0.configuration }
+        let valid = configuration.validApps
         configured = [:]
         for app in valid { configured[app.policy.name] = app }
         for app in apps.values {
@@ -63,9 +63,13 @@ extension Supervisor {
 }
 
 extension Configuration {
-    /// Every error of every file.
-    var allErrors: [ConfigurationError] {
-        errors + apps.flatMap { $0.errors }
+    var validApps: [AppConfiguration] {
+        apps.compactMap { app in
+            switch app {
+            case .valid(let configuration): configuration
+            case .invalid: nil
+            }
+        }
     }
 
     /// The apps that are new, gone or different in another configuration.

@@ -17,7 +17,7 @@ extension Supervisor {
         object["lowPowerMode"] = false
         object["thermalState"] = "nominal"
         object["memoryPressure"] = "normal"
-        object["profile"] = .string(configuration.device.profile)
+        object["profile"] = .string(configuration.device.profile.name)
         object["inhibitDelayMax"] = JSON(device.inhibitDelayMax?.seconds)
         object["hardwareWatchdog"] = .null
         return .object(object)
@@ -35,7 +35,7 @@ extension Supervisor {
         object["taskState"] = .string(view.taskState.name)
         object["mainPID"] = JSON(process?.mainPID.map { Int64($0) })
         object["priorityBand"] = .integer(Int64(configuration?.priorityBand ?? 100))
-        object["backgroundModes"] = .array((configuration?.background.modes ?? []).map { .string($0) })
+        object["backgroundModes"] = .array((configuration?.background.modes ?? []).map { .string($0.key) })
         object["backgroundRefresh"] = .bool(configuration?.background.refresh ?? true)
         object["backgroundTimeRemaining"] = .null
         object["statusText"] = JSON(app?.statusText ?? (view.isLeftDown ? "left down after repeated failures" : nil))
@@ -91,5 +91,14 @@ extension Supervisor {
         object["lowPowerMode"] = false
         object["thermalState"] = "nominal"
         return .object(object)
+    }
+}
+
+extension DeviceConfiguration.Profile {
+    fileprivate var name: String {
+        switch self {
+        case .automatic: "auto"
+        case .named(let name): name
+        }
     }
 }

@@ -105,11 +105,15 @@ struct LaunchFailure: Error {
 extension AppConfiguration {
     var groupLimits: [ControlGroupLimit] {
         var limits: [ControlGroupLimit] = []
-        if let bytes = memoryHigh { limits.append(.memoryHigh(bytes)) }
-        if let bytes = memoryMax { limits.append(.memoryMax(bytes)) }
-        if let count = processes { limits.append(.processes(count)) }
+        if let bytes = self.limits.memoryHigh { limits.append(.memoryHigh(bytes)) }
+        if let bytes = self.limits.memoryMax { limits.append(.memoryMax(bytes)) }
+        if let count = self.limits.processes { limits.append(.processes(Int64(count))) }
         return limits
     }
+
+    func hook(for handler: Handler) -> [String]? { hooks.first { $0.handler == handler }?.command }
+
+    func signal(for handler: Handler) -> Int32? { signals.first { $0.handler == handler }?.signal }
 }
 
 extension SupervisedApp {
