@@ -77,6 +77,8 @@ class Board:
         self.login = None
         self.daemon = None
         self.mounts = []
+        # The apps that run sample_app.py.
+        self.samples = set()
         self.others = []
         # What a test sets when its daemon may end otherwise than by SIGTERM with 0.
         self.expects_stop = True
@@ -93,6 +95,7 @@ class Board:
         keys.setdefault("delegate", "varlink")
         allowances = {"will_terminate": "1s", **keys.pop("allowances", {})}
         self.app_file(name, toml_file({**keys, "allowances": allowances}))
+        self.samples.add(name)
 
     def plain(self, name, *behaviours, **keys):
         """One without a delegate."""
@@ -198,8 +201,19 @@ class Board:
         return wait_until(is_there, lambda: f"{name} is {expected}: {self.describe(name)}\n{self.log()}")
 
     def wait_active(self, *names):
+        """Returns when they are in front, and have done what they do at their start."""
         for name in names:
             self.wait_app(name, scenePhase="active", taskState="running")
+            if name in self.samples:
+                self.wait_running(name)
+
+    def wait_running(self, name):
+        """The pid of a sample app's main process, once it listens."""
+        def is_running():
+            pid = self.describe(name)["mainPID"]
+            return pid if pid in [note["pid"] for note in self.notes(name, "running")] else None
+
+        return wait_until(is_running, lambda: f"{name} has started: {self.notes(name)}\n{self.log()}")
 
     def wait_sleep(self, state):
         wait_until(
@@ -244,13 +258,19 @@ class Board:
         return wait_until(found, lambda: f"{name} hears {handler}: {self.notes(name)}\n{self.log()}")
 
     def signal(self, name, number):
-        os.kill(self.describe(name)["mainPID"], number)
+        pid = self.wait_running(name) if name in self.samples else self.describe(name)["mainPID"]
+        os.kill(pid, number)
 
     def instance(self, name):
         """The control group of the app's running instance."""
-        found = [path for key, path in cgroups.instances(self.apps_group).items() if key.rpartition(".")[0] == name]
+        groups = cgroups.instances(self.apps_group)
+        found = [path for key, path in groups.items() if key.rpartition(".")[0] == name]
         assert len(found) == 1, f"{name} has {len(found)} instances: {found}"
         return found[0]
+
+    def instances(self):
+        """The names of the apps that have processes, one an instance."""
+        return sorted(name.rpartition(".")[0] for name in cgroups.instances(self.apps_group))
 
     def is_frozen(self, name):
         return cgroups.events(self.instance(name)).get("frozen", False)

@@ -43,7 +43,7 @@ class Login:
         self.parameters.update(changes)
         environment = {**os.environ, "DBUS_SYSTEM_BUS_ADDRESS": self.address}
         self.manager = subprocess.Popen(
-            ["/usr/bin/python3", "-m", "dbusmock", "--system", "--template", str(TEMPLATE),
+            ["/usr/bin/python3", "-m", "dbusmock", "--logfile", f"{self.socket}.log", "--system", "--template", str(TEMPLATE),
              "--parameters", json.dumps(self.parameters)],
             env=environment, stdin=subprocess.DEVNULL,
         )
@@ -111,7 +111,10 @@ class Login:
 
     def held(self, what):
         """How many locks of a kind are held now."""
-        return len(self.events("inhibit", what=what)) - len(self.events("closed", what=what))
+        since = self.events("started")[-1]["t"]
+        taken = [event for event in self.events("inhibit", what=what) if event["t"] >= since]
+        closed = [event for event in self.events("closed", what=what) if event["t"] >= since]
+        return len(taken) - len(closed)
 
     def wait_held(self, what, count=1):
         """Returns when so many locks of a kind were ever taken, and one of them is held."""

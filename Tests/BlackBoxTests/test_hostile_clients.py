@@ -32,15 +32,13 @@ def serves_within_a_second(board):
     assert time.monotonic() - begun < 1
 
 
-def is_refused(wire, most=2):
-    """Each of at most so many messages is an error, or the connection is closed."""
-    for _ in range(most):
-        try:
-            message = wire.receive()
-        except (Closed, BrokenPipeError):
-            return True
-        assert "error" in message, message
-    return True
+def is_refused(wire):
+    """The answer is an error, or none: the connection is closed."""
+    try:
+        message = wire.receive()
+    except (Closed, BrokenPipeError):
+        return
+    assert message.get("error", "").startswith("org.varlink.service."), message
 
 
 @pytest.mark.parametrize("path", ["control", "application"])
@@ -64,7 +62,7 @@ def test_what_is_no_call(shared, data, path):
             wire.socket.shutdown(socket.SHUT_WR)
             wire.is_closed()
         else:
-            is_refused(wire, 4)
+            is_refused(wire)
     serves_within_a_second(shared)
 
 
@@ -107,12 +105,12 @@ def test_a_mebibyte_and_one_is_too_much(busy, has_end):
 
 
 @pytest.mark.parametrize("opening, closing", [(b"[", b"]"), (b'{"a":', b"}")])
-@pytest.mark.parametrize("depth", [100, 10_000, 100_000])
+@pytest.mark.parametrize("depth", [20, 10_000, 100_000])
 def test_deep_nesting(busy, opening, closing, depth):
     data = b'{"method":"org.varlink.service.GetInfo","parameters":{"x":' + opening * depth + b"1" + closing * depth
     with busy.wire() as wire:
         wire.send_raw(data + b"}}\0")
-        if depth > 100:
+        if depth > 20:
             is_refused(wire)
         else:
             wire.receive()

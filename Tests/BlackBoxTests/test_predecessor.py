@@ -23,7 +23,7 @@ def test_what_a_killed_daemon_left_is_ended_before_anything_starts(board):
     board.start()
     board.wait_active("app", "plain")
     assert not [pid for pid in first if cgroups.is_alive(pid)]
-    assert sorted(name.rpartition(".")[0] for name in cgroups.instances(board.apps_group)) == ["app", "plain"]
+    assert board.instances() == ["app", "plain"]
     assert len(board.notes("app", "start")) == 2
     board.wait_log("left by an earlier curfewd")
 
@@ -57,7 +57,7 @@ def test_killed_in_the_middle_of_a_handshake(board):
     login.sleep(False)
     board.wait_active("app")
     login.wait_held("sleep", 2)
-    assert len(cgroups.instances(board.apps_group)) == 1
+    assert len(board.instances()) == 1
 
 
 def test_a_second_daemon_on_one_root_leaves_the_first_alone(board):
@@ -75,7 +75,7 @@ def test_a_second_daemon_on_one_root_leaves_the_first_alone(board):
     assert "another curfewd" in lines[0]
     board.wait_active("app")
     assert board.describe("app")["launches"] == 1
-    assert len(cgroups.instances(board.apps_group)) == 1
+    assert len(board.instances()) == 1
 
 
 def test_a_second_daemon_on_one_control_group_ends_none_of_its_apps(board):

@@ -27,6 +27,8 @@ def load(mock, parameters):
     state["events"] = os.open(parameters["events"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     state["groups"] = parameters.get("groups")
     state["refuse"] = parameters.get("refuse", [])
+    # Locks of a logind before this one are gone with it.
+    record("started")
     mock.AddProperties(
         MAIN_IFACE,
         dbus.Dictionary(

@@ -206,7 +206,7 @@ def misbehave(handler, delegate):
             delegate.close()
             wait_for_ever()
         elif kind in answers:
-            delegate.sendall(answers[kind](values))
+            answer(handler, delegate, answers[kind](values))
             return True
         elif kind == "dribble":
             for byte in b'{"parameters":{}}\0':
@@ -214,6 +214,16 @@ def misbehave(handler, delegate):
                 time.sleep(0.005)
             return True
     return False
+
+
+def answer(handler, delegate, data):
+    # Noted first: what follows from the answer may be the end of us.
+    note("answered", handler=handler)
+    try:
+        delegate.sendall(data)
+    except OSError as error:
+        note("answer-failed", handler=handler, error=str(error))
+        wait_for_ever()
 
 
 answers = {
@@ -247,8 +257,7 @@ def answer_calls(delegate):
             handler = call["method"].rpartition(".")[2]
             note("call", handler=handler, parameters=call.get("parameters", {}))
             if not misbehave(handler, delegate):
-                delegate.sendall(b'{"parameters":{}}\0')
-            note("answered", handler=handler)
+                answer(handler, delegate, b'{"parameters":{}}\0')
 
 
 begin()
