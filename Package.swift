@@ -19,7 +19,9 @@ let device: [SwiftSetting] =
     + (embedded
         ? [
             .enableExperimentalFeature("Embedded"),
-            .unsafeFlags(["-wmo", "-Osize", "-Xfrontend", "-function-sections"]),
+            .unsafeFlags([
+                "-wmo", "-Osize", "-Xfrontend", "-function-sections", "-Xcc", "-fno-asynchronous-unwind-tables",
+            ]),
         ] : [])
 let cWarnings: [CSetting] = [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]
 

@@ -8,6 +8,7 @@ struct AppFile {
         var afterLine: Int?
         var userLine: Int?
         var execLine: Int?
+        var hooksLine: Int?
         var startLine: Int?
     }
 
@@ -29,6 +30,7 @@ struct AppFile {
             result.afterLine = root.line(of: "after")
             result.userLine = root.line(of: "user")
             result.execLine = root.line(of: "exec")
+            result.hooksLine = root.line(of: "hooks")
             result.startLine = root.line(of: "start")
             result.entry = .valid(file.app)
         }

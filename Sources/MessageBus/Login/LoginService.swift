@@ -46,7 +46,7 @@ public enum LoginEvent: Equatable, Sendable {
 }
 
 /// What Curfew needs of a login manager. Everything is answered by an event from the loop, never from within a call.
-public protocol LoginManager: AnyObject {
+public protocol LoginService: AnyObject {
     var onEvent: (LoginEvent) -> Void { get set }
     /// Looks for the login manager; the first event is `available` or `unavailable`.
     func start()
