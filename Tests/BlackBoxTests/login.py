@@ -37,7 +37,14 @@ class Login:
             ["dbus-daemon", "--session", "--nofork", "--nopidfile", f"--address={self.address}"],
             stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )
-        wait_until(lambda: os.path.exists(self.socket), "the bus is there")
+        wait_until(self._bus_answers, "the bus is there")
+
+    def _bus_answers(self):
+        try:
+            dbus.bus.BusConnection(self.address).close()
+        except dbus.exceptions.DBusException:
+            return False
+        return True
 
     def start_manager(self, **changes):
         self.parameters.update(changes)

@@ -12,6 +12,9 @@ from waiting import holds_for, wait_until
 CONTROL = "io.curfew.Control"
 GOOD = 'exec = ["/bin/sleep", "1000"]\n'
 
+# The place of the one that names itself.
+ITSELF = 28
+
 # What is wrong, in which line (None: the file as a whole), and a word that says so.
 BAD = {
     "no exec": ('description = "x"\n', None, "exec"),
@@ -43,20 +46,33 @@ BAD = {
     "NUL": (GOOD.encode() + b"\0\n", None, ""),
     "10 MB": (GOOD.encode() + b"# " + b"x" * 10_000_000 + b"\n", None, "large"),
     "deep nesting": (GOOD + "after = " + "[" * 100_000 + "\n", None, ""),
-    "after itself": (GOOD + 'after = ["bad"]\n', None, "bad"),
+    "after itself": (GOOD + f'after = ["bad-{ITSELF}"]\n', None, "waits for itself"),
 }
 
 
-@pytest.mark.parametrize("what", list(BAD))
-def test_a_bad_file_is_named_and_nobody_else_suffers(board, what):
-    text, line, word = BAD[what]
-    board.app_file("bad", text)
+@pytest.fixture(scope="module")
+def many_bad():
+    """One board with a file of each kind, and a good one among them."""
+    board = boards.Board()
+    for number, (text, _, _) in enumerate(BAD.values()):
+        board.app_file(f"bad-{number}", text)
     board.app_file("good", GOOD + 'launch = "boot"\n')
     board.start()
     board.wait_active("good")
-    bad = board.describe("bad")
+    yield board
+    log = board.log()
+    complaints = board.close()
+    assert not complaints, log
+
+
+@pytest.mark.parametrize("what", list(BAD))
+def test_a_bad_file_is_named_and_nobody_else_suffers(many_bad, what):
+    board = many_bad
+    _, line, word = BAD[what]
+    name = f"bad-{list(BAD).index(what)}"
+    bad = board.describe(name)
     assert bad["invalid"] and bad["taskState"] == "notRunning"
-    place = f"{board.apps_folder}/bad.toml"
+    place = f"{board.apps_folder}/{name}.toml"
     expected = place if line is None else f"{place}:{line}:"
     assert expected in bad["invalid"], bad["invalid"]
     assert word in bad["invalid"], bad["invalid"]

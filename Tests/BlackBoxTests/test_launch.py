@@ -8,6 +8,7 @@ import resource
 import cgroups
 import pytest
 from waiting import holds_for, wait_until
+from wire import VarlinkError
 
 LAUNCH = ["DidFinishLaunching", "DidBecomeActive"]
 
@@ -195,6 +196,23 @@ def test_terminate_with_force_kills_at_once(board):
     board.call("Terminate", app="app", force=True, timeout=5)
     assert "WillTerminate" not in board.calls("app")
     assert board.wait_termination("app")["namespace"] == "user"
+
+
+@pytest.mark.parametrize("force", [True, False])
+def test_ended_and_launched_again_in_one_breath(board, force):
+    """Both calls are answered, whichever way it goes."""
+    board.app("app", "slow:WillTerminate:0.2")
+    board.start()
+    board.wait_active("app")
+    with board.wire() as ending, board.wire() as launching:
+        ending.send("io.curfew.Control.Terminate", {"app": "app", "force": force})
+        launching.send("io.curfew.Control.Launch", {"app": "app"})
+        assert ending.reply() == {}
+        try:
+            launching.reply()
+        except VarlinkError as error:
+            assert error.short == "AppEnded"
+    assert board.terminations("app")[0]["namespace"] == "user"
 
 
 @pytest.mark.parametrize("behaviour, delegate, event", [

@@ -70,6 +70,18 @@ def test_a_cancelled_shutdown_brings_the_apps_back(board):
     login.wait_held("shutdown", 2)
 
 
+def test_a_shutdown_cancelled_half_way_brings_the_apps_back(board):
+    board.app("app", "slow:WillTerminate:0.6", allowances={"will_terminate": "3s"})
+    login = board.with_login()
+    board.start()
+    board.wait_active("app")
+    login.wait_held("shutdown")
+    login.shutdown(True)
+    board.wait_call("app", "WillTerminate")
+    login.shutdown(False)
+    board.wait_app("app", launches=2, scenePhase="active", taskState="running")
+
+
 def test_sigterm_ends_the_apps_in_order_and_the_daemon_with_0(board):
     board.app("storage")
     board.app("camera", "grandchild", "slow:WillTerminate:0.2", after=["storage"])
