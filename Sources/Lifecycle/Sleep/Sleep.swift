@@ -263,9 +263,11 @@ extension DeviceLifecycle {
 
     private mutating func nameUnsettled() {
         for index in apps.indices where !apps[index].isSettledForSleep {
-            guard let stage = apps[index].instance?.stage else { continue }
+            guard let isAlive = apps[index].instance?.isAlive else { continue }
             apps[index].instance?.isNamed = false
-            nameCulprits(index, stage == .running || stage == .stopping ? .unfreezable : .unkillable)
+            nameCulprits(index, isAlive ? .unfreezable : .unkillable)
+            // That a sleep did not wait for its end does not mean that it is beyond killing.
+            if !isAlive { apps[index].instance?.isNamed = false }
         }
     }
 
