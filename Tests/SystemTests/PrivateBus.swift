@@ -8,13 +8,13 @@ final class PrivateBus {
     let directory: String
     var socket: String { directory + "/bus" }
     var address: String { "unix:path=" + socket }
-    private var daemon: Process?
-    private var logind: Process?
-    private var others: [Process] = []
+    private var daemon: Program?
+    private var logind: Program?
+    private var others: [Program] = []
 
     /// Makes the directory and the configuration; nothing runs yet.
-    init() throws {
-        var template = Array((NSTemporaryDirectory() + "curfew-bus-XXXXXX").utf8CString)
+    init(in parent: String = NSTemporaryDirectory()) throws {
+        var template = Array((parent + "/curfew-bus-XXXXXX").utf8CString)
         directory = String(cString: try #require(mkdtemp(&template)))
         try """
         <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -47,12 +47,11 @@ final class PrivateBus {
 
     /// Returns when the socket takes connections.
     func startBus() throws {
-        let output = Foundation.Pipe()
-        daemon = try launch(
+        let new = try launch(
             "/usr/bin/dbus-daemon",
-            ["--nofork", "--nopidfile", "--print-address=1", "--config-file", directory + "/bus.conf"],
-            output: output)
-        try #require(!output.fileHandleForReading.availableData.isEmpty, "dbus-daemon did not start")
+            ["--nofork", "--nopidfile", "--print-address=1", "--config-file", directory + "/bus.conf"])
+        daemon = new
+        try #require(!new.readSome().isEmpty, "dbus-daemon did not start")
     }
 
     func killBus() {
@@ -66,8 +65,8 @@ final class PrivateBus {
         try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: socket)
     }
 
-    func pauseBus() { signal(daemon, SIGSTOP) }
-    func resumeBus() { signal(daemon, SIGCONT) }
+    func pauseBus() { daemon?.signal(SIGSTOP) }
+    func resumeBus() { daemon?.signal(SIGCONT) }
 
     // MARK: logind
 
@@ -85,8 +84,8 @@ final class PrivateBus {
         logind = nil
     }
 
-    func pauseLogind() { signal(logind, SIGSTOP) }
-    func resumeLogind() { signal(logind, SIGCONT) }
+    func pauseLogind() { logind?.signal(SIGSTOP) }
+    func resumeLogind() { logind?.signal(SIGCONT) }
 
     func setInhibitDelayMax(_ microseconds: UInt64) throws {
         try mock("UpdateProperties", manager, "{'InhibitDelayMaxUSec': <uint64 \(microseconds)>}")
@@ -155,36 +154,20 @@ final class PrivateBus {
 
     // MARK: Processes
 
-    private func launch(_ path: String, _ arguments: [String], output: Foundation.Pipe? = nil) throws -> Process {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: path)
-        process.arguments = arguments
-        process.environment = ["PATH": "/usr/bin:/bin", "DBUS_SYSTEM_BUS_ADDRESS": address]
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output ?? FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        return process
+    private func launch(_ path: String, _ arguments: [String]) throws -> Program {
+        try Program(path, arguments, environment: ["PATH=/usr/bin:/bin", "DBUS_SYSTEM_BUS_ADDRESS=\(address)"])
     }
 
     @discardableResult
     private func run(_ path: String, _ arguments: [String]) throws -> String {
-        let output = Foundation.Pipe()
-        let process = try launch(path, arguments, output: output)
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0, "\(path) \(arguments.joined(separator: " "))")
-        return String(decoding: data, as: UTF8.self)
+        let program = try launch(path, arguments)
+        let output = program.readAll()
+        try #require(program.wait() == 0, "\(path) \(arguments.joined(separator: " "))")
+        return output
     }
 
-    private func signal(_ process: Process?, _ number: Int32) {
-        guard let process, process.isRunning else { return }
-        kill(process.processIdentifier, number)
-    }
-
-    private func end(_ process: Process?) {
-        guard let process else { return }
-        signal(process, SIGKILL)
-        process.waitUntilExit()
+    private func end(_ program: Program?) {
+        program?.signal(SIGKILL)
+        _ = program?.wait()
     }
 }

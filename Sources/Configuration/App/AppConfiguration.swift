@@ -9,12 +9,22 @@ public struct AppConfiguration: Equatable, Sendable {
     public struct Variable: Equatable, Sendable {
         public let name: String
         public let value: String
+
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
     }
 
     /// A program that is run for a handler. The first argument is its absolute path.
     public struct Hook: Equatable, Sendable {
         public let handler: Handler
         public let command: [String]
+
+        public init(handler: Handler, command: [String]) {
+            self.handler = handler
+            self.command = command
+        }
     }
 
     /// A signal that is sent for a handler.
@@ -22,6 +32,11 @@ public struct AppConfiguration: Equatable, Sendable {
         public let handler: Handler
         /// As kill(2) takes it.
         public let signal: Int32
+
+        public init(handler: Handler, signal: Int32) {
+            self.handler = handler
+            self.signal = signal
+        }
     }
 
     /// What the app's control group is held to; nil: unlimited.
@@ -32,6 +47,12 @@ public struct AppConfiguration: Equatable, Sendable {
         public var memoryMax: Int64?
         /// pids.max.
         public var processes: Int?
+
+        public init(memoryHigh: Int64? = nil, memoryMax: Int64? = nil, processes: Int? = nil) {
+            self.memoryHigh = memoryHigh
+            self.memoryMax = memoryMax
+            self.processes = processes
+        }
     }
 
     /// What the lifecycle's core must know.
@@ -79,6 +100,6 @@ extension AppConfiguration {
     public static func parse(
         _ bytes: [UInt8], name: String, file: String, accounts: Accounts = .system
     ) -> AppEntry {
-        AppFile.parse(bytes, name: name, file: file, accounts: accounts).entry
+        AppFile.parse(bytes, name: name, file: file, accounts: KnownAccounts(accounts)).entry
     }
 }

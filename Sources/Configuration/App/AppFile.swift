@@ -8,17 +8,18 @@ struct AppFile {
         var afterLine: Int?
         var userLine: Int?
         var execLine: Int?
+        var hooksLine: Int?
         var startLine: Int?
     }
 
     static let allowance = Nanoseconds.milliseconds(1)...Nanoseconds.seconds(600)
 
     let root: Table
-    let accounts: Accounts
+    let accounts: KnownAccounts
     var app: AppConfiguration
 
     /// name: from the file's name, already known to be well formed or not.
-    static func parse(_ bytes: [UInt8], name: String, file: String, accounts: Accounts) -> Result {
+    static func parse(_ bytes: [UInt8], name: String, file: String, accounts: KnownAccounts) -> Result {
         let problems = Problems(file: file)
         if let objection = AppName.objection(name) { problems.add(nil, objection) }
         var result = Result(entry: .invalid(name: readable(name), errors: []))
@@ -29,6 +30,7 @@ struct AppFile {
             result.afterLine = root.line(of: "after")
             result.userLine = root.line(of: "user")
             result.execLine = root.line(of: "exec")
+            result.hooksLine = root.line(of: "hooks")
             result.startLine = root.line(of: "start")
             result.entry = .valid(file.app)
         }

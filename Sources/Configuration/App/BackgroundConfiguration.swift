@@ -25,6 +25,11 @@ public struct BackgroundConfiguration: Equatable, Sendable {
     public struct AccessoryProperty: Equatable, Sendable {
         public let name: String
         public let value: String
+
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
     }
 
     /// The time that background tasks get each time the app leaves the front.

@@ -22,6 +22,11 @@ public struct DeviceConfiguration: Equatable, Sendable {
     public struct ConditionPolicy: Equatable, Sendable {
         public let condition: Condition
         public let response: Response
+
+        public init(condition: Condition, response: Response) {
+            self.condition = condition
+            self.response = response
+        }
     }
 
     /// A condition of the board that the file can speak about.

@@ -66,6 +66,13 @@ struct DeviceFile {
         }
     }
 
+    /// Below /dev, and without a way out of it.
+    private static func isDevicePath(_ path: String) -> Bool {
+        let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard parts.count > 2, parts[0].isEmpty, parts[1].elementsEqual("dev".utf8) else { return false }
+        return parts.dropFirst(2).allSatisfy { !$0.isEmpty && !$0.elementsEqual("..".utf8) }
+    }
+
     private mutating func readSleep() {
         guard let table = root.table("sleep", .device) else { return }
         let allowance = Nanoseconds.milliseconds(200)...Nanoseconds.seconds(600)
@@ -99,7 +106,7 @@ struct DeviceFile {
         if let text = table.string("device"), let entry = table.entry("device") {
             if text == "none" {
                 device.watchdogDevice = .none
-            } else if text.utf8.starts(with: "/dev/".utf8), text.utf8.count > 5 {
+            } else if Self.isDevicePath(text) {
                 device.watchdogDevice = .path(text)
             } else if text != "auto" {
                 table.mismatch(entry, expected: "\"auto\", \"none\" or a path below /dev")

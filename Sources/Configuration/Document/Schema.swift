@@ -7,6 +7,13 @@ struct Schema {
     }
 
     let sections: [Section]
+    /// Keys that one might expect, and why there is no such thing.
+    var refusals: [(section: String, key: String, why: String)] = []
+
+    func refusal(of key: String, in section: String) -> String? {
+        for refusal in refusals where refusal.section == section && refusal.key == key { return refusal.why }
+        return nil
+    }
 
     func keys(of section: String) -> [String] {
         for candidate in sections where candidate.name == section { return candidate.keys }

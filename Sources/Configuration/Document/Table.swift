@@ -13,6 +13,10 @@ final class Table {
         entries = value.entries
         let known = schema.keys(of: name)
         for entry in entries where !problems.isFull && !known.contains(entry.key) {
+            if let why = schema.refusal(of: entry.key, in: name) {
+                problems.add(entry.line, "'\(entry.key)' " + why)
+                continue
+            }
             let hint = schema.hint(for: entry.key, in: name)
             problems.add(entry.line, "unknown key '\(readable(entry.key))'\(place)\(hint)")
         }

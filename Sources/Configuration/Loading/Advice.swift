@@ -4,9 +4,9 @@ internal import Lifecycle
 /// What is allowed, but probably not meant.
 struct Advice {
     private(set) var warnings: [ConfigurationError] = []
-    private let accounts: Accounts
+    private let accounts: KnownAccounts
 
-    init(accounts: Accounts) { self.accounts = accounts }
+    init(accounts: KnownAccounts) { self.accounts = accounts }
 
     mutating func warn(_ file: String, _ line: Int?, _ message: String) {
         warnings.append(ConfigurationError(file: file, line: line, message: message))
@@ -39,12 +39,14 @@ struct Advice {
 
     /// Programs that are not there, or cannot be run. They may come later, so a load does not mind.
     mutating func considerPrograms(_ app: AppConfiguration, _ source: AppFile.Result, file: String) {
-        for program in [app.exec[0]] + app.hooks.map({ $0.command[0] }) {
+        let programs = app.exec.prefix(1).map { ($0, source.execLine) }
+        let hooks = app.hooks.flatMap { $0.command.prefix(1) }.map { ($0, source.hooksLine) }
+        for (program, line) in programs + hooks {
             var status = stat()
             if linux_stat(program, &status) != 0 {
-                warn(file, source.execLine, "the program \(readable(program)) is not there")
+                warn(file, line, "the program \(readable(program)) is not there")
             } else if FileKind(status) != .regular || status.st_mode & 0o111 == 0 {
-                warn(file, source.execLine, "\(readable(program)) is not an executable file")
+                warn(file, line, "\(readable(program)) is not an executable file")
             }
         }
     }

@@ -14,7 +14,10 @@ extension DeviceLifecycle {
                 let isBack = apps[index].isRetired
                 apps[index].isRetired = false
                 change(index, to: policy)
-                if isBack { start(index) }
+                if isBack {
+                    forgive(index)
+                    start(index)
+                }
             } else {
                 let index = apps.count
                 indexOfName[policy.name] = index
@@ -26,6 +29,8 @@ extension DeviceLifecycle {
         }
         for index in apps.indices where !isConfigured[index] && !apps[index].isRetired { retire(index) }
         link()
+        // Waves are counted by level.
+        shutdown.wave = nil
         touchAll()
     }
 
@@ -37,7 +42,7 @@ extension DeviceLifecycle {
 
     private mutating func start(_ index: Int) {
         guard isStarted, apps[index].policy.launch == .boot else { return }
-        queueLaunch(index, .boot, phase: apps[index].policy.start)
+        queueLaunch(index, .boot, phase: startPhase(index))
     }
 
     private mutating func retire(_ index: Int) {

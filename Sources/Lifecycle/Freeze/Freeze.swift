@@ -75,6 +75,6 @@ extension DeviceLifecycle {
         apps[index].instance?.isNamed = true
         emit(.nameCulprits(instance.id, stuck))
         touch(index)
-        for server in apps[index].servers { touch(server) }
+        touchNeighbours(index)
     }
 }

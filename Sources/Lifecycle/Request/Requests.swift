@@ -84,7 +84,12 @@ extension DeviceLifecycle {
         guard apps[index].instance != nil || wasScheduled else { return emit(.reply(id, .notRunning)) }
         let reason = TerminationReason(
             namespace: .user, code: 0, explanation: force ? "ended by an operator, at once" : "ended by an operator")
+        let leaving = apps[index].instance?.id
         stop(index, reason, force: force)
+        // Who waits for a launch that has not begun: it never will.
+        deny("another request ended it") {
+            $0.app == index && $0.wish != .ended && (leaving == nil || $0.ignoring == leaving)
+        }
         wait(id, index, .ended)
     }
 
@@ -97,8 +102,11 @@ extension DeviceLifecycle {
             } else {
                 emit(.reply(id, .sleepReady(sleep: sleep.id, killed: sleep.killed)))
             }
+        } else if sleep.state == .preparing, sleep.isAnnouncedByLogin, login.locks[.sleep] == .held {
+            // It would wait for the lock in vain, for as long as it can.
+            emit(.reply(id, .denied("logind prepares a sleep")))
         } else {
-            endSleep(cancelled: false)
+            endSleep(cancelled: false, heardFromLogin: false)
             emit(.reply(id, .sleepReady(sleep: sleep.id, killed: [])))
         }
     }

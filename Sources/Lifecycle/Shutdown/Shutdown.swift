@@ -67,6 +67,7 @@ extension DeviceLifecycle {
         emit(.note(.shutdownCancelled))
         for index in apps.indices where apps[index].endedForShutdown {
             apps[index].endedForShutdown = false
+            if apps[index].isRetired { continue }
             queueLaunch(index, .restart, phase: apps[index].requestedPhase)
         }
         touchAll()
@@ -85,9 +86,15 @@ extension DeviceLifecycle {
         shutdown.isWaveForced = false
         shutdown.waveEnd = shutdown.end.map { now.monotonic + ($0 - now.monotonic) / Int64(levels.count) }
         for index in apps.indices where apps[index].level == highest && holdsUpShutdown(index) {
-            apps[index].endedForShutdown = true
+            if !wasEndedByOperator(index) { apps[index].endedForShutdown = true }
             stop(index, Self.shutdownReason, limit: shutdown.waveEnd)
         }
+    }
+
+    /// Then it stays down, should the shutdown be cancelled.
+    private func wasEndedByOperator(_ index: Int) -> Bool {
+        guard let instance = apps[index].instance else { return false }
+        return instance.stop?.reason.namespace == .user || instance.cause?.reason.namespace == .user
     }
 
     private func holdsUpShutdown(_ index: Int) -> Bool {

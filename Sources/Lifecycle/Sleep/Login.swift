@@ -34,11 +34,12 @@ struct Login: Equatable {
 extension DeviceLifecycle {
     /// logind is there, for the first time or again. Its properties say what we may have missed.
     mutating func loginDidAppear(delayMax: Nanoseconds?, sleeping: Bool, shuttingDown: Bool) {
+        forgetLogin()
         login.isAvailable = true
         login.delayMax = delayMax
-        login.locks = Login.Locks()
         if !sleeping {
-            if sleep.state == .asleep, sleep.isAnnouncedByLogin { endSleep(cancelled: false) }
+            // A logind that was restarted has forgotten the sleep: its edge would never come.
+            if sleep.isAnnouncedByLogin { endSleep(cancelled: false, heardFromLogin: true) }
             if sleep.state == .awake { takeLock(.sleep) }
         } else {
             announceSleep(since: now.monotonic, logical: false, byLogin: true)
@@ -51,10 +52,16 @@ extension DeviceLifecycle {
         }
     }
 
-    mutating func loginDidVanish() {
+    mutating func loginDidVanish() { forgetLogin() }
+
+    private mutating func forgetLogin() {
         login = Login()
         // Nobody will answer the question any more.
         if sleep.recheckAt == .max { sleep.recheckAt = now.monotonic }
+        if sleep.state == .awake {
+            sleep.echo = .none
+            sleep.recheckAt = nil
+        }
     }
 
     mutating func takeLock(_ kind: LockKind) {
@@ -74,11 +81,12 @@ extension DeviceLifecycle {
         login.locks[kind] = .held
         switch kind {
         case .sleep:
-            if sleep.state == .asleep, sleep.isAnnouncedByLogin {
-                releaseLock(.sleep)
-            } else if sleep.state == .awake {
-                // An edge between the last reading of the property and this lock would otherwise be missed.
-                emit(.readPreparingForSleep)
+            switch sleep.state {
+            // An edge between the last reading of the property and this lock would otherwise be missed.
+            case .awake: emit(.readPreparingForSleep)
+            // logind's clock runs for us after all.
+            case .preparing: if sleep.isAnnouncedByLogin { boundSleep(since: sleep.since) }
+            case .asleep: if sleep.isAnnouncedByLogin { releaseLock(.sleep) }
             }
         case .shutdown:
             if shutdown.isOver, shutdown.isAnnounced { releaseLock(.shutdown) }

@@ -20,13 +20,24 @@ struct Sleep: Equatable {
     /// The lock is released, whatever still runs.
     var release = Nanoseconds.zero
 
+    /// What logind has still to say of a sleep that is over for us.
+    enum Echo: UInt8, CaseIterable {
+        case none
+        /// The clocks or the hook told of the end first. Until logind does it refuses locks and claims to prepare: that
+        /// is still the old sleep.
+        case end
+        /// Called off while the lock was held. logind is asked: a late edge of the sleep before would look the same.
+        case cancellation
+    }
+    var echo = Echo.none
+
     var isAllowanceOver = false
     var isForced = false
     /// The apps that had to be ended.
     var killed: [String] = []
     /// Requests that are answered when all apps are ready.
     var waiting: [RequestID] = []
-    /// When logind is asked whether the sleep is still meant.
+    /// When logind is asked whether the sleep is still meant (or, awake, is over for it too); `.max`: it has been.
     var recheckAt: Nanoseconds?
     /// Apps that are neither dead nor frozen nor exempt.
     var unsettled = 0
@@ -44,18 +55,40 @@ extension DeviceLifecycle {
 
     mutating func hearPrepareForSleep(_ start: Bool, delayMax: Nanoseconds?, signalled: Nanoseconds) {
         if let delayMax { login.delayMax = delayMax }
-        guard start else { return endSleep(cancelled: false) }
+        guard start else {
+            return sleep.state == .awake ? settleEcho() : endSleep(cancelled: false, heardFromLogin: true)
+        }
         announceSleep(since: min(signalled, now.monotonic), logical: false, byLogin: true)
     }
 
     mutating func hearPreparingForSleep(_ value: Bool?) {
         switch (sleep.state, value) {
-        case (.awake, true): announceSleep(since: now.monotonic, logical: false, byLogin: true)
-        case (.asleep, true): if sleep.recheckAt != nil { sleep.recheckAt = now.monotonic + Self.cancellationDelay }
+        case (.awake, true):
+            switch sleep.echo {
+            case .none: announceSleep(since: now.monotonic, logical: false, byLogin: true)
+            case .end: break
+            // It was never called off; logind's clock has been running since it was announced.
+            case .cancellation: announceSleep(since: sleep.since, logical: false, byLogin: true)
+            }
+        case (.preparing, true): announceSleep(since: now.monotonic, logical: false, byLogin: true)
+        case (.asleep, true):
+            announceSleep(since: now.monotonic, logical: false, byLogin: true)
+            sleep.recheckAt = now.monotonic + Self.cancellationDelay
         case (.asleep, _):
-            if let recheck = sleep.recheckAt, recheck <= now.monotonic || recheck == .max { endSleep(cancelled: true) }
-        case (.awake, _), (.preparing, _): break
+            if let recheck = sleep.recheckAt, recheck <= now.monotonic || recheck == .max {
+                endSleep(cancelled: true, heardFromLogin: true)
+            }
+        case (.awake, _): settleEcho()
+        case (.preparing, _): break
         }
+    }
+
+    /// logind says too that the board is awake: now it grants locks again.
+    private mutating func settleEcho() {
+        let wasEnd = sleep.echo == .end
+        sleep.echo = .none
+        sleep.recheckAt = nil
+        if wasEnd { takeLock(.sleep) }
     }
 
     /// BOOTTIME gained on MONOTONIC: the board has slept, and is awake now.
@@ -63,13 +96,12 @@ extension DeviceLifecycle {
         switch sleep.state {
         case .awake: emit(.note(.sleptUnannounced(time)))
         case .preparing: break
-        case .asleep: if !sleep.isLogical { endSleep(cancelled: false) }
+        case .asleep: if !sleep.isLogical { endSleep(cancelled: false, heardFromLogin: false) }
         }
     }
 
     /// A start edge from any source.
     mutating func announceSleep(since: Nanoseconds, logical: Bool, byLogin: Bool) {
-        guard !shutdown.isRunning else { return }
         switch sleep.state {
         case .awake: beginSleep(since: since, logical: logical, byLogin: byLogin)
         case .preparing:
@@ -107,7 +139,7 @@ extension DeviceLifecycle {
     }
 
     /// Sets the sleep's limits, or tightens them when logind announces a sleep that was begun by other means.
-    private mutating func boundSleep(since: Nanoseconds) {
+    mutating func boundSleep(since: Nanoseconds) {
         var limit = policy.sleepAllowanceWithoutLogind
         if sleep.isAnnouncedByLogin, login.locks[.sleep] == .held {
             limit = min(login.delayMax ?? Login.defaultDelayMax, policy.sleepAllowanceMax)
@@ -166,7 +198,11 @@ extension DeviceLifecycle {
 
     mutating func judgeSleep() {
         switch sleep.state {
-        case .awake: break
+        case .awake:
+            guard let recheck = sleep.recheckAt, recheck <= now.monotonic else { return }
+            sleep.echo = .none
+            sleep.recheckAt = nil
+            if login.locks[.sleep] == .held { emit(.readPreparingForSleep) } else { takeLock(.sleep) }
         case .preparing:
             if sleep.allowanceEnd <= now.monotonic, !sleep.isAllowanceOver { overAllowance() }
             if sleep.forcedAt <= now.monotonic, !sleep.isForced {
@@ -175,7 +211,7 @@ extension DeviceLifecycle {
             }
         case .asleep:
             if let recheck = sleep.recheckAt, recheck <= now.monotonic {
-                guard login.isAvailable else { return endSleep(cancelled: true) }
+                guard login.isAvailable else { return endSleep(cancelled: true, heardFromLogin: false) }
                 sleep.recheckAt = .max
                 emit(.readPreparingForSleep)
             }
@@ -189,7 +225,6 @@ extension DeviceLifecycle {
 
     var sleepDeadline: Deadline? {
         switch sleep.state {
-        case .awake: nil
         case .preparing:
             if !sleep.isAllowanceOver {
                 Deadline(at: sleep.allowanceEnd, reason: .sleepAllowance)
@@ -198,7 +233,7 @@ extension DeviceLifecycle {
             } else {
                 Deadline(at: sleep.release, reason: .sleepRelease)
             }
-        case .asleep:
+        case .awake, .asleep:
             if let recheck = sleep.recheckAt, recheck != .max {
                 Deadline(at: recheck, reason: .sleepCancellation)
             } else {
@@ -235,13 +270,23 @@ extension DeviceLifecycle {
     }
 
     /// Everybody comes back to where they were: servers thaw before their clients.
-    mutating func endSleep(cancelled: Bool) {
+    mutating func endSleep(cancelled: Bool, heardFromLogin: Bool) {
         guard sleep.state != .awake else { return }
+        let wasHeld = sleep.state == .preparing && login.locks[.sleep] == .held
         emit(.note(.sleepEnded(sleep: sleep.id, cancelled: cancelled || sleep.state == .preparing)))
         answerSleepers()
         sleep.state = .awake
         sleep.recheckAt = nil
         sleep.isAllowanceOver = false
+        if sleep.isAnnouncedByLogin, login.isAvailable {
+            if !heardFromLogin {
+                sleep.echo = .end
+                sleep.recheckAt = now.monotonic + Self.cancellationDelay
+            } else if wasHeld {
+                sleep.echo = .cancellation
+                emit(.readPreparingForSleep)
+            }
+        }
         takeLock(.sleep)
         for index in apps.indices.sorted(by: { (apps[$0].level, $0) < (apps[$1].level, $1) }) {
             apps[index].instance?.freezeReasons.remove(.sleep)

@@ -83,6 +83,7 @@ extension Sleep {
         archive.value(&allowanceEnd)
         archive.value(&forcedAt)
         archive.value(&release)
+        archive.raw(&echo)
         archive.value(&isAllowanceOver)
         archive.value(&isForced)
         archive.list(&killed, "") { $0.value(&$1) }

@@ -12,6 +12,7 @@ extension DeviceLifecycle {
         apps[index].queuedLaunch = nil
         apps[index].restart.due = nil
         touch(index)
+        touchNeighbours(index)
         guard let instance = apps[index].instance else { return }
         switch instance.stage {
         case .spawning: apps[index].instance?.cause = Cause(reason: reason)
@@ -54,6 +55,7 @@ extension DeviceLifecycle {
         }
         apps[index].instance?.stage = .stopping
         apps[index].instance?.livenessDue = nil
+        touchNeighbours(index)
         let reading = instance.clock.reading(at: now.monotonic)
         apps[index].instance?.stop?.extensionLimit = reading + allowance + allowance + allowance
         apps[index].instance?.stop?.exitAllowance = allowance
@@ -88,6 +90,7 @@ extension DeviceLifecycle {
         apps[index].instance?.call = nil
         apps[index].instance?.livenessDue = nil
         touch(index)
+        touchNeighbours(index)
     }
 
     /// EXTEND_TIMEOUT_USEC: during launch and termination only, three times the allowance at most in all.
@@ -128,6 +131,7 @@ extension DeviceLifecycle {
             apps[index].instance?.isNamed = false
             emit(.kill(instance.id))
             touch(index)
+            touchNeighbours(index)
         case .killing, .clearing: break
         }
     }

@@ -21,6 +21,11 @@ public struct InterfaceDescription: Equatable, Sendable {
     public struct Field: Equatable, Sendable {
         public let name: String
         public let type: FieldType
+
+        public init(name: String, type: FieldType) {
+            self.name = name
+            self.type = type
+        }
     }
 
     public struct NamedType: Equatable, Sendable {
@@ -60,4 +65,9 @@ public struct DescriptionError: Error, Equatable, Sendable {
     /// From 1; 0 where it is about the whole.
     public let line: Int
     public let message: String
+
+    public init(line: Int, message: String) {
+        self.line = line
+        self.message = message
+    }
 }

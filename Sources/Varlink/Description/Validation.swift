@@ -5,6 +5,11 @@ public struct ValidationFailure: Error, Equatable, Sendable {
     /// "a string", "no such parameter".
     public let expected: String
 
+    public init(path: String, expected: String) {
+        self.path = path
+        self.expected = expected
+    }
+
     /// The parameter of the method it is about.
     public var parameter: String {
         String(decoding: path.utf8.prefix { $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: "[") }, as: UTF8.self)

@@ -1,3 +1,4 @@
+import CLinux
 import Foundation
 import SystemCalls
 import Testing
@@ -44,14 +45,16 @@ final class PlayedSocket {
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
         let length = socklen_t(2 + path.count)
         let result = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, __CONST_SOCKADDR_ARG(__sockaddr__: $0), length)
+            }
         }
         try #require(result == 0, "bind \(name): \(Errno.current.text)")
     }
 
     /// Gone, as when journald is stopped; the file too.
     func close() {
-        if descriptor >= 0 { _ = Foundation.close(descriptor) }
+        if descriptor >= 0 { _ = CLinux.close(descriptor) }
         descriptor = -1
         unlink(name)
     }
@@ -65,7 +68,7 @@ final class PlayedSocket {
     func accept() throws -> FileDescriptor {
         var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         try #require(poll(&waiting, 1, 10_000) == 1)
-        let connection = Foundation.accept(descriptor, nil, nil)
+        let connection = CLinux.accept(descriptor, __SOCKADDR_ARG(__sockaddr__: nil), nil)
         try #require(connection >= 0)
         return FileDescriptor(owning: connection)
     }
