@@ -215,6 +215,31 @@ def test_ended_and_launched_again_in_one_breath(board, force):
     assert board.terminations("app")[0]["namespace"] == "user"
 
 
+def test_ended_before_its_launch_began(board):
+    """It waits for another app, is ended, and who wanted it launched is told."""
+    board.app("storage", "slow:DidFinishLaunching:1")
+    board.app("camera", after=["storage"], launch="manual")
+    board.start()
+    with board.wire() as launching:
+        board.wait_call("storage", "DidFinishLaunching")
+        launching.send("io.curfew.Control.Launch", {"app": "camera"})
+        wait_until(lambda: terminated(board, "camera"), "the launch was heard, and ended")
+        with pytest.raises(VarlinkError) as caught:
+            launching.reply()
+        assert caught.value.short == "Denied"
+    board.wait_active("storage")
+    assert board.describe("camera")["launches"] == 0
+
+
+def terminated(board, name):
+    try:
+        board.call("Terminate", app=name, force=None)
+    except VarlinkError as error:
+        assert error.short == "NotRunning"
+        return False
+    return True
+
+
 @pytest.mark.parametrize("behaviour, delegate, event", [
     ("hang:WillTerminate", "varlink", "WillTerminate"),
     ("ignore-term", "varlink", None),
