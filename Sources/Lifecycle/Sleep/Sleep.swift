@@ -116,7 +116,7 @@ extension DeviceLifecycle {
             }
             if byLogin {
                 sleep.isAnnouncedByLogin = true
-                releaseLock(.sleep)
+                releaseForSleep()
             }
         }
     }
@@ -249,16 +249,22 @@ extension DeviceLifecycle {
         guard sleep.state == .preparing, touched.isEmpty else { return }
         let isLate = sleep.release <= now.monotonic
         guard sleep.unsettled == 0 || isLate else { return }
-        if sleep.unsettled > 0 { nameUnsettled() }
+        releaseForSleep()
         sleep.state = .asleep
         sleep.recheckAt = sleep.isLogical ? nil : now.monotonic + Self.cancellationDelay
-        if sleep.isAnnouncedByLogin { releaseLock(.sleep) }
         emit(
             .note(
                 .sleepReleased(
                     sleep: sleep.id, elapsed: now.monotonic - sleep.since, killed: sleep.killed.count)))
         answerSleepers()
         touchAll()
+    }
+
+    /// Who still runs by then is named: the lock is never kept for it.
+    mutating func releaseForSleep() {
+        let isFreed = sleep.isAnnouncedByLogin && login.locks[.sleep] == .held
+        if sleep.unsettled > 0, sleep.state == .preparing || isFreed { nameUnsettled() }
+        if isFreed { releaseLock(.sleep) }
     }
 
     private mutating func nameUnsettled() {
