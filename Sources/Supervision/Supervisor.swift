@@ -26,7 +26,7 @@ final class Supervisor {
     /// By InstanceID.
     var processes: [Int64: AppProcess] = [:]
 
-    var login: (any LoginManager)?
+    var login: (any LoginService)?
     var control: ControlService?
     var application: ApplicationService?
     var interfaces: Interfaces?

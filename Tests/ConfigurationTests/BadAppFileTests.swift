@@ -18,10 +18,13 @@ import Testing
         BadFile(
             minimal + "a = 1\na = 2", 3,
             "not TOML: Error while parsing key-value pair: cannot redefine existing integer 'a'"),
-        // toml++ itself would abort on this one.
+        // toml++ itself would abort on these three.
         BadFile(
             minimal + "[ünicode]", 2,
             "not TOML: Error while parsing key: expected bare key starting character or string delimiter, saw 'ü'"),
+        BadFile(minimal + "a = [}", 2, "not TOML: Error while parsing value: could not determine value type"),
+        BadFile(
+            minimal + "a = 1979-05-27Tx:0:0Z", 2, "not TOML: Error while parsing time: expected 2-digit hour, saw 'x'"),
         BadFile(
             minimal + "x = " + String(repeating: "[", count: 5000), 2,
             "not TOML: Error while parsing value: exceeded maximum nested value depth of 16 (TOML_MAX_NESTED_VALUES)"),

@@ -1,6 +1,6 @@
 import Lifecycle
 
-/// The core's effects as lines, so that a test reads as a story: "call camera willResignActive 2.25 s", "freeze camera".
+/// The core's effects as lines, so that a test reads as a story: "call camera willResignActive 2.25 s".
 extension Board {
     /// What one event leads to, without notices and announcements.
     mutating func tell(_ event: Event) -> [String] {

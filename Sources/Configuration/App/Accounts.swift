@@ -62,3 +62,26 @@ public struct Accounts: Sendable {
         return .unknown
     }
 }
+
+/// Asks for each name once.
+final class KnownAccounts {
+    private let accounts: Accounts
+    private var users: [String: Accounts.Answer] = [:]
+    private var groups: [String: Accounts.Answer] = [:]
+
+    init(_ accounts: Accounts) { self.accounts = accounts }
+
+    func user(_ name: String) -> Accounts.Answer {
+        if let answer = users[name] { return answer }
+        let answer = accounts.user(name)
+        users[name] = answer
+        return answer
+    }
+
+    func group(_ name: String) -> Accounts.Answer {
+        if let answer = groups[name] { return answer }
+        let answer = accounts.group(name)
+        groups[name] = answer
+        return answer
+    }
+}

@@ -100,6 +100,6 @@ extension AppConfiguration {
     public static func parse(
         _ bytes: [UInt8], name: String, file: String, accounts: Accounts = .system
     ) -> AppEntry {
-        AppFile.parse(bytes, name: name, file: file, accounts: accounts).entry
+        AppFile.parse(bytes, name: name, file: file, accounts: KnownAccounts(accounts)).entry
     }
 }

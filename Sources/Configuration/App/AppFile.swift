@@ -15,11 +15,11 @@ struct AppFile {
     static let allowance = Nanoseconds.milliseconds(1)...Nanoseconds.seconds(600)
 
     let root: Table
-    let accounts: Accounts
+    let accounts: KnownAccounts
     var app: AppConfiguration
 
     /// name: from the file's name, already known to be well formed or not.
-    static func parse(_ bytes: [UInt8], name: String, file: String, accounts: Accounts) -> Result {
+    static func parse(_ bytes: [UInt8], name: String, file: String, accounts: KnownAccounts) -> Result {
         let problems = Problems(file: file)
         if let objection = AppName.objection(name) { problems.add(nil, objection) }
         var result = Result(entry: .invalid(name: readable(name), errors: []))

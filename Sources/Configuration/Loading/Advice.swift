@@ -4,9 +4,9 @@ internal import Lifecycle
 /// What is allowed, but probably not meant.
 struct Advice {
     private(set) var warnings: [ConfigurationError] = []
-    private let accounts: Accounts
+    private let accounts: KnownAccounts
 
-    init(accounts: Accounts) { self.accounts = accounts }
+    init(accounts: KnownAccounts) { self.accounts = accounts }
 
     mutating func warn(_ file: String, _ line: Int?, _ message: String) {
         warnings.append(ConfigurationError(file: file, line: line, message: message))

@@ -37,7 +37,7 @@ struct Loader {
     }
 
     private let paths: ConfigurationPaths
-    private let accounts: Accounts
+    private let accounts: KnownAccounts
     private let lookForPrograms: Bool
     private var configuration = Configuration()
     private var advice: Advice
@@ -45,9 +45,9 @@ struct Loader {
 
     init(paths: ConfigurationPaths, accounts: Accounts, lookForPrograms: Bool) {
         self.paths = paths
-        self.accounts = accounts
+        self.accounts = KnownAccounts(accounts)
         self.lookForPrograms = lookForPrograms
-        advice = Advice(accounts: accounts)
+        advice = Advice(accounts: self.accounts)
     }
 
     mutating func load() -> Configuration {

@@ -4,7 +4,7 @@ public import SystemCalls
 ///
 /// No call blocks, and none waits longer than its limit for a bus or a logind that hangs. Connects again when the bus or logind
 /// goes away and comes back. Owned by one thread, that of the event loop.
-public final class LogindClient: LoginManager {
+public final class LogindClient: LoginService {
     /// How long answers are waited for, in nanoseconds.
     public struct Limits: Sendable {
         /// Until a bus that accepts a connection and says nothing counts as unavailable.

@@ -25,7 +25,7 @@ extension MessageBus.LockKind {
 
 extension Supervisor {
     /// Follows a login manager from now on.
-    func follow(_ manager: any LoginManager) {
+    func follow(_ manager: any LoginService) {
         login = manager
         manager.onEvent = { [unowned(unsafe) self] event in hear(event) }
         manager.start()

@@ -1,14 +1,16 @@
 import Configuration
 import Lifecycle
 
-// Bytes as an app's file and as curfew.toml. Whatever they are, the loader must come back with a configuration that keeps
-// its promises, or with errors that can be shown on a terminal.
+// Bytes as an app's file and as curfew.toml. Whatever they are, the loader must come back with a configuration that
+// keeps its promises, or with errors that can be shown on a terminal.
 
 private let anyone = Accounts(user: { _ in .exists(id: 1000) }, group: { _ in .missing })
 
 private func checkErrors(_ errors: [ConfigurationError]) {
     precondition(errors.count <= 20)
     for error in errors {
+        // The way out for assertions of toml++: an input that takes it belongs in the list of CToml.
+        precondition(error.message != "not TOML: malformed")
         precondition(!error.message.isEmpty && error.message.utf8.count < 2000)
         precondition(error.message.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F })
     }

@@ -91,12 +91,13 @@ extension StateKey.InstanceKey {
     }
 }
 
-/// The part of a state whose combinations are counted: (stage, freezer, phase, call outstanding, sleep, shutdown).
+/// The part of a state whose combinations are counted: (stage, freezer, phase, call outstanding, sleep lock, sleep, shutdown).
 struct Combination: Hashable {
     var stage: Instance.Stage?
     var freezer: Instance.Freezer?
     var phase: ScenePhase?
     var isCalled: Bool
+    var isLockHeld: Bool
     var sleepState: SleepState
     var isShuttingDown: Bool
 
@@ -104,7 +105,8 @@ struct Combination: Hashable {
         core.apps.map { app in
             Combination(
                 stage: app.instance?.stage, freezer: app.instance?.freezer, phase: app.instance?.phase,
-                isCalled: app.instance?.call != nil, sleepState: core.sleep.state,
+                isCalled: app.instance?.call != nil,
+                isLockHeld: core.login.locks[.sleep] == .held, sleepState: core.sleep.state,
                 isShuttingDown: core.shutdown.isRunning)
         }
     }

@@ -1,0 +1,71 @@
+internal import Lifecycle
+
+/// Invariant 6: after a sleep every app that was not ended is back in the phase it had before.
+///
+/// Compared between two moments in which nothing is under way on the board: whatever sleeps, freezes, crashes and
+/// restarts lie between them, an app that runs at both is in the same phase, unless somebody asked for another: a
+/// request for it, a request that brings another app to the front of a board with one front app, or a reload. Who was
+/// ended for a shutdown that was cancelled runs again.
+final class PhaseChecker: Checker {
+    private var phases: [(app: AppID, phase: ScenePhase)] = []
+    private var endedForShutdown: [AppID] = []
+    /// Apps that somebody asked something of since the last moment of rest.
+    private var asked: [AppID] = []
+
+    func did(_ effect: Effect, _ scene: Scene) {
+        guard case .report(let end) = effect else { return }
+        endedForShutdown.removeAll { $0 == end.app }
+        if end.reason.namespace == .shutdown, !asked.contains(end.app) { endedForShutdown.append(end.app) }
+    }
+
+    func heard(_ event: Event, _ scene: Scene) {
+        switch event {
+        case .configured, .started, .stopRequested:
+            phases = []
+            endedForShutdown = []
+        case .requested(_, let request): forget(request, scene)
+        case .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen, .handlerReturned, .ready, .ping,
+            .stopping, .extendTimeout, .loginAvailable, .loginUnavailable, .prepareForShutdown, .lockTaken, .lockRefused,
+            .prepareForSleep, .preparingForSleep, .requestAbandoned:
+            break
+        }
+    }
+
+    private func forget(_ request: Request, _ scene: Scene) {
+        switch request {
+        case .launch(let app, _), .activate(let app), .background(let app), .terminate(let app, _):
+            endedForShutdown.removeAll { $0 == app }
+            asked.append(app)
+        case .sleep: break
+        }
+        switch request {
+        case .launch(let app, _), .activate(let app):
+            if scene.board.devicePolicy.front == .one {
+                phases = []
+            } else {
+                phases.removeAll { $0.app == app }
+            }
+        case .background(let app), .terminate(let app, _): phases.removeAll { $0.app == app }
+        case .sleep: break
+        }
+    }
+
+    func rested(_ scene: Scene) {
+        for app in endedForShutdown {
+            guard let view = scene.board.core.view(of: app), view.phase == nil else { continue }
+            scene.inspection.violate(
+                .phaseRestored, "\(scene.name(app)) was ended for a shutdown that was cancelled, and is not back")
+        }
+        asked = []
+        for app in scene.board.core.appIDs {
+            guard let phase = scene.board.core.view(of: app)?.phase else { continue }
+            if let before = phases.first(where: { $0.app == app }) {
+                guard before.phase != phase else { continue }
+                scene.inspection.violate(
+                    .phaseRestored, "\(scene.name(app)) was \(before.phase.name) and is \(phase.name); nobody asked for it")
+            } else {
+                phases.append((app, phase))
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+internal import Lifecycle
+
+/// What the core has been told of sleep, as a checker reads the specification: whether it must be in a sleep now.
+///
+/// Between what certainly begins a sleep and what may end one, there is no excuse. After anything that may end one
+/// nothing is claimed until the next beginning.
+struct SleepKnowledge {
+    private(set) var isCertain = false
+    /// As `isCertain`, but an older sleep may end in this very step, before the event at hand begins one.
+    var isBinding: Bool { isCertain && !mayHaveEnded }
+    private var mayHaveEnded = false
+    /// Only edges of a logical sleep have been heard: nothing but an edge ends it.
+    private(set) var isLogical = false
+    private var isSurelyAwake = true
+    private var releasedAt: Nanoseconds?
+    private var asleepBefore: Nanoseconds?
+
+    mutating func hear(_ event: Event, _ scene: Scene) {
+        let asleep = scene.step.at.boottime - scene.step.at.monotonic
+        let hasSlept = asleepBefore.map { asleep > $0 } ?? false
+        asleepBefore = asleep
+        let isOverdue = releasedAt.map { scene.now - $0 >= .seconds(30) } ?? false
+        mayHaveEnded = !isLogical && (hasSlept || isOverdue)
+        if mayHaveEnded { isCertain = false }
+        switch event {
+        case .prepareForSleep(let start, _, _): edge(start, fromLogin: true, scene)
+        // Whether it is a new sleep or one that has just ended cannot be told.
+        case .preparingForSleep(true): isSurelyAwake = false
+        // logind does one thing at a time: its sleep is over.
+        case .prepareForShutdown(true, _, _): if !isLogical { isCertain = false }
+        case .preparingForSleep(_): if !isLogical { isCertain = false }
+        case .loginAvailable(_, let sleeping, _): if sleeping || !isLogical { edge(sleeping, scene) }
+        case .requested(_, .sleep(let start, let logical)): edge(start, logical: logical, scene)
+        case .configured, .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen,
+            .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .loginUnavailable, .lockTaken, .lockRefused,
+            .prepareForShutdown, .requested, .requestAbandoned, .stopRequested:
+            break
+        }
+    }
+
+    private mutating func edge(_ start: Bool, logical: Bool = false, fromLogin: Bool = false, _ scene: Scene) {
+        guard start else {
+            // Within logind's own handshake a request does not end anything.
+            if fromLogin || isCertain && isLogical { isSurelyAwake = true }
+            isCertain = false
+            return
+        }
+        // A board that is shutting down is not walked to sleep any more.
+        guard !scene.chronicle.isStopping, !scene.chronicle.isShuttingDown else { return }
+        // It may have joined a sleep that is about to end for reasons of its own.
+        if logical, !isSurelyAwake, !isCertain { return }
+        isLogical = logical && (isSurelyAwake || isCertain && isLogical)
+        isSurelyAwake = false
+        if !isCertain { releasedAt = nil }
+        isCertain = true
+    }
+
+    mutating func see(_ effect: Effect, _ scene: Scene) {
+        if case .note(.sleepReleased) = effect { releasedAt = scene.now }
+    }
+}
