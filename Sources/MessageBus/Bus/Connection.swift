@@ -84,6 +84,7 @@ public final class BusSlot {
         return self
     }
 
+    /// The handler is not called any more.
     public func cancel() {
         companion = nil
         if let pointer { sd_bus_slot_unref(pointer) }

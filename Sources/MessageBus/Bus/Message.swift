@@ -15,17 +15,20 @@ public struct Message {
     public var sender: String { Self.string(sd_bus_message_get_sender(pointer)) }
     public var member: String { Self.string(sd_bus_message_get_member(pointer)) }
 
+    /// The next value, a string (s); nil when it is something else.
     public func readString() -> String? {
         var value: UnsafePointer<CChar>?
         guard sd_bus_message_read_basic(pointer, Self.type("s"), &value) > 0, let value else { return nil }
         return String(cString: value)
     }
 
+    /// The next value, a boolean (b); nil when it is something else.
     public func readBool() -> Bool? {
         var value: Int32 = 0
         return sd_bus_message_read_basic(pointer, Self.type("b"), &value) > 0 ? value != 0 : nil
     }
 
+    /// The next value, an unsigned integer (t); nil when it is something else.
     public func readUInt64() -> UInt64? {
         var value: UInt64 = 0
         return sd_bus_message_read_basic(pointer, Self.type("t"), &value) > 0 ? value : nil

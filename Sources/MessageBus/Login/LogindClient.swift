@@ -70,11 +70,13 @@ public final class LogindClient: LoginService {
 
     deinit { stop() }
 
+    /// Connects, now and whenever the bus comes back.
     public func start() {
         isStarted = true
         bus?.open()
     }
 
+    /// Closes the locks and the connection.
     public func stop() {
         isStarted = false
         forget()
@@ -234,6 +236,7 @@ public final class LogindClient: LoginService {
 
     // MARK: PreparingForSleep
 
+    /// Reads the property PreparingForSleep; answered by an event of that name.
     public func readPreparingForSleep() {
         guard !isPreparingAsked else { return }
         guard isAvailable, let bus else { return tellLater(.preparingForSleep(nil)) }
