@@ -1,0 +1,56 @@
+internal import Lifecycle
+
+/// What happens to the processes of one instance, by the kernel or by themselves.
+enum ProcessAct: Equatable {
+    // The kernel, which nothing holds up but the board itself.
+    case execed
+    case execFails
+    case freezeDone(generation: Int)
+    case killDone
+    case groupEmpty
+    // The app, which runs only while it is not frozen. deed: an index into the process's own list.
+    case ping
+    case deed(Int)
+
+    var needsProcessor: Bool {
+        switch self {
+        case .execed, .execFails, .freezeDone, .killDone, .groupEmpty: false
+        case .ping, .deed: true
+        }
+    }
+}
+
+/// The processes of one instance, as they really are.
+final class SimulatedProcess {
+    enum Stage { case starting, alive, exited }
+
+    let instance: InstanceID
+    let app: AppID
+    let policy: AppPolicy
+    let temper: Temper
+    var stage = Stage.starting
+    /// Processes beside the main one.
+    var hasLeftovers = false
+    /// cgroup.freeze is set; the processes stop a little later.
+    var freezeAsked = false
+    var freezeGeneration = 0
+    /// Since when it has really been frozen.
+    var frozenSince: Nanoseconds?
+    var killAsked = false
+    var clearAsked = false
+    var saidReady = false
+    /// SIGTERM came while it was frozen, or before exec: handled later.
+    var terminationPending = false
+    /// What it was doing when it was frozen, with the time it still needs.
+    var heldUp: [(after: Nanoseconds, act: ProcessAct)] = []
+    var deeds: [AppDeed] = []
+
+    init(instance: InstanceID, app: AppID, policy: AppPolicy, temper: Temper) {
+        self.instance = instance
+        self.app = app
+        self.policy = policy
+        self.temper = temper
+    }
+
+    var isFrozen: Bool { frozenSince != nil }
+}

@@ -1,0 +1,231 @@
+internal import Lifecycle
+
+/// The kernel's part: processes and control groups.
+extension SimulatedBoard {
+    func process(_ instance: InstanceID) -> SimulatedProcess? { processes.first { $0.instance == instance } }
+
+    private func after(_ delay: Nanoseconds, _ act: ProcessAct, _ process: SimulatedProcess) {
+        schedule(.process(process.instance, act), after: delay)
+    }
+
+    private func short() -> Nanoseconds { random.magnitude(.microseconds(20), .milliseconds(8)) }
+
+    // MARK: What the daemon does
+
+    func carryOut(_ effect: Effect) {
+        switch effect {
+        case .spawn(let app, let instance, _, _): spawn(instance, of: app)
+        case .call(let instance, let id, let call, let deadline): pass(call, id, to: instance, deadline: deadline)
+        case .terminate(let instance): if let process = process(instance) { terminate(process) }
+        case .kill(let instance): if let process = process(instance) { kill(process) }
+        case .clear(let instance): if let process = process(instance) { clear(process) }
+        case .freeze(let instance): if let process = process(instance) { freeze(process) }
+        case .thaw(let instance): if let process = process(instance) { thaw(process) }
+        case .takeLock(let kind): askForLock(kind)
+        case .releaseLock(let kind): closeLock(kind)
+        case .readPreparingForSleep: askPreparing()
+        case .reply(let request, _): answered(request)
+        case .stopDaemon:
+            say("the daemon leaves")
+            daemonHasLeft = true
+        case .nameCulprits, .report, .note, .appChanged, .deviceChanged: break
+        }
+    }
+
+    private func spawn(_ instance: InstanceID, of app: AppID) {
+        guard process(instance) == nil, let entry = directory.entry(app) else { return }
+        directory.note(instance, of: app)
+        let temper = plan.isOver ? Temper.blameless : tempers.first { $0.name == entry.policy.name }?.temper
+        let process = SimulatedProcess(
+            instance: instance, app: app, policy: entry.policy, temper: temper ?? Temper.blameless)
+        processes.append(process)
+        let delay =
+            plan.strikes(.spawnSlow, &random) ? random.magnitude(.milliseconds(10), .seconds(4)) : short()
+        after(delay, plan.strikes(.spawnFails, &random) ? .execFails : .execed, process)
+    }
+
+    private func terminate(_ process: SimulatedProcess) {
+        guard process.stage != .exited else { return }
+        if process.stage == .starting || process.isFrozen {
+            process.terminationPending = true
+        } else if let reaction = process.temper.reactionToTermination(&random) {
+            plan(reaction, for: process)
+        }
+    }
+
+    private func kill(_ process: SimulatedProcess) {
+        guard !process.killAsked else { return }
+        process.killAsked = true
+        var delay = random.magnitude(.microseconds(50), .milliseconds(3))
+        if plan.strikes(.killSlow, &random) { delay = random.magnitude(.milliseconds(10), .seconds(20)) }
+        if plan.strikes(.killNever, &random) {
+            say("\(directory.name(process.instance)) is in uninterruptible sleep and does not die")
+            return
+        }
+        after(delay, .killDone, process)
+    }
+
+    private func clear(_ process: SimulatedProcess) {
+        guard !process.clearAsked else { return }
+        process.clearAsked = true
+        var delay = process.hasLeftovers ? random.magnitude(.milliseconds(1), .milliseconds(30)) : short()
+        if plan.strikes(.clearSlow, &random) { delay = random.magnitude(.milliseconds(10), .seconds(20)) }
+        after(delay, .groupEmpty, process)
+    }
+
+    private func freeze(_ process: SimulatedProcess) {
+        guard !process.freezeAsked, process.stage != .exited, freezingAvailable else { return }
+        process.freezeAsked = true
+        process.freezeGeneration += 1
+        var delay = random.magnitude(.microseconds(100), .milliseconds(20))
+        if plan.strikes(.freezeSlow, &random) { delay = random.magnitude(.milliseconds(50), .seconds(15)) }
+        if plan.strikes(.freezeNever, &random) {
+            say("\(directory.name(process.instance)) is in uninterruptible sleep and does not freeze")
+            return
+        }
+        after(delay, .freezeDone(generation: process.freezeGeneration), process)
+    }
+
+    private func thaw(_ process: SimulatedProcess) {
+        process.freezeAsked = false
+        process.freezeGeneration += 1
+        guard process.isFrozen else { return }
+        process.frozenSince = nil
+        for held in process.heldUp { after(held.after, held.act, process) }
+        process.heldUp = []
+        guard process.terminationPending else { return }
+        process.terminationPending = false
+        terminate(process)
+    }
+
+    /// The call goes out to the app, whether or not it is ever read.
+    private func pass(_ call: HandlerCall, _ id: CallID, to instance: InstanceID, deadline: Nanoseconds) {
+        guard let process = process(instance), process.stage == .alive else { return }
+        let strangers = processes.map(\.instance).filter { $0 != instance }
+        for reaction in process.temper.reactions(
+            to: call, id, of: instance, deadline: deadline, strangers: strangers, &random)
+        {
+            plan(reaction, for: process)
+        }
+    }
+
+    func plan(_ reaction: Reaction, for process: SimulatedProcess) {
+        process.deeds.append(reaction.deed)
+        let act = ProcessAct.deed(process.deeds.count - 1)
+        if process.isFrozen {
+            process.heldUp.append((reaction.after, act))
+        } else {
+            after(reaction.after, act, process)
+        }
+    }
+
+    // MARK: What happens to processes
+
+    func happen(_ act: ProcessAct, to instance: InstanceID) {
+        guard let process = process(instance) else { return }
+        if act.needsProcessor, process.isFrozen {
+            process.heldUp.append((.microseconds(10), act))
+            return
+        }
+        switch act {
+        case .execed:
+            guard process.stage == .starting else { return }
+            process.stage = .alive
+            process.hasLeftovers = process.temper.forks
+            begin(process)
+            hear(.spawned(instance))
+        case .execFails:
+            guard process.stage == .starting else { return }
+            processes.removeAll { $0 === process }
+            hear(.spawnFailed(instance, code: 2, explanation: "exec: No such file or directory"))
+        case .freezeDone(let generation):
+            guard generation == process.freezeGeneration, process.freezeAsked, process.stage != .exited else { return }
+            process.frozenSince = monotonic
+            holdUp(process)
+            hear(.frozen(instance))
+        case .killDone:
+            process.hasLeftovers = false
+            end(process, .signalled(9))
+        case .groupEmpty:
+            guard process.stage == .exited else { return }
+            processes.removeAll { $0 === process }
+            hear(.groupEmptied(instance))
+        case .ping:
+            guard process.stage == .alive, let interval = process.policy.liveness else { return }
+            if process.temper.ceasesPinging, random.chance(perMille: 100) { return }
+            after(random.span(interval / 5, interval / 2), .ping, process)
+            hear(.ping(instance))
+        case .deed(let index): does(process.deeds[index], process)
+        }
+    }
+
+    private func does(_ deed: AppDeed, _ process: SimulatedProcess) {
+        guard process.stage == .alive else { return }
+        switch deed {
+        case .returns(let call): hear(.handlerReturned(process.instance, call))
+        case .says(let event):
+            if case .ready = event { process.saidReady = true }
+            hear(event)
+        case .exits(let status): end(process, status)
+        }
+    }
+
+    private func end(_ process: SimulatedProcess, _ status: ExitStatus) {
+        guard process.stage != .exited else { return }
+        process.stage = .exited
+        process.frozenSince = nil
+        process.heldUp = []
+        hear(.exited(process.instance, status))
+    }
+
+    /// What the app was about to do waits, with the time it still needs.
+    private func holdUp(_ process: SimulatedProcess) {
+        let taken = queue.remove { happening in
+            if case .process(process.instance, let act) = happening { return act.needsProcessor }
+            return false
+        }
+        for entry in taken {
+            guard case .process(_, let act) = entry.what else { continue }
+            process.heldUp.append((Swift.max(entry.at - monotonic, .zero), act))
+        }
+    }
+
+    /// exec has succeeded: the app begins to live.
+    private func begin(_ process: SimulatedProcess) {
+        let instance = process.instance
+        if process.policy.readiness == .notify, !process.temper.neverReady {
+            let most = process.policy.allowances[.didFinishLaunching] - .milliseconds(50)
+            let time = process.temper.isSlow ? random.span(.milliseconds(1), most) : random.magnitude(.milliseconds(1), .milliseconds(300))
+            plan(Reaction(after: time, deed: .says(.ready(instance))), for: process)
+        }
+        if let interval = process.policy.liveness { after(random.span(interval / 10, interval / 2), .ping, process) }
+        if process.temper.extends {
+            plan(Reaction(after: .milliseconds(100), deed: .says(.extendTimeout(instance, .seconds(60)))), for: process)
+        }
+        if process.temper.stops {
+            let when = random.magnitude(.milliseconds(100), .seconds(300))
+            plan(Reaction(after: when, deed: .says(.stopping(instance))), for: process)
+            if random.chance(perMille: 600) {
+                plan(Reaction(after: when + .milliseconds(300), deed: .exits(.exited(0))), for: process)
+            }
+        }
+        if process.temper.crashes == .all {
+            let when = random.magnitude(.milliseconds(10), .seconds(600))
+            plan(Reaction(after: when, deed: .exits(.signalled(11))), for: process)
+        }
+        guard process.terminationPending else { return }
+        process.terminationPending = false
+        terminate(process)
+    }
+
+    /// The end of a run: what was stuck comes loose.
+    func healProcesses() {
+        for process in processes {
+            if process.killAsked { after(short(), .killDone, process) }
+            if process.clearAsked, process.stage == .exited { after(short(), .groupEmpty, process) }
+            if process.freezeAsked, !process.isFrozen {
+                after(short(), .freezeDone(generation: process.freezeGeneration), process)
+            }
+        }
+    }
+}

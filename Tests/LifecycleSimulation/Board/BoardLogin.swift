@@ -1,0 +1,246 @@
+internal import Lifecycle
+
+/// logind's part: delay locks, edges, and the sleep itself.
+extension SimulatedBoard {
+    func plan(_ act: LoginAct, after delay: Nanoseconds) { schedule(.login(act), after: delay) }
+
+    /// A message from logind on its way to the daemon, after those sent before it.
+    func sendFromLogin(_ event: Event, after delay: Nanoseconds) {
+        guard login.isPresent else { return }
+        let at = Swift.max(monotonic + delay, login.lastDelivery)
+        login.lastDelivery = at
+        queue.add(.deliver(event), at: at)
+    }
+
+    private func transport() -> Nanoseconds { random.magnitude(.microseconds(30), .milliseconds(3)) }
+
+    private var saidDelayMax: Nanoseconds? {
+        plan.strikes(.delayMaxUnknown, &random) ? nil : login.delayMax
+    }
+
+    // MARK: What the daemon asks
+
+    func askForLock(_ kind: LockKind) {
+        guard login.isPresent else { return }
+        login.asked[Int(kind.rawValue)] = true
+        let delay =
+            plan.strikes(.lockLate, &random) ? random.magnitude(.milliseconds(10), .seconds(8)) : transport()
+        plan(.answersInhibit(kind, incarnation: login.incarnation), after: delay)
+    }
+
+    func closeLock(_ kind: LockKind) {
+        guard login.held[Int(kind.rawValue)] else { return }
+        login.held[Int(kind.rawValue)] = false
+        if login[kind] == .preparing { proceed(kind) }
+    }
+
+    func askPreparing() {
+        let delay = transport()
+        guard login.isPresent else { return schedule(.deliver(.preparingForSleep(nil)), after: delay) }
+        plan(.answersPreparing(incarnation: login.incarnation), after: delay)
+    }
+
+    // MARK: What logind does
+
+    func happen(_ act: LoginAct) {
+        switch act {
+        case .answersInhibit(let kind, let incarnation): answerInhibit(kind, incarnation)
+        case .answersPreparing(let incarnation):
+            let unknown = incarnation != login.incarnation || plan.strikes(.preparingUnknown, &random)
+            let answer = unknown ? nil : login.sleep != .idle
+            if login.isPresent {
+                sendFromLogin(.preparingForSleep(answer), after: transport())
+            } else {
+                schedule(.deliver(.preparingForSleep(nil)), after: transport())
+            }
+        case .losesPatience(let kind, let handshake):
+            guard handshake == login.handshake, login[kind] == .preparing else { return }
+            say("logind has waited for \(kind) delay locks as long as it does")
+            plan(.proceeds(kind, handshake: handshake), after: .zero)
+        case .proceeds(let kind, let handshake):
+            guard handshake == login.handshake, login[kind] == .preparing else { return }
+            commit(kind)
+        case .sleeps(let handshake): if handshake == login.handshake { fallAsleep() }
+        case .wakes(let handshake): if handshake == login.handshake { wakeUp() }
+        case .cancelsShutdown(let handshake): if handshake == login.handshake { cancelShutdown() }
+        case .outage: loseLogin()
+        case .returns: returnLogin()
+        }
+    }
+
+    private func answerInhibit(_ kind: LockKind, _ incarnation: Int) {
+        guard incarnation == login.incarnation, login.isPresent else { return }
+        login.asked[Int(kind.rawValue)] = false
+        if login.isPreparing(kind) || plan.strikes(.lockRefused, &random) {
+            sendFromLogin(.lockRefused(kind), after: transport())
+        } else {
+            login.held[Int(kind.rawValue)] = true
+            sendFromLogin(.lockTaken(kind), after: transport())
+        }
+    }
+
+    /// Someone closes the lid, or systemctl suspend.
+    func announceSleep() {
+        guard login.isPresent, login.sleep == .idle, login.shutdown == .idle else { return }
+        login.handshake += 1
+        login.sleep = .preparing
+        say("logind announces a sleep (InhibitDelayMax \(login.delayMax.text))")
+        announce(.sleep)
+    }
+
+    func announceShutdown() {
+        guard login.isPresent, login.sleep == .idle, login.shutdown == .idle else { return }
+        login.handshake += 1
+        login.shutdown = .preparing
+        say("logind announces a shutdown (InhibitDelayMax \(login.delayMax.text))")
+        announce(.shutdown)
+        if random.chance(perMille: 500) {
+            plan(.cancelsShutdown(handshake: login.handshake), after: random.magnitude(.milliseconds(5), .seconds(6)))
+        }
+    }
+
+    private func announce(_ kind: LockKind) {
+        sendEdge(kind, true)
+        plan(.losesPatience(kind, handshake: login.handshake), after: login.delayMax)
+        if !login.held[Int(kind.rawValue)] { proceed(kind) }
+    }
+
+    /// Our lock is gone; somebody else's may not be.
+    private func proceed(_ kind: LockKind) {
+        var delay = transport()
+        if plan.strikes(.otherInhibitor, &random) { delay = random.span(.zero, login.delayMax) }
+        plan(.proceeds(kind, handshake: login.handshake), after: delay)
+    }
+
+    private func sendEdge(_ kind: LockKind, _ edge: Bool) {
+        let message = transport()
+        let signalled = monotonic + message
+        let event: Event =
+            switch kind {
+            case .sleep: .prepareForSleep(edge, delayMax: saidDelayMax, signalled: signalled)
+            case .shutdown: .prepareForShutdown(edge, delayMax: saidDelayMax, signalled: signalled)
+            }
+        if plan.strikes(.edgeLost, &random) {
+            say("\(kind) \(edge): the signal is lost")
+            return
+        }
+        let delay =
+            plan.strikes(.edgeLate, &random) ? random.magnitude(.milliseconds(10), .seconds(30)) : message
+        sendFromLogin(event, after: delay)
+        if plan.strikes(.edgeDoubled, &random) {
+            sendFromLogin(event, after: delay + random.magnitude(.microseconds(10), .seconds(3)))
+        }
+    }
+
+    private func commit(_ kind: LockKind) {
+        login[kind] = .committed
+        switch kind {
+        case .shutdown:
+            say("the board powers off")
+            isPoweredOff = true
+        case .sleep:
+            let handshake = login.handshake
+            guard plan.strikes(.hookSleep, &random) else {
+                return plan(.sleeps(handshake: handshake), after: random.magnitude(.milliseconds(1), .milliseconds(80)))
+            }
+            login.hookRequest = RequestID(rawValue: nextRequest)
+            request(.sleep(start: true, logical: false))
+            plan(.sleeps(handshake: handshake), after: .seconds(10))
+        }
+    }
+
+    /// The hook has its answer: systemd-sleep goes on without waiting for its time limit.
+    func hookAnswered(_ request: RequestID) {
+        guard login.hookRequest == request else { return }
+        login.hookRequest = nil
+        if login.sleep == .committed { plan(.sleeps(handshake: login.handshake), after: .milliseconds(1)) }
+    }
+
+    private func fallAsleep() {
+        guard login.sleep == .committed else { return }
+        login.handshake += 1
+        if plan.strikes(.sleepFails, &random) {
+            say("the kernel refuses to sleep")
+        } else {
+            sleep()
+        }
+        plan(.wakes(handshake: login.handshake), after: random.magnitude(.milliseconds(1), .milliseconds(300)))
+    }
+
+    private func wakeUp() {
+        guard login.sleep == .committed else { return }
+        if login.hookRequest != nil || plan.strikes(.hookSleep, &random) {
+            login.hookRequest = nil
+            request(.sleep(start: false, logical: false))
+        }
+        login.sleep = .idle
+        sendEdge(.sleep, false)
+    }
+
+    private func cancelShutdown() {
+        guard login.shutdown == .preparing else { return }
+        say("the shutdown is cancelled")
+        login.handshake += 1
+        login.shutdown = .idle
+        sendEdge(.shutdown, false)
+    }
+
+    /// The kernel's part of a sleep: nothing on the board runs.
+    func sleep() {
+        let time = random.magnitude(.milliseconds(200), .seconds(30_000))
+        if plan.strikes(.monotonicRunsOn, &random) {
+            let time = Swift.min(time, .seconds(900))
+            say("s2idle for \(time.text); MONOTONIC runs on")
+            stopBoard(for: time)
+            return
+        }
+        say("the board sleeps for \(time.text)")
+        slept += time
+        if !plan.strikes(.wakeUnseen, &random) { schedule(.deliver(.woke), after: transport()) }
+    }
+
+    /// Nothing on the board runs, and its MONOTONIC clock does.
+    func stopBoard(for time: Nanoseconds) {
+        monotonic += time
+        queue.putOffWork(by: time)
+    }
+
+    // MARK: logind goes and comes
+
+    private func loseLogin() {
+        guard login.isPresent else { return }
+        say("logind is gone")
+        sendFromLogin(.loginUnavailable, after: transport())
+        login.isPresent = false
+        login.incarnation += 1
+        login.held = [false, false]
+        login.asked = [false, false]
+        plan(.returns, after: random.magnitude(.milliseconds(5), .seconds(40)))
+        // A sleep in progress is systemd's by now, or is forgotten with logind.
+        if login.sleep == .preparing || login.shutdown == .preparing {
+            login.handshake += 1
+            login.sleep = .idle
+            login.shutdown = .idle
+        }
+    }
+
+    func returnLogin() {
+        guard !login.isPresent, !plan.has(.loginAbsent) else { return }
+        login.isPresent = true
+        login.incarnation += 1
+        if random.chance(perMille: 200) { login.delayMax = someDelayMax() }
+        say("logind is there")
+        sendFromLogin(
+            .loginAvailable(
+                delayMax: saidDelayMax, preparingForSleep: login.sleep != .idle,
+                preparingForShutdown: login.shutdown != .idle),
+            after: transport())
+    }
+
+    func someDelayMax() -> Nanoseconds {
+        guard plan.strikes(.shortDelayMax, &random) else {
+            return random.pick([.seconds(5), .seconds(5), .seconds(30), .seconds(10)])
+        }
+        return random.pick([.milliseconds(100), .milliseconds(600), .seconds(1), .milliseconds(1700), .seconds(3)])
+    }
+}

@@ -1,0 +1,189 @@
+internal import Lifecycle
+
+/// A board in a box: kernel, logind, apps, operators and clocks around one core, all driven by one seed.
+///
+/// What is true here and what the core is told are different things: messages are late, lost or doubled, processes die
+/// before anybody hears of it. The checkers see both.
+final class SimulatedBoard {
+    var random: SeededGenerator
+    var plan: FaultPlan
+    let limits: SimulationLimits
+    let interposer: (any CoreInterposer)?
+
+    // Clocks. MONOTONIC stands still while the board sleeps, except where `monotonicRunsOn`.
+    var monotonic: Nanoseconds
+    var slept: Nanoseconds
+    var now: Instant { Instant(monotonic: monotonic, boottime: monotonic + slept) }
+
+    // The daemon.
+    var core = DeviceLifecycle()
+    var inbox: [Event] = []
+    var stalledUntil: Nanoseconds?
+    var timerMissed = false
+    var timerGeneration = 0
+    var armed: Nanoseconds?
+    /// What the core asked for after the last step.
+    var asked: Deadline?
+    var daemonHasLeft = false
+    var steps = 0
+
+    // The rest of the board.
+    var queue = HappeningQueue()
+    var login = SimulatedLogin()
+    var processes: [SimulatedProcess] = []
+    var directory = AppDirectory()
+    var devicePolicy = DevicePolicy()
+    var configuration: [AppPolicy] = []
+    var tempers: [(name: String, temper: Temper)] = []
+    var freezingAvailable = true
+    var staysUnfreezable = false
+    var nextRequest: Int64 = 1
+    var openRequests: [RequestID] = []
+    var logicalSleep = false
+    var isPoweredOff = false
+
+    // The end of a run.
+    var calmSince: Nanoseconds?
+    var quietSince: Nanoseconds?
+
+    let inspection: Inspection
+    var trace: Trace
+
+    init(seed: UInt64, limits: SimulationLimits, interposer: (any CoreInterposer)?, only: Set<CheckerName>?) {
+        random = SeededGenerator(seed: seed)
+        plan = FaultPlan(&random)
+        self.limits = limits
+        self.interposer = interposer
+        monotonic = random.magnitude(.seconds(1), .seconds(1_000_000))
+        slept = random.chance(perMille: 500) ? .zero : random.magnitude(.seconds(1), .seconds(1_000_000))
+        inspection = Inspection(only: only)
+        trace = Trace(keepsAll: limits.keepsTrace)
+        furnish()
+    }
+
+    func run() {
+        scheduleStart()
+        while inspection.violation == nil, !isOver, let next = queue.popFirst() {
+            if next.at > monotonic { monotonic = next.at }
+            happen(next.what)
+            if calmSince == nil, steps >= limits.steps || monotonic >= disturbedUntil { calmDown() }
+        }
+        if inspection.violation == nil { finish() }
+    }
+
+    lazy var disturbedUntil = monotonic + limits.duration
+
+    private var isOver: Bool {
+        if daemonHasLeft || isPoweredOff { return true }
+        guard let calmSince else { return false }
+        if let quietSince, monotonic - quietSince > .seconds(40) { return true }
+        return monotonic - calmSince > limits.settling
+    }
+
+    func say(_ line: @autoclosure () -> String) { trace.add(board: line(), at: monotonic) }
+
+    func schedule(_ what: Happening, after delay: Nanoseconds) { queue.add(what, at: monotonic + delay) }
+
+    private func happen(_ what: Happening) {
+        switch what {
+        case .deliver(let event): hear(event)
+        case .timer(let generation):
+            guard generation == timerGeneration else { return }
+            armed = nil
+            if stalledUntil == nil { step(.woke) } else { timerMissed = true }
+        case .loopResumes: resumeLoop()
+        case .process(let instance, let act): happen(act, to: instance)
+        case .login(let act): happen(act)
+        case .disturbance(let disturbance): happen(disturbance)
+        }
+    }
+
+    // MARK: The daemon's event loop
+
+    /// An event reaches the daemon, now or when its loop runs again.
+    func hear(_ event: Event) {
+        if stalledUntil == nil { step(event) } else { inbox.append(event) }
+    }
+
+    private func resumeLoop() {
+        guard let until = stalledUntil, monotonic >= until else { return }
+        stalledUntil = nil
+        let timerFirst = timerMissed && random.chance(perMille: 200)
+        if timerFirst { step(.woke) }
+        var waiting = inbox[...]
+        inbox = []
+        while let event = waiting.popFirst(), inspection.violation == nil, !daemonHasLeft {
+            monotonic += .microseconds(Int64(1 + random.below(40)))
+            step(event)
+        }
+        if timerMissed, !timerFirst { step(.woke) }
+        timerMissed = false
+    }
+
+    /// One transition: the core hears an event, the checkers look, the effects are carried out.
+    func step(_ event: Event) {
+        guard !daemonHasLeft, inspection.violation == nil, isStillTrue(event) else { return }
+        let given = stamped(event)
+        steps += 1
+        let at = now
+        rehearseArchive(for: given, at: at)
+        let effects = ask(given, at: at)
+        directory.learn(from: given, core)
+        if case .requested(let id, _) = given { openRequests.append(id) }
+        let before = asked
+        asked = core.nextDeadline
+        let step = Step(number: steps, event: given, effects: effects, at: at, askedBefore: before, asksNow: asked)
+        trace.add(step)
+        inspection.inspect(step, on: self)
+        for effect in effects where inspection.violation == nil { carryOut(effect) }
+        armTimer()
+        lookForRest(after: given)
+    }
+
+    private func ask(_ event: Event, at instant: Instant) -> [Effect] {
+        guard let interposer else { return core.handle(event, at: instant) }
+        guard let altered = interposer.event(event, at: instant) else { return [] }
+        return interposer.effects(core.handle(altered, at: instant), after: event, at: instant, core)
+    }
+
+    /// The shell stamps logind's edges when it reads them.
+    private func stamped(_ event: Event) -> Event {
+        guard case .prepareForSleep(let edge, let delayMax, let signalled) = event, signalled > monotonic else {
+            return event
+        }
+        return .prepareForSleep(edge, delayMax: delayMax, signalled: monotonic)
+    }
+
+    /// The shell reads the state of a control group when it hears of it: news that is not true any more is not passed on.
+    private func isStillTrue(_ event: Event) -> Bool {
+        guard case .frozen(let instance) = event, let process = process(instance) else { return true }
+        return process.isFrozen
+    }
+
+    private func armTimer() {
+        guard let wanted = asked?.at else {
+            armed = nil
+            timerGeneration += 1
+            return
+        }
+        guard armed != wanted else { return }
+        armed = wanted
+        timerGeneration += 1
+        var lateness = Nanoseconds.microseconds(Int64(1 + random.below(100)))
+        if plan.strikes(.timerLate, &random) { lateness = random.magnitude(.milliseconds(1), .seconds(3)) }
+        queue.add(.timer(generation: timerGeneration), at: Swift.max(wanted, monotonic) + lateness)
+    }
+
+    /// Writes the state down and reads it back at random steps: the copy must do the same with the event, and carries on.
+    private func rehearseArchive(for event: Event, at instant: Instant) {
+        guard inspection.wants(.archive), random.chance(perMille: limits.archivePerMille) else { return }
+        let bytes = core.archived()
+        let copy = interposer.map { $0.reread(core) } ?? DeviceLifecycle(archive: bytes)
+        let problem = ArchiveChecker.compare(core, with: copy, on: event, at: instant)
+        if let problem { return inspection.violate(.archive, problem) }
+        if let copy { core = copy }
+        if random.chance(perMille: 100) {
+            ArchiveChecker.damage(bytes, at: instant, &random)
+        }
+    }
+}

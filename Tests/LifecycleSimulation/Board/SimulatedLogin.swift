@@ -1,0 +1,60 @@
+internal import Lifecycle
+
+enum LoginAct: Equatable {
+    /// An Inhibit call is answered. incarnation: of logind; one that is gone answers nothing.
+    case answersInhibit(LockKind, incarnation: Int)
+    case answersPreparing(incarnation: Int)
+    /// InhibitDelayMaxUSec is over.
+    case losesPatience(LockKind, handshake: Int)
+    /// Every delay lock is gone.
+    case proceeds(LockKind, handshake: Int)
+    /// systemd-sleep runs its hooks, then the board sleeps.
+    case sleeps(handshake: Int)
+    case wakes(handshake: Int)
+    case cancelsShutdown(handshake: Int)
+    case outage
+    case returns
+}
+
+/// systemd-logind, as it really is; what the daemon knows of it is another matter.
+struct SimulatedLogin {
+    enum Stage: Equatable {
+        case idle
+        /// Announced; waits for delay locks.
+        case preparing
+        /// The locks are gone or were ignored: it goes on.
+        case committed
+    }
+
+    var isPresent = false
+    var incarnation = 0
+    var delayMax = Nanoseconds.seconds(5)
+    var sleep = Stage.idle
+    var shutdown = Stage.idle
+    /// Counts both kinds, so that what was planned for an older one is recognised.
+    var handshake = 0
+    /// The locks the daemon holds (a descriptor of ours is open, and this logind gave it).
+    var held = [false, false]
+    var asked = [false, false]
+    /// Messages of one connection do not overtake each other.
+    var lastDelivery = Nanoseconds.zero
+    /// The sleep hook waits for the daemon's answer.
+    var hookRequest: RequestID?
+
+    func isPreparing(_ kind: LockKind) -> Bool {
+        switch kind {
+        case .sleep: sleep != .idle
+        case .shutdown: shutdown != .idle
+        }
+    }
+
+    subscript(kind: LockKind) -> Stage {
+        get { kind == .sleep ? sleep : shutdown }
+        set {
+            switch kind {
+            case .sleep: sleep = newValue
+            case .shutdown: shutdown = newValue
+            }
+        }
+    }
+}

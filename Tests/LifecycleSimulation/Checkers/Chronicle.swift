@@ -1,0 +1,98 @@
+internal import Lifecycle
+
+/// One instance as the events and effects tell of it.
+final class InstanceRecord {
+    struct Call {
+        let id: CallID
+        let call: HandlerCall
+        let at: Nanoseconds
+        let deadline: Nanoseconds
+    }
+
+    let instance: InstanceID
+    let app: AppID
+    let reason: LaunchReason
+    let inBackground: Bool
+    var isSpawned = false
+    var spawnFailed = false
+    var status: ExitStatus?
+    var isEmptied = false
+    var isReported = false
+    var isKillAsked = false
+    var isTerminateAsked = false
+    /// The core has asked for it, and has not thawed it since.
+    var isFreezeAsked = false
+    var isFrozenHeard = false
+    /// The one that is outstanding.
+    var call: Call?
+
+    init(_ instance: InstanceID, of app: AppID, _ reason: LaunchReason, inBackground: Bool) {
+        self.instance = instance
+        self.app = app
+        self.reason = reason
+        self.inBackground = inBackground
+    }
+
+    /// Its main process runs, as far as the core has heard.
+    var isAlive: Bool { !spawnFailed && status == nil }
+    /// Nothing of it is left, as far as the core has heard.
+    var isGone: Bool { spawnFailed || isEmptied }
+}
+
+/// What was heard and done so far: facts without judgement, from which the checkers start.
+final class Chronicle {
+    /// In order of their spawning; forgotten when gone and reported.
+    private(set) var records: [InstanceRecord] = []
+    private(set) var isFreezingAvailable = true
+    private(set) var isStopping = false
+    private(set) var isShuttingDown = false
+    private(set) var isConfigured = false
+
+    func record(_ instance: InstanceID) -> InstanceRecord? { records.last { $0.instance == instance } }
+
+    func note(_ event: Event, _ step: Step) {
+        switch event {
+        case .configured: isConfigured = true
+        case .freezing(let available): isFreezingAvailable = available
+        case .spawned(let instance): record(instance)?.isSpawned = true
+        case .spawnFailed(let instance, _, _): record(instance)?.spawnFailed = true
+        case .exited(let instance, let status):
+            guard let record = record(instance) else { return }
+            record.status = status
+            record.call = nil
+        case .groupEmptied(let instance): record(instance)?.isEmptied = true
+        case .frozen(let instance):
+            if let record = record(instance), record.isFreezeAsked { record.isFrozenHeard = true }
+        case .handlerReturned(let instance, let call):
+            if let record = record(instance), record.call?.id == call { record.call = nil }
+        case .prepareForShutdown(let edge, _, _): isShuttingDown = edge
+        case .loginAvailable(_, _, let shutdown): isShuttingDown = shutdown
+        case .stopRequested: isStopping = true
+        case .started, .woke, .ready, .ping, .stopping, .extendTimeout, .loginUnavailable, .lockTaken, .lockRefused,
+            .prepareForSleep, .preparingForSleep, .requested, .requestAbandoned:
+            break
+        }
+    }
+
+    func note(_ effect: Effect, _ step: Step) {
+        switch effect {
+        case .spawn(let app, let instance, let reason, let background):
+            records.append(InstanceRecord(instance, of: app, reason, inBackground: background))
+        case .call(let instance, let id, let call, let deadline):
+            record(instance)?.call = InstanceRecord.Call(
+                id: id, call: call, at: step.at.monotonic, deadline: deadline)
+        case .terminate(let instance): record(instance)?.isTerminateAsked = true
+        case .kill(let instance): record(instance)?.isKillAsked = true
+        case .freeze(let instance): record(instance)?.isFreezeAsked = true
+        case .thaw(let instance):
+            record(instance)?.isFreezeAsked = false
+            record(instance)?.isFrozenHeard = false
+        case .report(let end): record(end.instance)?.isReported = true
+        case .clear, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep, .reply, .note, .appChanged,
+            .deviceChanged, .stopDaemon:
+            break
+        }
+    }
+
+    func forgetTheDead() { records.removeAll { $0.isGone && $0.isReported } }
+}

@@ -1,0 +1,69 @@
+/// Everything that can go wrong on a simulated board, or merely happen at a bad moment.
+public enum Fault: Int, CaseIterable, Sendable {
+    // The kernel.
+    case spawnFails, spawnSlow, freezeSlow, freezeNever, killSlow, killNever, leftovers, clearSlow
+    case freezingUnavailable, freezingComesAndGoes
+    // Apps.
+    case appSlow, appHangs, appCrashes, appExits, appForks, appIgnoresTermination, appLies, appReplacesCalls
+    case appCeasesPinging, appNeverReady, appStops, appExtends
+    // logind and its bus.
+    case loginAbsent, loginOutage, lockRefused, lockLate, delayMaxUnknown, preparingUnknown
+    case edgeDoubled, edgeLost, edgeLate, sleepFails, otherInhibitor, shortDelayMax
+    // The board.
+    case announcedSleep, unannouncedSleep, monotonicRunsOn, loopStall, boardStall, clockSet, timerLate, wakeUnseen
+    // Operators.
+    case requests, abandonedRequests, strangeRequests, hookSleep, logicalSleep, reload, shutdown, stop
+
+    /// Out of 1000 occasions, while the fault is on.
+    var usualRate: Int {
+        switch self {
+        case .announcedSleep, .requests, .appSlow: 1000
+        case .appHangs, .appForks, .appIgnoresTermination, .appLies, .appCeasesPinging, .appNeverReady: 500
+        case .appCrashes, .appExits, .otherInhibitor, .hookSleep, .monotonicRunsOn, .appExtends: 300
+        case .edgeDoubled, .edgeLost, .edgeLate, .sleepFails, .lockRefused, .lockLate, .spawnFails, .leftovers: 200
+        case .freezeSlow, .killSlow, .clearSlow, .spawnSlow, .wakeUnseen, .abandonedRequests, .reload: 150
+        case .freezeNever, .killNever, .delayMaxUnknown, .preparingUnknown, .strangeRequests, .appStops: 80
+        case .appReplacesCalls, .shutdown, .loopStall, .boardStall, .clockSet, .loginOutage: 100
+        case .unannouncedSleep, .logicalSleep, .freezingComesAndGoes: 100
+        case .timerLate, .stop: 40
+        case .freezingUnavailable, .loginAbsent: 1000
+        case .shortDelayMax: 300
+        }
+    }
+
+    /// Boards without a freezer or without logind are rarer than boards with one that fails.
+    var isRare: Bool {
+        switch self {
+        case .freezingUnavailable, .loginAbsent: true
+        default: false
+        }
+    }
+}
+
+/// Which faults a seed suffers, and how often. Swarm testing: each seed has a random half of them switched off, so
+/// that a frequent fault does not hide what only happens without it.
+struct FaultPlan {
+    /// 0: off.
+    private var rates: [Int]
+    /// Everything is well from now on: for the end of a run.
+    var isOver = false
+
+    init(_ random: inout SeededGenerator) {
+        let intensity = random.pick([1, 2, 4])
+        rates = Fault.allCases.map { fault in
+            let isOn = random.chance(perMille: fault.isRare ? 80 : 500)
+            return isOn ? min(fault.usualRate * intensity / 2, 1000) : 0
+        }
+    }
+
+    func has(_ fault: Fault) -> Bool { !isOver && rates[fault.rawValue] > 0 }
+
+    func strikes(_ fault: Fault, _ random: inout SeededGenerator) -> Bool {
+        let rate = rates[fault.rawValue]
+        return rate > 0 && !isOver && random.chance(perMille: rate)
+    }
+
+    var description: String {
+        Fault.allCases.filter { rates[$0.rawValue] > 0 }.map { "\($0)" }.joined(separator: " ")
+    }
+}

@@ -1,0 +1,145 @@
+internal import Lifecycle
+
+extension Event {
+    /// "camera#3 has frozen".
+    func text(_ names: AppDirectory) -> String {
+        switch self {
+        case .configured(let apps, let device):
+            "configured: \(apps.map(\.text).joined(separator: "; ")); front \(device.front), margin \(device.sleepMargin.text), at most \(device.sleepAllowanceMax.text), without logind \(device.sleepAllowanceWithoutLogind.text)"
+        case .started: "started"
+        case .freezing(let available): "freezing is \(available ? "" : "not ")available"
+        case .woke: "woke"
+        case .spawned(let instance): "\(names.name(instance)) is spawned"
+        case .spawnFailed(let instance, let code, _): "\(names.name(instance)) could not be spawned: \(code)"
+        case .exited(let instance, let status): "\(names.name(instance)) has exited: \(status)"
+        case .groupEmptied(let instance): "\(names.name(instance)): group is empty"
+        case .frozen(let instance): "\(names.name(instance)) has frozen"
+        case .handlerReturned(let instance, let call): "\(names.name(instance)) returns from call \(call.rawValue)"
+        case .ready(let instance): "\(names.name(instance)) says READY=1"
+        case .ping(let instance): "\(names.name(instance)) says WATCHDOG=1"
+        case .stopping(let instance): "\(names.name(instance)) says STOPPING=1"
+        case .extendTimeout(let instance, let time):
+            "\(names.name(instance)) says EXTEND_TIMEOUT_USEC, \(time == .max ? "for ever" : time.text)"
+        case .loginAvailable(let delayMax, let sleep, let shutdown):
+            "logind is available: delay \(delayMax.text), preparing for sleep \(sleep), for shutdown \(shutdown)"
+        case .loginUnavailable: "logind is unavailable"
+        case .lockTaken(let kind): "\(kind) lock is taken"
+        case .lockRefused(let kind): "\(kind) lock is refused"
+        case .prepareForSleep(let edge, let delayMax, let signalled):
+            "PrepareForSleep(\(edge)), delay \(delayMax.text), signalled at \(signalled.rawValue / 1000) us"
+        case .prepareForShutdown(let edge, let delayMax, let signalled):
+            "PrepareForShutdown(\(edge)), delay \(delayMax.text), signalled at \(signalled.rawValue / 1000) us"
+        case .preparingForSleep(let answer): "PreparingForSleep is \(answer.map { "\($0)" } ?? "unknown")"
+        case .requested(let id, let request): "request \(id.rawValue): \(request.text(names))"
+        case .requestAbandoned(let id): "request \(id.rawValue) is abandoned"
+        case .stopRequested: "SIGTERM"
+        }
+    }
+}
+
+extension Effect {
+    func text(_ names: AppDirectory) -> String {
+        switch self {
+        case .spawn(let app, let instance, let reason, let background):
+            "spawn \(names.name(app)) as #\(instance.rawValue) (\(reason)\(background ? ", in background" : ""))"
+        case .call(let instance, let id, let call, let deadline):
+            "call \(id.rawValue) \(names.name(instance)).\(call.handler.method), deadline \(deadline.text)"
+        case .terminate(let instance): "SIGTERM to \(names.name(instance))"
+        case .kill(let instance): "kill \(names.name(instance))"
+        case .clear(let instance): "clear \(names.name(instance))"
+        case .freeze(let instance): "freeze \(names.name(instance))"
+        case .thaw(let instance): "thaw \(names.name(instance))"
+        case .nameCulprits(let instance, let stuck): "name the culprits of \(names.name(instance)): \(stuck)"
+        case .takeLock(let kind): "take the \(kind) lock"
+        case .releaseLock(let kind): "release the \(kind) lock"
+        case .readPreparingForSleep: "read PreparingForSleep"
+        case .report(let end):
+            "report \(names.name(end.app))#\(end.instance.rawValue): \(end.reason.namespace.name) 0x\(String(end.reason.code, radix: 16)) \(end.reason.explanation)"
+        case .reply(let id, let outcome): "reply to request \(id.rawValue): \(outcome.text)"
+        case .note(let notice): "note: \(notice.text(names))"
+        case .appChanged(let app): "\(names.name(app)) has changed"
+        case .deviceChanged: "the device has changed"
+        case .stopDaemon: "stop the daemon"
+        }
+    }
+}
+
+extension Request {
+    func text(_ names: AppDirectory) -> String {
+        switch self {
+        case .launch(let app, let background): "launch \(names.name(app))\(background ? " in background" : "")"
+        case .activate(let app): "activate \(names.name(app))"
+        case .background(let app): "background \(names.name(app))"
+        case .terminate(let app, let force): "terminate \(names.name(app))\(force ? " by force" : "")"
+        case .sleep(let start, let logical): "sleep \(start ? "starts" : "ends")\(logical ? ", logical" : ", hook")"
+        }
+    }
+}
+
+extension RequestOutcome {
+    var text: String {
+        switch self {
+        case .done: "done"
+        case .sleepReady(let sleep, let killed): "sleep \(sleep) is ready, killed \(killed)"
+        case .notRunning: "not running"
+        case .appEnded(let end): "the app ended: \(end.reason.namespace.name)"
+        case .denied(let why): "denied: \(why)"
+        }
+    }
+}
+
+extension Notice {
+    func text(_ names: AppDirectory) -> String {
+        switch self {
+        case .launched(let app, _): "\(names.name(app)) is launched"
+        case .restartScheduled(let app, let delay): "\(names.name(app)) restarts in \(delay.text)"
+        case .leftDown(let app, let ends): "\(names.name(app)) is left down after \(ends) ends in a row"
+        case .overrun(let app, _, let reason): "\(names.name(app)) overran: \(reason.explanation)"
+        case .phaseChanged(let app, let phase): "\(names.name(app)) is \(phase.name)"
+        case .sleepPreparing(let sleep, let allowance): "sleep \(sleep) prepares, allowance \(allowance.text)"
+        case .sleepReleased(let sleep, let elapsed, let killed):
+            "sleep \(sleep) is released after \(elapsed.text), \(killed) killed"
+        case .sleepEnded(let sleep, let cancelled): "sleep \(sleep) ends\(cancelled ? ", cancelled" : "")"
+        case .sleptUnannounced(let time): "slept \(time.text) unannounced"
+        case .shutdownPreparing(let allowance): "shutdown prepares, allowance \(allowance.text)"
+        case .shutdownCancelled: "shutdown is cancelled"
+        case .stalled(let time): "stalled for \(time.text)"
+        }
+    }
+}
+
+extension Deadline.Reason {
+    func text(_ names: AppDirectory) -> String {
+        switch self {
+        case .handler(let app, let handler): "\(handler.method) of \(names.name(app))"
+        case .exit(let app): "exit of \(names.name(app))"
+        case .liveness(let app): "liveness of \(names.name(app))"
+        case .restart(let app): "restart of \(names.name(app))"
+        case .freeze(let app): "freeze of \(names.name(app))"
+        case .clearing(let app): "clearing of \(names.name(app))"
+        case .stallCheck: "stall check"
+        case .sleepAllowance: "sleep allowance"
+        case .sleepRelease: "sleep release"
+        case .sleepCancellation: "sleep cancellation"
+        case .shutdown: "shutdown"
+        }
+    }
+}
+
+extension Nanoseconds? {
+    fileprivate var text: String { self?.text ?? "unknown" }
+}
+
+extension AppPolicy {
+    fileprivate var text: String {
+        let implemented = Handler.allCases.filter(handlers.contains).map(\.key).joined(separator: "+")
+        let times = Handler.allCases.map { allowances[$0].text }.joined(separator: "/")
+        var text = "\(name) [\(launch), \(start.name), ready at \(readiness), handlers \(implemented), \(times)"
+        text += ", restart \(restart) \(restartDelay.text)...\(restartDelayMax.text) limit \(restartLimit)"
+        text += " reset \(restartReset.text)"
+        if let liveness { text += ", liveness \(liveness.text)" }
+        if !suspend { text += ", never frozen" }
+        if !after.isEmpty { text += ", after \(after.joined(separator: "+"))" }
+        return text + "]"
+    }
+}

@@ -1,0 +1,19 @@
+internal import Lifecycle
+
+/// One transition of the core, as seen from outside.
+struct Step {
+    let number: Int
+    let event: Event
+    let effects: [Effect]
+    let at: Instant
+    /// What the core had asked for before this event.
+    let askedBefore: Deadline?
+    let asksNow: Deadline?
+
+    /// By how much more than 250 ms the loop woke later than it had been asked to: time the board did not give.
+    func excess(since previous: Nanoseconds) -> Nanoseconds {
+        guard let askedBefore else { return .zero }
+        let lateness = at.monotonic - Swift.max(askedBefore.at, previous)
+        return Swift.max(lateness - .milliseconds(250), .zero)
+    }
+}

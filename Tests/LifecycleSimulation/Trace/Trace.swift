@@ -1,0 +1,52 @@
+internal import Lifecycle
+
+/// What happened, for people. Written out only when it is asked for: most seeds pass.
+struct Trace {
+    enum Entry {
+        case step(Step)
+        case board(Nanoseconds, String)
+    }
+
+    private var entries: [Entry] = []
+    private var oldest = 0
+    private let keepsAll: Bool
+    private static let kept = 400
+
+    init(keepsAll: Bool) { self.keepsAll = keepsAll }
+
+    mutating func add(_ step: Step) { add(.step(step)) }
+    mutating func add(board line: String, at: Nanoseconds) { add(.board(at, line)) }
+
+    private mutating func add(_ entry: Entry) {
+        if keepsAll || entries.count < Self.kept {
+            entries.append(entry)
+        } else {
+            entries[oldest] = entry
+            oldest = (oldest + 1) % Self.kept
+        }
+    }
+
+    func lines(_ names: AppDirectory) -> [String] {
+        var lines: [String] = []
+        for entry in entries[oldest...] + entries[..<oldest] {
+            switch entry {
+            case .board(let at, let line): lines.append("\(Self.stamp(at))      ~ \(line)")
+            case .step(let step):
+                let asks = step.asksNow.map { "  (wakes \(Self.stamp($0.at)): \($0.reason.text(names)))" } ?? ""
+                lines.append("\(Self.stamp(step.at.monotonic)) \(step.number). \(step.event.text(names))\(asks)")
+                for effect in step.effects { lines.append("                      -> \(effect.text(names))") }
+            }
+        }
+        return lines
+    }
+
+    /// Seconds and microseconds of MONOTONIC.
+    private static func stamp(_ time: Nanoseconds) -> String {
+        if time == .max { return "never" }
+        let micro = time.rawValue / 1000
+        let fraction = String(micro % 1_000_000)
+        let padding = String(repeating: "0", count: Swift.max(6 - fraction.count, 0))
+        let text = "\(micro / 1_000_000).\(padding)\(fraction)"
+        return String(repeating: " ", count: Swift.max(14 - text.count, 0)) + text
+    }
+}
