@@ -1,33 +1,183 @@
-/// The lifecycle of a board and its apps.
+/// The lifecycle of a board and its apps: hears events, decides, and returns what is to be done.
+///
+/// A value without clock or I/O. Internally it reconciles: an event changes what is wanted or known, marks the apps it
+/// concerns as touched, and `settle` takes each of them one step towards its goal until nothing is left to do. Doubled,
+/// lost or late events therefore converge: they change what is wanted, never what has been done.
 public struct DeviceLifecycle: Equatable, Sendable {
+    var policy = DevicePolicy()
+    /// The index is the AppID.
+    var apps: [App] = []
+    var indexOfName: [String: Int] = [:]
+    var indexOfInstance: [InstanceID: Int] = [:]
+    var canFreeze = true
+    var isStarted = false
+
+    var sleep = Sleep()
+    var shutdown = Shutdown()
+    var login = Login()
+    var requests: [PendingRequest] = []
+
+    var lastInstance: Int64 = 0
+    var lastCall: Int64 = 0
+
+    /// The instant of the event at hand, or of the last one.
+    var now = Instant(monotonic: .zero, boottime: .zero)
+    /// When the shell was asked to come back; nil before the first event.
+    var asked: Nanoseconds?
+
+    // Within one event.
+    var effects: [Effect] = []
+    var touched: [Int] = []
+    var changed: [Int] = []
+    /// As last announced.
+    var deviceView = DeviceView(sleepState: .awake, sleep: 0, isShuttingDown: false, inhibitDelayMax: nil)
+    // What follows from the apps, by index: each one's next deadline.
+    var dueOfApp: [Nanoseconds] = []
+    var runningCalls = 0
+
     public init() {}
-    public mutating func handle(_ event: Event, at now: Instant) -> [Effect] { [] }
-    public var nextDeadline: Deadline? { nil }
-    /// The whole state, to be written down.
-    public func archived() -> [UInt8] { [] }
-    /// Reads a state back; nil when the bytes are damaged or of another version.
-    public init?(archive: [UInt8]) { return nil }
-    public func id(of name: String) -> AppID? { nil }
-    public func view(of app: AppID) -> AppView? { nil }
-    public var device: DeviceView { DeviceView(sleepState: .awake, sleep: 0, preparingForShutdown: false) }
-}
-/// What can be seen of an app.
-public struct AppView: Equatable, Sendable {
-    public var id: AppID
-    public var name: String
-    /// nil while it does not run.
-    public var phase: ScenePhase?
-    public var taskState: TaskState
-    public var instance: InstanceID?
-    /// Processes started since the daemon was.
-    public var launches: Int
-    public var restartPending: Bool
-    public var lastTermination: Termination?
-}
-/// What can be seen of the device.
-public struct DeviceView: Equatable, Sendable {
-    public var sleepState: SleepState
-    /// The number of the current or last sleep.
-    public var sleep: Int
-    public var preparingForShutdown: Bool
+
+    /// Takes one event and returns what is to be done, in order.
+    public mutating func handle(_ event: Event, at instant: Instant) -> [Effect] {
+        advanceClocks(to: instant)
+        apply(event)
+        judge()
+        settle()
+        answerRequests()
+        announceChanges()
+        asked = earliestDue
+        let result = effects
+        effects = []
+        return result
+    }
+
+    /// The app of that name; nil when it is not configured.
+    public func id(of name: String) -> AppID? {
+        guard let index = indexOfName[name], !apps[index].isRetired else { return nil }
+        return AppID(rawValue: index)
+    }
+
+    /// nil for an app that is not configured.
+    public func view(of app: AppID) -> AppView? {
+        guard apps.indices.contains(app.rawValue), !apps[app.rawValue].isRetired else { return nil }
+        return apps[app.rawValue].view
+    }
+
+    /// All configured apps, in the order of their configuration.
+    public var appIDs: [AppID] {
+        apps.indices.filter { !apps[$0].isRetired }.map { AppID(rawValue: $0) }
+    }
+
+    public var device: DeviceView {
+        DeviceView(
+            sleepState: sleep.state, sleep: sleep.id, isShuttingDown: shutdown.isRunning,
+            inhibitDelayMax: login.isAvailable ? login.delayMax : nil)
+    }
+
+    // MARK: Within one event
+
+    mutating func emit(_ effect: Effect) { effects.append(effect) }
+
+    mutating func touch(_ index: Int) {
+        guard !apps[index].isTouched else { return }
+        apps[index].isTouched = true
+        touched.append(index)
+    }
+
+    mutating func touchAll() {
+        for index in apps.indices { touch(index) }
+    }
+
+    /// The app whose present instance this is; nil for news of one that is over.
+    func index(of instance: InstanceID) -> Int? { indexOfInstance[instance] }
+
+    private mutating func apply(_ event: Event) {
+        switch event {
+        case .configured(let apps, let device): configure(apps, device)
+        case .started: launchAtBoot()
+        case .freezing(let available): setFreezing(available)
+        case .woke: break
+        case .spawned(let instance): didSpawn(instance)
+        case .spawnFailed(let instance, let code, let explanation):
+            spawnDidFail(instance, code: code, explanation: explanation)
+        case .exited(let instance, let status): didExit(instance, status)
+        case .groupEmptied(let instance): groupDidEmpty(instance)
+        case .frozen(let instance): didFreeze(instance)
+        case .handlerReturned(let instance, let call): handlerDidReturn(instance, call)
+        case .ready(let instance): didBecomeReady(instance)
+        case .ping(let instance): didPing(instance)
+        case .stopping(let instance): isStopping(instance)
+        case .extendTimeout(let instance, let time): extendTimeout(instance, time)
+        case .loginAvailable(let delayMax, let sleeping, let shuttingDown):
+            loginDidAppear(delayMax: delayMax, sleeping: sleeping, shuttingDown: shuttingDown)
+        case .loginUnavailable: loginDidVanish()
+        case .lockTaken(let kind): lockWasTaken(kind)
+        case .lockRefused(let kind): lockWasRefused(kind)
+        case .prepareForSleep(let start, let delayMax, let signalled):
+            hearPrepareForSleep(start, delayMax: delayMax, signalled: signalled)
+        case .prepareForShutdown(let start, let delayMax, let signalled):
+            hearPrepareForShutdown(start, delayMax: delayMax, signalled: signalled)
+        case .preparingForSleep(let value): hearPreparingForSleep(value)
+        case .requested(let id, let request): hear(request, as: id)
+        case .requestAbandoned(let id): abandon(id)
+        case .stopRequested: stopDaemonWhenEnded()
+        }
+    }
+
+    /// Takes every touched app towards its goal, and the sleep and the shutdown with them.
+    private mutating func settle() {
+        repeat {
+            var next = 0
+            while next < touched.count {
+                let index = touched[next]
+                next += 1
+                apps[index].isTouched = false
+                settle(index)
+                refresh(index)
+                if !apps[index].isChanged {
+                    apps[index].isChanged = true
+                    changed.append(index)
+                }
+            }
+            touched.removeAll(keepingCapacity: true)
+            advanceSleep()
+            advanceShutdown()
+        } while !touched.isEmpty
+    }
+
+    private mutating func settle(_ index: Int) {
+        guard let instance = apps[index].instance else { return launchIfDue(index) }
+        guard instance.isAlive else { return }
+        settleStop(index)
+        settleFreezer(index)
+        settlePhase(index)
+        settleFreezer(index)
+    }
+
+    /// Brings what follows from an app's state up to date.
+    mutating func refresh(_ index: Int) {
+        dueOfApp[index] = deadline(ofApp: index)?.at ?? .max
+        let runs = apps[index].isTimed
+        if runs != apps[index].hasRunningCall {
+            runningCalls += runs ? 1 : -1
+            apps[index].hasRunningCall = runs
+        }
+        noteSettledForSleep(index)
+    }
+
+    private mutating func announceChanges() {
+        for index in changed {
+            apps[index].isChanged = false
+            let view = apps[index].isRetired ? nil : apps[index].view
+            if view != apps[index].announced {
+                apps[index].announced = view
+                emit(.appChanged(AppID(rawValue: index)))
+            }
+        }
+        changed.removeAll(keepingCapacity: true)
+        if deviceView != device {
+            deviceView = device
+            emit(.deviceChanged)
+        }
+    }
 }

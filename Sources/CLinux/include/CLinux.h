@@ -31,4 +31,8 @@
 #include <unistd.h>
 #include <dirent.h>
 
+#include "linux_cgroup.h"
 #include "linux_files.h"
+#include "linux_notify.h"
+#include "linux_processes.h"
+#include "linux_spawn.h"

@@ -43,6 +43,12 @@ public struct TerminationReason: Hashable, Sendable {
             explanation: "\(handler.watchdogScope): \(handler.method) did not return within \(allowance.text)")
     }
 
+    static func readinessMissed(_ allowance: Nanoseconds) -> TerminationReason {
+        TerminationReason(
+            namespace: .watchdog, code: watchdogCode,
+            explanation: "process-launch: no READY=1 within \(allowance.text)")
+    }
+
     static func exitOverrun(_ allowance: Nanoseconds) -> TerminationReason {
         TerminationReason(
             namespace: .watchdog, code: watchdogCode,

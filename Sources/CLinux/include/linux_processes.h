@@ -1,0 +1,47 @@
+// Processes by pidfd, their end, and what /proc says of them.
+#pragma once
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+
+// pidfd_open(2), close-on-exec. -1 and errno.
+int linux_pidfd_open(pid_t pid);
+// pidfd_send_signal(2). -1 and errno.
+int linux_pidfd_send_signal(int pidfd, int signal);
+// The pid behind a pidfd: 0 when it is not visible from our pid namespace, -1 when the process is gone and reaped.
+pid_t linux_pidfd_pid(int pidfd);
+
+static const int linux_code_exited = CLD_EXITED, linux_code_dumped = CLD_DUMPED;
+
+struct linux_exit {
+    int code;           // CLD_EXITED, CLD_KILLED or CLD_DUMPED
+    int status;         // exit status or signal
+    int64_t cpu_ns;     // user and system time of the child and of those it has waited for
+    int64_t max_rss_bytes;
+};
+// waitid(2) on a pidfd. 1: reaped; 0: it runs (only when not blocking); -1 and errno.
+int linux_reap(int pidfd, bool block, struct linux_exit *out);
+
+struct linux_process_stat {
+    char name[64];         // comm; may hold anything, parentheses and newlines too
+    char state;            // R S D T t Z X I ...
+    uint64_t start_ticks;  // after boot, in clock ticks
+};
+// /proc/PID/stat, or /proc/PID/task/TID/stat where tid is not 0. -1 and errno.
+int linux_read_process_stat(pid_t pid, pid_t tid, struct linux_process_stat *out);
+static inline const char *linux_process_name(const struct linux_process_stat *stat) { return stat->name; }
+
+// The users data base. 0, ENOENT when there is no such entry, or an errno. Both may ask a name service, and block.
+struct linux_user {
+    uid_t uid;
+    gid_t gid;
+    char *name, *home, *shell;  // free with linux_user_free
+};
+int linux_user_by_name(const char *name, struct linux_user *out);
+int linux_user_by_id(uid_t uid, struct linux_user *out);
+void linux_user_free(struct linux_user *user);
+int linux_group_by_name(const char *name, gid_t *out);
+// The groups a user is in, `gid` among them, into *out (free(3)). The count, or -1 when memory is short.
+int linux_user_groups(const char *name, gid_t gid, gid_t **out);

@@ -1,0 +1,164 @@
+#include "CLinux.h"
+
+#include <sys/syscall.h>
+
+int linux_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
+
+int linux_pidfd_send_signal(int pidfd, int signal) {
+    return (int)syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0);
+}
+
+// A whole small file of /proc, NUL-terminated: its length, or -1.
+static ssize_t read_text(const char *path, char *buffer, size_t size) {
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return -1;
+    size_t length = 0;
+    while (length < size - 1) {
+        ssize_t count = read(file, buffer + length, size - 1 - length);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) {
+            int error = errno;
+            close(file);
+            errno = error;
+            return -1;
+        }
+        if (count == 0) break;
+        length += (size_t)count;
+    }
+    close(file);
+    buffer[length] = 0;
+    return (ssize_t)length;
+}
+
+pid_t linux_pidfd_pid(int pidfd) {
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/self/fdinfo/%d", pidfd);
+    if (read_text(path, text, sizeof text) < 0) return -1;
+    const char *line = strstr(text, "\nPid:");
+    return line ? (pid_t)strtol(line + 5, NULL, 10) : -1;
+}
+
+int linux_reap(int pidfd, bool block, struct linux_exit *out) {
+    enum { BY_PIDFD = 3 };  // P_PIDFD, which older headers lack
+    siginfo_t info;
+    struct rusage usage;
+    memset(&info, 0, sizeof info);
+    memset(&usage, 0, sizeof usage);
+    // glibc's waitid hides the kernel's fifth argument.
+    if (syscall(SYS_waitid, BY_PIDFD, pidfd, &info, WEXITED | (block ? 0 : WNOHANG), &usage) != 0) return -1;
+    if (info.si_pid == 0) return 0;
+    out->code = info.si_code;
+    out->status = info.si_status;
+    out->cpu_ns = ((int64_t)usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000 +
+                  ((int64_t)usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
+    out->max_rss_bytes = (int64_t)usage.ru_maxrss * 1024;
+    return 1;
+}
+
+int linux_read_process_stat(pid_t pid, pid_t tid, struct linux_process_stat *out) {
+    char path[64], text[1024];
+    if (tid)
+        snprintf(path, sizeof path, "/proc/%d/task/%d/stat", pid, tid);
+    else
+        snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    if (read_text(path, text, sizeof text) < 0) return -1;
+    // The name may hold ") (", so its end is the last parenthesis; the fields after it are single words.
+    char *open = strchr(text, '('), *end = strrchr(text, ')');
+    if (!open || !end || end < open || end[1] != ' ' || end[2] == 0) {
+        errno = EBADMSG;
+        return -1;
+    }
+    size_t length = (size_t)(end - open - 1);
+    if (length >= sizeof out->name) length = sizeof out->name - 1;
+    memcpy(out->name, open + 1, length);
+    out->name[length] = 0;
+    out->state = end[2];
+    const char *field = end + 2;  // the third
+    for (int number = 3; number < 22; number++) {
+        field = strchr(field, ' ');
+        if (!field) {
+            errno = EBADMSG;
+            return -1;
+        }
+        field++;
+    }
+    out->start_ticks = strtoull(field, NULL, 10);
+    return 0;
+}
+
+// glibc reports a missing entry as 0 with no result, some name services as one of these.
+static bool means_missing(int error) {
+    return error == 0 || error == ENOENT || error == ESRCH || error == EBADF || error == EPERM;
+}
+
+static int look_up_user(const char *name, uid_t uid, struct linux_user *out) {
+    size_t size = 1024;
+    while (1) {
+        char *buffer = malloc(size);
+        if (!buffer) return ENOMEM;
+        struct passwd entry, *found = NULL;
+        int error = name ? getpwnam_r(name, &entry, buffer, size, &found)
+                         : getpwuid_r(uid, &entry, buffer, size, &found);
+        if (error == ERANGE || error == EINTR) {
+            free(buffer);
+            if (error == ERANGE && (size *= 2) > 1 << 20) return ERANGE;
+            continue;
+        }
+        if (found) {
+            out->uid = entry.pw_uid;
+            out->gid = entry.pw_gid;
+            out->name = strdup(entry.pw_name);
+            out->home = strdup(entry.pw_dir);
+            out->shell = strdup(entry.pw_shell);
+        }
+        free(buffer);
+        if (!found) return means_missing(error) ? ENOENT : error;
+        if (out->name && out->home && out->shell) return 0;
+        linux_user_free(out);
+        return ENOMEM;
+    }
+}
+
+int linux_user_by_name(const char *name, struct linux_user *out) { return look_up_user(name, 0, out); }
+int linux_user_by_id(uid_t uid, struct linux_user *out) { return look_up_user(NULL, uid, out); }
+
+void linux_user_free(struct linux_user *user) {
+    free(user->name);
+    free(user->home);
+    free(user->shell);
+    memset(user, 0, sizeof *user);
+}
+
+int linux_group_by_name(const char *name, gid_t *out) {
+    size_t size = 1024;
+    while (1) {
+        char *buffer = malloc(size);
+        if (!buffer) return ENOMEM;
+        struct group entry, *found = NULL;
+        int error = getgrnam_r(name, &entry, buffer, size, &found);
+        if (found) *out = entry.gr_gid;
+        free(buffer);
+        if (error == ERANGE || error == EINTR) {
+            if (error == ERANGE && (size *= 2) > 1 << 20) return ERANGE;
+            continue;
+        }
+        if (found) return 0;
+        return means_missing(error) ? ENOENT : error;
+    }
+}
+
+int linux_user_groups(const char *name, gid_t gid, gid_t **out) {
+    int room = 32;
+    while (1) {
+        gid_t *groups = malloc((size_t)room * sizeof *groups);
+        if (!groups) return -1;
+        int count = room;
+        if (getgrouplist(name, gid, groups, &count) >= 0) {
+            *out = groups;
+            return count;
+        }
+        free(groups);
+        room = count > room ? count : room * 2;
+        if (room > 65536) return -1;
+    }
+}

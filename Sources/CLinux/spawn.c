@@ -1,0 +1,277 @@
+#include "CLinux.h"
+
+#include <sched.h>
+#include <sys/syscall.h>
+
+#include "clone_vfork.h"
+
+// The kernel's signal set and the number of signals, not glibc's, which keeps two for itself.
+enum { KERNEL_SIGNALS = 64, KERNEL_SIGSET_BYTES = 8 };
+
+// What parent and child share while the parent stands still: the child has its own stack, but the same memory.
+struct start {
+    const struct linux_spawn_request *request;
+    char **arguments, **environment;
+    bool write_group;
+    int highest_target;
+    int kept[LINUX_SPAWN_MAX_DESCRIPTORS];   // targets, ascending
+    int moved[LINUX_SPAWN_MAX_DESCRIPTORS];  // sources, out of the way of all targets
+    uid_t own_uid;
+    gid_t own_gid;
+    volatile bool reached_exec;
+    volatile int step, error, detail;
+};
+
+static bool fails(struct start *start, int step, int detail) {
+    start->error = errno;
+    start->detail = detail;
+    start->step = step;
+    return false;
+}
+
+// Everything from here to `run` runs in the child: async-signal-safe calls, no allocation, no locks. Ids are changed by
+// plain system calls, since glibc's wrappers want to tell the threads of a process that is not theirs.
+
+static bool join_group(struct start *start) {
+    int group = start->request->group;
+    if (group < 0 || !start->write_group) return true;
+    int file = openat(group, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+    if (file < 0 || write(file, "0", 1) != 1) return fails(start, LINUX_SPAWN_JOIN_GROUP, 0);
+    close(file);
+    return true;
+}
+
+// exec resets handlers by itself but leaves ignored signals ignored.
+static bool reset_signals(struct start *start) {
+    unsigned char default_action[128] = {0};  // any architecture's struct sigaction with SIG_DFL and no flags
+    for (int signal = 1; signal <= KERNEL_SIGNALS; signal++) {
+        if (signal == SIGKILL || signal == SIGSTOP) continue;
+        if (syscall(SYS_rt_sigaction, signal, default_action, NULL, KERNEL_SIGSET_BYTES) != 0)
+            return fails(start, LINUX_SPAWN_SIGNALS, signal);
+    }
+    return true;
+}
+
+static void close_span(unsigned first, unsigned last) {
+    if (first > last) return;
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, first, last, 0) == 0) return;
+#endif
+    // A seccomp filter that does not know the call.
+    struct rlimit limit;
+    unsigned end = 65536;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < end) end = (unsigned)limit.rlim_cur;
+    for (unsigned descriptor = first; descriptor <= last && descriptor < end; descriptor++) close((int)descriptor);
+}
+
+static bool arrange_descriptors(struct start *start) {
+    const struct linux_spawn_request *request = start->request;
+    int above = start->highest_target + 1;
+    for (size_t i = 0; i < request->descriptor_count; i++) {
+        int source = request->descriptors[i].source;
+        if (source < 0) source = open("/dev/null", O_RDWR | O_CLOEXEC);
+        int moved = source < 0 ? -1 : fcntl(source, F_DUPFD_CLOEXEC, above);
+        if (moved < 0) return fails(start, LINUX_SPAWN_DESCRIPTORS, request->descriptors[i].target);
+        start->moved[i] = moved;
+    }
+    for (size_t i = 0; i < request->descriptor_count; i++) {
+        int target = request->descriptors[i].target;
+        if (dup3(start->moved[i], target, 0) < 0) return fails(start, LINUX_SPAWN_DESCRIPTORS, target);
+    }
+    unsigned next = 0;
+    for (size_t i = 0; i < request->descriptor_count; i++) {
+        unsigned kept = (unsigned)start->kept[i];
+        if (kept > next) close_span(next, kept - 1);
+        next = kept + 1;
+    }
+    close_span(next, ~0U);
+    return true;
+}
+
+static bool set_limits(struct start *start) {
+    const struct linux_spawn_request *request = start->request;
+    for (size_t i = 0; i < request->limit_count; i++) {
+        uint64_t pair[2] = {request->limits[i].soft, request->limits[i].hard};
+        if (syscall(SYS_prlimit64, 0, request->limits[i].resource, pair, NULL) != 0)
+            return fails(start, LINUX_SPAWN_LIMITS, request->limits[i].resource);
+    }
+    if (request->change_nice && setpriority(PRIO_PROCESS, 0, request->nice) != 0)
+        return fails(start, LINUX_SPAWN_NICE, request->nice);
+    return true;
+}
+
+#ifdef SYS_setresuid32
+#define SET_GROUPS SYS_setgroups32
+#define SET_GID SYS_setresgid32
+#define SET_UID SYS_setresuid32
+#else
+#define SET_GROUPS SYS_setgroups
+#define SET_GID SYS_setresgid
+#define SET_UID SYS_setresuid
+#endif
+
+static bool change_user(struct start *start) {
+    const struct linux_spawn_request *request = start->request;
+    if (!request->change_user) return true;
+    bool same = request->uid == start->own_uid && request->gid == start->own_gid;
+    // Without rights to change groups we may still be who is asked for.
+    if (syscall(SET_GROUPS, request->group_count, request->groups) != 0 && !(same && errno == EPERM))
+        return fails(start, LINUX_SPAWN_GROUPS, 0);
+    gid_t gid = request->gid;
+    if (syscall(SET_GID, gid, gid, gid) != 0) return fails(start, LINUX_SPAWN_GROUP, 0);
+    uid_t uid = request->uid;
+    if (syscall(SET_UID, uid, uid, uid) != 0) return fails(start, LINUX_SPAWN_USER, 0);
+    return true;
+}
+
+static void write_pid(char *slot) {
+    char reversed[12];
+    int count = 0;
+    for (long pid = syscall(SYS_getpid); pid > 0; pid /= 10) reversed[count++] = (char)('0' + pid % 10);
+    while (count > 0) *slot++ = reversed[--count];
+    *slot = 0;
+}
+
+static bool prepare_child(struct start *start) {
+    const struct linux_spawn_request *request = start->request;
+    if (!join_group(start)) return false;
+    if (setsid() < 0) return fails(start, LINUX_SPAWN_SESSION, 0);
+    if (!reset_signals(start) || !arrange_descriptors(start) || !set_limits(start)) return false;
+    if (request->umask >= 0) umask((mode_t)request->umask);
+    // The directory comes after the user: it has to be reachable with the app's rights, not with ours.
+    if (!change_user(start)) return false;
+    if (request->directory && chdir(request->directory) != 0) return fails(start, LINUX_SPAWN_DIRECTORY, 0);
+    if (request->no_new_privileges && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        return fails(start, LINUX_SPAWN_NO_NEW_PRIVILEGES, 0);
+    for (size_t i = 0; i < request->pid_slot_count; i++) write_pid(request->environment + request->pid_slots[i]);
+    return true;
+}
+
+static int run(void *context) {
+    struct start *start = context;
+    if (!prepare_child(start)) return 127;
+    start->reached_exec = true;
+    uint64_t none = 0;
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, KERNEL_SIGSET_BYTES);
+    execve(start->arguments[0], start->arguments, start->environment);
+    fails(start, LINUX_SPAWN_EXEC, 0);
+    return 127;
+}
+
+// From here on: the parent.
+
+static char **pointers_to(const char *strings, size_t count) {
+    char **pointers = malloc((count + 1) * sizeof *pointers);
+    if (!pointers) return NULL;
+    for (size_t i = 0; i < count; i++) {
+        pointers[i] = (char *)strings;
+        strings += strlen(strings) + 1;
+    }
+    pointers[count] = NULL;
+    return pointers;
+}
+
+static bool order_targets(struct start *start) {
+    const struct linux_spawn_request *request = start->request;
+    if (request->descriptor_count > LINUX_SPAWN_MAX_DESCRIPTORS) return false;
+    start->highest_target = 2;
+    for (size_t i = 0; i < request->descriptor_count; i++) {
+        int target = request->descriptors[i].target;
+        if (target < 0) return false;
+        if (target > start->highest_target) start->highest_target = target;
+        size_t place = i;
+        while (place > 0 && start->kept[place - 1] > target) {
+            start->kept[place] = start->kept[place - 1];
+            place--;
+        }
+        if (place > 0 && start->kept[place - 1] == target) return false;
+        start->kept[place] = target;
+    }
+    return true;
+}
+
+// The child's pid or -errno. The parent stands still until the child has left its memory, by exec or by its end.
+static long start_child(struct start *start, bool into_group, int *pidfd) {
+    _Alignas(16) unsigned char stack[32 * 1024];
+    start->reached_exec = false;
+    start->step = start->error = start->detail = 0;
+    start->write_group = !into_group;
+    *pidfd = -1;
+    int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD;
+    if (into_group) {
+        struct clone3_arguments arguments = {
+            .flags = (uint64_t)flags | CLONE3_INTO_CGROUP,
+            .pidfd = (uintptr_t)pidfd,
+            .exit_signal = SIGCHLD,
+            .stack = (uintptr_t)stack,
+            .stack_size = sizeof stack,
+            .cgroup = (uint64_t)start->request->group,
+        };
+        return clone3_with_stack(&arguments, run, start);
+    }
+    int pid = clone(run, stack + sizeof stack, flags | SIGCHLD, start, pidfd);
+    return pid < 0 ? -errno : pid;
+}
+
+static void discard_child(int pidfd, struct linux_exit *end) {
+    while (linux_reap(pidfd, true, end) < 0 && errno == EINTR) {
+    }
+    close(pidfd);
+}
+
+// Whether a child that never reported is dead. The bound is for emulators that make a fork of vfork: there the memory
+// is not shared and nothing is ever reported.
+static bool died_early(int pidfd) {
+    struct pollfd wait = {.fd = pidfd, .events = POLLIN};
+    return poll(&wait, 1, 100) == 1;
+}
+
+static void attempt(struct start *start, bool into_group, struct linux_spawn_result *result) {
+    uint64_t all = ~(uint64_t)0, before = 0;
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, KERNEL_SIGSET_BYTES);
+    int pidfd;
+    long pid = start_child(start, into_group, &pidfd);
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, KERNEL_SIGSET_BYTES);
+
+    *result = (struct linux_spawn_result){.pid = -1, .pidfd = -1};
+    if (pid < 0) {
+        result->step = LINUX_SPAWN_CLONE;
+        result->error = (int)-pid;
+        return;
+    }
+    struct linux_exit end = {0};
+    if (start->step != LINUX_SPAWN_DONE) {
+        discard_child(pidfd, &end);
+        result->step = start->step;
+        result->error = start->error;
+        result->detail = start->detail;
+    } else if (!start->reached_exec && died_early(pidfd)) {
+        discard_child(pidfd, &end);
+        result->step = LINUX_SPAWN_KILLED;
+        result->detail = end.status;
+    } else {
+        result->pid = (pid_t)pid;
+        result->pidfd = pidfd;
+    }
+}
+
+void linux_spawn(const struct linux_spawn_request *request, struct linux_spawn_result *result) {
+    *result = (struct linux_spawn_result){.pid = -1, .pidfd = -1, .step = LINUX_SPAWN_PREPARE, .error = EINVAL};
+    struct start start = {.request = request, .own_uid = geteuid(), .own_gid = getegid()};
+    if (request->argument_count == 0 || request->arguments[0] != '/' || !order_targets(&start)) return;
+    start.arguments = pointers_to(request->arguments, request->argument_count);
+    start.environment = pointers_to(request->environment, request->environment_count);
+    if (!start.arguments || !start.environment) {
+        result->error = ENOMEM;
+    } else {
+        bool into_group = request->group >= 0 && !request->write_group;
+        attempt(&start, into_group, result);
+        // Where clone cannot place the child (an old kernel, a seccomp filter), and where it is killed at birth since
+        // an ancestor of the group has once seen cgroup.kill (kernel 6.18), it walks in by itself. If that fails too,
+        // the second failure says more.
+        bool refused = result->step == LINUX_SPAWN_CLONE || result->step == LINUX_SPAWN_KILLED;
+        if (into_group && refused) attempt(&start, false, result);
+    }
+    free(start.arguments);
+    free(start.environment);
+}

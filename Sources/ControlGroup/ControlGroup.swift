@@ -1,0 +1,110 @@
+internal import CLinux
+public import SystemCalls
+
+/// The cgroup v2 of one instance of an app: all of its processes, however they fork and whatever sessions they open.
+/// Made by `ControlGroupRoot.create`; it stays in the kernel until `remove`.
+public final class ControlGroup {
+    /// "NAME.N".
+    public let name: String
+    /// Its directory.
+    public let path: String
+    public let controllers: ControllerSet
+
+    init(name: String, path: String, controllers: ControllerSet) {
+        self.name = name
+        self.path = path
+        self.controllers = controllers
+    }
+
+    /// The directory, for a process to be born in (`SpawnRequest.controlGroupDescriptor`); to be closed after that.
+    public func openDirectory() throws(SystemError) -> FileDescriptor {
+        try FileDescriptor.open(path, linux_directory_flags)
+    }
+
+    /// Asks the kernel to stop every process, by cgroup.freeze. Done when `state().frozen`, which `openEvents` announces.
+    public func freeze() throws(SystemError) { try Files.writeExisting(path + "/cgroup.freeze", "1") }
+
+    public func thaw() throws(SystemError) { try Files.writeExisting(path + "/cgroup.freeze", "0") }
+
+    /// One read of cgroup.events.
+    public func state() throws(SystemError) -> ControlGroupState {
+        ControlGroupState(parsing: try Files.read(path + "/cgroup.events"))
+    }
+
+    /// A watch on cgroup.events, for an event loop.
+    public func openEvents() throws(SystemError) -> ControlGroupEvents {
+        ControlGroupEvents(try FileDescriptor.open(path + "/cgroup.events", O_RDONLY), path)
+    }
+
+    /// SIGKILL to every process here and below, frozen or not (cgroup.kill, Linux 5.14; before that one by one). They are
+    /// gone when the group is no longer populated. Nothing can be started here afterwards.
+    public func kill() throws(SystemError) {
+        do throws(SystemError) {
+            try Files.writeExisting(path + "/cgroup.kill", "1")
+        } catch {
+            guard error.errno == .noEntry, Files.exists(path + "/cgroup.procs") else { throw error }
+            killOneByOne()
+        }
+    }
+
+    /// Removes the group, with groups that the app has made below it. EBUSY while there are processes.
+    public func remove() throws(SystemError) {
+        try Self.removeTree(path)
+    }
+
+    /// The pids of all processes here and below, those that are not visible from our pid namespace left out.
+    public func processes() -> [Int32] { Self.processesBelow(path) }
+
+    /// Without cgroup.kill: freezing keeps the group from forking ahead of us, and fatal signals reach frozen processes.
+    package func killOneByOne() {
+        try? freeze()
+        var killed: Set<Int32> = []
+        // Each round sees what was forked before the freeze took hold.
+        for _ in 0..<64 {
+            let found = processes().filter { !killed.contains($0) }
+            if found.isEmpty { return }
+            for pid in found where killMember(pid) { killed.insert(pid) }
+        }
+    }
+
+    /// Whether there is nothing more to do about this pid.
+    private func killMember(_ pid: Int32) -> Bool {
+        let pidfd = linux_pidfd_open(pid)
+        guard pidfd >= 0 else { return Errno.current == .noProcess }
+        let handle = FileDescriptor(owning: pidfd)
+        // Still one of ours? The pid may have changed hands between the list and the pidfd.
+        guard processes().contains(pid) else { return true }
+        return linux_pidfd_send_signal(handle.rawValue, SIGKILL) == 0
+    }
+
+    private static func removeTree(_ path: String) throws(SystemError) {
+        if rmdir(path) == 0 { return }
+        let errno = Errno.current
+        switch errno {
+        case .noEntry: return
+        case .busy, .notEmpty:
+            for child in try children(of: path) { try removeTree(path + "/" + child) }
+            if rmdir(path) != 0, Errno.current != .noEntry { throw SystemError("rmdir", path) }
+        default: throw SystemError("rmdir", path, errno: errno)
+        }
+    }
+
+    /// The names of the groups right below a directory, sorted.
+    static func children(of path: String) throws(SystemError) -> [String] {
+        try Files.list(path).filter { Files.exists(path + "/" + $0 + "/cgroup.procs") }
+    }
+
+    static func processes(in directory: String) -> [Int32] {
+        guard let text = try? Files.read(directory + "/cgroup.procs") else { return [] }
+        return text.split(separator: UInt8(ascii: "\n")).compactMap {
+            // 0 stands for a process outside of our pid namespace.
+            Int32(String(decoding: $0, as: UTF8.self)).flatMap { $0 > 0 ? $0 : nil }
+        }
+    }
+
+    private static func processesBelow(_ directory: String) -> [Int32] {
+        var pids = processes(in: directory)
+        for child in (try? children(of: directory)) ?? [] { pids += processesBelow(directory + "/" + child) }
+        return pids
+    }
+}

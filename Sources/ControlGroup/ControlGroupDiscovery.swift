@@ -1,0 +1,131 @@
+internal import CLinux
+internal import SystemCalls
+
+extension ControlGroupRoot {
+    /// Finds the cgroup v2 hierarchy and our place in it, and makes the directories apps need there:
+    ///
+    /// - at the root of the hierarchy: below /curfew, so that the root stays as it is;
+    /// - alone in our group, as in a systemd unit with Delegate=yes: in that group, the daemon itself moving to its
+    ///   "supervisor" (controllers can only be handed down by a group without processes). With
+    ///   DelegateSubgroup=supervisor it is there already;
+    /// - in a group with others, a login session say: below its "curfew", where there are no controllers.
+    ///
+    /// `override`: the group to use instead, a directory or a path below the mount; made when missing.
+    public static func discover(override: String? = nil) throws(ControlGroupUnavailable) -> ControlGroupRoot {
+        guard let mounts = try? Files.read("/proc/self/mountinfo"),
+            let mount = ControlGroupMount.find(inMountInfo: mounts)
+        else { throw ControlGroupUnavailable("no cgroup2 file system is mounted") }
+        guard let text = try? Files.read("/proc/self/cgroup"), let own = ownControlGroup(in: text) else {
+            throw ControlGroupUnavailable("/proc/self/cgroup names no cgroup v2")
+        }
+        let ownDirectory = mount.directory(of: own)
+        let base = try chooseBase(override, mount: mount, ownDirectory: ownDirectory)
+        guard let group = mount.controlGroup(of: base + "/apps") else {
+            throw ControlGroupUnavailable("\(base) is not in \(mount.point)")
+        }
+        let lock = try prepare(base)
+        if base == ownDirectory, base != mount.point { try moveToSupervisor(of: base) }
+        try checkEntry(from: ownDirectory ?? mount.point, to: base, mount: mount)
+        let apps = base + "/apps"
+        let controllers = enableControllers(
+            base: base, apps: apps, ownsParent: Files.directoryName(of: base) == mount.point)
+        return ControlGroupRoot(path: apps, controlGroup: group, controllers: controllers, lock: lock)
+    }
+
+    static func ownControlGroup(in text: [UInt8]) -> String? {
+        for line in text.split(separator: UInt8(ascii: "\n")) where line.starts(with: [0x30, 0x3A, 0x3A]) {
+            return String(decoding: line.dropFirst(3), as: UTF8.self)
+        }
+        return nil
+    }
+
+    private static func chooseBase(_ override: String?, mount: ControlGroupMount, ownDirectory: String?)
+        throws(ControlGroupUnavailable) -> String
+    {
+        if let override { return try overridden(override, mount) }
+        guard let ownDirectory else {
+            throw ControlGroupUnavailable("our own cgroup does not show in \(mount.point)")
+        }
+        if ownDirectory == mount.point { return mount.point + "/curfew" }
+        if ownDirectory.utf8.reversed().starts(with: "/supervisor".utf8.reversed()) {
+            return Files.directoryName(of: ownDirectory)
+        }
+        return isAlone(in: ownDirectory) ? ownDirectory : ownDirectory + "/curfew"
+    }
+
+    private static func overridden(_ path: String, _ mount: ControlGroupMount) throws(ControlGroupUnavailable) -> String
+    {
+        let parts = path.utf8.split(separator: UInt8(ascii: "/")).compactMap { String($0) }
+        guard !parts.isEmpty, !parts.contains("."), !parts.contains("..") else {
+            throw ControlGroupUnavailable("\"\(path)\" is no path of a cgroup")
+        }
+        let clean = parts.joined(separator: "/")
+        if path.utf8.first != UInt8(ascii: "/") { return mount.point + "/" + clean }
+        guard ControlGroupMount.path("/" + clean, below: mount.point) != nil else {
+            throw ControlGroupUnavailable("/\(clean) is not in \(mount.point), where cgroup2 is mounted")
+        }
+        if "/" + clean == mount.point { return mount.point + "/curfew" }
+        return "/" + clean
+    }
+
+    private static func isAlone(in directory: String) -> Bool {
+        ControlGroup.processes(in: directory).allSatisfy { $0 == getpid() }
+    }
+
+    /// Makes base and apps, and holds the lock on the former.
+    private static func prepare(_ base: String) throws(ControlGroupUnavailable) -> FileDescriptor {
+        do throws(SystemError) {
+            try Files.createDirectories(base + "/apps")
+        } catch {
+            throw ControlGroupUnavailable(writing: base, error)
+        }
+        guard linux_is_cgroup2(base) else { throw ControlGroupUnavailable("\(base) is no cgroup v2") }
+        let lock: FileDescriptor
+        do throws(SystemError) {
+            lock = try FileDescriptor.open(base, O_RDONLY | O_DIRECTORY)
+        } catch {
+            throw ControlGroupUnavailable(error.text)
+        }
+        guard linux_lock_exclusively(lock.rawValue) == 0 else {
+            throw ControlGroupUnavailable("\(base) is in use by another curfewd")
+        }
+        if access(base + "/apps", W_OK) != 0 {
+            throw ControlGroupUnavailable(writing: base + "/apps", SystemError("access"))
+        }
+        return lock
+    }
+
+    private static func moveToSupervisor(of base: String) throws(ControlGroupUnavailable) {
+        let supervisor = base + "/supervisor"
+        do throws(SystemError) {
+            try Files.createDirectories(supervisor)
+            try Files.writeExisting(supervisor + "/cgroup.procs", "0")
+        } catch {
+            throw ControlGroupUnavailable(writing: supervisor, error)
+        }
+    }
+
+    /// Moving a process needs the right to write to cgroup.procs of the nearest common ancestor too.
+    private static func checkEntry(from own: String, to base: String, mount: ControlGroupMount)
+        throws(ControlGroupUnavailable)
+    {
+        var ancestor = base
+        while ControlGroupMount.path(own, below: ancestor) == nil, ancestor != mount.point {
+            ancestor = Files.directoryName(of: ancestor)
+        }
+        let file = ancestor + "/cgroup.procs"
+        if access(file, W_OK) != 0 { throw ControlGroupUnavailable(writing: file, SystemError("access")) }
+    }
+
+    /// Hands down what there is of the controllers, each by itself, so that one that is missing takes no other along.
+    private static func enableControllers(base: String, apps: String, ownsParent: Bool) -> ControllerSet {
+        let parent = ownsParent ? [Files.directoryName(of: base)] : []
+        for directory in parent + [base, apps] {
+            for (name, _) in ControllerSet.named {
+                try? Files.writeExisting(directory + "/cgroup.subtree_control", "+" + name)
+            }
+        }
+        guard let text = try? Files.read(apps + "/cgroup.subtree_control") else { return [] }
+        return ControllerSet(parsing: text)
+    }
+}

@@ -1,0 +1,72 @@
+internal import CLinux
+public import SystemCalls
+
+/// The directory in which every app instance has its cgroup, "NAME.N". One daemon at a time owns it, by a lock (flock)
+/// that dies with that daemon.
+///
+///     <base>/supervisor     the daemon, where it was alone in <base> (a systemd unit with Delegate=yes)
+///     <base>/apps/NAME.N    one instance of an app
+///
+/// Nothing above an instance is ever killed by cgroup.kill: on Linux 6.18 whatever is later cloned into a group below one
+/// that has seen a kill dies at birth.
+public final class ControlGroupRoot {
+    /// The directory of the instances' groups.
+    public let path: String
+    /// The same as /proc/PID/cgroup has it.
+    public let controlGroup: String
+    /// What can be limited and measured in the instances' groups.
+    public let controllers: ControllerSet
+    private let lock: FileDescriptor
+    private var nextNumber = 1
+
+    init(path: String, controlGroup: String, controllers: ControllerSet, lock: consuming FileDescriptor) {
+        self.path = path
+        self.controlGroup = controlGroup
+        self.controllers = controllers
+        self.lock = lock
+    }
+
+    /// A fresh group for one instance of an app. EINVAL for a name that cannot be that of a directory.
+    public func create(_ app: String) throws(SystemError) -> ControlGroup {
+        guard Self.isUsable(app) else { throw SystemError("mkdir", app, errno: .invalid) }
+        while true {
+            let name = "\(app).\(nextNumber)"
+            nextNumber += 1
+            let directory = path + "/" + name
+            if mkdir(directory, 0o755) == 0 {
+                return ControlGroup(name: name, path: directory, controllers: controllers)
+            }
+            // A group of a predecessor that could not be ended.
+            let errno = Errno.current
+            if errno != .exists { throw SystemError("mkdir", directory, errno: errno) }
+        }
+    }
+
+    /// The group of an instance that is there already.
+    public func open(_ name: String) -> ControlGroup? {
+        let directory = path + "/" + name
+        guard Self.isUsable(name), Files.exists(directory + "/cgroup.procs") else { return nil }
+        return ControlGroup(name: name, path: directory, controllers: controllers)
+    }
+
+    /// Which instance, "NAME.N", a process belongs to whose /proc/PID/cgroup names this group; nil for none of ours.
+    public func instance(ofControlGroup group: String) -> String? {
+        guard let below = ControlGroupMount.path(group, below: controlGroup) else { return nil }
+        return below.utf8.split(separator: UInt8(ascii: "/")).first.flatMap { String($0) }
+    }
+
+    /// The instances whose groups are there, dead or alive, sorted.
+    public func instances() throws(SystemError) -> [String] {
+        try ControlGroup.children(of: path)
+    }
+
+    /// Removes what is empty of the directories made here, at the end of a daemon that leaves no apps behind.
+    public func removeIfEmpty() {
+        if rmdir(path) == 0 { _ = rmdir(Files.directoryName(of: path)) }
+    }
+
+    private static func isUsable(_ name: String) -> Bool {
+        guard !name.isEmpty, name != ".", name != "..", !name.utf8.starts(with: "cgroup.".utf8) else { return false }
+        return name.utf8.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "/") && $0 != 0x7F }
+    }
+}

@@ -1,0 +1,43 @@
+public import SystemCalls
+
+/// What became of the groups that an earlier daemon had left behind.
+public struct Leftovers: Equatable, Sendable {
+    /// Instances that were ended and removed.
+    public let ended: [String]
+    /// Instances that are still there, each with what is known about it: "camera.3: dd[4711] (state D)".
+    public let remaining: [String]
+}
+
+extension ControlGroupRoot {
+    /// Ends what a dead predecessor left running here, so that there are never two copies of an app: kills each instance's
+    /// group, waits until it is empty, removes it. Blocks for at most `bound` nanoseconds in all: for the daemon's start,
+    /// before its loop runs and before anything is launched.
+    public func endLeftovers(bound: Int64 = 2_000_000_000) throws(SystemError) -> Leftovers {
+        let deadline = Clocks.monotonic + bound
+        let groups = try instances().compactMap { open($0) }
+        // All get their signal before the first is waited for.
+        for group in groups { try? group.kill() }
+        var ended: [String] = []
+        var remaining: [String] = []
+        for group in groups {
+            do throws(SystemError) {
+                let events = try group.openEvents()
+                if try events.wait(until: deadline, { !$0.populated }) {
+                    try group.remove()
+                    ended.append(group.name)
+                } else {
+                    let names = group.unfrozenProcesses().map { $0.text }
+                    remaining.append(
+                        "\(group.name): " + (names.isEmpty ? "still running" : names.joined(separator: ", ")))
+                }
+            } catch {
+                if error.errno == .noEntry {
+                    ended.append(group.name)
+                } else {
+                    remaining.append("\(group.name): \(error.text)")
+                }
+            }
+        }
+        return Leftovers(ended: ended, remaining: remaining)
+    }
+}

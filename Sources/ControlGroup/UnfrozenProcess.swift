@@ -1,0 +1,54 @@
+internal import CLinux
+internal import SystemCalls
+
+/// A process that keeps its group from being frozen.
+public struct UnfrozenProcess: Equatable, Sendable {
+    public let pid: Int32
+    /// comm of the thread in question.
+    public let name: String
+    /// "D", uninterruptible; "R", running, in the kernel if it stays so.
+    public let state: String
+    /// The kernel function it sleeps in (/proc/PID/wchan); nil where the kernel does not tell.
+    public let waitChannel: String?
+
+    /// "dd[4711] (state D in nfs_wait_bit_killable)".
+    public var text: String {
+        let place = waitChannel.map { " in \($0)" } ?? ""
+        return "\(name)[\(pid)] (state \(state)\(place))"
+    }
+}
+
+extension ControlGroup {
+    /// Who has not followed a `freeze`, at most `limit` of them. A sleep that a signal can interrupt cannot resist, so
+    /// the culprits are threads in state D or R. (A parent that waits in vfork is in D as well, though it counts as frozen.)
+    public func unfrozenProcesses(limit: Int = 8) -> [UnfrozenProcess] {
+        var culprits: [UnfrozenProcess] = []
+        for pid in processes() {
+            if culprits.count >= limit { break }
+            if let culprit = Self.busyThread(of: pid) { culprits.append(culprit) }
+        }
+        return culprits
+    }
+
+    private static func busyThread(of pid: Int32) -> UnfrozenProcess? {
+        let threads = (try? Files.list("/proc/\(pid)/task")) ?? []
+        for thread in threads.compactMap({ Int32($0) }) {
+            var stat = linux_process_stat()
+            guard linux_read_process_stat(pid, thread, &stat) == 0 else { continue }
+            let state = UInt8(bitPattern: stat.state)
+            guard state == UInt8(ascii: "D") || state == UInt8(ascii: "R") else { continue }
+            return UnfrozenProcess(
+                pid: pid, name: withUnsafePointer(to: &stat) { String(cString: linux_process_name($0)) },
+                state: String(decoding: [state], as: UTF8.self),
+                waitChannel: waitChannel("/proc/\(pid)/task/\(thread)/wchan"))
+        }
+        return nil
+    }
+
+    private static func waitChannel(_ path: String) -> String? {
+        guard let bytes = try? Files.read(path, limit: 256), !bytes.isEmpty, bytes != [UInt8(ascii: "0")] else {
+            return nil
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

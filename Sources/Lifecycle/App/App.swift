@@ -1,0 +1,79 @@
+/// An app as the core knows it, whether it runs or not.
+struct App: Equatable {
+    var policy: AppPolicy
+    /// Gone from the configuration; the place is taken again by the next app of that name.
+    var isRetired = false
+    /// The apps this one comes after, and those that come after it.
+    var servers: [Int] = []
+    var clients: [Int] = []
+    /// The longest chain of servers below it: servers have a lower level than all their clients.
+    var level = 0
+
+    /// Where the app should stand when nothing on the board asks otherwise. Outlives the instance: a restart keeps it.
+    var requestedPhase = ScenePhase.background
+    /// Waits for the apps it comes after, or for the board to wake.
+    var queuedLaunch: LaunchReason?
+    var restart = RestartState()
+    var instance: Instance?
+    var launches = 0
+    var lastTermination: Termination?
+    /// It ran when a shutdown was announced, and comes back when that is cancelled.
+    var endedForShutdown = false
+
+    // What follows from the rest, kept so that one event costs the same however many apps there are.
+    var isTouched = false
+    var isChanged = false
+    var isSettledForSleep = true
+    var hasRunningCall = false
+    var announced: AppView?
+
+    /// A handler or an exit is awaited, and its time is running.
+    var isTimed: Bool {
+        guard let instance, instance.isAlive, !instance.clock.isStopped else { return false }
+        return instance.call != nil || instance.stop?.exitDue != nil
+    }
+
+    var view: AppView {
+        AppView(
+            name: policy.name, phase: instance?.phase, taskState: instance?.taskState ?? .notRunning,
+            instance: instance?.id, launches: launches, restartPending: restart.due != nil || queuedLaunch != nil,
+            isLeftDown: restart.isLeftDown, lastTermination: lastTermination)
+    }
+}
+
+/// What is to happen to an app that ends again and again.
+struct RestartState: Equatable {
+    /// Ends without a stable uptime in between.
+    var endsInRow = 0
+    /// The delay of the next restart; nil: the policy's first.
+    var nextDelay: Nanoseconds?
+    /// When the app is started again, in MONOTONIC time.
+    var due: Nanoseconds?
+    var isLeftDown = false
+}
+
+/// What can be seen of an app.
+public struct AppView: Equatable, Sendable {
+    public var name: String
+    /// nil while it does not run.
+    public var phase: ScenePhase?
+    public var taskState: TaskState
+    public var instance: InstanceID?
+    /// Processes started since the daemon was.
+    public var launches: Int
+    /// A restart or launch is due, or waits for another app or for the board to wake.
+    public var restartPending: Bool
+    /// `restart-limit` ends in a row: only an operator starts it again.
+    public var isLeftDown: Bool
+    public var lastTermination: Termination?
+}
+
+/// What can be seen of the device.
+public struct DeviceView: Equatable, Sendable {
+    public var sleepState: SleepState
+    /// The number of the current or last sleep.
+    public var sleep: Int
+    public var isShuttingDown: Bool
+    /// InhibitDelayMaxUSec as last heard; nil without logind.
+    public var inhibitDelayMax: Nanoseconds?
+}

@@ -1,0 +1,90 @@
+// The configuration, at start and at each reload.
+
+extension DeviceLifecycle {
+    /// What runs keeps running: policies count from now on, programs and arguments from the next launch. Apps that are
+    /// gone are ended; new ones with `launch = "boot"` start.
+    mutating func configure(_ policies: [AppPolicy], _ device: DevicePolicy) {
+        policy = device
+        var isConfigured = [Bool](repeating: false, count: apps.count)
+        for policy in policies {
+            if let index = indexOfName[policy.name] {
+                // Of two apps with one name the first counts; configuration files cannot have that.
+                if isConfigured[index] { continue }
+                isConfigured[index] = true
+                let isBack = apps[index].isRetired
+                apps[index].isRetired = false
+                change(index, to: policy)
+                if isBack { start(index) }
+            } else {
+                let index = apps.count
+                indexOfName[policy.name] = index
+                apps.append(App(policy: policy))
+                dueOfApp.append(.max)
+                isConfigured.append(true)
+                start(index)
+            }
+        }
+        for index in apps.indices where !isConfigured[index] && !apps[index].isRetired { retire(index) }
+        link()
+        touchAll()
+    }
+
+    private mutating func change(_ index: Int, to policy: AppPolicy) {
+        let liveness = apps[index].policy.liveness
+        apps[index].policy = policy
+        if liveness != policy.liveness, apps[index].instance?.stage == .running { armLiveness(index) }
+    }
+
+    private mutating func start(_ index: Int) {
+        guard isStarted, apps[index].policy.launch == .boot else { return }
+        queueLaunch(index, .boot, phase: apps[index].policy.start)
+    }
+
+    private mutating func retire(_ index: Int) {
+        let reason = TerminationReason(namespace: .user, code: 0, explanation: "its configuration was removed")
+        apps[index].isRetired = true
+        deny("its configuration was removed") { $0.app == index && $0.wish != .ended }
+        stop(index, reason)
+    }
+
+    /// Resolves `after` by name. An edge that would close a cycle is left out: order is a wish, not a dependency.
+    private mutating func link() {
+        for index in apps.indices {
+            apps[index].servers = []
+            apps[index].clients = []
+            apps[index].level = 0
+        }
+        for index in apps.indices where !apps[index].isRetired {
+            for name in apps[index].policy.after {
+                guard let server = indexOfName[name], !apps[server].isRetired, !reaches(from: server, to: index),
+                    !apps[index].servers.contains(server)
+                else { continue }
+                apps[index].servers.append(server)
+                apps[server].clients.append(index)
+                raise(index, above: server)
+            }
+        }
+    }
+
+    /// Whether one app comes after another, directly or through others.
+    private func reaches(from start: Int, to target: Int) -> Bool {
+        var seen = [Bool](repeating: false, count: apps.count)
+        var open = [start]
+        while let index = open.popLast() {
+            if index == target { return true }
+            if seen[index] { continue }
+            seen[index] = true
+            open.append(contentsOf: apps[index].servers)
+        }
+        return false
+    }
+
+    private mutating func raise(_ index: Int, above server: Int) {
+        var open = [(index, server)]
+        while let (client, below) = open.popLast() {
+            guard apps[client].level <= apps[below].level else { continue }
+            apps[client].level = apps[below].level + 1
+            for next in apps[client].clients { open.append((next, client)) }
+        }
+    }
+}

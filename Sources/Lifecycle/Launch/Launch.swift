@@ -1,0 +1,108 @@
+// Starting an app, and when that is allowed.
+
+extension DeviceLifecycle {
+    /// Whether processes may be started at present.
+    var canLaunch: Bool { isStarted && sleep.state == .awake && !shutdown.isRunning }
+
+    mutating func launchAtBoot() {
+        guard !isStarted else { return }
+        isStarted = true
+        for index in apps.indices where apps[index].policy.launch == .boot && !apps[index].isRetired {
+            queueLaunch(index, .boot, phase: apps[index].policy.start)
+        }
+        touchAll()
+    }
+
+    mutating func queueLaunch(_ index: Int, _ reason: LaunchReason, phase: ScenePhase) {
+        guard apps[index].instance == nil || apps[index].instance?.isAlive == false else { return }
+        apps[index].requestedPhase = phase
+        apps[index].queuedLaunch = reason
+        apps[index].restart.due = nil
+        touch(index)
+    }
+
+    /// Starts an app that waits for it, once the apps it comes after are launched (or have ended trying).
+    mutating func launchIfDue(_ index: Int) {
+        guard let reason = apps[index].queuedLaunch, canLaunch, !apps[index].isRetired else { return }
+        for server in apps[index].servers where isLaunching(server) { return }
+        lastInstance += 1
+        let id = InstanceID(rawValue: lastInstance)
+        let inBackground = goal(index) == .background
+        apps[index].queuedLaunch = nil
+        apps[index].launches += 1
+        apps[index].instance = Instance(
+            id: id, reason: reason, startedAt: now.monotonic, phase: inBackground ? .background : .inactive)
+        indexOfInstance[id] = index
+        emit(.spawn(AppID(rawValue: index), id, reason, background: inBackground))
+    }
+
+    /// On its way up: apps that come after it wait.
+    private func isLaunching(_ index: Int) -> Bool {
+        guard let instance = apps[index].instance else { return apps[index].queuedLaunch != nil }
+        switch instance.stage {
+        case .spawning: return true
+        case .running: return !instance.isLaunched
+        case .stopping, .killing, .clearing: return false
+        }
+    }
+
+    mutating func didSpawn(_ id: InstanceID) {
+        guard let index = index(of: id), apps[index].instance?.stage == .spawning else { return }
+        let policy = apps[index].policy
+        apps[index].instance?.stage = .running
+        apps[index].instance?.startedAt = now.monotonic
+        apps[index].instance?.isReady = policy.readiness == .launch
+        emit(.note(.launched(AppID(rawValue: index), id)))
+        touch(index)
+        if let cause = apps[index].instance?.cause { return kill(index, cause) }
+        begin(
+            .didFinishLaunching(apps[index].instance?.reason ?? .user), index,
+            allowance: policy.allowances[.didFinishLaunching],
+            awaitsReply: policy.handlers.contains(.didFinishLaunching),
+            awaitsReady: policy.readiness == .notify)
+        finishCall(index)
+    }
+
+    mutating func spawnDidFail(_ id: InstanceID, code: Int32, explanation: String) {
+        guard let index = index(of: id), apps[index].instance?.stage == .spawning else { return }
+        let reason = TerminationReason(
+            namespace: .launchFailure, code: UInt64(UInt32(bitPattern: code)), explanation: explanation)
+        record(index, apps[index].instance?.cause?.reason ?? reason)
+        forget(index)
+    }
+
+    /// didFinishLaunching has returned, and READY=1 has come where it is awaited.
+    mutating func didLaunch(_ index: Int) {
+        apps[index].instance?.isLaunched = true
+        armLiveness(index)
+        for client in apps[index].clients { touch(client) }
+    }
+
+    mutating func didBecomeReady(_ id: InstanceID) {
+        guard let index = index(of: id), apps[index].instance?.isAlive == true else { return }
+        apps[index].instance?.isReady = true
+        guard apps[index].instance?.call?.awaitsReady == true else { return }
+        apps[index].instance?.call?.awaitsReady = false
+        finishCall(index)
+    }
+
+    // MARK: Liveness
+
+    /// Counts the full interval from now. A frozen app's clock stands still, and is armed anew at thaw.
+    mutating func armLiveness(_ index: Int) {
+        guard let interval = apps[index].policy.liveness, let instance = apps[index].instance, instance.isLaunched
+        else {
+            apps[index].instance?.livenessDue = nil
+            return
+        }
+        apps[index].instance?.livenessDue = instance.clock.reading(at: now.monotonic) + interval
+        touch(index)
+    }
+
+    mutating func didPing(_ id: InstanceID) {
+        guard let index = index(of: id), let instance = apps[index].instance, instance.stage == .running,
+            !instance.clock.isStopped
+        else { return }
+        armLiveness(index)
+    }
+}

@@ -1,0 +1,171 @@
+/// A call of the Control interface that is answered when its transition is complete.
+struct PendingRequest: Equatable {
+    enum Wish: UInt8, CaseIterable { case running, phase, ended }
+
+    var id: RequestID
+    var app: Int
+    var wish: Wish
+    /// For `phase`.
+    var phase: ScenePhase
+    /// The instance that was on its way out when the request came: its end is no answer.
+    var ignoring: InstanceID?
+}
+
+extension DeviceLifecycle {
+    mutating func hear(_ request: Request, as id: RequestID) {
+        switch request {
+        case .launch(let app, let background): withApp(app, id) { $0.launch($1, background: background, id) }
+        case .activate(let app): withApp(app, id) { $0.activate($1, id) }
+        case .background(let app): withApp(app, id) { $0.background($1, id) }
+        case .terminate(let app, let force): withApp(app, id) { $0.terminate($1, force: force, id) }
+        case .sleep(let start, let logical): sleepEdge(start: start, logical: logical, id)
+        }
+    }
+
+    private mutating func withApp(_ app: AppID, _ id: RequestID, _ act: (inout DeviceLifecycle, Int) -> Void) {
+        guard apps.indices.contains(app.rawValue), !apps[app.rawValue].isRetired else {
+            return emit(.reply(id, .denied("no such app")))
+        }
+        act(&self, app.rawValue)
+    }
+
+    /// Why nothing can be started or brought to the front; nil when it can.
+    private var launchDenial: String? {
+        if shutdown.isRunning { return "shutting down" }
+        return sleep.state == .awake ? nil : "sleeping"
+    }
+
+    private mutating func launch(_ index: Int, background: Bool, _ id: RequestID) {
+        if apps[index].instance?.isAlive == true { return wait(id, index, .running) }
+        if let launchDenial { return emit(.reply(id, .denied(launchDenial))) }
+        forgive(index)
+        if apps[index].instance?.stage != .spawning {
+            queueLaunch(index, .user, phase: background ? .background : .active)
+            if !background { sendOthersBack(index) }
+        }
+        wait(id, index, .running)
+    }
+
+    private mutating func activate(_ index: Int, _ id: RequestID) {
+        if let launchDenial { return emit(.reply(id, .denied(launchDenial))) }
+        supersede(index, .active)
+        apps[index].requestedPhase = .active
+        if apps[index].instance == nil || apps[index].instance?.isAlive == false,
+            apps[index].instance?.stage != .spawning
+        {
+            forgive(index)
+            queueLaunch(index, .user, phase: .active)
+        }
+        sendOthersBack(index)
+        wait(id, index, .phase, .active)
+    }
+
+    /// Where one app is in front at a time, the others make way.
+    private mutating func sendOthersBack(_ index: Int) {
+        guard policy.front == .one else { return }
+        for other in apps.indices where other != index && apps[other].requestedPhase != .background {
+            supersede(other, .background)
+            apps[other].requestedPhase = .background
+            touch(other)
+        }
+    }
+
+    private mutating func background(_ index: Int, _ id: RequestID) {
+        guard let stage = apps[index].instance?.stage, stage == .running || stage == .spawning else {
+            return emit(.reply(id, .notRunning))
+        }
+        supersede(index, .background)
+        apps[index].requestedPhase = .background
+        wait(id, index, .phase, .background)
+    }
+
+    private mutating func terminate(_ index: Int, force: Bool, _ id: RequestID) {
+        let wasScheduled = apps[index].queuedLaunch != nil || apps[index].restart.due != nil
+        guard apps[index].instance != nil || wasScheduled else { return emit(.reply(id, .notRunning)) }
+        let reason = TerminationReason(
+            namespace: .user, code: 0, explanation: force ? "ended by an operator, at once" : "ended by an operator")
+        stop(index, reason, force: force)
+        wait(id, index, .ended)
+    }
+
+    private mutating func sleepEdge(start: Bool, logical: Bool, _ id: RequestID) {
+        if start {
+            if shutdown.isRunning { return emit(.reply(id, .denied("shutting down"))) }
+            announceSleep(since: now.monotonic, logical: logical, byLogin: false)
+            if sleep.state == .preparing {
+                sleep.waiting.append(id)
+            } else {
+                emit(.reply(id, .sleepReady(sleep: sleep.id, killed: sleep.killed)))
+            }
+        } else {
+            endSleep(cancelled: false)
+            emit(.reply(id, .sleepReady(sleep: sleep.id, killed: [])))
+        }
+    }
+
+    // MARK: Waiting and answers
+
+    private mutating func wait(
+        _ id: RequestID, _ index: Int, _ wish: PendingRequest.Wish, _ phase: ScenePhase = .active
+    ) {
+        var request = PendingRequest(id: id, app: index, wish: wish, phase: phase)
+        if let instance = apps[index].instance, instance.stage == .killing || instance.stage == .clearing {
+            request.ignoring = instance.id
+        }
+        requests.append(request)
+        touch(index)
+    }
+
+    mutating func abandon(_ id: RequestID) {
+        requests.removeAll { $0.id == id }
+        sleep.waiting.removeAll { $0 == id }
+    }
+
+    /// Requests for another phase of the same app will not come true any more.
+    private mutating func supersede(_ index: Int, _ phase: ScenePhase) {
+        deny("another request changed its phase") { $0.app == index && $0.wish == .phase && $0.phase != phase }
+    }
+
+    /// Nothing is launched from now on: who waits for it is told.
+    mutating func denyLaunches(_ reason: String) {
+        deny(reason) { $0.wish == .running || $0.wish == .phase && $0.phase == .active }
+    }
+
+    mutating func deny(_ reason: String, _ which: (PendingRequest) -> Bool) {
+        answer(.denied(reason), which)
+    }
+
+    private mutating func answer(_ outcome: RequestOutcome, _ which: (PendingRequest) -> Bool) {
+        guard !requests.isEmpty else { return }
+        for request in requests where which(request) { emit(.reply(request.id, outcome)) }
+        requests.removeAll(where: which)
+    }
+
+    /// The app ended while somebody waited for it to get anywhere.
+    mutating func answerEnd(_ index: Int, _ termination: Termination) {
+        answer(.appEnded(termination)) {
+            $0.app == index && $0.wish != .ended && $0.ignoring != termination.instance
+        }
+    }
+
+    mutating func answerRequests() {
+        guard !requests.isEmpty else { return }
+        for request in requests where isFulfilled(request) { emit(.reply(request.id, .done)) }
+        requests = requests.filter { !isFulfilled($0) }
+    }
+
+    private func isFulfilled(_ request: PendingRequest) -> Bool {
+        let app = apps[request.app]
+        guard let instance = app.instance else { return request.wish == .ended && app.queuedLaunch == nil }
+        guard instance.stage == .running else { return false }
+        switch request.wish {
+        case .running: return instance.isLaunched && instance.call == nil && instance.phase == goal(request.app)
+        case .phase:
+            guard instance.isLaunched, instance.call == nil, instance.phase == request.phase else { return false }
+            // In background it is there when it is frozen, if it can be.
+            return request.phase == .active || !instance.freezeReasons.contains(.background)
+                || instance.freezer == .frozen || instance.freezer == .stuck
+        case .ended: return false
+        }
+    }
+}

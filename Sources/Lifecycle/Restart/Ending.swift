@@ -1,0 +1,85 @@
+// The end of an instance: recorded once, then what comes of it.
+
+extension DeviceLifecycle {
+    mutating func didExit(_ id: InstanceID, _ status: ExitStatus) {
+        guard let index = index(of: id), let instance = apps[index].instance, instance.stage != .clearing else {
+            return
+        }
+        let own = TerminationReason.ended(status)
+        let ordered = instance.stop.map { $0.isOwnWish ? own : $0.reason }
+        record(index, instance.cause?.reason ?? ordered ?? own)
+        apps[index].instance?.stage = .clearing
+        apps[index].instance?.call = nil
+        apps[index].instance?.livenessDue = nil
+        apps[index].instance?.waitingSince = now.monotonic
+        apps[index].instance?.isNamed = false
+        emit(.clear(id))
+        touch(index)
+    }
+
+    mutating func groupDidEmpty(_ id: InstanceID) {
+        guard let index = index(of: id), apps[index].instance?.stage == .clearing else { return }
+        forget(index)
+    }
+
+    /// Nothing of the instance is left that could run.
+    mutating func forget(_ index: Int) {
+        if let id = apps[index].instance?.id { indexOfInstance[id] = nil }
+        apps[index].instance = nil
+        touch(index)
+        for neighbour in apps[index].clients + apps[index].servers { touch(neighbour) }
+    }
+
+    /// Writes the end down and decides about a restart. Exactly once for each instance.
+    mutating func record(_ index: Int, _ reason: TerminationReason) {
+        guard let instance = apps[index].instance else { return }
+        let call = instance.call
+        let termination = Termination(
+            app: AppID(rawValue: index), name: apps[index].policy.name, instance: instance.id, reason: reason,
+            handler: instance.cause?.handler ?? call?.call.handler,
+            allowance: instance.cause?.allowance ?? call?.told,
+            taken: instance.cause?.taken ?? call.map { instance.clock.reading(at: now.monotonic) - $0.issued },
+            uptime: now.monotonic - instance.startedAt, phase: instance.phase,
+            sleep: sleep.state == .awake ? nil : sleep.id)
+        apps[index].lastTermination = termination
+        emit(.report(termination))
+        answerEnd(index, termination)
+        planRestart(index, termination, wasOrdered: instance.stop.map { !$0.isOwnWish } ?? false)
+        touch(index)
+    }
+
+    private mutating func planRestart(_ index: Int, _ termination: Termination, wasOrdered: Bool) {
+        let policy = apps[index].policy
+        let reason = termination.reason
+        if shutdown.isRunning { apps[index].endedForShutdown = true }
+        let wanted =
+            switch policy.restart {
+            case .never: false
+            case .onFailure: reason.isFailure
+            case .always: reason.allowsRestart
+            }
+        guard wanted, !wasOrdered, !shutdown.isRunning, !apps[index].isRetired, apps[index].queuedLaunch == nil
+        else { return }
+        if termination.uptime >= policy.restartReset {
+            apps[index].restart.endsInRow = 0
+            apps[index].restart.nextDelay = nil
+        }
+        apps[index].restart.endsInRow += 1
+        if apps[index].restart.endsInRow >= policy.restartLimit {
+            apps[index].restart.isLeftDown = true
+            emit(.note(.leftDown(AppID(rawValue: index), ends: apps[index].restart.endsInRow)))
+            return
+        }
+        let delay = apps[index].restart.nextDelay ?? policy.restartDelay
+        apps[index].restart.nextDelay = delay.doubled(upTo: max(policy.restartDelayMax, delay))
+        if delay == .zero {
+            apps[index].queuedLaunch = .restart
+        } else {
+            apps[index].restart.due = now.monotonic + delay
+            emit(.note(.restartScheduled(AppID(rawValue: index), delay: delay)))
+        }
+    }
+
+    /// An operator starts it: what happened before does not count against it.
+    mutating func forgive(_ index: Int) { apps[index].restart = RestartState() }
+}

@@ -1,0 +1,123 @@
+/// The end of everything: the board's shutdown, or the daemon's.
+///
+/// Apps end in waves, those that nobody comes after first; each wave gets its share of the time that is left.
+struct Shutdown: Equatable {
+    /// logind announced it (and may cancel it).
+    var isAnnounced = false
+    /// The daemon itself has to leave when all apps are gone.
+    var stopsDaemon = false
+    /// MONOTONIC: when the last app must be gone; nil: each app's own allowance is the limit.
+    var end: Nanoseconds?
+    /// The level of the apps that are being ended; nil before the first wave.
+    var wave: Int?
+    var waveEnd: Nanoseconds?
+    /// Its time was over, and who was left has been killed.
+    var isWaveForced = false
+    /// All apps are gone, and it was said.
+    var isOver = false
+
+    var isRunning: Bool { isAnnounced || stopsDaemon }
+}
+
+extension DeviceLifecycle {
+    static let shutdownReason = TerminationReason(
+        namespace: .shutdown, code: 0, explanation: "the board shuts down or the supervisor was stopped")
+
+    mutating func hearPrepareForShutdown(_ start: Bool, delayMax: Nanoseconds?, signalled: Nanoseconds) {
+        if let delayMax { login.delayMax = delayMax }
+        guard start else { return cancelShutdown() }
+        guard !shutdown.isAnnounced else { return }
+        shutdown.isAnnounced = true
+        if login.locks[.shutdown] == .held {
+            let limit = login.delayMax ?? Login.defaultDelayMax
+            shutdown.end = min(signalled, now.monotonic) + limit - min(policy.sleepMargin, limit / 2)
+        } else {
+            shutdown.end = now.monotonic + policy.sleepAllowanceWithoutLogind
+        }
+        beginShutdown()
+    }
+
+    mutating func stopDaemonWhenEnded() {
+        guard !shutdown.stopsDaemon else { return }
+        shutdown.stopsDaemon = true
+        beginShutdown()
+    }
+
+    private mutating func beginShutdown() {
+        let allowance = shutdown.end.map { $0 - now.monotonic }
+        emit(.note(.shutdownPreparing(allowance: allowance)))
+        denyLaunches("shutting down")
+        shutdown.isOver = false
+        shutdown.wave = nil
+        for index in apps.indices where apps[index].queuedLaunch != nil || apps[index].restart.due != nil {
+            apps[index].queuedLaunch = nil
+            apps[index].restart.due = nil
+            apps[index].endedForShutdown = true
+        }
+        touchAll()
+    }
+
+    mutating func cancelShutdown() {
+        guard shutdown.isAnnounced else { return }
+        let stopsDaemon = shutdown.stopsDaemon
+        shutdown = Shutdown()
+        shutdown.stopsDaemon = stopsDaemon
+        takeLock(.shutdown)
+        guard !stopsDaemon else { return beginShutdown() }
+        emit(.note(.shutdownCancelled))
+        for index in apps.indices where apps[index].endedForShutdown {
+            apps[index].endedForShutdown = false
+            queueLaunch(index, .restart, phase: apps[index].requestedPhase)
+        }
+        touchAll()
+    }
+
+    /// Starts the next wave when the last one is gone, but for those that cannot be killed.
+    mutating func advanceShutdown() {
+        guard shutdown.isRunning, !shutdown.isOver, touched.isEmpty else { return }
+        var levels: [Int] = []
+        for index in apps.indices where holdsUpShutdown(index) && !levels.contains(apps[index].level) {
+            levels.append(apps[index].level)
+        }
+        guard let highest = levels.max() else { return finishShutdown() }
+        if let wave = shutdown.wave, highest >= wave { return }
+        shutdown.wave = highest
+        shutdown.isWaveForced = false
+        shutdown.waveEnd = shutdown.end.map { now.monotonic + ($0 - now.monotonic) / Int64(levels.count) }
+        for index in apps.indices where apps[index].level == highest && holdsUpShutdown(index) {
+            apps[index].endedForShutdown = true
+            stop(index, Self.shutdownReason, limit: shutdown.waveEnd)
+        }
+    }
+
+    private func holdsUpShutdown(_ index: Int) -> Bool {
+        guard let instance = apps[index].instance else { return false }
+        return instance.isAlive || !instance.isNamed
+    }
+
+    private mutating func finishShutdown() {
+        shutdown.isOver = true
+        if shutdown.isAnnounced { releaseLock(.shutdown) }
+        if shutdown.stopsDaemon { emit(.stopDaemon) }
+    }
+
+    /// The wave's time is over: who is left is killed, and who is still left a little later is beyond that.
+    mutating func judgeShutdown() {
+        guard shutdown.isRunning, !shutdown.isOver, let end = shutdown.waveEnd, end <= now.monotonic else { return }
+        let isForced = shutdown.isWaveForced
+        shutdown.isWaveForced = true
+        shutdown.waveEnd = isForced ? nil : now.monotonic + policy.sleepMargin / 2
+        for index in apps.indices where apps[index].level == shutdown.wave && holdsUpShutdown(index) {
+            if isForced {
+                nameCulprits(index, .unkillable)
+            } else {
+                stop(index, Self.shutdownReason, force: true)
+            }
+        }
+    }
+
+    var shutdownDeadline: Deadline? {
+        guard shutdown.isRunning, !shutdown.isOver, let end = shutdown.waveEnd else { return nil }
+        return Deadline(at: end, reason: .shutdown)
+    }
+}

@@ -1,0 +1,257 @@
+/// A sleep of the board, from its announcement until it is awake again.
+///
+/// awake -> preparing (announced: apps go to background and are frozen) -> asleep (the lock is released) -> awake.
+/// Every `true` edge while not awake joins the present sleep; any `false` edge, a clock jump after the release, or 30 s
+/// without a sign of sleep end it.
+struct Sleep: Equatable {
+    var state = SleepState.awake
+    var id = 0
+    /// Only an edge ends it: nobody but us knows of it.
+    var isLogical = false
+    var isAnnouncedByLogin = false
+
+    /// MONOTONIC. Everything up to `release` is measured from here.
+    var since = Nanoseconds.zero
+    var allowance = Nanoseconds.zero
+    /// Handlers end here; who still runs is frozen.
+    var allowanceEnd = Nanoseconds.zero
+    /// The order of freezing gives way.
+    var forcedAt = Nanoseconds.zero
+    /// The lock is released, whatever still runs.
+    var release = Nanoseconds.zero
+
+    var isAllowanceOver = false
+    var isForced = false
+    /// The apps that had to be ended.
+    var killed: [String] = []
+    /// Requests that are answered when all apps are ready.
+    var waiting: [RequestID] = []
+    /// When logind is asked whether the sleep is still meant.
+    var recheckAt: Nanoseconds?
+    /// Apps that are neither dead nor frozen nor exempt.
+    var unsettled = 0
+}
+
+extension DeviceLifecycle {
+    /// Under this there is no time for handlers: all apps are frozen where they stand.
+    static let leastSleepAllowance = Nanoseconds.seconds(1)
+    /// Nobody is given a deadline that no program can meet.
+    static let leastAllowance = Nanoseconds.milliseconds(100)
+    /// Without any sign of sleep for so long after the release, logind is asked.
+    static let cancellationDelay = Nanoseconds.seconds(30)
+
+    // MARK: Edges
+
+    mutating func hearPrepareForSleep(_ start: Bool, delayMax: Nanoseconds?, signalled: Nanoseconds) {
+        if let delayMax { login.delayMax = delayMax }
+        guard start else { return endSleep(cancelled: false) }
+        announceSleep(since: min(signalled, now.monotonic), logical: false, byLogin: true)
+    }
+
+    mutating func hearPreparingForSleep(_ value: Bool?) {
+        switch (sleep.state, value) {
+        case (.awake, true): announceSleep(since: now.monotonic, logical: false, byLogin: true)
+        case (.asleep, true): if sleep.recheckAt != nil { sleep.recheckAt = now.monotonic + Self.cancellationDelay }
+        case (.asleep, _):
+            if let recheck = sleep.recheckAt, recheck <= now.monotonic || recheck == .max { endSleep(cancelled: true) }
+        case (.awake, _), (.preparing, _): break
+        }
+    }
+
+    /// BOOTTIME gained on MONOTONIC: the board has slept, and is awake now.
+    mutating func didSleep(_ time: Nanoseconds) {
+        switch sleep.state {
+        case .awake: emit(.note(.sleptUnannounced(time)))
+        case .preparing: break
+        case .asleep: if !sleep.isLogical { endSleep(cancelled: false) }
+        }
+    }
+
+    /// A start edge from any source.
+    mutating func announceSleep(since: Nanoseconds, logical: Bool, byLogin: Bool) {
+        guard !shutdown.isRunning else { return }
+        switch sleep.state {
+        case .awake: beginSleep(since: since, logical: logical, byLogin: byLogin)
+        case .preparing:
+            sleep.isLogical = sleep.isLogical && logical
+            guard byLogin, !sleep.isAnnouncedByLogin else { return }
+            sleep.isAnnouncedByLogin = true
+            boundSleep(since: since)
+        case .asleep:
+            if !logical, sleep.isLogical {
+                sleep.isLogical = false
+                sleep.recheckAt = now.monotonic + Self.cancellationDelay
+            }
+            if byLogin {
+                sleep.isAnnouncedByLogin = true
+                releaseLock(.sleep)
+            }
+        }
+    }
+
+    private mutating func beginSleep(since: Nanoseconds, logical: Bool, byLogin: Bool) {
+        var next = Sleep()
+        next.id = sleep.id + 1
+        next.state = .preparing
+        next.isLogical = logical
+        next.isAnnouncedByLogin = byLogin
+        next.unsettled = sleep.unsettled
+        next.allowanceEnd = .max
+        next.forcedAt = .max
+        next.release = .max
+        sleep = next
+        boundSleep(since: since)
+        emit(.note(.sleepPreparing(sleep: sleep.id, allowance: sleep.allowance)))
+        denyLaunches("sleeping")
+        touchAll()
+    }
+
+    /// Sets the sleep's limits, or tightens them when logind announces a sleep that was begun by other means.
+    private mutating func boundSleep(since: Nanoseconds) {
+        var limit = policy.sleepAllowanceWithoutLogind
+        if sleep.isAnnouncedByLogin, login.locks[.sleep] == .held {
+            limit = min(login.delayMax ?? Login.defaultDelayMax, policy.sleepAllowanceMax)
+        }
+        let margin = min(policy.sleepMargin, limit / 2)
+        if since + limit - margin < sleep.allowanceEnd {
+            sleep.since = since
+            sleep.allowance = limit - margin
+            sleep.allowanceEnd = since + sleep.allowance
+            sleep.forcedAt = since + limit - margin / 2
+            sleep.release = since + limit - margin / 5
+        }
+        if sleep.allowance < Self.leastSleepAllowance { overAllowance() }
+    }
+
+    // MARK: The walk
+
+    /// The time a handler gets on the way to sleep; nil: none, it is not called.
+    func sleepAllowance(_ handler: Handler, _ own: Nanoseconds) -> Nanoseconds? {
+        guard sleep.state == .preparing, !sleep.isAllowanceOver else { return nil }
+        let left = sleep.allowanceEnd - now.monotonic
+        if left < Self.leastAllowance { return nil }
+        return min(own, handler == .willResignActive ? min(left, sleep.allowance / 2) : left)
+    }
+
+    /// Whether an app has to be frozen for the sleep now: it is ready, or its time is over.
+    func mustFreezeForSleep(_ index: Int, _ instance: Instance) -> Bool {
+        guard canFreeze, apps[index].policy.suspend else { return false }
+        if sleep.state == .asleep || sleep.isAllowanceOver { return true }
+        guard instance.stage == .running, instance.call == nil, instance.isLaunched, instance.stop == nil else {
+            return false
+        }
+        return instance.phase == .background || sleepAllowance(.didEnterBackground, .max) == nil
+    }
+
+    /// Keeps count of the apps for which the lock still has to be held.
+    mutating func noteSettledForSleep(_ index: Int) {
+        let settled = isSettledForSleep(apps[index])
+        guard settled != apps[index].isSettledForSleep else { return }
+        apps[index].isSettledForSleep = settled
+        sleep.unsettled += settled ? -1 : 1
+    }
+
+    func isSettledForSleep(_ app: App) -> Bool {
+        guard let instance = app.instance else { return true }
+        switch instance.stage {
+        case .spawning: return false
+        case .killing, .clearing: return instance.isNamed
+        case .running, .stopping:
+            if instance.freezer == .frozen || instance.freezer == .stuck { return true }
+            if canFreeze, app.policy.suspend { return false }
+            return sleep.isAllowanceOver
+                || instance.stage == .running && instance.phase == .background && instance.call == nil
+        }
+    }
+
+    mutating func judgeSleep() {
+        switch sleep.state {
+        case .awake: break
+        case .preparing:
+            if sleep.allowanceEnd <= now.monotonic, !sleep.isAllowanceOver { overAllowance() }
+            if sleep.forcedAt <= now.monotonic, !sleep.isForced {
+                sleep.isForced = true
+                touchAll()
+            }
+        case .asleep:
+            if let recheck = sleep.recheckAt, recheck <= now.monotonic {
+                guard login.isAvailable else { return endSleep(cancelled: true) }
+                sleep.recheckAt = .max
+                emit(.readPreparingForSleep)
+            }
+        }
+    }
+
+    private mutating func overAllowance() {
+        sleep.isAllowanceOver = true
+        touchAll()
+    }
+
+    var sleepDeadline: Deadline? {
+        switch sleep.state {
+        case .awake: nil
+        case .preparing:
+            if !sleep.isAllowanceOver {
+                Deadline(at: sleep.allowanceEnd, reason: .sleepAllowance)
+            } else if !sleep.isForced {
+                Deadline(at: sleep.forcedAt, reason: .sleepAllowance)
+            } else {
+                Deadline(at: sleep.release, reason: .sleepRelease)
+            }
+        case .asleep:
+            if let recheck = sleep.recheckAt, recheck != .max {
+                Deadline(at: recheck, reason: .sleepCancellation)
+            } else {
+                nil
+            }
+        }
+    }
+
+    // MARK: Release and resume
+
+    /// Lets the board sleep once every app is ready, or at the latest moment.
+    mutating func advanceSleep() {
+        guard sleep.state == .preparing, touched.isEmpty else { return }
+        let isLate = sleep.release <= now.monotonic
+        guard sleep.unsettled == 0 || isLate else { return }
+        if sleep.unsettled > 0 { nameUnsettled() }
+        sleep.state = .asleep
+        sleep.recheckAt = sleep.isLogical ? nil : now.monotonic + Self.cancellationDelay
+        if sleep.isAnnouncedByLogin { releaseLock(.sleep) }
+        emit(
+            .note(
+                .sleepReleased(
+                    sleep: sleep.id, elapsed: now.monotonic - sleep.since, killed: sleep.killed.count)))
+        answerSleepers()
+        touchAll()
+    }
+
+    private mutating func nameUnsettled() {
+        for index in apps.indices where !apps[index].isSettledForSleep {
+            guard let stage = apps[index].instance?.stage else { continue }
+            apps[index].instance?.isNamed = false
+            nameCulprits(index, stage == .running || stage == .stopping ? .unfreezable : .unkillable)
+        }
+    }
+
+    /// Everybody comes back to where they were: servers thaw before their clients.
+    mutating func endSleep(cancelled: Bool) {
+        guard sleep.state != .awake else { return }
+        emit(.note(.sleepEnded(sleep: sleep.id, cancelled: cancelled || sleep.state == .preparing)))
+        answerSleepers()
+        sleep.state = .awake
+        sleep.recheckAt = nil
+        sleep.isAllowanceOver = false
+        takeLock(.sleep)
+        for index in apps.indices.sorted(by: { (apps[$0].level, $0) < (apps[$1].level, $1) }) {
+            apps[index].instance?.freezeReasons.remove(.sleep)
+            settleFreezer(index)
+        }
+        touchAll()
+    }
+
+    private mutating func answerSleepers() {
+        for id in sleep.waiting { emit(.reply(id, .sleepReady(sleep: sleep.id, killed: sleep.killed))) }
+        sleep.waiting = []
+    }
+}

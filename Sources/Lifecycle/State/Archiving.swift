@@ -1,0 +1,113 @@
+// Writing the whole state down and reading it back. What follows from the rest is not written but derived again.
+
+extension DeviceLifecycle {
+    private static let formatVersion = 1
+
+    /// The whole state between two events, to be written down.
+    public func archived() -> [UInt8] {
+        var copy = self
+        var archive = StateArchive()
+        copy.archive(&archive)
+        return archive.bytes
+    }
+
+    /// Reads a state back; nil when the bytes are damaged or of another version.
+    public init?(archive bytes: [UInt8]) {
+        self.init()
+        var archive = StateArchive(reading: bytes)
+        self.archive(&archive)
+        guard archive.isComplete, derive() else { return nil }
+    }
+
+    private mutating func archive(_ archive: inout StateArchive) {
+        var version = Self.formatVersion
+        archive.value(&version)
+        guard version == Self.formatVersion else { return archive.fail() }
+        policy.archive(&archive)
+        archive.list(&apps, App(policy: AppPolicy(name: ""))) { $1.archive(&$0) }
+        archive.value(&canFreeze)
+        archive.value(&isStarted)
+        sleep.archive(&archive)
+        shutdown.archive(&archive)
+        login.archive(&archive)
+        let blank = PendingRequest(id: RequestID(rawValue: 0), app: 0, wish: .running, phase: .active)
+        archive.list(&requests, blank) { $1.archive(&$0) }
+        archive.value(&lastInstance)
+        archive.value(&lastCall)
+        archive.value(&now.monotonic)
+        archive.value(&now.boottime)
+        archive.optional(&asked, .zero) { $0.value(&$1) }
+    }
+
+    /// Derives what is not written; false when what was read cannot be.
+    private mutating func derive() -> Bool {
+        guard requests.allSatisfy({ apps.indices.contains($0.app) }) else { return false }
+        dueOfApp = [Nanoseconds](repeating: .max, count: apps.count)
+        for index in apps.indices {
+            let app = apps[index]
+            guard indexOfName[app.policy.name] == nil, app.servers.allSatisfy(apps.indices.contains),
+                app.clients.allSatisfy(apps.indices.contains)
+            else { return false }
+            indexOfName[app.policy.name] = index
+            if let id = app.instance?.id {
+                guard indexOfInstance[id] == nil else { return false }
+                indexOfInstance[id] = index
+            }
+            apps[index].announced = app.isRetired ? nil : app.view
+        }
+        for index in apps.indices { refresh(index) }
+        deviceView = device
+        return true
+    }
+}
+
+extension PendingRequest {
+    mutating func archive(_ archive: inout StateArchive) {
+        archive.raw(&id)
+        archive.value(&app)
+        archive.raw(&wish)
+        archive.raw(&phase)
+        archive.optional(&ignoring, InstanceID(rawValue: 0)) { $0.raw(&$1) }
+    }
+}
+
+extension Sleep {
+    /// `unsettled` is derived from the apps.
+    mutating func archive(_ archive: inout StateArchive) {
+        archive.raw(&state)
+        archive.value(&id)
+        archive.value(&isLogical)
+        archive.value(&isAnnouncedByLogin)
+        archive.value(&since)
+        archive.value(&allowance)
+        archive.value(&allowanceEnd)
+        archive.value(&forcedAt)
+        archive.value(&release)
+        archive.value(&isAllowanceOver)
+        archive.value(&isForced)
+        archive.list(&killed, "") { $0.value(&$1) }
+        archive.list(&waiting, RequestID(rawValue: 0)) { $0.raw(&$1) }
+        archive.optional(&recheckAt, .zero) { $0.value(&$1) }
+    }
+}
+
+extension Shutdown {
+    mutating func archive(_ archive: inout StateArchive) {
+        archive.value(&isAnnounced)
+        archive.value(&stopsDaemon)
+        archive.optional(&end, .zero) { $0.value(&$1) }
+        archive.optional(&wave, 0) { $0.value(&$1) }
+        archive.optional(&waveEnd, .zero) { $0.value(&$1) }
+        archive.value(&isWaveForced)
+        archive.value(&isOver)
+    }
+}
+
+extension Login {
+    mutating func archive(_ archive: inout StateArchive) {
+        archive.value(&isAvailable)
+        archive.optional(&delayMax, .zero) { $0.value(&$1) }
+        archive.raw(&locks.sleep)
+        archive.raw(&locks.shutdown)
+    }
+}

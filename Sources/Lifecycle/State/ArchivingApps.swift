@@ -1,0 +1,165 @@
+// The part of the state that belongs to the apps, and the policies.
+
+extension App {
+    mutating func archive(_ archive: inout StateArchive) {
+        policy.archive(&archive)
+        archive.value(&isRetired)
+        archive.list(&servers, 0) { $0.value(&$1) }
+        archive.list(&clients, 0) { $0.value(&$1) }
+        archive.value(&level)
+        archive.raw(&requestedPhase)
+        archive.optional(&queuedLaunch, .user) { $0.raw(&$1) }
+        archive.value(&restart.endsInRow)
+        archive.optional(&restart.nextDelay, .zero) { $0.value(&$1) }
+        archive.optional(&restart.due, .zero) { $0.value(&$1) }
+        archive.value(&restart.isLeftDown)
+        let blank = Instance(
+            id: InstanceID(rawValue: 0), reason: .user, startedAt: .zero, phase: .background)
+        archive.optional(&instance, blank) { $1.archive(&$0) }
+        archive.value(&launches)
+        archive.optional(&lastTermination, .blank) { $1.archive(&$0) }
+        archive.value(&endedForShutdown)
+    }
+}
+
+extension Instance {
+    mutating func archive(_ archive: inout StateArchive) {
+        archive.raw(&id)
+        archive.raw(&stage)
+        archive.raw(&reason)
+        archive.value(&startedAt)
+        archive.raw(&phase)
+        archive.value(&hasResigned)
+        archive.value(&isLaunched)
+        archive.value(&isReady)
+        clock.archive(&archive)
+        archive.optional(&call, .blank) { $1.archive(&$0) }
+        archive.raw(&freezer)
+        archive.value(&freezeReasons)
+        archive.value(&waitingSince)
+        archive.value(&isNamed)
+        archive.optional(&livenessDue, .zero) { $0.value(&$1) }
+        archive.optional(&stop, StopOrder(reason: .blank)) { $1.archive(&$0) }
+        archive.optional(&cause, Cause(reason: .blank)) { $1.archive(&$0) }
+    }
+}
+
+extension StateArchive {
+    fileprivate mutating func value(_ reasons: inout FreezeReasons) {
+        var wide = Int(reasons.rawValue)
+        value(&wide)
+        if wide < 0 || wide > 3 { return fail() }
+        reasons = FreezeReasons(rawValue: UInt8(wide))
+    }
+}
+
+extension Call {
+    fileprivate static let blank = Call(
+        id: CallID(rawValue: 0), call: .didBecomeActive, told: .zero, issued: .zero, deadline: .zero,
+        awaitsReply: false, awaitsReady: false)
+
+    mutating func archive(_ archive: inout StateArchive) {
+        archive.raw(&id)
+        call.archive(&archive)
+        archive.value(&told)
+        archive.value(&issued)
+        archive.value(&deadline)
+        archive.value(&awaitsReply)
+        archive.value(&awaitsReady)
+    }
+}
+
+extension HandlerCall {
+    mutating func archive(_ archive: inout StateArchive) {
+        var handler = handler
+        archive.raw(&handler)
+        switch handler {
+        case .didFinishLaunching:
+            var reason = LaunchReason.user
+            if case .didFinishLaunching(let present) = self { reason = present }
+            archive.raw(&reason)
+            self = .didFinishLaunching(reason)
+        case .didBecomeActive: self = .didBecomeActive
+        case .willResignActive: self = .willResignActive
+        case .didEnterBackground: self = .didEnterBackground
+        case .willEnterForeground: self = .willEnterForeground
+        case .willTerminate:
+            var reason = ""
+            if case .willTerminate(let present) = self { reason = present }
+            archive.value(&reason)
+            self = .willTerminate(reason)
+        }
+    }
+}
+
+extension StopOrder {
+    mutating func archive(_ archive: inout StateArchive) {
+        reason.archive(&archive)
+        archive.optional(&limit, .zero) { $0.value(&$1) }
+        archive.optional(&exitDue, .zero) { $0.value(&$1) }
+        archive.value(&exitAllowance)
+        archive.value(&extensionLimit)
+        archive.value(&extendedDue)
+        archive.value(&isOwnWish)
+    }
+}
+
+extension Cause {
+    mutating func archive(_ archive: inout StateArchive) {
+        reason.archive(&archive)
+        archive.optional(&handler, .didFinishLaunching) { $0.raw(&$1) }
+        archive.optional(&allowance, .zero) { $0.value(&$1) }
+        archive.optional(&taken, .zero) { $0.value(&$1) }
+    }
+}
+
+extension TerminationReason {
+    fileprivate static let blank = TerminationReason(namespace: .unknown, code: 0, explanation: "")
+}
+
+extension Termination {
+    fileprivate static let blank = Termination(
+        app: AppID(rawValue: 0), name: "", instance: InstanceID(rawValue: 0), reason: .blank, uptime: .zero,
+        phase: .background)
+
+    mutating func archive(_ archive: inout StateArchive) {
+        archive.raw(&app)
+        archive.value(&name)
+        archive.raw(&instance)
+        reason.archive(&archive)
+        archive.optional(&handler, .didFinishLaunching) { $0.raw(&$1) }
+        archive.optional(&allowance, .zero) { $0.value(&$1) }
+        archive.optional(&taken, .zero) { $0.value(&$1) }
+        archive.value(&uptime)
+        archive.raw(&phase)
+        archive.optional(&sleep, 0) { $0.value(&$1) }
+    }
+}
+
+extension AppPolicy {
+    mutating func archive(_ archive: inout StateArchive) {
+        archive.value(&name)
+        archive.raw(&launch)
+        archive.raw(&start)
+        archive.raw(&readiness)
+        archive.raw(&handlers)
+        for index in allowances.values.indices { archive.value(&allowances.values[index]) }
+        archive.raw(&restart)
+        archive.value(&restartDelay)
+        archive.value(&restartDelayMax)
+        archive.value(&restartReset)
+        archive.value(&restartLimit)
+        archive.value(&suspend)
+        archive.list(&after, "") { $0.value(&$1) }
+        archive.optional(&liveness, .zero) { $0.value(&$1) }
+    }
+}
+
+extension DevicePolicy {
+    mutating func archive(_ archive: inout StateArchive) {
+        archive.raw(&front)
+        archive.value(&sleepMargin)
+        archive.value(&sleepAllowanceMax)
+        archive.value(&sleepAllowanceWithoutLogind)
+    }
+}

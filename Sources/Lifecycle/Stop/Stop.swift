@@ -1,0 +1,134 @@
+// Ending an app: asked first (willTerminate, then SIGTERM), killed when its time is over.
+
+extension DeviceLifecycle {
+    /// How long a killed process may take to be gone before it is named.
+    static let killBound = Nanoseconds.seconds(5)
+    /// How long what a main process left behind may take to be gone. It has been sent SIGKILL and never runs its own
+    /// code again, so after that the app may be started anew.
+    static let clearBound = Nanoseconds.seconds(10)
+
+    /// Ends the present instance. limit: MONOTONIC, for the end of a shutdown's wave.
+    mutating func stop(_ index: Int, _ reason: TerminationReason, limit: Nanoseconds? = nil, force: Bool = false) {
+        apps[index].queuedLaunch = nil
+        apps[index].restart.due = nil
+        touch(index)
+        guard let instance = apps[index].instance else { return }
+        switch instance.stage {
+        case .spawning: apps[index].instance?.cause = Cause(reason: reason)
+        case .running, .stopping:
+            if force || instance.freezer != .thawed {
+                kill(index, Cause(reason: reason))
+            } else if instance.stop == nil {
+                apps[index].instance?.stop = StopOrder(reason: reason, limit: limit)
+            } else {
+                tightenStop(index, reason, limit: limit)
+            }
+        case .killing, .clearing: break
+        }
+    }
+
+    /// A second order: the shorter limit counts, and an app that was ending by its own wish is now asked to.
+    private mutating func tightenStop(_ index: Int, _ reason: TerminationReason, limit: Nanoseconds?) {
+        guard let instance = apps[index].instance, let stop = instance.stop else { return }
+        if let limit { apps[index].instance?.stop?.limit = min(limit, stop.limit ?? .max) }
+        guard stop.isOwnWish else { return }
+        apps[index].instance?.stop?.isOwnWish = false
+        apps[index].instance?.stop?.reason = reason
+        emit(.terminate(instance.id))
+    }
+
+    /// Carries out an order to stop as soon as no other handler runs.
+    mutating func settleStop(_ index: Int) {
+        guard let instance = apps[index].instance, instance.stage == .running, let stop = instance.stop else { return }
+        if let call = instance.call {
+            // Waiting for READY=1 alone is no handler that could overlap.
+            if call.awaitsReply { return }
+            apps[index].instance?.call = nil
+        }
+        if instance.freezer != .thawed { return kill(index, Cause(reason: stop.reason)) }
+        var allowance = apps[index].policy.allowances[.willTerminate]
+        if let limit = stop.limit {
+            let left = limit - now.monotonic
+            if left < Self.leastAllowance { return kill(index, Cause(reason: stop.reason)) }
+            allowance = min(allowance, left)
+        }
+        apps[index].instance?.stage = .stopping
+        apps[index].instance?.livenessDue = nil
+        let reading = instance.clock.reading(at: now.monotonic)
+        apps[index].instance?.stop?.extensionLimit = reading + allowance + allowance + allowance
+        apps[index].instance?.stop?.exitAllowance = allowance
+        if apps[index].policy.handlers.contains(.willTerminate) {
+            begin(.willTerminate(stop.reason.namespace.name), index, allowance: allowance, awaitsReply: true)
+        } else {
+            apps[index].instance?.stop?.exitDue = reading + allowance
+            emit(.terminate(instance.id))
+        }
+    }
+
+    /// willTerminate has returned: SIGTERM, and what is left of its time.
+    mutating func didAnswerTermination(_ index: Int) {
+        guard let instance = apps[index].instance, let stop = instance.stop else { return }
+        let due = stop.extensionLimit - stop.exitAllowance - stop.exitAllowance
+        apps[index].instance?.stop?.exitDue = max(due, stop.extendedDue)
+        emit(.terminate(instance.id))
+    }
+
+    /// STOPPING=1 of an app that was not asked to stop: it gets the time of willTerminate to be gone.
+    mutating func isStopping(_ id: InstanceID) {
+        guard let index = index(of: id), let instance = apps[index].instance, instance.stage == .running,
+            instance.stop == nil, instance.freezer == .thawed
+        else { return }
+        let allowance = apps[index].policy.allowances[.willTerminate]
+        let reading = instance.clock.reading(at: now.monotonic)
+        let reason = TerminationReason.ended(.exited(0))
+        apps[index].instance?.stop = StopOrder(
+            reason: reason, exitDue: reading + allowance, exitAllowance: allowance,
+            extensionLimit: reading + allowance + allowance + allowance, isOwnWish: true)
+        apps[index].instance?.stage = .stopping
+        apps[index].instance?.call = nil
+        apps[index].instance?.livenessDue = nil
+        touch(index)
+    }
+
+    /// EXTEND_TIMEOUT_USEC: during launch and termination only, three times the allowance at most in all.
+    mutating func extendTimeout(_ id: InstanceID, _ time: Nanoseconds) {
+        guard let index = index(of: id), let instance = apps[index].instance, instance.isAlive,
+            !instance.clock.isStopped, time > .zero
+        else { return }
+        let wanted = instance.clock.reading(at: now.monotonic) + time
+        if let call = instance.call {
+            switch call.call.handler {
+            case .didFinishLaunching, .willTerminate: break
+            case .didBecomeActive, .willResignActive, .didEnterBackground, .willEnterForeground: return
+            }
+            let limit = call.issued + call.told + call.told + call.told
+            apps[index].instance?.call?.deadline = max(call.deadline, min(wanted, limit))
+        }
+        if let stop = instance.stop, instance.stage == .stopping {
+            let extended = min(wanted, stop.extensionLimit)
+            apps[index].instance?.stop?.extendedDue = max(stop.extendedDue, extended)
+            if let due = stop.exitDue { apps[index].instance?.stop?.exitDue = max(due, extended) }
+        }
+        touch(index)
+    }
+
+    /// SIGKILL to everything in the control group. The first cause stays: it is what the end is recorded with.
+    mutating func kill(_ index: Int, _ cause: Cause) {
+        guard let instance = apps[index].instance else { return }
+        switch instance.stage {
+        case .spawning:
+            if instance.cause == nil { apps[index].instance?.cause = cause }
+        case .running, .stopping:
+            // An operator's or the shutdown's order outlives the overrun that hastens it: it decides about the restart.
+            apps[index].instance?.cause = cause
+            apps[index].instance?.stage = .killing
+            apps[index].instance?.call = nil
+            apps[index].instance?.livenessDue = nil
+            apps[index].instance?.waitingSince = now.monotonic
+            apps[index].instance?.isNamed = false
+            emit(.kill(instance.id))
+            touch(index)
+        case .killing, .clearing: break
+        }
+    }
+}

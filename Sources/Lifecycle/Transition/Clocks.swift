@@ -1,0 +1,120 @@
+// Time as the core sees it: what the clocks say of the board, and who is due.
+
+extension DeviceLifecycle {
+    /// A wake-up that comes later than this means that the board gave no time (a stopped VM, a sleep in which MONOTONIC
+    /// ran on, a debugger).
+    static let stallThreshold = Nanoseconds.milliseconds(250)
+    /// While a handler's time runs, the core looks at the clock this often, so that a stall in the middle of a long
+    /// allowance is noticed too.
+    static let stallCheckInterval = Nanoseconds.seconds(1)
+    /// BOOTTIME gaining this much on MONOTONIC means that the board slept; less is the time between two readings.
+    static let sleepThreshold = Nanoseconds.milliseconds(500)
+
+    mutating func advanceClocks(to instant: Instant) {
+        let last = now
+        now = instant
+        guard let asked else { return }
+        let late = now.monotonic - max(asked, last.monotonic)
+        if late > Self.stallThreshold {
+            for index in apps.indices where apps[index].instance?.isAlive == true {
+                apps[index].instance?.clock.credit(late)
+                dueOfApp[index] = deadline(ofApp: index)?.at ?? .max
+            }
+            if runningCalls > 0 { emit(.note(.stalled(late))) }
+        }
+        let slept = now.timeAsleep - last.timeAsleep
+        if slept > Self.sleepThreshold { didSleep(slept) }
+    }
+
+    /// The earliest of all deadlines; `.max` for none.
+    var earliestDue: Nanoseconds {
+        var earliest = min(sleepDeadline?.at ?? .max, shutdownDeadline?.at ?? .max)
+        for due in dueOfApp where due < earliest { earliest = due }
+        if runningCalls > 0 { earliest = min(earliest, now.monotonic + Self.stallCheckInterval) }
+        return earliest
+    }
+
+    /// When the core wants to be woken, if nothing happens before, and why.
+    public var nextDeadline: Deadline? {
+        let earliest = earliestDue
+        if earliest == .max { return nil }
+        if let deadline = sleepDeadline, deadline.at == earliest { return deadline }
+        if let deadline = shutdownDeadline, deadline.at == earliest { return deadline }
+        for index in apps.indices where dueOfApp[index] == earliest { return deadline(ofApp: index) }
+        return Deadline(at: earliest, reason: .stallCheck)
+    }
+
+    /// An app's own next deadline.
+    func deadline(ofApp index: Int) -> Deadline? {
+        let id = AppID(rawValue: index)
+        var next: Deadline?
+        func consider(_ at: Nanoseconds?, _ reason: Deadline.Reason) {
+            if let at, at < next?.at ?? .max { next = Deadline(at: at, reason: reason) }
+        }
+        if canLaunch { consider(apps[index].restart.due, .restart(id)) }
+        guard let instance = apps[index].instance else { return next }
+        switch instance.stage {
+        case .spawning: break
+        case .running, .stopping:
+            if let call = instance.call {
+                consider(instance.clock.moment(of: call.deadline), .handler(id, call.call.handler))
+            }
+            if let due = instance.stop?.exitDue { consider(instance.clock.moment(of: due), .exit(id)) }
+            if let due = instance.livenessDue { consider(instance.clock.moment(of: due), .liveness(id)) }
+            if instance.freezer == .freezing { consider(instance.waitingSince + Self.freezeBound, .freeze(id)) }
+        case .killing:
+            if !instance.isNamed { consider(instance.waitingSince + Self.killBound, .clearing(id)) }
+        case .clearing:
+            if !instance.isNamed { consider(instance.waitingSince + Self.clearBound, .clearing(id)) }
+        }
+        return next
+    }
+
+    /// Judges everybody who is due, after the event at hand has been heard: it may have been the sign of life.
+    mutating func judge() {
+        for index in apps.indices where dueOfApp[index] <= now.monotonic || apps[index].isTouched {
+            judge(index)
+        }
+        judgeSleep()
+        judgeShutdown()
+    }
+
+    private mutating func judge(_ index: Int) {
+        let monotonic = now.monotonic
+        if canLaunch, let due = apps[index].restart.due, due <= monotonic {
+            apps[index].restart.due = nil
+            apps[index].queuedLaunch = .restart
+            touch(index)
+        }
+        guard let instance = apps[index].instance else { return }
+        switch instance.stage {
+        case .spawning: break
+        case .running, .stopping: judgeAlive(index, instance)
+        case .killing where !instance.isNamed && instance.waitingSince + Self.killBound <= monotonic:
+            nameCulprits(index, .unkillable)
+        case .clearing where !instance.isNamed && instance.waitingSince + Self.clearBound <= monotonic:
+            nameCulprits(index, .unkillable)
+            forget(index)
+        case .killing, .clearing: break
+        }
+    }
+
+    private mutating func judgeAlive(_ index: Int, _ instance: Instance) {
+        if !instance.clock.isStopped {
+            let reading = instance.clock.reading(at: now.monotonic)
+            if let call = instance.call, call.deadline <= reading {
+                return overrun(index, call, taken: reading - call.issued)
+            }
+            if let stop = instance.stop, let due = stop.exitDue, due <= reading {
+                return kill(index, Cause(reason: .exitOverrun(stop.exitAllowance)))
+            }
+            if let due = instance.livenessDue, due <= reading, let interval = apps[index].policy.liveness {
+                return kill(index, Cause(reason: .livenessMissed(interval)))
+            }
+        }
+        if instance.freezer == .freezing, instance.waitingSince + Self.freezeBound <= now.monotonic {
+            apps[index].instance?.freezer = .stuck
+            nameCulprits(index, .unfreezable)
+        }
+    }
+}

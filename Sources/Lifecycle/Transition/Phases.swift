@@ -1,0 +1,107 @@
+// An app's way between its scene phases: one delegate call at a time, towards its goal.
+
+extension DeviceLifecycle {
+    /// The most that anything on the board allows at present.
+    var phaseLimit: ScenePhase { sleep.state == .awake ? .active : .background }
+
+    func goal(_ index: Int) -> ScenePhase { min(apps[index].requestedPhase, phaseLimit) }
+
+    /// The call that leads one step from where an app stands towards its goal; nil when it is there.
+    private func step(_ instance: Instance, towards goal: ScenePhase) -> HandlerCall? {
+        switch instance.phase {
+        case .active: goal < .active ? .willResignActive : nil
+        case .inactive:
+            switch goal {
+            case .active: .didBecomeActive
+            case .inactive: nil
+            // An app that was never active hears willResignActive all the same: didEnterBackground never comes without.
+            case .background: instance.hasResigned ? .didEnterBackground : .willResignActive
+            }
+        case .background: goal > .background ? .willEnterForeground : nil
+        }
+    }
+
+    /// Makes the next call, if one is due and the app can hear it. Handlers that it lacks have returned at once.
+    mutating func settlePhase(_ index: Int) {
+        while let instance = apps[index].instance, instance.stage == .running, instance.stop == nil,
+            instance.isLaunched,
+            instance.call == nil, instance.freezer == .thawed, instance.freezeReasons.isEmpty,
+            let call = step(instance, towards: goal(index))
+        {
+            var allowance = apps[index].policy.allowances[call.handler]
+            if sleep.state != .awake {
+                guard let bounded = sleepAllowance(call.handler, allowance) else { return }
+                allowance = bounded
+            }
+            if apps[index].policy.handlers.contains(call.handler) {
+                begin(call, index, allowance: allowance, awaitsReply: true)
+            } else {
+                didReturn(call.handler, index)
+            }
+        }
+    }
+
+    /// Issues a call; its time runs from here.
+    mutating func begin(
+        _ call: HandlerCall, _ index: Int, allowance: Nanoseconds, awaitsReply: Bool, awaitsReady: Bool = false
+    ) {
+        guard let instance = apps[index].instance else { return }
+        lastCall += 1
+        let id = CallID(rawValue: lastCall)
+        let reading = instance.clock.reading(at: now.monotonic)
+        apps[index].instance?.call = Call(
+            id: id, call: call, told: allowance, issued: reading, deadline: reading + allowance,
+            awaitsReply: awaitsReply, awaitsReady: awaitsReady)
+        if awaitsReply { emit(.call(instance.id, id, call, deadline: allowance)) }
+    }
+
+    mutating func handlerDidReturn(_ id: InstanceID, _ call: CallID) {
+        guard let index = index(of: id), let outstanding = apps[index].instance?.call, outstanding.id == call,
+            outstanding.awaitsReply
+        else { return }
+        apps[index].instance?.call?.awaitsReply = false
+        finishCall(index)
+    }
+
+    /// The call is over once all that it waits for has come.
+    mutating func finishCall(_ index: Int) {
+        guard let call = apps[index].instance?.call, !call.awaitsReply, !call.awaitsReady else { return }
+        apps[index].instance?.call = nil
+        touch(index)
+        didReturn(call.call.handler, index)
+    }
+
+    /// What follows from the return of a handler.
+    private mutating func didReturn(_ handler: Handler, _ index: Int) {
+        switch handler {
+        case .didFinishLaunching: didLaunch(index)
+        case .didBecomeActive:
+            apps[index].instance?.hasResigned = false
+            enter(.active, index)
+        case .willResignActive:
+            apps[index].instance?.hasResigned = true
+            enter(.inactive, index)
+        case .didEnterBackground: enter(.background, index)
+        case .willEnterForeground: enter(.inactive, index)
+        case .willTerminate: didAnswerTermination(index)
+        }
+    }
+
+    private mutating func enter(_ phase: ScenePhase, _ index: Int) {
+        guard apps[index].instance?.phase != phase else { return }
+        apps[index].instance?.phase = phase
+        emit(.note(.phaseChanged(AppID(rawValue: index), phase)))
+    }
+
+    /// A handler ran into the deadline it was told: the app is killed.
+    mutating func overrun(_ index: Int, _ call: Call, taken: Nanoseconds) {
+        guard let id = apps[index].instance?.id else { return }
+        let handler = call.call.handler
+        let reason =
+            call.awaitsReply
+            ? TerminationReason.overrun(handler, told: call.told) : .readinessMissed(call.told)
+        emit(.note(.overrun(AppID(rawValue: index), id, reason)))
+        if sleep.state == .preparing { sleep.killed.append(apps[index].policy.name) }
+        kill(index, Cause(reason: reason, handler: handler, allowance: call.told, taken: taken))
+    }
+}

@@ -1,0 +1,93 @@
+internal import CLinux
+internal import SystemCalls
+
+/// A message of sd_notify(3), with the kernel's word on who sent it. Nothing in it is checked but that word: whether the
+/// sender may speak for an app is for the caller to find out, by its cgroup.
+public final class Notification {
+    public struct Field: Equatable, Sendable {
+        public let name: String
+        public let value: String
+    }
+
+    /// What is wrong with a datagram that carries no fields.
+    public enum Defect: Equatable, Sendable {
+        /// Longer than 4 KiB, systemd's own limit.
+        case oversized
+        /// The kernel named no sender, or one outside of our pid namespace.
+        case unknownSender
+    }
+
+    public let senderPid: Int32
+    public let senderUser: UInt32
+    public let senderGroup: UInt32
+    public let defect: Defect?
+    /// "READY=1" is ("READY", "1"). Lines without "=" or that are not UTF-8 are left out.
+    public let fields: [Field]
+    public let rejectedLines: Int
+    /// Descriptors that came with it and were closed at once.
+    public let refusedDescriptors: Int
+    private let pidfd: FileDescriptor?
+    // BARRIER=1: closing this tells the sender that everything it sent before has been dealt with.
+    private let barrier: FileDescriptor?
+
+    /// The sender's pidfd, where the kernel gives one (Linux 6.5); owned by this object.
+    public var senderDescriptor: Int32? {
+        switch pidfd {
+        case .some(let descriptor): descriptor.rawValue
+        case .none: nil
+        }
+    }
+
+    /// The sender waits until this message is let go of: messages are to be released in the order they came.
+    public var isBarrier: Bool {
+        switch barrier {
+        case .some: true
+        case .none: false
+        }
+    }
+
+    init(_ raw: linux_notification, _ text: ArraySlice<UInt8>) {
+        senderPid = raw.pid
+        senderUser = raw.uid
+        senderGroup = raw.gid
+        let defect: Defect? =
+            raw.oversized ? .oversized : !raw.has_sender || raw.pid <= 0 ? .unknownSender : nil
+        self.defect = defect
+        let (fields, rejected) = defect == nil ? Self.parse(text) : ([], 0)
+        self.fields = fields
+        rejectedLines = rejected
+        pidfd = raw.pidfd >= 0 ? FileDescriptor(owning: raw.pidfd) : nil
+        let passed = raw.descriptor >= 0 ? FileDescriptor(owning: raw.descriptor) : nil
+        // A barrier is alone in its message and carries exactly one descriptor.
+        let isBarrier = raw.descriptor_count == 1 && fields == [Field(name: "BARRIER", value: "1")]
+        if isBarrier {
+            barrier = passed
+            refusedDescriptors = 0
+        } else {
+            barrier = nil
+            refusedDescriptors = Int(raw.descriptor_count)
+            passed?.close()
+        }
+    }
+
+    /// The value of a field; the last one where it is given twice.
+    public func value(of name: String) -> String? {
+        fields.last { $0.name == name }?.value
+    }
+
+    static func parse(_ text: ArraySlice<UInt8>) -> (fields: [Field], rejected: Int) {
+        var fields: [Field] = []
+        var rejected = 0
+        for line in text.split(separator: UInt8(ascii: "\n")) {
+            guard let separator = line.firstIndex(of: UInt8(ascii: "=")), separator > line.startIndex,
+                let name = String(validating: line[..<separator], as: UTF8.self),
+                let value = String(validating: line[(separator + 1)...], as: UTF8.self)
+            else {
+                rejected += 1
+                continue
+            }
+            fields.append(Field(name: name, value: value))
+        }
+        return (fields, rejected)
+    }
+}

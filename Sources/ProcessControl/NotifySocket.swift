@@ -1,0 +1,58 @@
+internal import CLinux
+public import SystemCalls
+
+/// Where apps send their sd_notify(3) messages: a datagram socket that every user may write to.
+///
+/// The kernel queues few datagrams for one socket (net.unix.max_dgram_qlen) and lets senders wait beyond that. So an app
+/// that floods its socket holds up others that share it; give such apps sockets of their own.
+public final class NotifySocket {
+    public let path: String
+    private let socket: FileDescriptor
+    private var buffer = [UInt8](repeating: 0, count: 4096)
+
+    /// For an event loop: readable when there is a message.
+    public var descriptor: Int32 { socket.rawValue }
+
+    /// "NOTIFY_SOCKET=PATH", for the app's environment.
+    public var environment: String { "NOTIFY_SOCKET=\(path)" }
+
+    /// Binds at an absolute path of at most 107 bytes; what a predecessor left there is removed.
+    public static func open(_ path: String) throws(SystemError) -> NotifySocket {
+        try NotifySocket(path)
+    }
+
+    private init(_ path: String) throws(SystemError) {
+        let descriptor = CLinux.socket(AF_UNIX, linux_datagram_type, 0)
+        guard descriptor >= 0 else { throw SystemError("socket") }
+        socket = FileDescriptor(owning: descriptor)
+        self.path = path
+        if linux_notify_enable(descriptor) != 0 { throw SystemError("SO_PASSCRED") }
+        if linux_notify_bind(descriptor, path) != 0 { throw SystemError("bind", path) }
+    }
+
+    deinit { _ = unlink(path) }
+
+    /// The next message, nil when there is none. Never blocks.
+    public func receive() throws(SystemError) -> Notification? {
+        while true {
+            var raw = linux_notification()
+            let size = buffer.count
+            let result = buffer.withUnsafeMutableBytes {
+                linux_notify_receive(socket.rawValue, $0.baseAddress, size, &raw)
+            }
+            if result == 0 { return Notification(raw, buffer[0..<Int(raw.length)]) }
+            let errno = Errno.current
+            if errno == .again { return nil }
+            if errno != .interrupted { throw SystemError("recvmsg", path, errno: errno) }
+        }
+    }
+
+    /// At most `count` messages, in order, so that an app that floods the socket cannot hold up the loop: what is left
+    /// makes the descriptor readable again. Each message is released before the next is read, barriers with it.
+    public func receive(atMost count: Int, _ body: (Notification) -> Void) throws(SystemError) {
+        for _ in 0..<count {
+            guard let notification = try receive() else { return }
+            body(notification)
+        }
+    }
+}

@@ -1,0 +1,70 @@
+internal import CLinux
+public import SystemCalls
+
+/// A process that need not be a child of ours, held by a pidfd: what is read of it in /proc is checked to be of this
+/// very process, not of a later one with its pid.
+public final class ProcessHandle {
+    public let pid: Int32
+    private let pidfd: FileDescriptor
+
+    /// The pidfd; readable once the process has ended. Owned by this object.
+    public var descriptor: Int32 { pidfd.rawValue }
+
+    private init(pid: Int32, pidfd: consuming FileDescriptor) {
+        self.pid = pid
+        self.pidfd = pidfd
+    }
+
+    /// pidfd_open(2). ESRCH when there is no such process.
+    public static func open(_ pid: Int32) throws(SystemError) -> ProcessHandle {
+        let pidfd = linux_pidfd_open(pid)
+        guard pidfd >= 0 else { throw SystemError("pidfd_open", "\(pid)") }
+        return ProcessHandle(pid: pid, pidfd: FileDescriptor(owning: pidfd))
+    }
+
+    /// A pidfd from SO_PEERPIDFD or SCM_PIDFD. ESRCH when the process is gone and reaped, or not visible from here.
+    public static func adopt(_ pidfd: consuming FileDescriptor) throws(SystemError) -> ProcessHandle {
+        let pid = linux_pidfd_pid(pidfd.rawValue)
+        guard pid > 0 else { throw SystemError("pidfd", errno: .noProcess) }
+        return ProcessHandle(pid: pid, pidfd: pidfd)
+    }
+
+    /// Whether it has not been reaped yet: until then its pid is its own.
+    public var holdsPid: Bool {
+        // EPERM: it is there, but not ours to signal.
+        linux_pidfd_send_signal(pidfd.rawValue, 0) == 0 || Errno.current == .notPermitted
+    }
+
+    /// pidfd_send_signal(2).
+    public func signal(_ number: Int32) throws(SystemError) {
+        if linux_pidfd_send_signal(pidfd.rawValue, number) != 0 { throw SystemError("kill", "\(pid)") }
+    }
+
+    /// When it started, in clock ticks after boot: with the pid, it names a process for as long as the board is up.
+    /// nil when it is gone.
+    public var startTime: UInt64? {
+        var stat = linux_process_stat()
+        guard linux_read_process_stat(pid, 0, &stat) == 0, holdsPid else { return nil }
+        return stat.start_ticks
+    }
+
+    /// Its cgroup v2 as /proc/PID/cgroup has it, "/system.slice/x.service". nil when it is gone.
+    public var controlGroup: String? {
+        guard let path = Self.controlGroup(of: pid), holdsPid else { return nil }
+        return path
+    }
+
+    /// The same for a bare pid, which may be another process by the time of the answer.
+    public static func controlGroup(of pid: Int32) -> String? {
+        guard let text = try? Files.read("/proc/\(pid)/cgroup", limit: 65536) else { return nil }
+        return unifiedPath(in: text)
+    }
+
+    /// The path on the "0::" line of a /proc/PID/cgroup. Once the group has been removed the kernel adds " (deleted)".
+    static func unifiedPath(in text: [UInt8]) -> String? {
+        for line in text.split(separator: UInt8(ascii: "\n")) where line.starts(with: [0x30, 0x3A, 0x3A]) {
+            return String(decoding: line.dropFirst(3), as: UTF8.self)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,71 @@
+import Lifecycle
+import Testing
+
+@Suite struct SleepTests {
+    @Test func prepareForSleepWalksToBackgroundAndReleases_whenAppsAnswer() throws {
+        var board = Board([app("camera")])
+        board.login()
+        board.start()
+        let camera = try board.instance("camera")
+        #expect(try board.view("camera").phase == .active)
+
+        #expect(
+            board.prepareForSleep(true) == [
+                .call(camera, CallID(rawValue: 3), .willResignActive, deadline: .milliseconds(2250))
+            ])
+        board.monotonic += .milliseconds(10)
+        #expect(
+            board.handle(.handlerReturned(camera, CallID(rawValue: 3))) == [
+                .call(camera, CallID(rawValue: 4), .didEnterBackground, deadline: .milliseconds(4490))
+            ])
+        board.monotonic += .milliseconds(10)
+        #expect(board.handle(.handlerReturned(camera, CallID(rawValue: 4))) == [.freeze(camera)])
+        #expect(board.handle(.frozen(camera)) == [.releaseLock(.sleep)])
+        #expect(try board.view("camera").taskState == .suspended)
+        #expect(board.core.device.sleepState == .asleep)
+
+        board.slept = .seconds(3600)
+        #expect(
+            board.prepareForSleep(false) == [
+                .takeLock(.sleep), .thaw(camera),
+                .call(camera, CallID(rawValue: 5), .willEnterForeground, deadline: .seconds(10)),
+            ])
+        #expect(
+            board.handle(.handlerReturned(camera, CallID(rawValue: 5))) == [
+                .call(camera, CallID(rawValue: 6), .didBecomeActive, deadline: .seconds(10))
+            ])
+        #expect(board.handle(.handlerReturned(camera, CallID(rawValue: 6))) == [])
+        #expect(try board.view("camera").phase == .active)
+    }
+
+    @Test func hangingAppIsKilledAtItsDeadlineAndTheLockReleased_whenPreparing() throws {
+        var board = Board([app("camera"), app("hang")])
+        board.login()
+        board.start()
+        let hang = try board.instance("hang")
+        var effects = board.prepareForSleep(true)
+        for effect in effects {
+            if case .call(let instance, let call, .willResignActive, _) = effect {
+                effects += board.handle(.handlerReturned(instance, call))
+            }
+        }
+        for effect in effects {
+            if case .call(let instance, let call, .didEnterBackground, _) = effect, instance != hang {
+                _ = board.obey(board.handle(.handlerReturned(instance, call)))
+            }
+        }
+        #expect(board.wait(.milliseconds(4499)) == [])
+        #expect(board.wait(.milliseconds(1)) == [.kill(hang)])
+        let ended = board.handle(.exited(hang, .signalled(9)))
+        guard case .report(let termination) = ended.first else {
+            Issue.record("no report: \(ended)")
+            return
+        }
+        #expect(termination.reason.namespace == .watchdog)
+        #expect(termination.reason.code == 0x8bad_f00d)
+        #expect(termination.handler == .didEnterBackground)
+        #expect(termination.allowance == .milliseconds(4500))
+        #expect(ended.dropFirst() == [.clear(hang)])
+        #expect(board.handle(.groupEmptied(hang)) == [.releaseLock(.sleep)])
+    }
+}
