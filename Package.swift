@@ -60,6 +60,9 @@ if !embedded {
         .target(
             name: "LifecycleSimulation", dependencies: ["Lifecycle"], path: "Tests/LifecycleSimulation",
             swiftSettings: strict),
+        .executableTarget(
+            name: "lifecycle-simulation", dependencies: ["LifecycleSimulation", "Lifecycle"],
+            path: "Tests/LifecycleSimulationRun", swiftSettings: strict),
         .testTarget(name: "LifecycleTests", dependencies: ["Lifecycle"], swiftSettings: strict),
         .testTarget(
             name: "LifecycleSimulationTests", dependencies: ["Lifecycle", "LifecycleSimulation"],

@@ -1,0 +1,50 @@
+internal import Lifecycle
+
+/// Whether anything is under way.
+extension SimulatedBoard {
+    /// What is under way; nil when the board is at rest.
+    func unrest() -> String? {
+        if stalledUntil != nil || !inbox.isEmpty { return "the event loop stalls" }
+        if core.device.sleepState != .awake { return "the device is \(core.device.sleepState.name)" }
+        if core.device.isShuttingDown { return "the device is shutting down" }
+        if login.sleep != .idle || login.shutdown != .idle { return "logind is at it" }
+        if let request = openRequests.first { return "request \(request.rawValue) waits" }
+        for process in processes {
+            if let unrest = unrest(of: process) { return "\(directory.name(process.instance)) \(unrest)" }
+        }
+        for record in inspection.records where record.isAlive {
+            if let call = record.call { return "\(directory.name(record.instance)) is in \(call.call.handler.method)" }
+        }
+        for app in core.appIDs {
+            guard let view = core.view(of: app) else { continue }
+            if view.restartPending { return "\(view.name) is to be launched" }
+            if view.taskState == .terminating { return "\(view.name) is terminating" }
+        }
+        if let asked {
+            guard case .liveness = asked.reason else { return "\(asked.reason.text(directory)) is due" }
+        }
+        return queue.hasUnrest ? "something is to come" : nil
+    }
+
+    private func unrest(of process: SimulatedProcess) -> String? {
+        if process.stage == .starting { return "is starting" }
+        if process.stage == .exited { return "is being cleared" }
+        if process.killAsked { return "is being killed" }
+        if process.freezeAsked, !process.isFrozen { return "is being frozen" }
+        if process.policy.readiness == .notify, !process.saidReady { return "is not ready" }
+        return nil
+    }
+
+    /// Looks for a moment of rest, and has the checkers look at it.
+    func lookForRest(after event: Event) {
+        if case .ping = event, quietSince != nil { return }
+        guard unrest() == nil else {
+            quietSince = nil
+            return
+        }
+        if quietSince == nil { quietSince = monotonic }
+        inspection.rest(on: self)
+    }
+
+    func finish() { inspection.finish(on: self) }
+}

@@ -1,0 +1,38 @@
+internal import Lifecycle
+
+/// Invariant 10: the state can be written down and read back at any point, and carries on.
+///
+/// At random steps the core is archived and read back. The copy must be equal, must do the same with the event at hand,
+/// be equal again afterwards, and is what the run goes on with. Damaged archives (bytes changed, cut off) give nil or
+/// a core that can be asked and woken; never a crash.
+enum ArchiveChecker {
+    static func compare(
+        _ core: DeviceLifecycle, with copy: DeviceLifecycle?, on event: Event, at instant: Instant
+    ) -> String? {
+        guard var copy else { return "its own archive is not read back" }
+        guard copy == core else { return "what is read back is not equal" }
+        var original = core
+        let expected = original.handle(event, at: instant)
+        let effects = copy.handle(event, at: instant)
+        if effects != expected { return "what is read back does something else with the next event" }
+        if copy != original { return "what is read back is not equal after the next event" }
+        return nil
+    }
+
+    static func damage(_ bytes: [UInt8], at instant: Instant, _ random: inout SeededGenerator) {
+        guard !bytes.isEmpty else { return }
+        var damaged = bytes
+        if random.chance(perMille: 200) { damaged.removeLast(1 + random.below(bytes.count)) }
+        for _ in 0..<(1 + random.below(4)) where !damaged.isEmpty {
+            let index = random.below(damaged.count)
+            damaged[index] = random.chance(perMille: 700) ? UInt8(0x30 + random.below(10)) : UInt8(random.below(256))
+        }
+        guard var core = DeviceLifecycle(archive: damaged) else { return }
+        for app in core.appIDs { _ = core.view(of: app) }
+        _ = core.handle(.woke, at: instant)
+        _ = core.handle(.prepareForSleep(true, delayMax: nil, signalled: instant.monotonic), at: instant)
+        _ = core.handle(.stopRequested, at: instant)
+        _ = core.nextDeadline
+        _ = core.archived()
+    }
+}

@@ -1,0 +1,51 @@
+internal import Lifecycle
+
+/// Invariant 8: any order of doubled, lost or late edges converges.
+///
+/// When the faults have stopped and the board was left in peace, nothing is under way any more: the device is awake,
+/// every app runs or is down for good, both locks are held where there is a logind, no request waits, and nothing is due
+/// but liveness. On the way there the core never asks for the same past moment again and again.
+final class ConvergenceChecker: Checker {
+    private var pastWakes = 0
+    private var locks = [false, false]
+
+    func heard(_ event: Event, _ scene: Scene) {
+        switch event {
+        case .lockTaken(let kind): locks[Int(kind.rawValue)] = true
+        case .loginUnavailable, .loginAvailable: locks = [false, false]
+        case .configured, .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen,
+            .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .lockRefused, .prepareForSleep,
+            .prepareForShutdown, .preparingForSleep, .requested, .requestAbandoned, .stopRequested:
+            break
+        }
+    }
+
+    func did(_ effect: Effect, _ scene: Scene) {
+        if case .releaseLock(let kind) = effect { locks[Int(kind.rawValue)] = false }
+        if case .stopDaemon = effect, let process = scene.board.processes.first(where: { $0.stage == .alive }) {
+            let isNamed = scene.chronicle.record(process.instance)?.isKillAsked == true
+            if !isNamed { violate("the daemon leaves and \(scene.name(process.instance)) runs", scene) }
+        }
+    }
+
+    func stepped(_ step: Step, _ scene: Scene) {
+        guard step.event == .woke, let at = step.asksNow?.at, at <= scene.now else {
+            pastWakes = 0
+            return
+        }
+        pastWakes += 1
+        if pastWakes > 20 { violate("the core asks to be woken in the past for ever", scene) }
+    }
+
+    func finished(_ scene: Scene) {
+        let board = scene.board
+        guard !board.daemonHasLeft, !board.isPoweredOff else { return }
+        if let unrest = board.unrest() { return violate("the board does not come to rest: \(unrest)", scene) }
+        guard board.login.isPresent else { return }
+        for kind in LockKind.allCases where !board.login.held[Int(kind.rawValue)] || !locks[Int(kind.rawValue)] {
+            violate("the \(kind) lock is not held again", scene)
+        }
+    }
+
+    private func violate(_ message: String, _ scene: Scene) { scene.inspection.violate(.convergence, message) }
+}

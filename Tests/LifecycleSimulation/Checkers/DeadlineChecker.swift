@@ -1,0 +1,144 @@
+internal import Lifecycle
+
+/// Invariant 3: no app is ended by a watchdog before the whole deadline it was told, in runnable time.
+///
+/// Runnable time is the checker's own: MONOTONIC, less the time in which the processes were really frozen, less what
+/// the board did not give as far as the core could know (how much later than 250 ms after the moment it had asked for
+/// it was woken). What had passed is noted when an instance is killed, and judged when its end is reported: against the
+/// outstanding call's deadline, against the launch allowance where READY=1 was awaited, against the liveness interval
+/// since the last ping, or against the time to exit since the app was asked to.
+///
+/// The other way round, a watchdog must bite: a call that nobody answers is not left alone for long after the latest
+/// deadline that extensions allow.
+final class DeadlineChecker: Checker {
+    /// An instance's own clock.
+    private final class Watch {
+        let instance: InstanceID
+        let start: Nanoseconds
+        var lost = Nanoseconds.zero
+        var callAt = Nanoseconds.zero
+        var exitAskedAt: Nanoseconds?
+        var exitTold: Nanoseconds?
+        var pingedAt: Nanoseconds
+        var killedAt: Nanoseconds?
+        var callAtKill: InstanceRecord.Call?
+
+        init(_ instance: InstanceID, at now: Nanoseconds) {
+            self.instance = instance
+            start = now
+            pingedAt = now
+        }
+    }
+
+    private var watches: [Watch] = []
+    private var last: Nanoseconds?
+
+    private func watch(_ instance: InstanceID) -> Watch? { watches.first { $0.instance == instance } }
+
+    private func reading(_ watch: Watch, _ scene: Scene) -> Nanoseconds {
+        let frozenSince = scene.board.process(watch.instance)?.frozenSince
+        return (frozenSince ?? scene.now) - watch.lost
+    }
+
+    func heard(_ event: Event, _ scene: Scene) {
+        credit(scene)
+        switch event {
+        case .spawned(let instance): watches.append(Watch(instance, at: scene.now))
+        case .ping(let instance):
+            if let watch = watch(instance) { watch.pingedAt = reading(watch, scene) }
+        case .stopping(let instance):
+            if let watch = watch(instance), watch.exitAskedAt == nil { watch.exitAskedAt = reading(watch, scene) }
+        case .configured, .started, .freezing, .woke, .spawnFailed, .exited, .groupEmptied, .frozen, .handlerReturned,
+            .ready, .extendTimeout, .loginAvailable, .loginUnavailable, .lockTaken, .lockRefused, .prepareForSleep,
+            .prepareForShutdown, .preparingForSleep, .requested, .requestAbandoned, .stopRequested:
+            break
+        }
+    }
+
+    private func credit(_ scene: Scene) {
+        let excess = last.map { scene.step.excess(since: $0) } ?? .zero
+        last = scene.now
+        guard excess > .zero else { return }
+        for watch in watches {
+            guard scene.chronicle.record(watch.instance)?.isFreezeAsked == false else { continue }
+            watch.lost += excess
+        }
+    }
+
+    func did(_ effect: Effect, _ scene: Scene) {
+        switch effect {
+        case .call(let instance, _, let call, let deadline):
+            guard let watch = watch(instance) else { return }
+            watch.callAt = reading(watch, scene)
+            if call.handler == .willTerminate {
+                watch.exitAskedAt = watch.callAt
+                watch.exitTold = deadline
+            }
+        case .terminate(let instance):
+            if let watch = watch(instance), watch.exitAskedAt == nil { watch.exitAskedAt = reading(watch, scene) }
+        case .thaw(let instance):
+            guard let watch = watch(instance) else { return }
+            if let since = scene.board.process(instance)?.frozenSince { watch.lost += scene.now - since }
+            watch.pingedAt = scene.now - watch.lost
+        case .kill(let instance):
+            guard let watch = watch(instance), watch.killedAt == nil else { return }
+            watch.killedAt = reading(watch, scene)
+            watch.callAtKill = scene.chronicle.record(instance)?.call
+        case .report(let end):
+            if end.reason.namespace == .watchdog { judge(end, scene) }
+            watches.removeAll { $0.instance == end.instance }
+        case .spawn, .clear, .freeze, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep, .reply, .note,
+            .appChanged, .deviceChanged, .stopDaemon:
+            break
+        }
+    }
+
+    private func judge(_ end: Termination, _ scene: Scene) {
+        guard let watch = watch(end.instance), let killedAt = watch.killedAt else {
+            return violate("\(scene.name(end.instance)): a watchdog's end that nobody was killed for", scene)
+        }
+        guard let entry = scene.board.directory.entry(end.app) else { return }
+        func least(_ handler: Handler) -> Nanoseconds {
+            min(entry.policy.allowances[handler], entry.former.allowances[handler])
+        }
+        if let handler = end.handler {
+            if let call = watch.callAtKill, call.call.handler == handler {
+                if end.allowance != call.deadline { violate("the report names another allowance than told", scene) }
+                demand(killedAt - watch.callAt, call.deadline, handler.method, end, scene)
+            } else if handler == .didFinishLaunching {
+                demand(killedAt - watch.start, least(handler), "READY=1", end, scene)
+            } else {
+                violate("\(scene.name(end.instance)) ended for a \(handler.method) that was not outstanding", scene)
+            }
+        } else if end.reason.explanation.hasPrefix("liveness") {
+            let interval = min(entry.policy.liveness ?? .zero, entry.former.liveness ?? .zero)
+            demand(killedAt - watch.pingedAt, interval, "WATCHDOG=1", end, scene)
+        } else if let asked = watch.exitAskedAt {
+            let isHurried = scene.chronicle.isShuttingDown || scene.chronicle.isStopping
+            demand(
+                killedAt - asked, watch.exitTold ?? (isHurried ? .zero : least(.willTerminate)), "exit", end, scene)
+        } else {
+            violate("\(scene.name(end.instance)) ended by a watchdog that it was never told of", scene)
+        }
+    }
+
+    private func demand(
+        _ passed: Nanoseconds, _ told: Nanoseconds, _ what: String, _ end: Termination, _ scene: Scene
+    ) {
+        guard passed < told else { return }
+        violate("\(scene.name(end.instance)) was killed for \(what) after \(passed.text) of \(told.text)", scene)
+    }
+
+    func stepped(_ step: Step, _ scene: Scene) {
+        for watch in watches where watch.killedAt == nil {
+            guard let record = scene.chronicle.record(watch.instance), !record.isFreezeAsked, let call = record.call,
+                watch.exitAskedAt == nil || call.call.handler == .willTerminate
+            else { continue }
+            let most = call.deadline + call.deadline + call.deadline + .seconds(10)
+            guard reading(watch, scene) - watch.callAt > most else { continue }
+            violate("\(scene.name(watch.instance)): \(call.call.handler.method) overran, and nothing happened", scene)
+        }
+    }
+
+    private func violate(_ message: String, _ scene: Scene) { scene.inspection.violate(.deadlineKept, message) }
+}

@@ -1,0 +1,90 @@
+internal import Lifecycle
+
+/// Invariant 1: a delay lock is released before logind's limit, always; a new sleep lock is only taken after resume.
+///
+/// The limit is counted from when the signal came (as the event says) with the InhibitDelayMaxUSec that logind really
+/// has and has told. Checked after every step while a lock is held and its handshake runs:
+/// - past the limit, the lock is gone by the end of the step (the first one the core gets, if the board stalled);
+/// - before it, the core has asked to be woken in time.
+/// While a sleep certainly goes on no sleep lock is taken, except where logind has only now appeared. There is never
+/// more than one lock of a kind, held or asked for.
+final class LockChecker: Checker {
+    private enum State { case none, asked, held }
+
+    private var state = [State.none, State.none]
+    private var limit: [Nanoseconds?] = [nil, nil]
+    private var told: Nanoseconds?
+    private var sleep = SleepKnowledge()
+
+    func heard(_ event: Event, _ scene: Scene) {
+        sleep.hear(event, scene)
+        switch event {
+        case .lockTaken(let kind): state[Int(kind.rawValue)] = .held
+        case .lockRefused(let kind): state[Int(kind.rawValue)] = .none
+        case .loginUnavailable:
+            state = [.none, .none]
+            limit = [nil, nil]
+            told = nil
+        case .loginAvailable(let delayMax, _, _):
+            state = [.none, .none]
+            limit = [nil, nil]
+            told = delayMax
+        case .prepareForSleep(let start, let delayMax, let signalled):
+            edge(.sleep, start, delayMax, signalled, scene)
+        case .prepareForShutdown(let start, let delayMax, let signalled):
+            edge(.shutdown, start, delayMax, signalled, scene)
+        case .preparingForSleep(false): limit[0] = nil
+        case .configured, .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen,
+            .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .preparingForSleep, .requested,
+            .requestAbandoned, .stopRequested:
+            break
+        }
+    }
+
+    private func edge(
+        _ kind: LockKind, _ start: Bool, _ delayMax: Nanoseconds?, _ signalled: Nanoseconds, _ scene: Scene
+    ) {
+        if let delayMax { told = delayMax }
+        let index = Int(kind.rawValue)
+        guard start else {
+            limit[index] = nil
+            return
+        }
+        // A daemon that leaves takes its locks with it.
+        guard let told, !scene.chronicle.isStopping, state[index] == .held else { return }
+        let end = signalled + told
+        limit[index] = min(limit[index] ?? end, end)
+    }
+
+    func did(_ effect: Effect, _ scene: Scene) {
+        sleep.see(effect, scene)
+        switch effect {
+        case .takeLock(let kind):
+            if state[Int(kind.rawValue)] != .none {
+                violate("a second \(kind) lock is taken", scene)
+            }
+            state[Int(kind.rawValue)] = .asked
+            guard kind == .sleep, sleep.isCertain else { return }
+            if case .loginAvailable = scene.step.event { return }
+            violate("a sleep lock is taken before the resume", scene)
+        case .releaseLock(let kind): state[Int(kind.rawValue)] = .none
+        case .spawn, .call, .terminate, .kill, .clear, .freeze, .thaw, .nameCulprits, .readPreparingForSleep, .report,
+            .reply, .note, .appChanged, .deviceChanged, .stopDaemon:
+            break
+        }
+    }
+
+    func stepped(_ step: Step, _ scene: Scene) {
+        for kind in LockKind.allCases {
+            let index = Int(kind.rawValue)
+            guard state[index] == .held, let limit = limit[index] else { continue }
+            if scene.now >= limit {
+                violate("the \(kind) lock is still held \((scene.now - limit).text) after logind's limit", scene)
+            } else if step.asksNow?.at ?? .max >= limit {
+                violate("the \(kind) lock is held and nothing is due before logind's limit", scene)
+            }
+        }
+    }
+
+    private func violate(_ message: String, _ scene: Scene) { scene.inspection.violate(.lockReleased, message) }
+}

@@ -1,0 +1,45 @@
+internal import Lifecycle
+
+/// Every request is answered exactly once, unless it was abandoned; and what is answered is true.
+final class RequestChecker: Checker {
+    private var open: [(id: RequestID, request: Request)] = []
+    private var done: [Request] = []
+
+    func heard(_ event: Event, _ scene: Scene) {
+        if case .requested(let id, let request) = event { open.append((id, request)) }
+        if case .requestAbandoned(let id) = event { open.removeAll { $0.id == id } }
+    }
+
+    func did(_ effect: Effect, _ scene: Scene) {
+        guard case .reply(let id, let outcome) = effect else { return }
+        guard let index = open.firstIndex(where: { $0.id == id }) else {
+            return violate("request \(id.rawValue) is answered and nobody waits for it", scene)
+        }
+        let request = open.remove(at: index).request
+        if outcome == .done { done.append(request) }
+    }
+
+    func stepped(_ step: Step, _ scene: Scene) {
+        for request in done where !isTrue(request, scene) {
+            violate("\"\(request.text(scene.board.directory))\" is answered as done, and is not", scene)
+        }
+        done = []
+    }
+
+    private func isTrue(_ request: Request, _ scene: Scene) -> Bool {
+        switch request {
+        case .launch(let app, _): scene.board.core.view(of: app)?.phase != nil
+        case .activate(let app): scene.board.core.view(of: app)?.phase == .active
+        case .background(let app): scene.board.core.view(of: app)?.phase == .background
+        case .terminate(let app, _): scene.board.core.view(of: app)?.instance == nil
+        case .sleep: false
+        }
+    }
+
+    func finished(_ scene: Scene) {
+        guard !scene.board.daemonHasLeft, !scene.board.isPoweredOff, let first = open.first else { return }
+        violate("request \(first.id.rawValue) is never answered", scene)
+    }
+
+    private func violate(_ message: String, _ scene: Scene) { scene.inspection.violate(.requestsAnswered, message) }
+}

@@ -1,0 +1,70 @@
+internal import Lifecycle
+
+/// Restarts follow the policy: only after ends it names, never sooner than the growing delay, never more often in a row
+/// than the limit.
+///
+/// Restarts are counted here from the spawns. Whatever may forgive an app begins a new count: a request for it, a
+/// reload, a shutdown that may be cancelled, an uptime of `restart-reset`.
+final class RestartChecker: Checker {
+    private struct Count {
+        let app: AppID
+        var restarts = 0
+        var lastEnd: Termination?
+        var endedAt = Nanoseconds.zero
+    }
+
+    private var counts: [Count] = []
+
+    private func index(_ app: AppID) -> Int {
+        if let index = counts.firstIndex(where: { $0.app == app }) { return index }
+        counts.append(Count(app: app))
+        return counts.count - 1
+    }
+
+    func heard(_ event: Event, _ scene: Scene) {
+        switch event {
+        case .configured, .prepareForShutdown, .loginAvailable, .stopRequested: counts = []
+        case .requested(_, .launch(let app, _)), .requested(_, .activate(let app)), .requested(_, .background(let app)),
+            .requested(_, .terminate(let app, _)):
+            counts[index(app)] = Count(app: app)
+        case .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen, .handlerReturned,
+            .ready, .ping, .stopping, .extendTimeout, .loginUnavailable, .lockTaken, .lockRefused, .prepareForSleep,
+            .preparingForSleep, .requested, .requestAbandoned:
+            break
+        }
+    }
+
+    func did(_ effect: Effect, _ scene: Scene) {
+        if case .report(let end) = effect {
+            let index = index(end.app)
+            guard let policy = scene.board.directory.entry(end.app)?.policy else { return }
+            if end.uptime >= policy.restartReset { counts[index].restarts = 0 }
+            counts[index].lastEnd = end
+            counts[index].endedAt = scene.now
+        }
+        if case .spawn(let app, _, .restart, _) = effect { restarted(app, scene) }
+    }
+
+    private func restarted(_ app: AppID, _ scene: Scene) {
+        let index = index(app)
+        guard let end = counts[index].lastEnd, let policy = scene.board.directory.entry(app)?.policy else { return }
+        counts[index].restarts += 1
+        let isAllowed =
+            switch policy.restart {
+            case .never: false
+            case .onFailure: end.reason.isFailure
+            case .always: end.reason.namespace != .user && end.reason.namespace != .shutdown
+            }
+        if !isAllowed { violate("\(scene.name(app)) is restarted after \(end.reason.namespace.name)", scene) }
+        if counts[index].restarts >= policy.restartLimit {
+            violate("\(scene.name(app)) is restarted \(counts[index].restarts) times in a row", scene)
+        }
+        var delay = policy.restartDelay
+        for _ in 1..<counts[index].restarts { delay = delay.doubled(upTo: max(policy.restartDelayMax, delay)) }
+        if scene.now - counts[index].endedAt < delay {
+            violate("\(scene.name(app)) is restarted after less than \(delay.text)", scene)
+        }
+    }
+
+    private func violate(_ message: String, _ scene: Scene) { scene.inspection.violate(.restartsBounded, message) }
+}

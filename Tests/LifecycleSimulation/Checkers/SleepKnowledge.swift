@@ -1,0 +1,47 @@
+internal import Lifecycle
+
+/// What the core has been told of sleep, as a checker reads the specification: whether it must be in a sleep now.
+///
+/// Between what certainly begins a sleep and what may end one, there is no excuse. After anything that may end one
+/// nothing is claimed until the next beginning.
+struct SleepKnowledge {
+    private(set) var isCertain = false
+    /// Only edges of a logical sleep have been heard: nothing but an edge ends it.
+    private(set) var isLogical = false
+    private var releasedAt: Nanoseconds?
+    private var asleepBefore: Nanoseconds?
+
+    mutating func hear(_ event: Event, _ scene: Scene) {
+        let asleep = scene.step.at.boottime - scene.step.at.monotonic
+        if let asleepBefore, asleep > asleepBefore, !isLogical { isCertain = false }
+        asleepBefore = asleep
+        if let releasedAt, !isLogical, scene.now - releasedAt >= .seconds(30) { isCertain = false }
+        switch event {
+        case .prepareForSleep(let start, _, _): edge(start, logical: false, scene)
+        case .preparingForSleep(true): edge(true, logical: false, scene)
+        case .preparingForSleep(_): if !isLogical { isCertain = false }
+        case .loginAvailable(_, let sleeping, _): if sleeping || !isLogical { edge(sleeping, logical: false, scene) }
+        case .requested(_, .sleep(let start, let logical)): edge(start, logical: logical, scene)
+        case .configured, .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen,
+            .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .loginUnavailable, .lockTaken, .lockRefused,
+            .prepareForShutdown, .requested, .requestAbandoned, .stopRequested:
+            break
+        }
+    }
+
+    private mutating func edge(_ start: Bool, logical: Bool, _ scene: Scene) {
+        guard start else {
+            isCertain = false
+            return
+        }
+        // A board that is shutting down is not walked to sleep any more.
+        guard !scene.chronicle.isStopping, !scene.chronicle.isShuttingDown else { return }
+        isLogical = logical && (isLogical || !isCertain)
+        if !isCertain { releasedAt = nil }
+        isCertain = true
+    }
+
+    mutating func see(_ effect: Effect, _ scene: Scene) {
+        if case .note(.sleepReleased) = effect { releasedAt = scene.now }
+    }
+}

@@ -1,0 +1,23 @@
+internal import Lifecycle
+
+/// From the first `true` edge until the board is awake nothing is launched and nothing is thawed.
+final class SleepQuietChecker: Checker {
+    private var sleep = SleepKnowledge()
+
+    func heard(_ event: Event, _ scene: Scene) { sleep.hear(event, scene) }
+
+    func did(_ effect: Effect, _ scene: Scene) {
+        sleep.see(effect, scene)
+        guard sleep.isCertain else { return }
+        switch effect {
+        case .spawn(let app, _, _, _):
+            scene.inspection.violate(.quietInSleep, "\(scene.name(app)) is launched in a sleep")
+        case .thaw(let instance):
+            // Edges that nobody could have known to be older.
+            scene.inspection.violate(.quietInSleep, "\(scene.name(instance)) is thawed in a sleep")
+        case .call, .terminate, .kill, .clear, .freeze, .nameCulprits, .takeLock, .releaseLock,
+            .readPreparingForSleep, .report, .reply, .note, .appChanged, .deviceChanged, .stopDaemon:
+            break
+        }
+    }
+}

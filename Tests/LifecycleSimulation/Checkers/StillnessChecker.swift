@@ -1,0 +1,58 @@
+internal import Lifecycle
+
+/// Invariant 2: when the sleep lock is released, every supervised process that is not exempt is dead, frozen, or named.
+///
+/// Looked at when the lock is released and when the core says that the sleep may go on (there may be no lock). An
+/// instance is excused when its app is never frozen by its policy, when nothing can be frozen on this board, or when
+/// its culprits are named in this sleep, before the release or along with it. Frozen means that the kernel has said so,
+/// and that it is true. What is spawned after the release is frozen in the same step.
+final class StillnessChecker: Checker {
+    private var named: [InstanceID] = []
+    private var released = false
+    private var sleep = SleepKnowledge()
+
+    func heard(_ event: Event, _ scene: Scene) {
+        sleep.hear(event, scene)
+        if !sleep.isCertain { released = false }
+    }
+
+    func did(_ effect: Effect, _ scene: Scene) {
+        switch effect {
+        case .nameCulprits(let instance, _): named.append(instance)
+        case .freeze(let instance), .thaw(let instance): named.removeAll { $0 == instance }
+        case .note(.sleepReleased):
+            released = true
+            look(scene)
+        case .releaseLock(.sleep): look(scene)
+        case .spawn, .call, .terminate, .kill, .clear, .takeLock, .releaseLock, .readPreparingForSleep, .report,
+            .reply, .note, .appChanged, .deviceChanged, .stopDaemon:
+            break
+        }
+        sleep.see(effect, scene)
+    }
+
+    private func look(_ scene: Scene) {
+        for record in scene.chronicle.records where !record.isGone {
+            guard !isExempt(record, scene), !named.contains(record.instance) else { continue }
+            let isFrozen = record.isFrozenHeard && scene.board.process(record.instance)?.isFrozen == true
+            guard !isFrozen else { continue }
+            scene.inspection.violate(
+                .everybodyStill, "\(scene.name(record.instance)) is neither dead nor frozen nor named at the release")
+        }
+    }
+
+    private func isExempt(_ record: InstanceRecord, _ scene: Scene) -> Bool {
+        if !scene.chronicle.isFreezingAvailable { return true }
+        guard let entry = scene.board.directory.entry(record.app) else { return true }
+        return !entry.policy.suspend || !entry.former.suspend
+    }
+
+    func stepped(_ step: Step, _ scene: Scene) {
+        guard case .spawned(let instance) = step.event, released, sleep.isCertain,
+            let record = scene.chronicle.record(instance), record.isAlive, !isExempt(record, scene)
+        else { return }
+        if !record.isFreezeAsked, !record.isKillAsked {
+            scene.inspection.violate(.everybodyStill, "\(scene.name(instance)) came up in a sleep and is not frozen")
+        }
+    }
+}

@@ -1,0 +1,62 @@
+public import Lifecycle
+
+/// How far one seed goes.
+public struct SimulationLimits: Sendable {
+    /// Transitions of the core until the board is left in peace.
+    public var steps = 400
+    /// Virtual MONOTONIC time until then.
+    public var duration = Nanoseconds.seconds(1200)
+    /// How long the board then has to settle.
+    public var settling = Nanoseconds.seconds(600)
+    /// How often the state is written down and read back, out of 1000 steps.
+    public var archivePerMille = 40
+    /// Keeps the whole trace, not only its tail.
+    public var keepsTrace = false
+
+    public init() {}
+}
+
+/// What one seed came to.
+public struct SimulationOutcome: Sendable {
+    public let seed: UInt64
+    public let steps: Int
+    public let virtualTime: Nanoseconds
+    public let violation: Violation?
+    /// What happened, or the last of it, one line an event or effect.
+    public let trace: [String]
+}
+
+/// Stands between board and core to break it on purpose: checkers that do not notice are not worth having.
+public protocol CoreInterposer: AnyObject {
+    /// What the core hears in place of an event; nil: nothing.
+    func event(_ event: Event, at instant: Instant) -> Event?
+    /// What the board is asked for in place of what the core wants.
+    func effects(_ effects: [Effect], after event: Event, at instant: Instant, _ core: DeviceLifecycle) -> [Effect]
+    /// What is read back of a core that was written down.
+    func reread(_ core: DeviceLifecycle) -> DeviceLifecycle?
+}
+
+extension CoreInterposer {
+    public func event(_ event: Event, at instant: Instant) -> Event? { event }
+    public func effects(
+        _ effects: [Effect], after event: Event, at instant: Instant, _ core: DeviceLifecycle
+    ) -> [Effect] { effects }
+    public func reread(_ core: DeviceLifecycle) -> DeviceLifecycle? { DeviceLifecycle(archive: core.archived()) }
+}
+
+/// Runs one seed to its end, or to the first violation. The same arguments always give the same outcome.
+///
+/// only: the checkers that look; nil for all.
+public func simulate(
+    seed: UInt64, limits: SimulationLimits = SimulationLimits(), interposer: (any CoreInterposer)? = nil,
+    only: Set<CheckerName>? = nil
+) -> SimulationOutcome {
+    let board = SimulatedBoard(seed: seed, limits: limits, interposer: interposer, only: only)
+    let start = board.monotonic
+    board.run()
+    let violation = board.inspection.violation
+    let wantsTrace = violation != nil || limits.keepsTrace
+    return SimulationOutcome(
+        seed: seed, steps: board.steps, virtualTime: board.monotonic - start, violation: violation,
+        trace: wantsTrace ? board.trace.lines(board.directory) : [])
+}
