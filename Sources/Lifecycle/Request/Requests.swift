@@ -7,7 +7,7 @@ struct PendingRequest: Equatable {
     var wish: Wish
     /// For `phase`.
     var phase: ScenePhase
-    /// The instance that was on its way out when the request came: its end is no answer.
+    /// The instance that was on its way out when the request came: its end is no answer. For `ended`: the one that is to end.
     var ignoring: InstanceID?
 }
 
@@ -97,6 +97,9 @@ extension DeviceLifecycle {
             } else {
                 emit(.reply(id, .sleepReady(sleep: sleep.id, killed: sleep.killed)))
             }
+        } else if sleep.state == .preparing, sleep.isAnnouncedByLogin {
+            // logind goes on with it and waits for its lock: only logind can take it back.
+            emit(.reply(id, .denied("logind is preparing this sleep")))
         } else {
             endSleep(cancelled: false)
             emit(.reply(id, .sleepReady(sleep: sleep.id, killed: [])))
@@ -109,7 +112,9 @@ extension DeviceLifecycle {
         _ id: RequestID, _ index: Int, _ wish: PendingRequest.Wish, _ phase: ScenePhase = .active
     ) {
         var request = PendingRequest(id: id, app: index, wish: wish, phase: phase)
-        if let instance = apps[index].instance, instance.stage == .killing || instance.stage == .clearing {
+        if let instance = apps[index].instance,
+            wish == .ended || instance.stage == .killing || instance.stage == .clearing
+        {
             request.ignoring = instance.id
         }
         requests.append(request)
@@ -156,8 +161,9 @@ extension DeviceLifecycle {
 
     private func isFulfilled(_ request: PendingRequest) -> Bool {
         let app = apps[request.app]
-        guard let instance = app.instance else { return request.wish == .ended && app.queuedLaunch == nil }
-        guard instance.stage == .running else { return false }
+        // The next instance may have been started already.
+        if request.wish == .ended { return app.instance == nil || app.instance?.id != request.ignoring }
+        guard let instance = app.instance, instance.stage == .running else { return false }
         switch request.wish {
         case .running: return instance.isLaunched && instance.call == nil && instance.phase == goal(request.app)
         case .phase:

@@ -29,6 +29,8 @@ struct Login: Equatable {
     var isAvailable = false
     var delayMax: Nanoseconds?
     var locks = Locks()
+    /// The sleep lock was refused, and asked for once more since: nothing but an edge makes us ask again.
+    var hasRetried = false
 }
 
 extension DeviceLifecycle {
@@ -74,6 +76,7 @@ extension DeviceLifecycle {
         login.locks[kind] = .held
         switch kind {
         case .sleep:
+            login.hasRetried = false
             if sleep.state == .asleep, sleep.isAnnouncedByLogin {
                 releaseLock(.sleep)
             } else if sleep.state == .awake {
@@ -88,6 +91,13 @@ extension DeviceLifecycle {
     mutating func lockWasRefused(_ kind: LockKind) {
         guard login.locks[kind] == .requested else { return }
         login.locks[kind] = .none
-        if kind == .sleep, sleep.state == .awake { emit(.readPreparingForSleep) }
+        if kind == .sleep, sleep.state == .awake, !login.hasRetried { emit(.readPreparingForSleep) }
+    }
+
+    /// Refused while a sleep was being prepared that is over by now.
+    mutating func retryLock() {
+        guard login.isAvailable, login.locks[.sleep] == .none, !login.hasRetried else { return }
+        login.hasRetried = true
+        takeLock(.sleep)
     }
 }

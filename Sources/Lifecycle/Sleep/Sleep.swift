@@ -44,7 +44,11 @@ extension DeviceLifecycle {
 
     mutating func hearPrepareForSleep(_ start: Bool, delayMax: Nanoseconds?, signalled: Nanoseconds) {
         if let delayMax { login.delayMax = delayMax }
-        guard start else { return endSleep(cancelled: false) }
+        guard start else {
+            login.hasRetried = false
+            // Awake already: all it can mean is that a lock that was refused can be had now.
+            return sleep.state == .awake ? takeLock(.sleep) : endSleep(cancelled: false)
+        }
         announceSleep(since: min(signalled, now.monotonic), logical: false, byLogin: true)
     }
 
@@ -54,7 +58,8 @@ extension DeviceLifecycle {
         case (.asleep, true): if sleep.recheckAt != nil { sleep.recheckAt = now.monotonic + Self.cancellationDelay }
         case (.asleep, _):
             if let recheck = sleep.recheckAt, recheck <= now.monotonic || recheck == .max { endSleep(cancelled: true) }
-        case (.awake, _), (.preparing, _): break
+        case (.awake, _): retryLock()
+        case (.preparing, _): break
         }
     }
 

@@ -109,5 +109,6 @@ extension Login {
         archive.optional(&delayMax, .zero) { $0.value(&$1) }
         archive.raw(&locks.sleep)
         archive.raw(&locks.shutdown)
+        archive.value(&hasRetried)
     }
 }

@@ -12,7 +12,7 @@ extension DeviceLifecycle {
         apps[index].queuedLaunch = nil
         apps[index].restart.due = nil
         touch(index)
-        guard let instance = apps[index].instance else { return }
+        guard let instance = apps[index].instance else { return denyWaiting(index) }
         switch instance.stage {
         case .spawning: apps[index].instance?.cause = Cause(reason: reason)
         case .running, .stopping:
@@ -23,8 +23,13 @@ extension DeviceLifecycle {
             } else {
                 tightenStop(index, reason, limit: limit)
             }
-        case .killing, .clearing: break
+        case .killing, .clearing: denyWaiting(index)
         }
+    }
+
+    /// The launch they wait for will not come.
+    private mutating func denyWaiting(_ index: Int) {
+        deny("another request ended it") { $0.app == index && $0.wish != .ended }
     }
 
     /// A second order: the shorter limit counts, and an app that was ending by its own wish is now asked to.

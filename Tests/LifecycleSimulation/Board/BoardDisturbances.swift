@@ -159,6 +159,8 @@ extension SimulatedBoard {
     func calmDown() {
         say("from here on everything is well")
         calmSince = monotonic
+        quietSince = nil
+        schedule(.deliver(.woke), after: .seconds(1))
         plan.isOver = true
         healProcesses()
         if logicalSleep { request(.sleep(start: false, logical: true)) }

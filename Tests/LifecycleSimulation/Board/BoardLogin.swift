@@ -25,7 +25,8 @@ extension SimulatedBoard {
         login.asked[Int(kind.rawValue)] = true
         let delay =
             plan.strikes(.lockLate, &random) ? random.magnitude(.milliseconds(10), .seconds(8)) : transport()
-        plan(.answersInhibit(kind, incarnation: login.incarnation), after: delay)
+        plan(
+            .answersInhibit(kind, incarnation: login.incarnation, connection: login.connection), after: delay)
     }
 
     func closeLock(_ kind: LockKind) {
@@ -44,7 +45,8 @@ extension SimulatedBoard {
 
     func happen(_ act: LoginAct) {
         switch act {
-        case .answersInhibit(let kind, let incarnation): answerInhibit(kind, incarnation)
+        case .answersInhibit(let kind, let incarnation, let connection):
+            if connection == login.connection { answerInhibit(kind, incarnation) }
         case .answersPreparing(let incarnation):
             let unknown = incarnation != login.incarnation || plan.strikes(.preparingUnknown, &random)
             let answer = unknown ? nil : login.sleep != .idle
@@ -71,7 +73,9 @@ extension SimulatedBoard {
     private func answerInhibit(_ kind: LockKind, _ incarnation: Int) {
         guard incarnation == login.incarnation, login.isPresent else { return }
         login.asked[Int(kind.rawValue)] = false
-        if login.isPreparing(kind) || plan.strikes(.lockRefused, &random) {
+        let isIdle = !login.isPreparing(kind)
+        login.refusedIdly[Int(kind.rawValue)] = isIdle && plan.strikes(.lockRefused, &random)
+        if !isIdle || login.refusedIdly[Int(kind.rawValue)] {
             sendFromLogin(.lockRefused(kind), after: transport())
         } else {
             login.held[Int(kind.rawValue)] = true

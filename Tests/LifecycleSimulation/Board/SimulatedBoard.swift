@@ -130,6 +130,8 @@ final class SimulatedBoard {
         let effects = ask(given, at: at)
         directory.learn(from: given, core)
         if case .requested(let id, _) = given { openRequests.append(id) }
+        if case .requestAbandoned(let id) = given { openRequests.removeAll { $0 == id } }
+        if given == .loginUnavailable { login.connection += 1 }
         let before = asked
         asked = core.nextDeadline
         let step = Step(number: steps, event: given, effects: effects, at: at, askedBefore: before, asksNow: asked)

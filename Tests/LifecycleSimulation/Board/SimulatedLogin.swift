@@ -2,7 +2,7 @@ internal import Lifecycle
 
 enum LoginAct: Equatable {
     /// An Inhibit call is answered. incarnation: of logind; one that is gone answers nothing.
-    case answersInhibit(LockKind, incarnation: Int)
+    case answersInhibit(LockKind, incarnation: Int, connection: Int)
     case answersPreparing(incarnation: Int)
     /// InhibitDelayMaxUSec is over.
     case losesPatience(LockKind, handshake: Int)
@@ -28,6 +28,8 @@ struct SimulatedLogin {
 
     var isPresent = false
     var incarnation = 0
+    /// The daemon's connection: with it go the calls that are not answered yet.
+    var connection = 0
     var delayMax = Nanoseconds.seconds(5)
     var sleep = Stage.idle
     var shutdown = Stage.idle
@@ -36,6 +38,8 @@ struct SimulatedLogin {
     /// The locks the daemon holds (a descriptor of ours is open, and this logind gave it).
     var held = [false, false]
     var asked = [false, false]
+    /// The last Inhibit call was refused though nothing is being prepared.
+    var refusedIdly = [false, false]
     /// Messages of one connection do not overtake each other.
     var lastDelivery = Nanoseconds.zero
     /// The sleep hook waits for the daemon's answer.

@@ -42,7 +42,8 @@ final class ConvergenceChecker: Checker {
         guard !board.daemonHasLeft, !board.isPoweredOff else { return }
         if let unrest = board.unrest() { return violate("the board does not come to rest: \(unrest)", scene) }
         guard board.login.isPresent else { return }
-        for kind in LockKind.allCases where !board.login.held[Int(kind.rawValue)] || !locks[Int(kind.rawValue)] {
+        for kind in LockKind.allCases where !board.login.refusedIdly[Int(kind.rawValue)] {
+            if board.login.held[Int(kind.rawValue)], locks[Int(kind.rawValue)] { continue }
             violate("the \(kind) lock is not held again", scene)
         }
     }

@@ -16,9 +16,16 @@ final class DeadlineChecker: Checker {
         let instance: InstanceID
         let start: Nanoseconds
         var lost = Nanoseconds.zero
+        /// Between the order to freeze and the thaw, frozen or not: the core cannot count that.
+        var held = Nanoseconds.zero
+        var heldSince = Nanoseconds.zero
+        var heldAtCall = Nanoseconds.zero
         var callAt = Nanoseconds.zero
         var exitAskedAt: Nanoseconds?
-        var exitTold: Nanoseconds?
+        var exitTold = Nanoseconds.zero
+        /// What policies said when it counted; a reload may change them.
+        var launchTold = Nanoseconds.zero
+        var livenessTold = Nanoseconds.zero
         var pingedAt: Nanoseconds
         var killedAt: Nanoseconds?
         var callAtKill: InstanceRecord.Call?
@@ -36,23 +43,41 @@ final class DeadlineChecker: Checker {
     private func watch(_ instance: InstanceID) -> Watch? { watches.first { $0.instance == instance } }
 
     private func reading(_ watch: Watch, _ scene: Scene) -> Nanoseconds {
-        let frozenSince = scene.board.process(watch.instance)?.frozenSince
-        return (frozenSince ?? scene.now) - watch.lost
+        // A thaw that the board has not carried out yet is in `lost` already.
+        guard scene.chronicle.record(watch.instance)?.isFreezeAsked == true,
+            let frozenSince = scene.board.process(watch.instance)?.frozenSince
+        else { return scene.now - watch.lost }
+        return frozenSince - watch.lost
     }
 
     func heard(_ event: Event, _ scene: Scene) {
         credit(scene)
         switch event {
-        case .spawned(let instance): watches.append(Watch(instance, at: scene.now))
+        case .spawned(let instance):
+            let watch = Watch(instance, at: scene.now)
+            watch.launchTold = policy(of: instance, scene)?.allowances[.didFinishLaunching] ?? .zero
+            watches.append(watch)
         case .ping(let instance):
-            if let watch = watch(instance) { watch.pingedAt = reading(watch, scene) }
+            if let watch = watch(instance), watch.killedAt == nil { watch.pingedAt = reading(watch, scene) }
         case .stopping(let instance):
-            if let watch = watch(instance), watch.exitAskedAt == nil { watch.exitAskedAt = reading(watch, scene) }
+            askedToExit(instance, scene)
         case .configured, .started, .freezing, .woke, .spawnFailed, .exited, .groupEmptied, .frozen, .handlerReturned,
             .ready, .extendTimeout, .loginAvailable, .loginUnavailable, .lockTaken, .lockRefused, .prepareForSleep,
             .prepareForShutdown, .preparingForSleep, .requested, .requestAbandoned, .stopRequested:
             break
         }
+    }
+
+    private func policy(of instance: InstanceID, _ scene: Scene) -> AppPolicy? {
+        scene.board.directory.app(of: instance).flatMap { scene.board.directory.entry($0)?.policy }
+    }
+
+    /// Nobody tells the app how long it has to exit: that is its policy's, or less in a shutdown.
+    private func askedToExit(_ instance: InstanceID, _ scene: Scene) {
+        guard let watch = watch(instance), watch.exitAskedAt == nil else { return }
+        watch.exitAskedAt = reading(watch, scene)
+        guard !scene.chronicle.isShuttingDown, !scene.chronicle.isStopping else { return }
+        watch.exitTold = policy(of: instance, scene)?.allowances[.willTerminate] ?? .zero
     }
 
     private func credit(_ scene: Scene) {
@@ -70,24 +95,30 @@ final class DeadlineChecker: Checker {
         case .call(let instance, _, let call, let deadline):
             guard let watch = watch(instance) else { return }
             watch.callAt = reading(watch, scene)
+            watch.heldAtCall = watch.held
             if call.handler == .willTerminate {
                 watch.exitAskedAt = watch.callAt
                 watch.exitTold = deadline
             }
         case .terminate(let instance):
-            if let watch = watch(instance), watch.exitAskedAt == nil { watch.exitAskedAt = reading(watch, scene) }
+            askedToExit(instance, scene)
         case .thaw(let instance):
             guard let watch = watch(instance) else { return }
             if let since = scene.board.process(instance)?.frozenSince { watch.lost += scene.now - since }
             watch.pingedAt = scene.now - watch.lost
+            watch.held += scene.now - watch.heldSince
+        case .freeze(let instance): watch(instance)?.heldSince = scene.now
         case .kill(let instance):
             guard let watch = watch(instance), watch.killedAt == nil else { return }
             watch.killedAt = reading(watch, scene)
             watch.callAtKill = scene.chronicle.record(instance)?.call
+            if let app = scene.board.directory.app(of: instance), let entry = scene.board.directory.entry(app) {
+                watch.livenessTold = min(entry.policy.liveness ?? .zero, entry.former.liveness ?? .zero)
+            }
         case .report(let end):
             if end.reason.namespace == .watchdog { judge(end, scene) }
             watches.removeAll { $0.instance == end.instance }
-        case .spawn, .clear, .freeze, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep, .reply, .note,
+        case .spawn, .clear, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep, .reply, .note,
             .appChanged, .deviceChanged, .stopDaemon:
             break
         }
@@ -97,26 +128,19 @@ final class DeadlineChecker: Checker {
         guard let watch = watch(end.instance), let killedAt = watch.killedAt else {
             return violate("\(scene.name(end.instance)): a watchdog's end that nobody was killed for", scene)
         }
-        guard let entry = scene.board.directory.entry(end.app) else { return }
-        func least(_ handler: Handler) -> Nanoseconds {
-            min(entry.policy.allowances[handler], entry.former.allowances[handler])
-        }
         if let handler = end.handler {
             if let call = watch.callAtKill, call.call.handler == handler {
                 if end.allowance != call.deadline { violate("the report names another allowance than told", scene) }
                 demand(killedAt - watch.callAt, call.deadline, handler.method, end, scene)
             } else if handler == .didFinishLaunching {
-                demand(killedAt - watch.start, least(handler), "READY=1", end, scene)
+                demand(killedAt - watch.start, watch.launchTold, "READY=1", end, scene)
             } else {
                 violate("\(scene.name(end.instance)) ended for a \(handler.method) that was not outstanding", scene)
             }
         } else if end.reason.explanation.hasPrefix("liveness") {
-            let interval = min(entry.policy.liveness ?? .zero, entry.former.liveness ?? .zero)
-            demand(killedAt - watch.pingedAt, interval, "WATCHDOG=1", end, scene)
+            demand(killedAt - watch.pingedAt, watch.livenessTold, "WATCHDOG=1", end, scene)
         } else if let asked = watch.exitAskedAt {
-            let isHurried = scene.chronicle.isShuttingDown || scene.chronicle.isStopping
-            demand(
-                killedAt - asked, watch.exitTold ?? (isHurried ? .zero : least(.willTerminate)), "exit", end, scene)
+            demand(killedAt - asked, watch.exitTold, "exit", end, scene)
         } else {
             violate("\(scene.name(end.instance)) ended by a watchdog that it was never told of", scene)
         }
@@ -135,6 +159,7 @@ final class DeadlineChecker: Checker {
                 watch.exitAskedAt == nil || call.call.handler == .willTerminate
             else { continue }
             let most = call.deadline + call.deadline + call.deadline + .seconds(10)
+                + (watch.held - watch.heldAtCall)
             guard reading(watch, scene) - watch.callAt > most else { continue }
             violate("\(scene.name(watch.instance)): \(call.call.handler.method) overran, and nothing happened", scene)
         }

@@ -53,6 +53,17 @@ final class HandlerOrderChecker: Checker {
         return possible
     }
 
+    /// A reload may change what is implemented: until it, the former handlers were silent or not.
+    func heard(_ event: Event, _ scene: Scene) {
+        guard case .configured = event else { return }
+        for index in places.indices {
+            guard let record = scene.chronicle.record(places[index].instance), record.isSpawned,
+                let entry = scene.board.directory.entry(record.app)
+            else { continue }
+            places[index].possible = closure(places[index].possible, lacking: entry.former.handlers)
+        }
+    }
+
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
         case .spawn(_, let instance, _, let background):
@@ -81,10 +92,8 @@ final class HandlerOrderChecker: Checker {
         else { return }
         let handlers = entry.policy.handlers
         guard handlers.contains(call.handler) else { return violate("is called and not implemented") }
-        // A reload may have changed what is implemented: both are silent then.
-        let silent = handlers.intersection(entry.former.handlers)
         var possible = [Bool](repeating: false, count: Place.allCases.count)
-        let before = closure(places[index].possible, lacking: silent)
+        let before = closure(places[index].possible, lacking: handlers)
         for place in Place.allCases where before[place.rawValue] {
             if let next = Self.next(place, call.handler) { possible[next.rawValue] = true }
         }

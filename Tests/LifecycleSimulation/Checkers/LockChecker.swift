@@ -6,6 +6,8 @@ internal import Lifecycle
 /// has and has told. Checked after every step while a lock is held and its handshake runs:
 /// - past the limit, the lock is gone by the end of the step (the first one the core gets, if the board stalled);
 /// - before it, the core has asked to be woken in time.
+/// A shutdown's lock is excused once the board was late in its handshake: the apps are given the time to die that they
+/// would have had.
 /// While a sleep certainly goes on no sleep lock is taken, except where logind has only now appeared. There is never
 /// more than one lock of a kind, held or asked for.
 final class LockChecker: Checker {
@@ -14,6 +16,7 @@ final class LockChecker: Checker {
     private var state = [State.none, State.none]
     private var limit: [Nanoseconds?] = [nil, nil]
     private var told: Nanoseconds?
+    private var shutdownIsLate = false
     private var sleep = SleepKnowledge()
 
     func heard(_ event: Event, _ scene: Scene) {
@@ -53,6 +56,7 @@ final class LockChecker: Checker {
         // A daemon that leaves takes its locks with it.
         guard let told, !scene.chronicle.isStopping, state[index] == .held else { return }
         let end = signalled + told
+        if kind == .shutdown { shutdownIsLate = end - scene.now < scene.board.devicePolicy.sleepMargin }
         limit[index] = min(limit[index] ?? end, end)
     }
 
@@ -64,10 +68,12 @@ final class LockChecker: Checker {
                 violate("a second \(kind) lock is taken", scene)
             }
             state[Int(kind.rawValue)] = .asked
-            guard kind == .sleep, sleep.isCertain else { return }
+            guard kind == .sleep, sleep.isBinding else { return }
             if case .loginAvailable = scene.step.event { return }
             violate("a sleep lock is taken before the resume", scene)
-        case .releaseLock(let kind): state[Int(kind.rawValue)] = .none
+        case .releaseLock(let kind):
+            state[Int(kind.rawValue)] = .none
+            limit[Int(kind.rawValue)] = nil
         case .spawn, .call, .terminate, .kill, .clear, .freeze, .thaw, .nameCulprits, .readPreparingForSleep, .report,
             .reply, .note, .appChanged, .deviceChanged, .stopDaemon:
             break
@@ -75,7 +81,8 @@ final class LockChecker: Checker {
     }
 
     func stepped(_ step: Step, _ scene: Scene) {
-        for kind in LockKind.allCases {
+        if let asked = step.askedBefore?.at, scene.now - asked > .milliseconds(100) { shutdownIsLate = true }
+        for kind in LockKind.allCases where kind == .sleep || !shutdownIsLate {
             let index = Int(kind.rawValue)
             guard state[index] == .held, let limit = limit[index] else { continue }
             if scene.now >= limit {

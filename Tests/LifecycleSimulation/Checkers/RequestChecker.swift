@@ -2,11 +2,24 @@ internal import Lifecycle
 
 /// Every request is answered exactly once, unless it was abandoned; and what is answered is true.
 final class RequestChecker: Checker {
-    private var open: [(id: RequestID, request: Request)] = []
-    private var done: [Request] = []
+    private struct Open {
+        let id: RequestID
+        let request: Request
+        /// What ran when the request came.
+        let instance: InstanceID?
+    }
+
+    private var open: [Open] = []
+    private var done: [Open] = []
 
     func heard(_ event: Event, _ scene: Scene) {
-        if case .requested(let id, let request) = event { open.append((id, request)) }
+        if case .requested(let id, let request) = event {
+            var instance: InstanceID?
+            if case .terminate(let app, _) = request {
+                instance = scene.chronicle.records.last { $0.app == app && !$0.isGone }?.instance
+            }
+            open.append(Open(id: id, request: request, instance: instance))
+        }
         if case .requestAbandoned(let id) = event { open.removeAll { $0.id == id } }
     }
 
@@ -15,23 +28,24 @@ final class RequestChecker: Checker {
         guard let index = open.firstIndex(where: { $0.id == id }) else {
             return violate("request \(id.rawValue) is answered and nobody waits for it", scene)
         }
-        let request = open.remove(at: index).request
+        let request = open.remove(at: index)
         if outcome == .done { done.append(request) }
     }
 
     func stepped(_ step: Step, _ scene: Scene) {
         for request in done where !isTrue(request, scene) {
-            violate("\"\(request.text(scene.board.directory))\" is answered as done, and is not", scene)
+            violate("\"\(request.request.text(scene.board.directory))\" is answered as done, and is not", scene)
         }
         done = []
     }
 
-    private func isTrue(_ request: Request, _ scene: Scene) -> Bool {
-        switch request {
+    private func isTrue(_ open: Open, _ scene: Scene) -> Bool {
+        switch open.request {
         case .launch(let app, _): scene.board.core.view(of: app)?.phase != nil
         case .activate(let app): scene.board.core.view(of: app)?.phase == .active
         case .background(let app): scene.board.core.view(of: app)?.phase == .background
-        case .terminate(let app, _): scene.board.core.view(of: app)?.instance == nil
+        case .terminate(let app, _):
+            scene.board.core.view(of: app)?.instance == nil || scene.board.core.view(of: app)?.instance != open.instance
         case .sleep: false
         }
     }

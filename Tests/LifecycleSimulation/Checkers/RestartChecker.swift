@@ -8,25 +8,29 @@ internal import Lifecycle
 final class RestartChecker: Checker {
     private struct Count {
         let app: AppID
+        /// Those heard of before its last spawn.
+        var shutdowns = 0
         var restarts = 0
         var lastEnd: Termination?
         var endedAt = Nanoseconds.zero
     }
 
     private var counts: [Count] = []
+    private var shutdowns = 0
 
     private func index(_ app: AppID) -> Int {
         if let index = counts.firstIndex(where: { $0.app == app }) { return index }
-        counts.append(Count(app: app))
+        counts.append(Count(app: app, shutdowns: shutdowns))
         return counts.count - 1
     }
 
     func heard(_ event: Event, _ scene: Scene) {
         switch event {
-        case .configured, .prepareForShutdown, .loginAvailable, .stopRequested: counts = []
+        case .configured: counts = counts.map { Count(app: $0.app, shutdowns: $0.shutdowns) }
+        case .prepareForShutdown, .loginAvailable, .stopRequested: shutdowns += 1
         case .requested(_, .launch(let app, _)), .requested(_, .activate(let app)), .requested(_, .background(let app)),
             .requested(_, .terminate(let app, _)):
-            counts[index(app)] = Count(app: app)
+            counts[index(app)] = Count(app: app, shutdowns: counts[index(app)].shutdowns)
         case .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen, .handlerReturned,
             .ready, .ping, .stopping, .extendTimeout, .loginUnavailable, .lockTaken, .lockRefused, .prepareForSleep,
             .preparingForSleep, .requested, .requestAbandoned:
@@ -42,12 +46,20 @@ final class RestartChecker: Checker {
             counts[index].lastEnd = end
             counts[index].endedAt = scene.now
         }
-        if case .spawn(let app, _, .restart, _) = effect { restarted(app, scene) }
+        if case .spawn(let app, _, let reason, _) = effect {
+            if reason == .restart { restarted(app, scene) }
+            counts[index(app)].shutdowns = shutdowns
+        }
     }
 
     private func restarted(_ app: AppID, _ scene: Scene) {
         let index = index(app)
         guard let end = counts[index].lastEnd, let policy = scene.board.directory.entry(app)?.policy else { return }
+        if counts[index].shutdowns != shutdowns {
+            // A shutdown was cancelled since its last spawn: who ran before it comes back.
+            counts[index] = Count(app: app, shutdowns: shutdowns)
+            return
+        }
         counts[index].restarts += 1
         let isAllowed =
             switch policy.restart {

@@ -6,6 +6,9 @@ internal import Lifecycle
 /// nothing is claimed until the next beginning.
 struct SleepKnowledge {
     private(set) var isCertain = false
+    /// As `isCertain`, but an older sleep may end in this very step, before the event at hand begins one.
+    var isBinding: Bool { isCertain && !mayHaveEnded }
+    private var mayHaveEnded = false
     /// Only edges of a logical sleep have been heard: nothing but an edge ends it.
     private(set) var isLogical = false
     private var releasedAt: Nanoseconds?
@@ -13,9 +16,11 @@ struct SleepKnowledge {
 
     mutating func hear(_ event: Event, _ scene: Scene) {
         let asleep = scene.step.at.boottime - scene.step.at.monotonic
-        if let asleepBefore, asleep > asleepBefore, !isLogical { isCertain = false }
+        let hasSlept = asleepBefore.map { asleep > $0 } ?? false
         asleepBefore = asleep
-        if let releasedAt, !isLogical, scene.now - releasedAt >= .seconds(30) { isCertain = false }
+        let isOverdue = releasedAt.map { scene.now - $0 >= .seconds(30) } ?? false
+        mayHaveEnded = !isLogical && (hasSlept || isOverdue)
+        if mayHaveEnded { isCertain = false }
         switch event {
         case .prepareForSleep(let start, _, _): edge(start, logical: false, scene)
         case .preparingForSleep(true): edge(true, logical: false, scene)

@@ -8,7 +8,7 @@ final class SleepQuietChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         sleep.see(effect, scene)
-        guard sleep.isCertain else { return }
+        guard sleep.isBinding else { return }
         switch effect {
         case .spawn(let app, _, _, _):
             scene.inspection.violate(.quietInSleep, "\(scene.name(app)) is launched in a sleep")
