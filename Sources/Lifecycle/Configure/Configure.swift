@@ -31,6 +31,7 @@ extension DeviceLifecycle {
 
     private mutating func change(_ index: Int, to policy: AppPolicy) {
         let liveness = apps[index].policy.liveness
+        if apps[index].policy.restartDelay != policy.restartDelay { apps[index].restart.nextDelay = nil }
         apps[index].policy = policy
         if liveness != policy.liveness, apps[index].instance?.stage == .running { armLiveness(index) }
     }

@@ -85,6 +85,7 @@ extension DeviceLifecycle {
         let reason = TerminationReason(
             namespace: .user, code: 0, explanation: force ? "ended by an operator, at once" : "ended by an operator")
         stop(index, reason, force: force)
+        apps[index].endedForShutdown = false
         wait(id, index, .ended)
     }
 

@@ -51,7 +51,14 @@ extension DeviceLifecycle {
     private mutating func planRestart(_ index: Int, _ termination: Termination, wasOrdered: Bool) {
         let policy = apps[index].policy
         let reason = termination.reason
-        if shutdown.isRunning { apps[index].endedForShutdown = true }
+        if shutdown.isRunning {
+            apps[index].endedForShutdown = true
+        } else if apps[index].endedForShutdown {
+            // The shutdown was cancelled while it was ending.
+            apps[index].endedForShutdown = false
+            if !apps[index].isRetired { apps[index].queuedLaunch = .restart }
+            return
+        }
         let wanted =
             switch policy.restart {
             case .never: false

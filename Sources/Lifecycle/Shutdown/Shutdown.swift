@@ -30,6 +30,8 @@ extension DeviceLifecycle {
             return shutdown.isAnnounced ? cancelShutdown() : takeLock(.shutdown)
         }
         guard !shutdown.isAnnounced else { return }
+        // logind does one thing at a time: its sleep is over, and we missed that.
+        if sleep.isAnnouncedByLogin { endSleep(cancelled: false) }
         shutdown.isAnnounced = true
         if login.locks[.shutdown] == .held {
             let limit = login.delayMax ?? Login.defaultDelayMax
@@ -68,11 +70,22 @@ extension DeviceLifecycle {
         takeLock(.shutdown)
         guard !stopsDaemon else { return beginShutdown() }
         emit(.note(.shutdownCancelled))
-        for index in apps.indices where apps[index].endedForShutdown {
+        for index in apps.indices where apps[index].endedForShutdown { comeBack(index) }
+        touchAll()
+    }
+
+    /// The shutdown it was ended for was cancelled.
+    private mutating func comeBack(_ index: Int) {
+        switch apps[index].instance?.stage {
+        case .running:
+            // Not asked yet: it stays.
+            if apps[index].instance?.stop?.reason == Self.shutdownReason { apps[index].instance?.stop = nil }
+            apps[index].endedForShutdown = false
+        case .stopping: break  // As soon as it has ended.
+        case nil, .spawning, .killing, .clearing:
             apps[index].endedForShutdown = false
             queueLaunch(index, .restart, phase: apps[index].requestedPhase)
         }
-        touchAll()
     }
 
     /// Starts the next wave when the last one is gone, but for those that cannot be killed.

@@ -39,6 +39,7 @@ extension DeviceLifecycle {
         login.isAvailable = true
         login.delayMax = delayMax
         login.locks = Login.Locks()
+        if !shuttingDown { cancelShutdown() }
         if !sleeping {
             if sleep.state == .asleep, sleep.isAnnouncedByLogin { endSleep(cancelled: false) }
             if sleep.state == .awake { takeLock(.sleep) }
@@ -48,7 +49,6 @@ extension DeviceLifecycle {
         if shuttingDown {
             hearPrepareForShutdown(true, delayMax: delayMax, signalled: now.monotonic)
         } else {
-            cancelShutdown()
             takeLock(.shutdown)
         }
     }

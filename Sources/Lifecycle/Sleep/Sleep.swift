@@ -49,12 +49,20 @@ extension DeviceLifecycle {
             // Awake already: all it can mean is that a lock that was refused can be had now.
             return sleep.state == .awake ? takeLock(.sleep) : endSleep(cancelled: false)
         }
+        missedShutdownCancellation()
         announceSleep(since: min(signalled, now.monotonic), logical: false, byLogin: true)
+    }
+
+    /// logind does one thing at a time: where it prepares a sleep, no shutdown is coming any more.
+    private mutating func missedShutdownCancellation() {
+        if shutdown.isAnnounced { cancelShutdown() }
     }
 
     mutating func hearPreparingForSleep(_ value: Bool?) {
         switch (sleep.state, value) {
-        case (.awake, true): announceSleep(since: now.monotonic, logical: false, byLogin: true)
+        case (.awake, true):
+            missedShutdownCancellation()
+            announceSleep(since: now.monotonic, logical: false, byLogin: true)
         case (.asleep, true): if sleep.recheckAt != nil { sleep.recheckAt = now.monotonic + Self.cancellationDelay }
         case (.asleep, _):
             if let recheck = sleep.recheckAt, recheck <= now.monotonic || recheck == .max { endSleep(cancelled: true) }
@@ -74,7 +82,11 @@ extension DeviceLifecycle {
 
     /// A start edge from any source.
     mutating func announceSleep(since: Nanoseconds, logical: Bool, byLogin: Bool) {
-        guard !shutdown.isRunning else { return }
+        guard !shutdown.isRunning else {
+            // All apps are on their way out, and the lock would only be waited for.
+            if byLogin { releaseLock(.sleep) }
+            return
+        }
         switch sleep.state {
         case .awake: beginSleep(since: since, logical: logical, byLogin: byLogin)
         case .preparing:

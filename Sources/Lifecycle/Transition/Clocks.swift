@@ -114,6 +114,7 @@ extension DeviceLifecycle {
         }
         if instance.freezer == .freezing, instance.waitingSince + Self.freezeBound <= now.monotonic {
             apps[index].instance?.freezer = .stuck
+            touch(index)
             nameCulprits(index, .unfreezable)
         }
     }

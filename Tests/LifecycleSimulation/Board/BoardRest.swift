@@ -13,6 +13,7 @@ extension SimulatedBoard {
             if let unrest = unrest(of: process) { return "\(directory.name(process.instance)) \(unrest)" }
         }
         for record in inspection.records where record.isAlive {
+            if !record.isSpawned { return "\(directory.name(record.instance)) is being spawned" }
             if let call = record.call { return "\(directory.name(record.instance)) is in \(call.call.handler.method)" }
         }
         for app in core.appIDs {

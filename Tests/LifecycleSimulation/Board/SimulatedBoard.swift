@@ -110,11 +110,9 @@ final class SimulatedBoard {
         stalledUntil = nil
         let timerFirst = timerMissed && random.chance(perMille: 200)
         if timerFirst { step(.woke) }
-        var waiting = inbox[...]
-        inbox = []
-        while let event = waiting.popFirst(), inspection.violation == nil, !daemonHasLeft {
+        while !inbox.isEmpty, stalledUntil == nil, inspection.violation == nil, !daemonHasLeft {
             monotonic += .microseconds(Int64(1 + random.below(40)))
-            step(event)
+            step(inbox.removeFirst())
         }
         if timerMissed, !timerFirst { step(.woke) }
         timerMissed = false

@@ -10,13 +10,24 @@ enum ArchiveChecker {
         _ core: DeviceLifecycle, with copy: DeviceLifecycle?, on event: Event, at instant: Instant
     ) -> String? {
         guard var copy else { return "its own archive is not read back" }
-        guard copy == core else { return "what is read back is not equal" }
+        guard copy == core else { return "what is read back is not equal: \(difference(core, copy))" }
         var original = core
         let expected = original.handle(event, at: instant)
         let effects = copy.handle(event, at: instant)
         if effects != expected { return "what is read back does something else with the next event" }
         if copy != original { return "what is read back is not equal after the next event" }
         return nil
+    }
+
+    /// The first difference, with what is around it.
+    private static func difference(_ core: DeviceLifecycle, _ copy: DeviceLifecycle) -> String {
+        let left = Array("\(core)".utf8)
+        let right = Array("\(copy)".utf8)
+        let same = zip(left, right).prefix { $0 == $1 }.count
+        func excerpt(_ text: [UInt8]) -> String {
+            String(decoding: text[max(same - 80, 0)..<min(same + 40, text.count)], as: UTF8.self)
+        }
+        return "\"\(excerpt(left))\", and read back \"\(excerpt(right))\""
     }
 
     static func damage(_ bytes: [UInt8], at instant: Instant, _ random: inout SeededGenerator) {

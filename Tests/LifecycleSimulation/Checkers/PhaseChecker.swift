@@ -4,24 +4,37 @@ internal import Lifecycle
 ///
 /// Compared between two moments in which nothing is under way on the board: whatever sleeps, freezes, crashes and
 /// restarts lie between them, an app that runs at both is in the same phase, unless somebody asked for another: a
-/// request for it, a request that brings another app to the front of a board with one front app, a reload, or a
-/// shutdown (which ends everybody).
+/// request for it, a request that brings another app to the front of a board with one front app, or a reload. Who was
+/// ended for a shutdown that was cancelled runs again.
 final class PhaseChecker: Checker {
     private var phases: [(app: AppID, phase: ScenePhase)] = []
+    private var endedForShutdown: [AppID] = []
+
+    func did(_ effect: Effect, _ scene: Scene) {
+        guard case .report(let end) = effect else { return }
+        endedForShutdown.removeAll { $0 == end.app }
+        if end.reason.namespace == .shutdown { endedForShutdown.append(end.app) }
+    }
 
     func heard(_ event: Event, _ scene: Scene) {
         switch event {
-        case .configured, .started, .prepareForShutdown, .stopRequested: phases = []
-        case .loginAvailable(_, _, let shutdown): if shutdown { phases = [] }
+        case .configured, .started, .stopRequested:
+            phases = []
+            endedForShutdown = []
         case .requested(_, let request): forget(request, scene)
         case .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen, .handlerReturned, .ready, .ping,
-            .stopping, .extendTimeout, .loginUnavailable, .lockTaken, .lockRefused, .prepareForSleep,
-            .preparingForSleep, .requestAbandoned:
+            .stopping, .extendTimeout, .loginAvailable, .loginUnavailable, .prepareForShutdown, .lockTaken, .lockRefused,
+            .prepareForSleep, .preparingForSleep, .requestAbandoned:
             break
         }
     }
 
     private func forget(_ request: Request, _ scene: Scene) {
+        switch request {
+        case .launch(let app, _), .activate(let app), .background(let app), .terminate(let app, _):
+            endedForShutdown.removeAll { $0 == app }
+        case .sleep: break
+        }
         switch request {
         case .launch(let app, _), .activate(let app):
             if scene.board.devicePolicy.front == .one {
@@ -35,6 +48,11 @@ final class PhaseChecker: Checker {
     }
 
     func rested(_ scene: Scene) {
+        for app in endedForShutdown {
+            guard let view = scene.board.core.view(of: app), view.phase == nil else { continue }
+            scene.inspection.violate(
+                .phaseRestored, "\(scene.name(app)) was ended for a shutdown that was cancelled, and is not back")
+        }
         for app in scene.board.core.appIDs {
             guard let phase = scene.board.core.view(of: app)?.phase else { continue }
             if let before = phases.first(where: { $0.app == app }) {

@@ -11,6 +11,7 @@ struct SleepKnowledge {
     private var mayHaveEnded = false
     /// Only edges of a logical sleep have been heard: nothing but an edge ends it.
     private(set) var isLogical = false
+    private var isSurelyAwake = true
     private var releasedAt: Nanoseconds?
     private var asleepBefore: Nanoseconds?
 
@@ -22,10 +23,10 @@ struct SleepKnowledge {
         mayHaveEnded = !isLogical && (hasSlept || isOverdue)
         if mayHaveEnded { isCertain = false }
         switch event {
-        case .prepareForSleep(let start, _, _): edge(start, logical: false, scene)
-        case .preparingForSleep(true): edge(true, logical: false, scene)
+        case .prepareForSleep(let start, _, _): edge(start, fromLogin: true, scene)
+        case .preparingForSleep(true): edge(true, scene)
         case .preparingForSleep(_): if !isLogical { isCertain = false }
-        case .loginAvailable(_, let sleeping, _): if sleeping || !isLogical { edge(sleeping, logical: false, scene) }
+        case .loginAvailable(_, let sleeping, _): if sleeping || !isLogical { edge(sleeping, scene) }
         case .requested(_, .sleep(let start, let logical)): edge(start, logical: logical, scene)
         case .configured, .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen,
             .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .loginUnavailable, .lockTaken, .lockRefused,
@@ -34,14 +35,17 @@ struct SleepKnowledge {
         }
     }
 
-    private mutating func edge(_ start: Bool, logical: Bool, _ scene: Scene) {
+    private mutating func edge(_ start: Bool, logical: Bool = false, fromLogin: Bool = false, _ scene: Scene) {
         guard start else {
+            // Within logind's own handshake a request does not end anything.
+            if fromLogin || isCertain && isLogical { isSurelyAwake = true }
             isCertain = false
             return
         }
         // A board that is shutting down is not walked to sleep any more.
         guard !scene.chronicle.isStopping, !scene.chronicle.isShuttingDown else { return }
-        isLogical = logical && (isLogical || !isCertain)
+        isLogical = logical && (isSurelyAwake || isCertain && isLogical)
+        isSurelyAwake = false
         if !isCertain { releasedAt = nil }
         isCertain = true
     }

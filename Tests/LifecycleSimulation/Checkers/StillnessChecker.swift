@@ -42,7 +42,8 @@ final class StillnessChecker: Checker {
     }
 
     private func isExempt(_ record: InstanceRecord, _ scene: Scene) -> Bool {
-        if !scene.chronicle.isFreezingAvailable { return true }
+        // A daemon that leaves ends all apps, and does not keep its lock for that.
+        if !scene.chronicle.isFreezingAvailable || scene.chronicle.isStopping { return true }
         guard let entry = scene.board.directory.entry(record.app) else { return true }
         return !entry.policy.suspend || !entry.former.suspend
     }
