@@ -40,7 +40,9 @@ extension DeviceLifecycle {
         if let launchDenial { return emit(.reply(id, .denied(launchDenial))) }
         forgive(index)
         if apps[index].instance?.stage != .spawning {
-            queueLaunch(index, .user, phase: background ? .background : .active)
+            let phase = background ? ScenePhase.background : .active
+            supersede(index, phase)
+            queueLaunch(index, .user, phase: phase)
             if !background { sendOthersBack(index) }
         }
         wait(id, index, .running)
