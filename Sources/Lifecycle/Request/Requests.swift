@@ -104,7 +104,7 @@ extension DeviceLifecycle {
             // logind goes on with it and waits for its lock: only logind can take it back.
             emit(.reply(id, .denied("logind is preparing this sleep")))
         } else {
-            endSleep(cancelled: false)
+            if sleep.state == .asleep, !logical { resumeUnheard() } else { endSleep(cancelled: false) }
             emit(.reply(id, .sleepReady(sleep: sleep.id, killed: [])))
         }
     }

@@ -31,6 +31,9 @@ struct Login: Equatable {
     var locks = Locks()
     /// The sleep lock was refused, and asked for once more since: nothing but an edge makes us ask again.
     var hasRetried = false
+    /// The board has slept and is awake, and logind has not said so yet: until it does it refuses a lock, and its
+    /// PreparingForSleep is of the sleep that is over.
+    var awaitsResume = false
 }
 
 extension DeviceLifecycle {
@@ -39,6 +42,8 @@ extension DeviceLifecycle {
         login.isAvailable = true
         login.delayMax = delayMax
         login.locks = Login.Locks()
+        login.hasRetried = false
+        login.awaitsResume = false
         if !shuttingDown { cancelShutdown() }
         if !sleeping {
             if sleep.state == .asleep, sleep.isAnnouncedByLogin { endSleep(cancelled: false) }
@@ -77,8 +82,9 @@ extension DeviceLifecycle {
         switch kind {
         case .sleep:
             login.hasRetried = false
+            login.awaitsResume = false
             if sleep.state == .asleep, sleep.isAnnouncedByLogin {
-                releaseLock(.sleep)
+                releaseForSleep()
             } else if sleep.state == .awake {
                 // An edge between the last reading of the property and this lock would otherwise be missed.
                 emit(.readPreparingForSleep)
@@ -91,7 +97,13 @@ extension DeviceLifecycle {
     mutating func lockWasRefused(_ kind: LockKind) {
         guard login.locks[kind] == .requested else { return }
         login.locks[kind] = .none
-        if kind == .sleep, sleep.state == .awake, !login.hasRetried { emit(.readPreparingForSleep) }
+        guard kind == .sleep, sleep.state == .awake else { return }
+        if login.awaitsResume {
+            // Its signal is on the way; if that is lost, its property will tell.
+            sleep.recheckAt = now.monotonic + Self.cancellationDelay
+        } else if !login.hasRetried {
+            emit(.readPreparingForSleep)
+        }
     }
 
     /// Refused while a sleep was being prepared that is over by now.

@@ -44,10 +44,13 @@ extension DeviceLifecycle {
 
     mutating func hearPrepareForSleep(_ start: Bool, delayMax: Nanoseconds?, signalled: Nanoseconds) {
         if let delayMax { login.delayMax = delayMax }
+        login.awaitsResume = false
         guard start else {
             login.hasRetried = false
+            guard sleep.state == .awake else { return endSleep(cancelled: false) }
             // Awake already: all it can mean is that a lock that was refused can be had now.
-            return sleep.state == .awake ? takeLock(.sleep) : endSleep(cancelled: false)
+            sleep.recheckAt = nil
+            return takeLock(.sleep)
         }
         missedShutdownCancellation()
         announceSleep(since: min(signalled, now.monotonic), logical: false, byLogin: true)
@@ -60,13 +63,17 @@ extension DeviceLifecycle {
 
     mutating func hearPreparingForSleep(_ value: Bool?) {
         switch (sleep.state, value) {
+        case (.awake, true) where login.awaitsResume: sleep.recheckAt = now.monotonic + Self.cancellationDelay
         case (.awake, true):
             missedShutdownCancellation()
             announceSleep(since: now.monotonic, logical: false, byLogin: true)
         case (.asleep, true): if sleep.recheckAt != nil { sleep.recheckAt = now.monotonic + Self.cancellationDelay }
         case (.asleep, _):
             if let recheck = sleep.recheckAt, recheck <= now.monotonic || recheck == .max { endSleep(cancelled: true) }
-        case (.awake, _): retryLock()
+        case (.awake, _):
+            login.awaitsResume = false
+            sleep.recheckAt = nil
+            retryLock()
         case (.preparing, _): break
         }
     }
@@ -76,8 +83,14 @@ extension DeviceLifecycle {
         switch sleep.state {
         case .awake: emit(.note(.sleptUnannounced(time)))
         case .preparing: break
-        case .asleep: if !sleep.isLogical { endSleep(cancelled: false) }
+        case .asleep: if !sleep.isLogical { resumeUnheard() }
         }
+    }
+
+    /// The board is awake, and we know it before logind has said so.
+    mutating func resumeUnheard() {
+        login.awaitsResume = login.isAvailable && sleep.isAnnouncedByLogin
+        endSleep(cancelled: false)
     }
 
     /// A start edge from any source.
@@ -101,7 +114,7 @@ extension DeviceLifecycle {
             }
             if byLogin {
                 sleep.isAnnouncedByLogin = true
-                releaseLock(.sleep)
+                releaseForSleep()
             }
         }
     }
@@ -183,7 +196,10 @@ extension DeviceLifecycle {
 
     mutating func judgeSleep() {
         switch sleep.state {
-        case .awake: break
+        case .awake:
+            guard let recheck = sleep.recheckAt, recheck <= now.monotonic else { break }
+            sleep.recheckAt = login.isAvailable ? .max : nil
+            if login.isAvailable { emit(.readPreparingForSleep) }
         case .preparing:
             if sleep.allowanceEnd <= now.monotonic, !sleep.isAllowanceOver { overAllowance() }
             if sleep.forcedAt <= now.monotonic, !sleep.isForced {
@@ -206,7 +222,6 @@ extension DeviceLifecycle {
 
     var sleepDeadline: Deadline? {
         switch sleep.state {
-        case .awake: nil
         case .preparing:
             if !sleep.isAllowanceOver {
                 Deadline(at: sleep.allowanceEnd, reason: .sleepAllowance)
@@ -215,7 +230,7 @@ extension DeviceLifecycle {
             } else {
                 Deadline(at: sleep.release, reason: .sleepRelease)
             }
-        case .asleep:
+        case .awake, .asleep:
             if let recheck = sleep.recheckAt, recheck != .max {
                 Deadline(at: recheck, reason: .sleepCancellation)
             } else {
@@ -231,16 +246,21 @@ extension DeviceLifecycle {
         guard sleep.state == .preparing, touched.isEmpty else { return }
         let isLate = sleep.release <= now.monotonic
         guard sleep.unsettled == 0 || isLate else { return }
-        if sleep.unsettled > 0 { nameUnsettled() }
         sleep.state = .asleep
         sleep.recheckAt = sleep.isLogical ? nil : now.monotonic + Self.cancellationDelay
-        if sleep.isAnnouncedByLogin { releaseLock(.sleep) }
+        releaseForSleep()
         emit(
             .note(
                 .sleepReleased(
                     sleep: sleep.id, elapsed: now.monotonic - sleep.since, killed: sleep.killed.count)))
         answerSleepers()
         touchAll()
+    }
+
+    /// Who still runs by then is named: the lock is never kept for it.
+    mutating func releaseForSleep() {
+        if sleep.unsettled > 0 { nameUnsettled() }
+        if sleep.isAnnouncedByLogin { releaseLock(.sleep) }
     }
 
     private mutating func nameUnsettled() {

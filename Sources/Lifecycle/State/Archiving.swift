@@ -110,5 +110,6 @@ extension Login {
         archive.raw(&locks.sleep)
         archive.raw(&locks.shutdown)
         archive.value(&hasRetried)
+        archive.value(&awaitsResume)
     }
 }

@@ -17,7 +17,8 @@ extension DeviceLifecycle {
         let late = now.monotonic - max(asked, last.monotonic)
         if late > Self.stallThreshold {
             for index in apps.indices where apps[index].instance?.isAlive == true {
-                apps[index].instance?.clock.credit(late)
+                // A little more than was lost: what the apps have said meanwhile waits to be read.
+                apps[index].instance?.clock.credit(late + Self.stallThreshold)
                 dueOfApp[index] = deadline(ofApp: index)?.at ?? .max
             }
             if runningCalls > 0 { emit(.note(.stalled(late))) }

@@ -124,7 +124,8 @@ extension SimulatedBoard {
             case .sleep: .prepareForSleep(edge, delayMax: saidDelayMax, signalled: signalled)
             case .shutdown: .prepareForShutdown(edge, delayMax: saidDelayMax, signalled: signalled)
             }
-        if plan.strikes(.edgeLost, &random) {
+        // A cancelled shutdown is announced by nothing else; logind is known to lose edges of sleeps only.
+        if kind == .sleep || edge, plan.strikes(.edgeLost, &random) {
             say("\(kind) \(edge): the signal is lost")
             return
         }

@@ -8,6 +8,8 @@ internal import Lifecycle
 /// outstanding call's deadline, against the launch allowance where READY=1 was awaited, against the liveness interval
 /// since the last ping, or against the time to exit since the app was asked to.
 ///
+/// Nor is anybody killed for a call whose reply has come and lies unread while the event loop stalls.
+///
 /// The other way round, a watchdog must bite: a call that nobody answers is not left alone for long after the latest
 /// deadline that extensions allow.
 final class DeadlineChecker: Checker {
@@ -29,6 +31,8 @@ final class DeadlineChecker: Checker {
         var pingedAt: Nanoseconds
         var killedAt: Nanoseconds?
         var callAtKill: InstanceRecord.Call?
+        /// Its reply lay there unread.
+        var hadAnswered = false
 
         init(_ instance: InstanceID, at now: Nanoseconds) {
             self.instance = instance
@@ -112,6 +116,9 @@ final class DeadlineChecker: Checker {
             guard let watch = watch(instance), watch.killedAt == nil else { return }
             watch.killedAt = reading(watch, scene)
             watch.callAtKill = scene.chronicle.record(instance)?.call
+            watch.hadAnswered = watch.callAtKill.map {
+                scene.board.inbox.contains(.handlerReturned(instance, $0.id))
+            } ?? false
             if let app = scene.board.directory.app(of: instance), let entry = scene.board.directory.entry(app) {
                 watch.livenessTold = min(entry.policy.liveness ?? .zero, entry.former.liveness ?? .zero)
             }
@@ -131,6 +138,7 @@ final class DeadlineChecker: Checker {
         if let handler = end.handler {
             if let call = watch.callAtKill, call.call.handler == handler {
                 if end.allowance != call.deadline { violate("the report names another allowance than told", scene) }
+                if watch.hadAnswered { violate("\(scene.name(end.instance)) was killed with its reply unread", scene) }
                 demand(killedAt - watch.callAt, call.deadline, handler.method, end, scene)
             } else if handler == .didFinishLaunching {
                 demand(killedAt - watch.start, watch.launchTold, "READY=1", end, scene)

@@ -24,7 +24,10 @@ struct SleepKnowledge {
         if mayHaveEnded { isCertain = false }
         switch event {
         case .prepareForSleep(let start, _, _): edge(start, fromLogin: true, scene)
-        case .preparingForSleep(true): edge(true, scene)
+        // Whether it is a new sleep or one that has just ended cannot be told.
+        case .preparingForSleep(true): isSurelyAwake = false
+        // logind does one thing at a time: its sleep is over.
+        case .prepareForShutdown(true, _, _): if !isLogical { isCertain = false }
         case .preparingForSleep(_): if !isLogical { isCertain = false }
         case .loginAvailable(_, let sleeping, _): if sleeping || !isLogical { edge(sleeping, scene) }
         case .requested(_, .sleep(let start, let logical)): edge(start, logical: logical, scene)
