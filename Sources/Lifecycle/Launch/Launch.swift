@@ -90,7 +90,8 @@ extension DeviceLifecycle {
 
     /// Counts the full interval from now. A frozen app's clock stands still, and is armed anew at thaw.
     mutating func armLiveness(_ index: Int) {
-        guard let interval = apps[index].policy.liveness, let instance = apps[index].instance, instance.isLaunched
+        guard let interval = apps[index].policy.liveness, let instance = apps[index].instance, instance.isLaunched,
+            instance.stage == .running
         else {
             apps[index].instance?.livenessDue = nil
             return

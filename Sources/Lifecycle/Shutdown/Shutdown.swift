@@ -8,6 +8,8 @@ struct Shutdown: Equatable {
     var stopsDaemon = false
     /// MONOTONIC: when the last app must be gone; nil: each app's own allowance is the limit.
     var end: Nanoseconds?
+    /// Between `end` and logind's limit.
+    var margin = Nanoseconds.zero
     /// The level of the apps that are being ended; nil before the first wave.
     var wave: Int?
     var waveEnd: Nanoseconds?
@@ -33,9 +35,11 @@ extension DeviceLifecycle {
         // logind does one thing at a time: its sleep is over, and we missed that.
         if sleep.isAnnouncedByLogin { endSleep(cancelled: false) }
         shutdown.isAnnounced = true
+        shutdown.margin = policy.sleepMargin
         if login.locks[.shutdown] == .held {
             let limit = login.delayMax ?? Login.defaultDelayMax
-            shutdown.end = min(signalled, now.monotonic) + limit - min(policy.sleepMargin, limit / 2)
+            shutdown.margin = min(policy.sleepMargin, limit / 2)
+            shutdown.end = min(signalled, now.monotonic) + limit - shutdown.margin
         } else {
             shutdown.end = now.monotonic + policy.sleepAllowanceWithoutLogind
         }
@@ -108,7 +112,7 @@ extension DeviceLifecycle {
 
     private func holdsUpShutdown(_ index: Int) -> Bool {
         guard let instance = apps[index].instance else { return false }
-        return instance.isAlive || !instance.isNamed
+        return instance.isAlive || !instance.isNamed || instance.stage == .spawning && instance.cause == nil
     }
 
     private mutating func finishShutdown() {
@@ -122,7 +126,7 @@ extension DeviceLifecycle {
         guard shutdown.isRunning, !shutdown.isOver, let end = shutdown.waveEnd, end <= now.monotonic else { return }
         let isForced = shutdown.isWaveForced
         shutdown.isWaveForced = true
-        shutdown.waveEnd = isForced ? nil : now.monotonic + policy.sleepMargin / 2
+        shutdown.waveEnd = isForced ? nil : now.monotonic + shutdown.margin / 2
         for index in apps.indices where apps[index].level == shutdown.wave && holdsUpShutdown(index) {
             if isForced {
                 nameCulprits(index, .unkillable)

@@ -108,7 +108,8 @@ extension DeviceLifecycle {
             sleep.isAnnouncedByLogin = true
             boundSleep(since: since)
         case .asleep:
-            if !logical, sleep.isLogical {
+            // Whoever says so means it now: an answer that is on its way is about what was before.
+            if !logical {
                 sleep.isLogical = false
                 sleep.recheckAt = now.monotonic + Self.cancellationDelay
             }

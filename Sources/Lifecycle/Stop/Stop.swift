@@ -14,7 +14,10 @@ extension DeviceLifecycle {
         touch(index)
         guard let instance = apps[index].instance else { return denyWaiting(index) }
         switch instance.stage {
-        case .spawning: apps[index].instance?.cause = Cause(reason: reason)
+        case .spawning:
+            apps[index].instance?.cause = Cause(reason: reason)
+            // That a sleep did not wait for it does not mean that it is gone.
+            apps[index].instance?.isNamed = false
         case .running, .stopping:
             if force || instance.freezer != .thawed {
                 kill(index, Cause(reason: reason))

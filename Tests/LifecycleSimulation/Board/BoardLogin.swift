@@ -21,7 +21,7 @@ extension SimulatedBoard {
     // MARK: What the daemon asks
 
     func askForLock(_ kind: LockKind) {
-        guard login.isPresent else { return }
+        guard login.isPresent, login.isConnected else { return }
         login.asked[Int(kind.rawValue)] = true
         let delay =
             plan.strikes(.lockLate, &random) ? random.magnitude(.milliseconds(10), .seconds(8)) : transport()
@@ -73,6 +73,7 @@ extension SimulatedBoard {
     private func answerInhibit(_ kind: LockKind, _ incarnation: Int) {
         guard incarnation == login.incarnation, login.isPresent else { return }
         login.asked[Int(kind.rawValue)] = false
+        login.answers[Int(kind.rawValue)].append(login.connection)
         let isIdle = !login.isPreparing(kind)
         login.refusedIdly[Int(kind.rawValue)] = isIdle && plan.strikes(.lockRefused, &random)
         if !isIdle || login.refusedIdly[Int(kind.rawValue)] {
@@ -81,6 +82,15 @@ extension SimulatedBoard {
             login.held[Int(kind.rawValue)] = true
             sendFromLogin(.lockTaken(kind), after: transport())
         }
+    }
+
+    /// Whether an answer that is read now still has somebody who waits for it; else its descriptor is closed.
+    func isAwaited(_ kind: LockKind, granted: Bool) -> Bool {
+        guard let connection = login.answers[Int(kind.rawValue)].first else { return true }
+        login.answers[Int(kind.rawValue)].removeFirst()
+        if connection == login.connection { return true }
+        if granted { closeLock(kind) }
+        return false
     }
 
     /// Someone closes the lid, or systemctl suspend.

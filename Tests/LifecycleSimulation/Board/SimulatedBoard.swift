@@ -129,7 +129,7 @@ final class SimulatedBoard {
         directory.learn(from: given, core)
         if case .requested(let id, _) = given { openRequests.append(id) }
         if case .requestAbandoned(let id) = given { openRequests.removeAll { $0 == id } }
-        if given == .loginUnavailable { login.connection += 1 }
+        noteConnection(given)
         let before = asked
         asked = core.nextDeadline
         let step = Step(number: steps, event: given, effects: effects, at: at, askedBefore: before, asksNow: asked)
@@ -154,10 +154,20 @@ final class SimulatedBoard {
         return .prepareForSleep(edge, delayMax: delayMax, signalled: monotonic)
     }
 
-    /// The shell reads the state of a control group when it hears of it: news that is not true any more is not passed on.
+    /// The shell reads the state of a control group when it hears of it, and drops answers to
+    /// calls that went with a connection: news that is not true any more is not passed on.
     private func isStillTrue(_ event: Event) -> Bool {
+        if case .lockTaken(let kind) = event { return isAwaited(kind, granted: true) }
+        if case .lockRefused(let kind) = event { return isAwaited(kind, granted: false) }
         guard case .frozen(let instance) = event, let process = process(instance) else { return true }
         return process.isFrozen
+    }
+
+    private func noteConnection(_ event: Event) {
+        if case .loginAvailable = event { login.isConnected = true }
+        guard event == .loginUnavailable else { return }
+        login.isConnected = false
+        login.connection += 1
     }
 
     private func armTimer() {

@@ -30,6 +30,9 @@ struct SimulatedLogin {
     var incarnation = 0
     /// The daemon's connection: with it go the calls that are not answered yet.
     var connection = 0
+    var isConnected = false
+    /// For each kind of lock, the connections that the answers on their way belong to.
+    var answers: [[Int]] = [[], []]
     var delayMax = Nanoseconds.seconds(5)
     var sleep = Stage.idle
     var shutdown = Stage.idle

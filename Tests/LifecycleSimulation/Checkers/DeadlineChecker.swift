@@ -8,7 +8,7 @@ internal import Lifecycle
 /// outstanding call's deadline, against the launch allowance where READY=1 was awaited, against the liveness interval
 /// since the last ping, or against the time to exit since the app was asked to.
 ///
-/// Nor is anybody killed for a call whose reply has come and lies unread while the event loop stalls.
+/// Nor is anybody killed for a call whose reply came and lay unread while the event loop stalled.
 ///
 /// The other way round, a watchdog must bite: a call that nobody answers is not left alone for long after the latest
 /// deadline that extensions allow.
@@ -43,6 +43,7 @@ final class DeadlineChecker: Checker {
 
     private var watches: [Watch] = []
     private var last: Nanoseconds?
+    private var stalledAt: Nanoseconds?
 
     private func watch(_ instance: InstanceID) -> Watch? { watches.first { $0.instance == instance } }
 
@@ -88,6 +89,7 @@ final class DeadlineChecker: Checker {
         let excess = last.map { scene.step.excess(since: $0) } ?? .zero
         last = scene.now
         guard excess > .zero else { return }
+        stalledAt = scene.now
         for watch in watches {
             guard scene.chronicle.record(watch.instance)?.isFreezeAsked == false else { continue }
             watch.lost += excess
@@ -116,8 +118,9 @@ final class DeadlineChecker: Checker {
             guard let watch = watch(instance), watch.killedAt == nil else { return }
             watch.killedAt = reading(watch, scene)
             watch.callAtKill = scene.chronicle.record(instance)?.call
+            let isResuming = stalledAt.map { scene.now - $0 < .milliseconds(200) } ?? false
             watch.hadAnswered = watch.callAtKill.map {
-                scene.board.inbox.contains(.handlerReturned(instance, $0.id))
+                isResuming && scene.board.inbox.contains(.handlerReturned(instance, $0.id))
             } ?? false
             if let app = scene.board.directory.app(of: instance), let entry = scene.board.directory.entry(app) {
                 watch.livenessTold = min(entry.policy.liveness ?? .zero, entry.former.liveness ?? .zero)

@@ -9,11 +9,13 @@ internal import Lifecycle
 final class PhaseChecker: Checker {
     private var phases: [(app: AppID, phase: ScenePhase)] = []
     private var endedForShutdown: [AppID] = []
+    /// Apps that somebody asked something of since the last moment of rest.
+    private var asked: [AppID] = []
 
     func did(_ effect: Effect, _ scene: Scene) {
         guard case .report(let end) = effect else { return }
         endedForShutdown.removeAll { $0 == end.app }
-        if end.reason.namespace == .shutdown { endedForShutdown.append(end.app) }
+        if end.reason.namespace == .shutdown, !asked.contains(end.app) { endedForShutdown.append(end.app) }
     }
 
     func heard(_ event: Event, _ scene: Scene) {
@@ -33,6 +35,7 @@ final class PhaseChecker: Checker {
         switch request {
         case .launch(let app, _), .activate(let app), .background(let app), .terminate(let app, _):
             endedForShutdown.removeAll { $0 == app }
+            asked.append(app)
         case .sleep: break
         }
         switch request {
@@ -53,6 +56,7 @@ final class PhaseChecker: Checker {
             scene.inspection.violate(
                 .phaseRestored, "\(scene.name(app)) was ended for a shutdown that was cancelled, and is not back")
         }
+        asked = []
         for app in scene.board.core.appIDs {
             guard let phase = scene.board.core.view(of: app)?.phase else { continue }
             if let before = phases.first(where: { $0.app == app }) {

@@ -47,6 +47,8 @@ struct SleepKnowledge {
         }
         // A board that is shutting down is not walked to sleep any more.
         guard !scene.chronicle.isStopping, !scene.chronicle.isShuttingDown else { return }
+        // It may have joined a sleep that is about to end for reasons of its own.
+        if logical, !isSurelyAwake, !isCertain { return }
         isLogical = logical && (isSurelyAwake || isCertain && isLogical)
         isSurelyAwake = false
         if !isCertain { releasedAt = nil }
