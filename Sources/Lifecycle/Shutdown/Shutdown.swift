@@ -100,11 +100,22 @@ extension DeviceLifecycle {
             levels.append(apps[index].level)
         }
         guard let highest = levels.max() else { return finishShutdown() }
-        if let wave = shutdown.wave, highest >= wave { return }
+        if let wave = shutdown.wave, highest >= wave { return joinWave(wave) }
         shutdown.wave = highest
         shutdown.isWaveForced = false
         shutdown.waveEnd = shutdown.end.map { now.monotonic + ($0 - now.monotonic) / Int64(levels.count) }
         for index in apps.indices where apps[index].level == highest && holdsUpShutdown(index) {
+            apps[index].endedForShutdown = true
+            stop(index, Self.shutdownReason, limit: shutdown.waveEnd)
+        }
+    }
+
+    /// A reload has moved apps into the present wave or before it: they are ended with it.
+    private mutating func joinWave(_ wave: Int) {
+        for index in apps.indices where apps[index].level >= wave && holdsUpShutdown(index) {
+            guard let instance = apps[index].instance, instance.isAlive || instance.stage == .spawning,
+                instance.stop == nil, instance.cause == nil
+            else { continue }
             apps[index].endedForShutdown = true
             stop(index, Self.shutdownReason, limit: shutdown.waveEnd)
         }
@@ -127,7 +138,7 @@ extension DeviceLifecycle {
         let isForced = shutdown.isWaveForced
         shutdown.isWaveForced = true
         shutdown.waveEnd = isForced ? nil : now.monotonic + shutdown.margin / 2
-        for index in apps.indices where apps[index].level == shutdown.wave && holdsUpShutdown(index) {
+        for index in apps.indices where apps[index].level >= shutdown.wave ?? 0 && holdsUpShutdown(index) {
             if isForced {
                 nameCulprits(index, .unkillable)
             } else {

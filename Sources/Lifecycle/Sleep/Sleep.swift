@@ -148,9 +148,10 @@ extension DeviceLifecycle {
             sleep.since = since
             sleep.allowance = limit - margin
             sleep.allowanceEnd = since + sleep.allowance
-            sleep.forcedAt = since + limit - margin / 2
-            sleep.release = since + limit - margin / 5
         }
+        // Each on its own: the later end of two allowances may have the smaller margin.
+        sleep.forcedAt = min(sleep.forcedAt, since + limit - margin / 2)
+        sleep.release = min(sleep.release, since + limit - margin / 5)
         if sleep.allowance < Self.leastSleepAllowance { overAllowance() }
     }
 
@@ -280,6 +281,7 @@ extension DeviceLifecycle {
         sleep.state = .awake
         sleep.recheckAt = nil
         sleep.isAllowanceOver = false
+        login.hasRetried = false
         takeLock(.sleep)
         for index in apps.indices.sorted(by: { (apps[$0].level, $0) < (apps[$1].level, $1) }) {
             apps[index].instance?.freezeReasons.remove(.sleep)

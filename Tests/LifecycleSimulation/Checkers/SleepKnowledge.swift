@@ -12,14 +12,15 @@ struct SleepKnowledge {
     /// Only edges of a logical sleep have been heard: nothing but an edge ends it.
     private(set) var isLogical = false
     private var isSurelyAwake = true
-    private var releasedAt: Nanoseconds?
+    /// The last `true` edge, or the release: 30 s later a sleep may end for lack of any other sign.
+    private var lastSign: Nanoseconds?
     private var asleepBefore: Nanoseconds?
 
     mutating func hear(_ event: Event, _ scene: Scene) {
         let asleep = scene.step.at.boottime - scene.step.at.monotonic
         let hasSlept = asleepBefore.map { asleep > $0 } ?? false
         asleepBefore = asleep
-        let isOverdue = releasedAt.map { scene.now - $0 >= .seconds(30) } ?? false
+        let isOverdue = lastSign.map { scene.now - $0 >= .seconds(30) } ?? false
         mayHaveEnded = !isLogical && (hasSlept || isOverdue)
         if mayHaveEnded { isCertain = false }
         switch event {
@@ -51,11 +52,11 @@ struct SleepKnowledge {
         if logical, !isSurelyAwake, !isCertain { return }
         isLogical = logical && (isSurelyAwake || isCertain && isLogical)
         isSurelyAwake = false
-        if !isCertain { releasedAt = nil }
+        if !logical || !isCertain { lastSign = scene.now }
         isCertain = true
     }
 
     mutating func see(_ effect: Effect, _ scene: Scene) {
-        if case .note(.sleepReleased) = effect { releasedAt = scene.now }
+        if case .note(.sleepReleased) = effect { lastSign = scene.now }
     }
 }
