@@ -11,9 +11,18 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .treatAllWarnings(as: .error),
+    // glibc's types have one shape only where every module sees the same of it; CLinux needs all of it.
+    .unsafeFlags(["-Xcc", "-D_GNU_SOURCE"]),
 ]
 let device: [SwiftSetting] =
-    strict + (embedded ? [.enableExperimentalFeature("Embedded"), .unsafeFlags(["-wmo"])] : [])
+    strict
+    + (embedded
+        ? [
+            .enableExperimentalFeature("Embedded"),
+            .unsafeFlags([
+                "-wmo", "-Osize", "-Xfrontend", "-function-sections", "-Xcc", "-fno-asynchronous-unwind-tables",
+            ]),
+        ] : [])
 let cWarnings: [CSetting] = [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]
 
 // What curfewd links. Dependencies point inward: curfewd -> Supervision -> leaf modules and Lifecycle.
@@ -26,7 +35,8 @@ var targets: [Target] = [
         cxxSettings: [.unsafeFlags(["-fno-exceptions", "-fno-rtti", "-Wall", "-Wextra", "-Werror"])]),
     .target(name: "Lifecycle", swiftSettings: device),
     .target(name: "SystemCalls", dependencies: ["CLinux"], swiftSettings: device),
-    .target(name: "Configuration", dependencies: ["Lifecycle", "SystemCalls", "CToml"], swiftSettings: device),
+    .target(
+        name: "Configuration", dependencies: ["Lifecycle", "SystemCalls", "CToml", "CLinux"], swiftSettings: device),
     .target(name: "Varlink", dependencies: ["SystemCalls", "CLinux", "CJansson"], swiftSettings: device),
     .target(name: "EventLoop", dependencies: ["SystemCalls", "CLinux", "CSystemd"], swiftSettings: device),
     .target(name: "MessageBus", dependencies: ["SystemCalls", "CLinux", "CSystemd"], swiftSettings: device),
@@ -40,7 +50,9 @@ var targets: [Target] = [
             "ControlGroup", "Journal", "CLinux",
         ],
         swiftSettings: device),
-    .executableTarget(name: "curfewd", dependencies: ["Supervision", "SystemCalls"], swiftSettings: device),
+    .executableTarget(
+        name: "curfewd", dependencies: ["Supervision", "CLinux"], swiftSettings: device,
+        linkerSettings: [.linkedLibrary("m")]),
 ]
 var products: [Product] = [.executable(name: "curfewd", targets: ["curfewd"])]
 var packages: [Package.Dependency] = []

@@ -17,13 +17,19 @@ int linux_notify_enable(int socket) {
     return 0;
 }
 
-int linux_notify_bind(int socket, const char *path) {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    if (strlen(path) >= sizeof address.sun_path) {
+static int fill_address(struct sockaddr_un *address, const char *path) {
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address->sun_path) {
         errno = ENAMETOOLONG;
         return -1;
     }
-    strcpy(address.sun_path, path);
+    strcpy(address->sun_path, path);
+    return 0;
+}
+
+int linux_notify_bind(int socket, const char *path) {
+    struct sockaddr_un address;
+    if (fill_address(&address, path) != 0) return -1;
     if (unlink(path) != 0 && errno != ENOENT) return -1;
     if (bind(socket, (struct sockaddr *)&address, sizeof address) != 0) return -1;
     return chmod(path, 0666);
@@ -74,4 +80,30 @@ int linux_notify_receive(int socket, void *buffer, size_t size, struct linux_not
         }
     }
     return 0;
+}
+
+int linux_notify_send(
+    int socket, const char *path, const void *bytes, size_t size, const int *descriptors, size_t descriptor_count) {
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(sizeof(int) * MAX_PASSED)];
+    } control = {0};
+    struct sockaddr_un address;
+    if (descriptor_count > MAX_PASSED) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (fill_address(&address, path) != 0) return -1;
+    struct iovec part = {.iov_base = (void *)bytes, .iov_len = size};
+    struct msghdr message = {.msg_name = &address, .msg_namelen = sizeof address, .msg_iov = &part, .msg_iovlen = 1};
+    if (descriptor_count > 0) {
+        message.msg_control = control.bytes;
+        message.msg_controllen = CMSG_SPACE(sizeof(int) * descriptor_count);
+        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof(int) * descriptor_count);
+        memcpy(CMSG_DATA(header), descriptors, sizeof(int) * descriptor_count);
+    }
+    return sendmsg(socket, &message, MSG_NOSIGNAL) < 0 ? -1 : 0;
 }

@@ -1,9 +1,14 @@
 #include "CLinux.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
 
 #include "clone_vfork.h"
+
+#ifndef CLOSE_RANGE_UNSHARE
+#define CLOSE_RANGE_UNSHARE 2
+#endif
 
 // The kernel's signal set and the number of signals, not glibc's, which keeps two for itself.
 enum { KERNEL_SIGNALS = 64, KERNEL_SIGSET_BYTES = 8 };
@@ -11,6 +16,9 @@ enum { KERNEL_SIGNALS = 64, KERNEL_SIGSET_BYTES = 8 };
 // What parent and child share while the parent stands still: the child has its own stack, but the same memory.
 struct start {
     const struct linux_spawn_request *request;
+    bool shares_table;  // the child has the parent's descriptors, not a copy, until `leave_table`
+    int low_end;        // and then keeps those below this
+    int sources[LINUX_SPAWN_MAX_DESCRIPTORS];
     char **arguments, **environment;
     bool write_group;
     int highest_target;
@@ -18,31 +26,46 @@ struct start {
     int moved[LINUX_SPAWN_MAX_DESCRIPTORS];  // sources, out of the way of all targets
     uid_t own_uid;
     gid_t own_gid;
-    volatile bool reached_exec;
+    volatile bool reached_exec, cannot_leave;
     volatile int step, error, detail;
 };
 
-static bool fails(struct start *start, int step, int detail) {
+// Everything from here to `run` runs in the child, in the parent's memory: no allocation, no locks, and plain system
+// calls. glibc's wrappers for ids would tell the threads of a process that is not theirs, and a sanitizer's wrappers
+// would take the child for one of its threads; so its checks are off as well.
+
+#define CHILD __attribute__((no_sanitize("address", "thread", "undefined")))
+
+CHILD static bool fails(struct start *start, int step, int detail) {
     start->error = errno;
     start->detail = detail;
     start->step = step;
     return false;
 }
 
-// Everything from here to `run` runs in the child: async-signal-safe calls, no allocation, no locks. Ids are changed by
-// plain system calls, since glibc's wrappers want to tell the threads of a process that is not theirs.
+// A copy of the table would be one of thousands of descriptors, each to be closed again: this copies the low ones only.
+CHILD static bool leave_table(struct start *start) {
+    if (!start->shares_table) return true;
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, start->low_end, ~0U, CLOSE_RANGE_UNSHARE) == 0) return true;
+#else
+    errno = ENOSYS;
+#endif
+    start->cannot_leave = true;
+    return fails(start, LINUX_SPAWN_DESCRIPTORS, 0);
+}
 
-static bool join_group(struct start *start) {
+CHILD static bool join_group(struct start *start) {
     int group = start->request->group;
     if (group < 0 || !start->write_group) return true;
-    int file = openat(group, "cgroup.procs", O_WRONLY | O_CLOEXEC);
-    if (file < 0 || write(file, "0", 1) != 1) return fails(start, LINUX_SPAWN_JOIN_GROUP, 0);
-    close(file);
+    int file = (int)syscall(SYS_openat, group, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+    if (file < 0 || syscall(SYS_write, file, "0", 1) != 1) return fails(start, LINUX_SPAWN_JOIN_GROUP, 0);
+    syscall(SYS_close, file);
     return true;
 }
 
 // exec resets handlers by itself but leaves ignored signals ignored.
-static bool reset_signals(struct start *start) {
+CHILD static bool reset_signals(struct start *start) {
     unsigned char default_action[128] = {0};  // any architecture's struct sigaction with SIG_DFL and no flags
     for (int signal = 1; signal <= KERNEL_SIGNALS; signal++) {
         if (signal == SIGKILL || signal == SIGSTOP) continue;
@@ -52,31 +75,32 @@ static bool reset_signals(struct start *start) {
     return true;
 }
 
-static void close_span(unsigned first, unsigned last) {
+CHILD static void close_span(unsigned first, unsigned last) {
     if (first > last) return;
 #ifdef SYS_close_range
     if (syscall(SYS_close_range, first, last, 0) == 0) return;
 #endif
     // A seccomp filter that does not know the call.
-    struct rlimit limit;
+    uint64_t limit[2];
     unsigned end = 65536;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < end) end = (unsigned)limit.rlim_cur;
-    for (unsigned descriptor = first; descriptor <= last && descriptor < end; descriptor++) close((int)descriptor);
+    if (syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, limit) == 0 && limit[0] < end) end = (unsigned)limit[0];
+    for (unsigned descriptor = first; descriptor <= last && descriptor < end; descriptor++)
+        syscall(SYS_close, descriptor);
 }
 
-static bool arrange_descriptors(struct start *start) {
+CHILD static bool arrange_descriptors(struct start *start) {
     const struct linux_spawn_request *request = start->request;
     int above = start->highest_target + 1;
     for (size_t i = 0; i < request->descriptor_count; i++) {
-        int source = request->descriptors[i].source;
-        if (source < 0) source = open("/dev/null", O_RDWR | O_CLOEXEC);
-        int moved = source < 0 ? -1 : fcntl(source, F_DUPFD_CLOEXEC, above);
+        int source = start->sources[i];
+        if (source < 0) source = (int)syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC);
+        int moved = source < 0 ? -1 : (int)syscall(SYS_fcntl, source, F_DUPFD_CLOEXEC, above);
         if (moved < 0) return fails(start, LINUX_SPAWN_DESCRIPTORS, request->descriptors[i].target);
         start->moved[i] = moved;
     }
     for (size_t i = 0; i < request->descriptor_count; i++) {
         int target = request->descriptors[i].target;
-        if (dup3(start->moved[i], target, 0) < 0) return fails(start, LINUX_SPAWN_DESCRIPTORS, target);
+        if (syscall(SYS_dup3, start->moved[i], target, 0) < 0) return fails(start, LINUX_SPAWN_DESCRIPTORS, target);
     }
     unsigned next = 0;
     for (size_t i = 0; i < request->descriptor_count; i++) {
@@ -88,14 +112,14 @@ static bool arrange_descriptors(struct start *start) {
     return true;
 }
 
-static bool set_limits(struct start *start) {
+CHILD static bool set_limits(struct start *start) {
     const struct linux_spawn_request *request = start->request;
     for (size_t i = 0; i < request->limit_count; i++) {
         uint64_t pair[2] = {request->limits[i].soft, request->limits[i].hard};
         if (syscall(SYS_prlimit64, 0, request->limits[i].resource, pair, NULL) != 0)
             return fails(start, LINUX_SPAWN_LIMITS, request->limits[i].resource);
     }
-    if (request->change_nice && setpriority(PRIO_PROCESS, 0, request->nice) != 0)
+    if (request->change_nice && syscall(SYS_setpriority, PRIO_PROCESS, 0, request->nice) != 0)
         return fails(start, LINUX_SPAWN_NICE, request->nice);
     return true;
 }
@@ -110,7 +134,7 @@ static bool set_limits(struct start *start) {
 #define SET_UID SYS_setresuid
 #endif
 
-static bool change_user(struct start *start) {
+CHILD static bool change_user(struct start *start) {
     const struct linux_spawn_request *request = start->request;
     if (!request->change_user) return true;
     bool same = request->uid == start->own_uid && request->gid == start->own_gid;
@@ -124,7 +148,7 @@ static bool change_user(struct start *start) {
     return true;
 }
 
-static void write_pid(char *slot) {
+CHILD static void write_pid(char *slot) {
     char reversed[12];
     int count = 0;
     for (long pid = syscall(SYS_getpid); pid > 0; pid /= 10) reversed[count++] = (char)('0' + pid % 10);
@@ -132,28 +156,29 @@ static void write_pid(char *slot) {
     *slot = 0;
 }
 
-static bool prepare_child(struct start *start) {
+CHILD static bool prepare_child(struct start *start) {
     const struct linux_spawn_request *request = start->request;
-    if (!join_group(start)) return false;
-    if (setsid() < 0) return fails(start, LINUX_SPAWN_SESSION, 0);
+    if (!leave_table(start) || !join_group(start)) return false;
+    if (syscall(SYS_setsid) < 0) return fails(start, LINUX_SPAWN_SESSION, 0);
     if (!reset_signals(start) || !arrange_descriptors(start) || !set_limits(start)) return false;
-    if (request->umask >= 0) umask((mode_t)request->umask);
+    if (request->umask >= 0) syscall(SYS_umask, request->umask);
     // The directory comes after the user: it has to be reachable with the app's rights, not with ours.
     if (!change_user(start)) return false;
-    if (request->directory && chdir(request->directory) != 0) return fails(start, LINUX_SPAWN_DIRECTORY, 0);
-    if (request->no_new_privileges && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+    if (request->directory && syscall(SYS_chdir, request->directory) != 0)
+        return fails(start, LINUX_SPAWN_DIRECTORY, 0);
+    if (request->no_new_privileges && syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return fails(start, LINUX_SPAWN_NO_NEW_PRIVILEGES, 0);
     for (size_t i = 0; i < request->pid_slot_count; i++) write_pid(request->environment + request->pid_slots[i]);
     return true;
 }
 
-static int run(void *context) {
+CHILD static int run(void *context) {
     struct start *start = context;
     if (!prepare_child(start)) return 127;
     start->reached_exec = true;
     uint64_t none = 0;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, KERNEL_SIGSET_BYTES);
-    execve(start->arguments[0], start->arguments, start->environment);
+    syscall(SYS_execve, start->arguments[0], start->arguments, start->environment);
     fails(start, LINUX_SPAWN_EXEC, 0);
     return 127;
 }
@@ -193,23 +218,23 @@ static bool order_targets(struct start *start) {
 // The child's pid or -errno. The parent stands still until the child has left its memory, by exec or by its end.
 static long start_child(struct start *start, bool into_group, int *pidfd) {
     _Alignas(16) unsigned char stack[32 * 1024];
-    start->reached_exec = false;
+    start->reached_exec = start->cannot_leave = false;
     start->step = start->error = start->detail = 0;
     start->write_group = !into_group;
     *pidfd = -1;
-    int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD;
-    if (into_group) {
-        struct clone3_arguments arguments = {
-            .flags = (uint64_t)flags | CLONE3_INTO_CGROUP,
-            .pidfd = (uintptr_t)pidfd,
-            .exit_signal = SIGCHLD,
-            .stack = (uintptr_t)stack,
-            .stack_size = sizeof stack,
-            .cgroup = (uint64_t)start->request->group,
-        };
-        return clone3_with_stack(&arguments, run, start);
-    }
-    int pid = clone(run, stack + sizeof stack, flags | SIGCHLD, start, pidfd);
+    uint64_t flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD;
+    struct clone3_arguments arguments = {
+        .flags = flags | (into_group ? CLONE3_INTO_CGROUP : 0) | (start->shares_table ? CLONE_FILES : 0),
+        .pidfd = (uintptr_t)pidfd,
+        .exit_signal = SIGCHLD,
+        .stack = (uintptr_t)stack,
+        .stack_size = sizeof stack,
+        .cgroup = into_group ? (uint64_t)start->request->group : 0,
+    };
+    long pid = clone3_with_stack(&arguments, run, start);
+    if (pid != -ENOSYS || into_group || start->shares_table) return pid;
+    // A seccomp filter, or an architecture without the lines for it.
+    pid = clone(run, stack + sizeof stack, (int)flags | SIGCHLD, start, pidfd);
     return pid < 0 ? -errno : pid;
 }
 
@@ -224,6 +249,41 @@ static void discard_child(int pidfd, struct linux_exit *end) {
 static bool died_early(int pidfd) {
     struct pollfd wait = {.fd = pidfd, .events = POLLIN};
     return poll(&wait, 1, 100) == 1;
+}
+
+// Low descriptors of our own, /dev/null until something is to be passed on: then it is here while the child starts.
+enum { SLOTS = 8 };
+static pthread_mutex_t slots_in_use = PTHREAD_MUTEX_INITIALIZER;
+static int slots[SLOTS], slot_count, null_device = -1;
+static bool cannot_share;
+
+static bool make_slots(void) {
+    if (null_device < 0) null_device = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null_device < 0) return false;
+    for (; slot_count < SLOTS; slot_count++) {
+        slots[slot_count] = fcntl(null_device, F_DUPFD_CLOEXEC, 3);
+        if (slots[slot_count] < 0) return false;
+    }
+    return true;
+}
+
+// Makes what is passed on known by low numbers, so that the child needs no copy of all the others. False: it does.
+static bool fill_slots(struct start *start) {
+    const struct linux_spawn_request *request = start->request;
+    if (cannot_share || request->descriptor_count > SLOTS || !make_slots()) return false;
+    start->low_end = 3;
+    for (size_t i = 0; i < request->descriptor_count; i++) {
+        if (slots[i] >= start->low_end) start->low_end = slots[i] + 1;
+        if (request->descriptors[i].source < 0) continue;
+        if (dup3(request->descriptors[i].source, slots[i], O_CLOEXEC) < 0) return false;
+        start->sources[i] = slots[i];
+    }
+    return true;
+}
+
+static void empty_slots(const struct start *start) {
+    for (size_t i = 0; i < start->request->descriptor_count && i < (size_t)slot_count; i++)
+        dup3(null_device, slots[i], O_CLOEXEC);
 }
 
 static void attempt(struct start *start, bool into_group, struct linux_spawn_result *result) {
@@ -264,13 +324,27 @@ void linux_spawn(const struct linux_spawn_request *request, struct linux_spawn_r
     if (!start.arguments || !start.environment) {
         result->error = ENOMEM;
     } else {
+        pthread_mutex_lock(&slots_in_use);
+        for (size_t i = 0; i < request->descriptor_count; i++) start.sources[i] = request->descriptors[i].source;
         bool into_group = request->group >= 0 && !request->write_group;
+        // The child that walks into its group needs a descriptor of it, with whatever number that has.
+        start.shares_table = (into_group || request->group < 0) && fill_slots(&start);
         attempt(&start, into_group, result);
+        if (start.cannot_leave) {
+            cannot_share = true;
+            start.shares_table = false;
+            attempt(&start, into_group, result);
+        }
         // Where clone cannot place the child (an old kernel, a seccomp filter), and where it is killed at birth since
-        // an ancestor of the group has once seen cgroup.kill (kernel 6.18), it walks in by itself. If that fails too,
-        // the second failure says more.
-        bool refused = result->step == LINUX_SPAWN_CLONE || result->step == LINUX_SPAWN_KILLED;
-        if (into_group && refused) attempt(&start, false, result);
+        // its group and ours have not seen the same number of cgroup.kill (Linux 6.18), it walks in by itself. If that
+        // fails too, the second failure says more.
+        bool refused = result->step == LINUX_SPAWN_CLONE || (into_group && result->step == LINUX_SPAWN_KILLED);
+        if (refused && (into_group || start.shares_table)) {
+            start.shares_table = false;
+            attempt(&start, false, result);
+        }
+        if (slot_count > 0) empty_slots(&start);
+        pthread_mutex_unlock(&slots_in_use);
     }
     free(start.arguments);
     free(start.environment);

@@ -37,7 +37,7 @@ public final class ControlGroup {
     }
 
     /// SIGKILL to every process here and below, frozen or not (cgroup.kill, Linux 5.14; before that one by one). They are
-    /// gone when the group is no longer populated. Nothing can be started here afterwards.
+    /// gone when the group is no longer populated. The next instance gets a group of its own.
     public func kill() throws(SystemError) {
         do throws(SystemError) {
             try Files.writeExisting(path + "/cgroup.kill", "1")

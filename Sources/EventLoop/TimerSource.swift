@@ -12,11 +12,15 @@ public final class TimerSource {
     /// passed fires in the next turn of the loop. Replaces what was armed before.
     public func arm(at nanoseconds: Int64) {
         guard let pointer = source?.pointer else { return }
-        let time = max(nanoseconds, 0)
-        let microseconds = UInt64(time / 1000) + (time % 1000 == 0 ? 0 : 1)
         // Both fail only when the loop has come to its end.
-        sd_event_source_set_time(pointer, microseconds)
+        sd_event_source_set_time(pointer, Self.microseconds(notBefore: nanoseconds))
         sd_event_source_set_enabled(pointer, Int32(SD_EVENT_ONESHOT))
+    }
+
+    /// For tests too: the clock is read too late to show a fraction of a microsecond.
+    package static func microseconds(notBefore nanoseconds: Int64) -> UInt64 {
+        let time = max(nanoseconds, 0)
+        return UInt64(time / 1000) + (time % 1000 == 0 ? 0 : 1)
     }
 
     /// Does not fire any more, until armed again.

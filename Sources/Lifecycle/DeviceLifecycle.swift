@@ -84,6 +84,12 @@ public struct DeviceLifecycle: Equatable, Sendable {
         touched.append(index)
     }
 
+    /// The apps whose order depends on this one.
+    mutating func touchNeighbours(_ index: Int) {
+        for client in apps[index].clients { touch(client) }
+        for server in apps[index].servers { touch(server) }
+    }
+
     mutating func touchAll() {
         for index in apps.indices { touch(index) }
     }

@@ -8,7 +8,7 @@ public final class ChildProcess {
     public let pid: Int32
     private let pidfd: FileDescriptor
     /// Set once the process has been reaped.
-    public private(set) var exitStatus: ExitStatus?
+    public private(set) var exitStatus: ProcessExit?
 
     /// The pidfd, for an event loop. Owned by this object.
     public var descriptor: Int32 { pidfd.rawValue }
@@ -25,14 +25,14 @@ public final class ChildProcess {
     }
 
     /// The end of the process, nil while it runs. Does not block. Throws ECHILD when it is no child of ours.
-    public func reap() throws(SystemError) -> ExitStatus? {
+    public func reap() throws(SystemError) -> ProcessExit? {
         if let exitStatus { return exitStatus }
         var end = linux_exit()
         while true {
             switch linux_reap(pidfd.rawValue, false, &end) {
             case 0: return nil
             case 1:
-                let status = ExitStatus(end)
+                let status = ProcessExit(end)
                 exitStatus = status
                 return status
             default:

@@ -8,7 +8,8 @@ public import SystemCalls
 public final class NotifySocket {
     public let path: String
     private let socket: FileDescriptor
-    private var buffer = [UInt8](repeating: 0, count: 4096)
+    /// The longest message, systemd's own limit.
+    private static let capacity = 4096
 
     /// For an event loop: readable when there is a message.
     public var descriptor: Int32 { socket.rawValue }
@@ -36,12 +37,14 @@ public final class NotifySocket {
     public func receive() throws(SystemError) -> Notification? {
         while true {
             var raw = linux_notification()
-            let size = buffer.count
-            let result = buffer.withUnsafeMutableBytes {
-                linux_notify_receive(socket.rawValue, $0.baseAddress, size, &raw)
+            // On the stack: a socket that is silent costs none of our memory.
+            let (errno, text) = withUnsafeTemporaryAllocation(byteCount: Self.capacity, alignment: 1) { buffer in
+                guard linux_notify_receive(socket.rawValue, buffer.baseAddress, buffer.count, &raw) == 0 else {
+                    return (Errno.current as Errno?, [UInt8]())
+                }
+                return (nil, Array(buffer[..<Int(raw.length)]))
             }
-            if result == 0 { return Notification(raw, buffer[0..<Int(raw.length)]) }
-            let errno = Errno.current
+            guard let errno else { return Notification(raw, text[...]) }
             if errno == .again { return nil }
             if errno != .interrupted { throw SystemError("recvmsg", path, errno: errno) }
         }

@@ -31,8 +31,13 @@ public final class ProcessHandle {
 
     /// Whether it has not been reaped yet: until then its pid is its own.
     public var holdsPid: Bool {
+        Self.holdsPid(pidfd.rawValue)
+    }
+
+    /// The same for a pidfd that somebody else owns, a peer's from SO_PEERPIDFD.
+    public static func holdsPid(_ pidfd: Int32) -> Bool {
         // EPERM: it is there, but not ours to signal.
-        linux_pidfd_send_signal(pidfd.rawValue, 0) == 0 || Errno.current == .notPermitted
+        linux_pidfd_send_signal(pidfd, 0) == 0 || Errno.current == .notPermitted
     }
 
     /// pidfd_send_signal(2).

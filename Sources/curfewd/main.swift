@@ -1,5 +1,6 @@
-import SystemCalls
+internal import CLinux
+internal import Supervision
 
-do throws(SystemError) {
-    try FileDescriptor.writeAll(Array("curfewd \(Clocks.monotonic)\n".utf8), to: 1)
-} catch {}
+// Embedded Swift has no CommandLine.
+let arguments = (1..<max(1, linux_argument_count())).map { String(cString: linux_argument($0)) }
+exit(Daemon.run(arguments))

@@ -6,6 +6,10 @@ struct Board {
     var core = DeviceLifecycle()
     var monotonic = Nanoseconds.seconds(100)
     var slept = Nanoseconds.zero
+    /// The last instance of each app, and the last call of each instance.
+    var instances: [String: InstanceID] = [:]
+    var names: [InstanceID: String] = [:]
+    var calls: [InstanceID: CallID] = [:]
 
     var now: Instant { Instant(monotonic: monotonic, boottime: monotonic + slept) }
 
@@ -24,7 +28,11 @@ struct Board {
         }
     }
 
-    mutating func handleAll(_ event: Event) -> [Effect] { core.handle(event, at: now) }
+    mutating func handleAll(_ event: Event) -> [Effect] {
+        let effects = core.handle(event, at: now)
+        remember(effects)
+        return effects
+    }
 
     /// Lets time pass and wakes the core, in steps no longer than it asked for.
     mutating func wait(_ time: Nanoseconds) -> [Effect] {

@@ -32,7 +32,9 @@
 #include <dirent.h>
 
 #include "linux_cgroup.h"
+#include "linux_daemon.h"
 #include "linux_files.h"
 #include "linux_notify.h"
 #include "linux_processes.h"
+#include "linux_sockets.h"
 #include "linux_spawn.h"

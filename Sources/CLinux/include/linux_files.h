@@ -7,12 +7,15 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 static inline int linux_errno(void) { return errno; }
 static inline void linux_set_errno(int value) { errno = value; }
 
 static inline int linux_open(const char *path, int flags, mode_t mode) { return open(path, flags | O_CLOEXEC, mode); }
 static inline int linux_dup_cloexec(int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, 3); }
+// Both ends: reading, then writing.
+static inline int linux_pipe_cloexec(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 static inline int linux_get_flags(int fd) { return fcntl(fd, F_GETFL); }
 static inline int linux_set_flags(int fd, int flags) { return fcntl(fd, F_SETFL, flags); }
 static inline int linux_set_descriptor_flags(int fd, int flags) { return fcntl(fd, F_SETFD, flags); }

@@ -26,3 +26,6 @@ int linux_notify_bind(int socket, const char *path);
 int linux_notify_enable(int socket);
 // recvmsg(2) without blocking, every descriptor close-on-exec. 0, or -1 and errno.
 int linux_notify_receive(int socket, void *buffer, size_t size, struct linux_notification *out);
+// One datagram with descriptors, as an app sends it. 0, or -1 and errno.
+int linux_notify_send(
+    int socket, const char *path, const void *bytes, size_t size, const int *descriptors, size_t descriptor_count);

@@ -14,7 +14,10 @@ extension DeviceLifecycle {
                 let isBack = apps[index].isRetired
                 apps[index].isRetired = false
                 change(index, to: policy)
-                if isBack { start(index) }
+                if isBack {
+                    forgive(index)
+                    start(index)
+                }
             } else {
                 let index = apps.count
                 indexOfName[policy.name] = index
@@ -26,19 +29,20 @@ extension DeviceLifecycle {
         }
         for index in apps.indices where !isConfigured[index] && !apps[index].isRetired { retire(index) }
         link()
+        // Waves are counted by level.
+        shutdown.wave = nil
         touchAll()
     }
 
     private mutating func change(_ index: Int, to policy: AppPolicy) {
         let liveness = apps[index].policy.liveness
-        if apps[index].policy.restartDelay != policy.restartDelay { apps[index].restart.nextDelay = nil }
         apps[index].policy = policy
         if liveness != policy.liveness, apps[index].instance?.stage == .running { armLiveness(index) }
     }
 
     private mutating func start(_ index: Int) {
         guard isStarted, apps[index].policy.launch == .boot else { return }
-        queueLaunch(index, .boot, phase: apps[index].policy.start)
+        queueLaunch(index, .boot, phase: startPhase(index))
     }
 
     private mutating func retire(_ index: Int) {

@@ -13,7 +13,7 @@ extension DeviceLifecycle {
         apps[index].instance?.freezeReasons = reasons
         if reasons.isEmpty {
             thaw(index)
-        } else if instance.freezer == .thawed, canFreeze, apps[index].policy.suspend, mayFreeze(index) {
+        } else if instance.freezer == .thawed, mayFreeze(index) {
             freeze(index)
         }
     }
@@ -75,6 +75,6 @@ extension DeviceLifecycle {
         apps[index].instance?.isNamed = true
         emit(.nameCulprits(instance.id, stuck))
         touch(index)
-        for server in apps[index].servers { touch(server) }
+        touchNeighbours(index)
     }
 }

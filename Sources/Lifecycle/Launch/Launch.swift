@@ -8,13 +8,23 @@ extension DeviceLifecycle {
         guard !isStarted else { return }
         isStarted = true
         for index in apps.indices where apps[index].policy.launch == .boot && !apps[index].isRetired {
-            queueLaunch(index, .boot, phase: apps[index].policy.start)
+            queueLaunch(index, .boot, phase: startPhase(index))
         }
         touchAll()
     }
 
+    /// Where one app is in front at a time, those that start later find the place taken.
+    func startPhase(_ index: Int) -> ScenePhase {
+        let isTaken = apps.indices.contains { other in
+            other != index && apps[other].requestedPhase != .background
+                && (apps[other].instance != nil || apps[other].queuedLaunch != nil || apps[other].restart.due != nil)
+        }
+        return policy.front == .one && isTaken ? .background : apps[index].policy.start
+    }
+
+    /// An app that is on its way out is launched when it is gone.
     mutating func queueLaunch(_ index: Int, _ reason: LaunchReason, phase: ScenePhase) {
-        guard apps[index].instance == nil || apps[index].instance?.isAlive == false else { return }
+        if let instance = apps[index].instance, instance.isAlive, instance.stop == nil { return }
         apps[index].requestedPhase = phase
         apps[index].queuedLaunch = reason
         apps[index].restart.due = nil
@@ -41,8 +51,9 @@ extension DeviceLifecycle {
         guard let instance = apps[index].instance else { return apps[index].queuedLaunch != nil }
         switch instance.stage {
         case .spawning: return true
-        case .running: return !instance.isLaunched
-        case .stopping, .killing, .clearing: return false
+        case .running: return !instance.isLaunched || apps[index].queuedLaunch != nil
+        // It comes back when it is gone; who waits for that waits no longer than for its kill.
+        case .stopping, .killing, .clearing: return apps[index].queuedLaunch != nil && !instance.isNamed
         }
     }
 

@@ -7,8 +7,8 @@ struct PendingRequest: Equatable {
     var wish: Wish
     /// For `phase`.
     var phase: ScenePhase
-    /// The instance that was on its way out when the request came: its end is no answer. For `ended`: the one that is to end.
-    var ignoring: InstanceID?
+    /// The instance that was on its way out when the request came: its end is no answer.
+    var leaving: InstanceID?
 }
 
 extension DeviceLifecycle {
@@ -40,9 +40,8 @@ extension DeviceLifecycle {
         if let launchDenial { return emit(.reply(id, .denied(launchDenial))) }
         forgive(index)
         if apps[index].instance?.stage != .spawning {
-            let phase = background ? ScenePhase.background : .active
-            supersede(index, phase)
-            queueLaunch(index, .user, phase: phase)
+            supersede(index, background ? .background : .active)
+            queueLaunch(index, .user, phase: background ? .background : .active)
             if !background { sendOthersBack(index) }
         }
         wait(id, index, .running)
@@ -86,8 +85,12 @@ extension DeviceLifecycle {
         guard apps[index].instance != nil || wasScheduled else { return emit(.reply(id, .notRunning)) }
         let reason = TerminationReason(
             namespace: .user, code: 0, explanation: force ? "ended by an operator, at once" : "ended by an operator")
+        let leaving = apps[index].instance?.id
         stop(index, reason, force: force)
-        apps[index].endedForShutdown = false
+        // Who waits for a launch that has not begun: it never will.
+        deny("another request ended it") {
+            $0.app == index && $0.wish != .ended && (leaving == nil || $0.leaving == leaving)
+        }
         wait(id, index, .ended)
     }
 
@@ -100,11 +103,11 @@ extension DeviceLifecycle {
             } else {
                 emit(.reply(id, .sleepReady(sleep: sleep.id, killed: sleep.killed)))
             }
-        } else if sleep.state == .preparing, sleep.isAnnouncedByLogin {
-            // logind goes on with it and waits for its lock: only logind can take it back.
-            emit(.reply(id, .denied("logind is preparing this sleep")))
+        } else if sleep.state == .preparing, sleep.isAnnouncedByLogin, login.locks[.sleep] == .held {
+            // It would wait for the lock in vain, for as long as it can.
+            emit(.reply(id, .denied("logind prepares a sleep")))
         } else {
-            if sleep.state == .asleep, !logical { resumeUnheard() } else { endSleep(cancelled: false) }
+            endSleep(cancelled: false, heardFromLogin: false)
             emit(.reply(id, .sleepReady(sleep: sleep.id, killed: [])))
         }
     }
@@ -118,7 +121,7 @@ extension DeviceLifecycle {
         if let instance = apps[index].instance,
             wish == .ended || instance.stage == .killing || instance.stage == .clearing
         {
-            request.ignoring = instance.id
+            request.leaving = instance.id
         }
         requests.append(request)
         touch(index)
@@ -152,7 +155,7 @@ extension DeviceLifecycle {
     /// The app ended while somebody waited for it to get anywhere.
     mutating func answerEnd(_ index: Int, _ termination: Termination) {
         answer(.appEnded(termination)) {
-            $0.app == index && $0.wish != .ended && $0.ignoring != termination.instance
+            $0.app == index && $0.wish != .ended && $0.leaving != termination.instance
         }
     }
 
@@ -164,8 +167,8 @@ extension DeviceLifecycle {
 
     private func isFulfilled(_ request: PendingRequest) -> Bool {
         let app = apps[request.app]
-        // The next instance may have been started already.
-        if request.wish == .ended { return app.instance == nil || app.instance?.id != request.ignoring }
+        // Another one may be up by then.
+        if request.wish == .ended { return app.instance == nil || app.instance?.id != request.leaving }
         guard let instance = app.instance, instance.stage == .running else { return false }
         switch request.wish {
         case .running: return instance.isLaunched && instance.call == nil && instance.phase == goal(request.app)

@@ -15,6 +15,7 @@ extension DeviceLifecycle {
         apps[index].instance?.isNamed = false
         emit(.clear(id))
         touch(index)
+        touchNeighbours(index)
     }
 
     mutating func groupDidEmpty(_ id: InstanceID) {
@@ -27,7 +28,7 @@ extension DeviceLifecycle {
         if let id = apps[index].instance?.id { indexOfInstance[id] = nil }
         apps[index].instance = nil
         touch(index)
-        for neighbour in apps[index].clients + apps[index].servers { touch(neighbour) }
+        touchNeighbours(index)
     }
 
     /// Writes the end down and decides about a restart. Exactly once for each instance.
@@ -51,14 +52,7 @@ extension DeviceLifecycle {
     private mutating func planRestart(_ index: Int, _ termination: Termination, wasOrdered: Bool) {
         let policy = apps[index].policy
         let reason = termination.reason
-        if shutdown.isRunning {
-            apps[index].endedForShutdown = true
-        } else if apps[index].endedForShutdown {
-            // The shutdown was cancelled while it was ending.
-            apps[index].endedForShutdown = false
-            if !apps[index].isRetired { apps[index].queuedLaunch = .restart }
-            return
-        }
+        if shutdown.isRunning, !wasOrdered, reason.namespace != .user { apps[index].endedForShutdown = true }
         let wanted =
             switch policy.restart {
             case .never: false
@@ -77,7 +71,7 @@ extension DeviceLifecycle {
             emit(.note(.leftDown(AppID(rawValue: index), ends: apps[index].restart.endsInRow)))
             return
         }
-        let delay = apps[index].restart.nextDelay ?? policy.restartDelay
+        let delay = max(apps[index].restart.nextDelay ?? .zero, policy.restartDelay)
         apps[index].restart.nextDelay = delay.doubled(upTo: max(policy.restartDelayMax, delay))
         if delay == .zero {
             apps[index].queuedLaunch = .restart

@@ -8,8 +8,6 @@ struct Shutdown: Equatable {
     var stopsDaemon = false
     /// MONOTONIC: when the last app must be gone; nil: each app's own allowance is the limit.
     var end: Nanoseconds?
-    /// Between `end` and logind's limit.
-    var margin = Nanoseconds.zero
     /// The level of the apps that are being ended; nil before the first wave.
     var wave: Int?
     var waveEnd: Nanoseconds?
@@ -27,19 +25,12 @@ extension DeviceLifecycle {
 
     mutating func hearPrepareForShutdown(_ start: Bool, delayMax: Nanoseconds?, signalled: Nanoseconds) {
         if let delayMax { login.delayMax = delayMax }
-        guard start else {
-            // Not ours to cancel, perhaps: a lock that was refused can be had now.
-            return shutdown.isAnnounced ? cancelShutdown() : takeLock(.shutdown)
-        }
+        guard start else { return cancelShutdown() }
         guard !shutdown.isAnnounced else { return }
-        // logind does one thing at a time: its sleep is over, and we missed that.
-        if sleep.isAnnouncedByLogin { endSleep(cancelled: false) }
         shutdown.isAnnounced = true
-        shutdown.margin = policy.sleepMargin
         if login.locks[.shutdown] == .held {
             let limit = login.delayMax ?? Login.defaultDelayMax
-            shutdown.margin = min(policy.sleepMargin, limit / 2)
-            shutdown.end = min(signalled, now.monotonic) + limit - shutdown.margin
+            shutdown.end = min(signalled, now.monotonic) + limit - min(policy.sleepMargin, limit / 2)
         } else {
             shutdown.end = now.monotonic + policy.sleepAllowanceWithoutLogind
         }
@@ -74,22 +65,12 @@ extension DeviceLifecycle {
         takeLock(.shutdown)
         guard !stopsDaemon else { return beginShutdown() }
         emit(.note(.shutdownCancelled))
-        for index in apps.indices where apps[index].endedForShutdown { comeBack(index) }
-        touchAll()
-    }
-
-    /// The shutdown it was ended for was cancelled.
-    private mutating func comeBack(_ index: Int) {
-        switch apps[index].instance?.stage {
-        case .running:
-            // Not asked yet: it stays.
-            if apps[index].instance?.stop?.reason == Self.shutdownReason { apps[index].instance?.stop = nil }
+        for index in apps.indices where apps[index].endedForShutdown {
             apps[index].endedForShutdown = false
-        case .stopping: break  // As soon as it has ended.
-        case nil, .spawning, .killing, .clearing:
-            apps[index].endedForShutdown = false
+            if apps[index].isRetired { continue }
             queueLaunch(index, .restart, phase: apps[index].requestedPhase)
         }
+        touchAll()
     }
 
     /// Starts the next wave when the last one is gone, but for those that cannot be killed.
@@ -100,30 +81,25 @@ extension DeviceLifecycle {
             levels.append(apps[index].level)
         }
         guard let highest = levels.max() else { return finishShutdown() }
-        if let wave = shutdown.wave, highest >= wave { return joinWave(wave) }
+        if let wave = shutdown.wave, highest >= wave { return }
         shutdown.wave = highest
         shutdown.isWaveForced = false
         shutdown.waveEnd = shutdown.end.map { now.monotonic + ($0 - now.monotonic) / Int64(levels.count) }
         for index in apps.indices where apps[index].level == highest && holdsUpShutdown(index) {
-            apps[index].endedForShutdown = true
+            if !wasEndedByOperator(index) { apps[index].endedForShutdown = true }
             stop(index, Self.shutdownReason, limit: shutdown.waveEnd)
         }
     }
 
-    /// A reload has moved apps into the present wave or before it: they are ended with it.
-    private mutating func joinWave(_ wave: Int) {
-        for index in apps.indices where apps[index].level >= wave && holdsUpShutdown(index) {
-            guard let instance = apps[index].instance, instance.isAlive || instance.stage == .spawning,
-                instance.stop == nil, instance.cause == nil
-            else { continue }
-            apps[index].endedForShutdown = true
-            stop(index, Self.shutdownReason, limit: shutdown.waveEnd)
-        }
+    /// Then it stays down, should the shutdown be cancelled.
+    private func wasEndedByOperator(_ index: Int) -> Bool {
+        guard let instance = apps[index].instance else { return false }
+        return instance.stop?.reason.namespace == .user || instance.cause?.reason.namespace == .user
     }
 
     private func holdsUpShutdown(_ index: Int) -> Bool {
         guard let instance = apps[index].instance else { return false }
-        return instance.isAlive || !instance.isNamed || instance.stage == .spawning && instance.cause == nil
+        return instance.isAlive || !instance.isNamed
     }
 
     private mutating func finishShutdown() {
@@ -137,8 +113,8 @@ extension DeviceLifecycle {
         guard shutdown.isRunning, !shutdown.isOver, let end = shutdown.waveEnd, end <= now.monotonic else { return }
         let isForced = shutdown.isWaveForced
         shutdown.isWaveForced = true
-        shutdown.waveEnd = isForced ? nil : now.monotonic + shutdown.margin / 2
-        for index in apps.indices where apps[index].level >= shutdown.wave ?? 0 && holdsUpShutdown(index) {
+        shutdown.waveEnd = isForced ? nil : now.monotonic + policy.sleepMargin / 2
+        for index in apps.indices where apps[index].level == shutdown.wave && holdsUpShutdown(index) {
             if isForced {
                 nameCulprits(index, .unkillable)
             } else {

@@ -29,24 +29,17 @@ struct Login: Equatable {
     var isAvailable = false
     var delayMax: Nanoseconds?
     var locks = Locks()
-    /// The sleep lock was refused, and asked for once more since: nothing but an edge makes us ask again.
-    var hasRetried = false
-    /// The board has slept and is awake, and logind has not said so yet: until it does it refuses a lock, and its
-    /// PreparingForSleep is of the sleep that is over.
-    var awaitsResume = false
 }
 
 extension DeviceLifecycle {
     /// logind is there, for the first time or again. Its properties say what we may have missed.
     mutating func loginDidAppear(delayMax: Nanoseconds?, sleeping: Bool, shuttingDown: Bool) {
+        forgetLogin()
         login.isAvailable = true
         login.delayMax = delayMax
-        login.locks = Login.Locks()
-        login.hasRetried = false
-        login.awaitsResume = false
-        if !shuttingDown { cancelShutdown() }
         if !sleeping {
-            if sleep.state == .asleep, sleep.isAnnouncedByLogin { endSleep(cancelled: false) }
+            // A logind that was restarted has forgotten the sleep: its edge would never come.
+            if sleep.isAnnouncedByLogin { endSleep(cancelled: false, heardFromLogin: true) }
             if sleep.state == .awake { takeLock(.sleep) }
         } else {
             announceSleep(since: now.monotonic, logical: false, byLogin: true)
@@ -54,14 +47,21 @@ extension DeviceLifecycle {
         if shuttingDown {
             hearPrepareForShutdown(true, delayMax: delayMax, signalled: now.monotonic)
         } else {
+            cancelShutdown()
             takeLock(.shutdown)
         }
     }
 
-    mutating func loginDidVanish() {
+    mutating func loginDidVanish() { forgetLogin() }
+
+    private mutating func forgetLogin() {
         login = Login()
         // Nobody will answer the question any more.
         if sleep.recheckAt == .max { sleep.recheckAt = now.monotonic }
+        if sleep.state == .awake {
+            sleep.echo = .none
+            sleep.recheckAt = nil
+        }
     }
 
     mutating func takeLock(_ kind: LockKind) {
@@ -81,13 +81,12 @@ extension DeviceLifecycle {
         login.locks[kind] = .held
         switch kind {
         case .sleep:
-            login.hasRetried = false
-            login.awaitsResume = false
-            if sleep.state == .asleep, sleep.isAnnouncedByLogin {
-                releaseForSleep()
-            } else if sleep.state == .awake {
-                // An edge between the last reading of the property and this lock would otherwise be missed.
-                emit(.readPreparingForSleep)
+            switch sleep.state {
+            // An edge between the last reading of the property and this lock would otherwise be missed.
+            case .awake: emit(.readPreparingForSleep)
+            // logind's clock runs for us after all.
+            case .preparing: if sleep.isAnnouncedByLogin { boundSleep(since: sleep.since) }
+            case .asleep: releaseForSleep()
             }
         case .shutdown:
             if shutdown.isOver, shutdown.isAnnounced { releaseLock(.shutdown) }
@@ -97,19 +96,6 @@ extension DeviceLifecycle {
     mutating func lockWasRefused(_ kind: LockKind) {
         guard login.locks[kind] == .requested else { return }
         login.locks[kind] = .none
-        guard kind == .sleep, sleep.state == .awake else { return }
-        if login.awaitsResume {
-            // Its signal is on the way; if that is lost, its property will tell.
-            sleep.recheckAt = now.monotonic + Self.cancellationDelay
-        } else if !login.hasRetried {
-            emit(.readPreparingForSleep)
-        }
-    }
-
-    /// Refused while a sleep was being prepared that is over by now.
-    mutating func retryLock() {
-        guard login.isAvailable, login.locks[.sleep] == .none, !login.hasRetried else { return }
-        login.hasRetried = true
-        takeLock(.sleep)
+        if kind == .sleep, sleep.state == .awake { emit(.readPreparingForSleep) }
     }
 }

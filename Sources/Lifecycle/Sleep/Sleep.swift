@@ -20,13 +20,24 @@ struct Sleep: Equatable {
     /// The lock is released, whatever still runs.
     var release = Nanoseconds.zero
 
+    /// What logind has still to say of a sleep that is over for us.
+    enum Echo: UInt8, CaseIterable {
+        case none
+        /// The clocks or the hook told of the end first. Until logind does it refuses locks and claims to prepare: that
+        /// is still the old sleep.
+        case end
+        /// Called off while the lock was held. logind is asked: a late edge of the sleep before would look the same.
+        case cancellation
+    }
+    var echo = Echo.none
+
     var isAllowanceOver = false
     var isForced = false
     /// The apps that had to be ended.
     var killed: [String] = []
     /// Requests that are answered when all apps are ready.
     var waiting: [RequestID] = []
-    /// When logind is asked whether the sleep is still meant.
+    /// When logind is asked whether the sleep is still meant (or, awake, is over for it too); `.max`: it has been.
     var recheckAt: Nanoseconds?
     /// Apps that are neither dead nor frozen nor exempt.
     var unsettled = 0
@@ -44,38 +55,40 @@ extension DeviceLifecycle {
 
     mutating func hearPrepareForSleep(_ start: Bool, delayMax: Nanoseconds?, signalled: Nanoseconds) {
         if let delayMax { login.delayMax = delayMax }
-        login.awaitsResume = false
         guard start else {
-            login.hasRetried = false
-            guard sleep.state == .awake else { return endSleep(cancelled: false) }
-            // Awake already: all it can mean is that a lock that was refused can be had now.
-            sleep.recheckAt = nil
-            return takeLock(.sleep)
+            return sleep.state == .awake ? settleEcho() : endSleep(cancelled: false, heardFromLogin: true)
         }
-        missedShutdownCancellation()
         announceSleep(since: min(signalled, now.monotonic), logical: false, byLogin: true)
-    }
-
-    /// logind does one thing at a time: where it prepares a sleep, no shutdown is coming any more.
-    private mutating func missedShutdownCancellation() {
-        if shutdown.isAnnounced { cancelShutdown() }
     }
 
     mutating func hearPreparingForSleep(_ value: Bool?) {
         switch (sleep.state, value) {
-        case (.awake, true) where login.awaitsResume: sleep.recheckAt = now.monotonic + Self.cancellationDelay
         case (.awake, true):
-            missedShutdownCancellation()
+            switch sleep.echo {
+            case .none: announceSleep(since: now.monotonic, logical: false, byLogin: true)
+            case .end: break
+            // It was never called off; logind's clock has been running since it was announced.
+            case .cancellation: announceSleep(since: sleep.since, logical: false, byLogin: true)
+            }
+        case (.preparing, true): announceSleep(since: now.monotonic, logical: false, byLogin: true)
+        case (.asleep, true):
             announceSleep(since: now.monotonic, logical: false, byLogin: true)
-        case (.asleep, true): if sleep.recheckAt != nil { sleep.recheckAt = now.monotonic + Self.cancellationDelay }
+            sleep.recheckAt = now.monotonic + Self.cancellationDelay
         case (.asleep, _):
-            if let recheck = sleep.recheckAt, recheck <= now.monotonic || recheck == .max { endSleep(cancelled: true) }
-        case (.awake, _):
-            login.awaitsResume = false
-            sleep.recheckAt = nil
-            retryLock()
+            if let recheck = sleep.recheckAt, recheck <= now.monotonic || recheck == .max {
+                endSleep(cancelled: true, heardFromLogin: true)
+            }
+        case (.awake, _): settleEcho()
         case (.preparing, _): break
         }
+    }
+
+    /// logind says too that the board is awake: now it grants locks again.
+    private mutating func settleEcho() {
+        let wasEnd = sleep.echo == .end
+        sleep.echo = .none
+        sleep.recheckAt = nil
+        if wasEnd { takeLock(.sleep) }
     }
 
     /// BOOTTIME gained on MONOTONIC: the board has slept, and is awake now.
@@ -83,23 +96,12 @@ extension DeviceLifecycle {
         switch sleep.state {
         case .awake: emit(.note(.sleptUnannounced(time)))
         case .preparing: break
-        case .asleep: if !sleep.isLogical { resumeUnheard() }
+        case .asleep: if !sleep.isLogical { endSleep(cancelled: false, heardFromLogin: false) }
         }
-    }
-
-    /// The board is awake, and we know it before logind has said so.
-    mutating func resumeUnheard() {
-        login.awaitsResume = login.isAvailable && sleep.isAnnouncedByLogin
-        endSleep(cancelled: false)
     }
 
     /// A start edge from any source.
     mutating func announceSleep(since: Nanoseconds, logical: Bool, byLogin: Bool) {
-        guard !shutdown.isRunning else {
-            // All apps are on their way out, and the lock would only be waited for.
-            if byLogin { releaseLock(.sleep) }
-            return
-        }
         switch sleep.state {
         case .awake: beginSleep(since: since, logical: logical, byLogin: byLogin)
         case .preparing:
@@ -108,8 +110,7 @@ extension DeviceLifecycle {
             sleep.isAnnouncedByLogin = true
             boundSleep(since: since)
         case .asleep:
-            // Whoever says so means it now: an answer that is on its way is about what was before.
-            if !logical {
+            if !logical, sleep.isLogical {
                 sleep.isLogical = false
                 sleep.recheckAt = now.monotonic + Self.cancellationDelay
             }
@@ -138,7 +139,7 @@ extension DeviceLifecycle {
     }
 
     /// Sets the sleep's limits, or tightens them when logind announces a sleep that was begun by other means.
-    private mutating func boundSleep(since: Nanoseconds) {
+    mutating func boundSleep(since: Nanoseconds) {
         var limit = policy.sleepAllowanceWithoutLogind
         if sleep.isAnnouncedByLogin, login.locks[.sleep] == .held {
             limit = min(login.delayMax ?? Login.defaultDelayMax, policy.sleepAllowanceMax)
@@ -148,10 +149,9 @@ extension DeviceLifecycle {
             sleep.since = since
             sleep.allowance = limit - margin
             sleep.allowanceEnd = since + sleep.allowance
+            sleep.forcedAt = since + limit - margin / 2
+            sleep.release = since + limit - margin / 5
         }
-        // Each on its own: the later end of two allowances may have the smaller margin.
-        sleep.forcedAt = min(sleep.forcedAt, since + limit - margin / 2)
-        sleep.release = min(sleep.release, since + limit - margin / 5)
         if sleep.allowance < Self.leastSleepAllowance { overAllowance() }
     }
 
@@ -199,9 +199,10 @@ extension DeviceLifecycle {
     mutating func judgeSleep() {
         switch sleep.state {
         case .awake:
-            guard let recheck = sleep.recheckAt, recheck <= now.monotonic else { break }
-            sleep.recheckAt = login.isAvailable ? .max : nil
-            if login.isAvailable { emit(.readPreparingForSleep) }
+            guard let recheck = sleep.recheckAt, recheck <= now.monotonic else { return }
+            sleep.echo = .none
+            sleep.recheckAt = nil
+            if login.locks[.sleep] == .held { emit(.readPreparingForSleep) } else { takeLock(.sleep) }
         case .preparing:
             if sleep.allowanceEnd <= now.monotonic, !sleep.isAllowanceOver { overAllowance() }
             if sleep.forcedAt <= now.monotonic, !sleep.isForced {
@@ -210,7 +211,7 @@ extension DeviceLifecycle {
             }
         case .asleep:
             if let recheck = sleep.recheckAt, recheck <= now.monotonic {
-                guard login.isAvailable else { return endSleep(cancelled: true) }
+                guard login.isAvailable else { return endSleep(cancelled: true, heardFromLogin: false) }
                 sleep.recheckAt = .max
                 emit(.readPreparingForSleep)
             }
@@ -248,9 +249,9 @@ extension DeviceLifecycle {
         guard sleep.state == .preparing, touched.isEmpty else { return }
         let isLate = sleep.release <= now.monotonic
         guard sleep.unsettled == 0 || isLate else { return }
+        releaseForSleep()
         sleep.state = .asleep
         sleep.recheckAt = sleep.isLogical ? nil : now.monotonic + Self.cancellationDelay
-        releaseForSleep()
         emit(
             .note(
                 .sleepReleased(
@@ -261,27 +262,39 @@ extension DeviceLifecycle {
 
     /// Who still runs by then is named: the lock is never kept for it.
     mutating func releaseForSleep() {
-        if sleep.unsettled > 0 { nameUnsettled() }
-        if sleep.isAnnouncedByLogin { releaseLock(.sleep) }
+        let isFreed = sleep.isAnnouncedByLogin && login.locks[.sleep] == .held
+        if sleep.unsettled > 0, sleep.state == .preparing || isFreed { nameUnsettled() }
+        if isFreed { releaseLock(.sleep) }
     }
 
     private mutating func nameUnsettled() {
         for index in apps.indices where !apps[index].isSettledForSleep {
-            guard let stage = apps[index].instance?.stage else { continue }
+            guard let isAlive = apps[index].instance?.isAlive else { continue }
             apps[index].instance?.isNamed = false
-            nameCulprits(index, stage == .running || stage == .stopping ? .unfreezable : .unkillable)
+            nameCulprits(index, isAlive ? .unfreezable : .unkillable)
+            // That a sleep did not wait for its end does not mean that it is beyond killing.
+            if !isAlive { apps[index].instance?.isNamed = false }
         }
     }
 
     /// Everybody comes back to where they were: servers thaw before their clients.
-    mutating func endSleep(cancelled: Bool) {
+    mutating func endSleep(cancelled: Bool, heardFromLogin: Bool) {
         guard sleep.state != .awake else { return }
+        let wasHeld = sleep.state == .preparing && login.locks[.sleep] == .held
         emit(.note(.sleepEnded(sleep: sleep.id, cancelled: cancelled || sleep.state == .preparing)))
         answerSleepers()
         sleep.state = .awake
         sleep.recheckAt = nil
         sleep.isAllowanceOver = false
-        login.hasRetried = false
+        if sleep.isAnnouncedByLogin, login.isAvailable {
+            if !heardFromLogin {
+                sleep.echo = .end
+                sleep.recheckAt = now.monotonic + Self.cancellationDelay
+            } else if wasHeld {
+                sleep.echo = .cancellation
+                emit(.readPreparingForSleep)
+            }
+        }
         takeLock(.sleep)
         for index in apps.indices.sorted(by: { (apps[$0].level, $0) < (apps[$1].level, $1) }) {
             apps[index].instance?.freezeReasons.remove(.sleep)

@@ -67,7 +67,7 @@ extension PendingRequest {
         archive.value(&app)
         archive.raw(&wish)
         archive.raw(&phase)
-        archive.optional(&ignoring, InstanceID(rawValue: 0)) { $0.raw(&$1) }
+        archive.optional(&leaving, InstanceID(rawValue: 0)) { $0.raw(&$1) }
     }
 }
 
@@ -83,6 +83,7 @@ extension Sleep {
         archive.value(&allowanceEnd)
         archive.value(&forcedAt)
         archive.value(&release)
+        archive.raw(&echo)
         archive.value(&isAllowanceOver)
         archive.value(&isForced)
         archive.list(&killed, "") { $0.value(&$1) }
@@ -96,7 +97,6 @@ extension Shutdown {
         archive.value(&isAnnounced)
         archive.value(&stopsDaemon)
         archive.optional(&end, .zero) { $0.value(&$1) }
-        archive.value(&margin)
         archive.optional(&wave, 0) { $0.value(&$1) }
         archive.optional(&waveEnd, .zero) { $0.value(&$1) }
         archive.value(&isWaveForced)
@@ -110,7 +110,5 @@ extension Login {
         archive.optional(&delayMax, .zero) { $0.value(&$1) }
         archive.raw(&locks.sleep)
         archive.raw(&locks.shutdown)
-        archive.value(&hasRetried)
-        archive.value(&awaitsResume)
     }
 }

@@ -12,12 +12,10 @@ extension DeviceLifecycle {
         apps[index].queuedLaunch = nil
         apps[index].restart.due = nil
         touch(index)
-        guard let instance = apps[index].instance else { return denyWaiting(index) }
+        touchNeighbours(index)
+        guard let instance = apps[index].instance else { return }
         switch instance.stage {
-        case .spawning:
-            apps[index].instance?.cause = Cause(reason: reason)
-            // That a sleep did not wait for it does not mean that it is gone.
-            apps[index].instance?.isNamed = false
+        case .spawning: apps[index].instance?.cause = Cause(reason: reason)
         case .running, .stopping:
             if force || instance.freezer != .thawed {
                 kill(index, Cause(reason: reason))
@@ -26,13 +24,8 @@ extension DeviceLifecycle {
             } else {
                 tightenStop(index, reason, limit: limit)
             }
-        case .killing, .clearing: denyWaiting(index)
+        case .killing, .clearing: break
         }
-    }
-
-    /// The launch they wait for will not come.
-    private mutating func denyWaiting(_ index: Int) {
-        deny("another request ended it") { $0.app == index && $0.wish != .ended }
     }
 
     /// A second order: the shorter limit counts, and an app that was ending by its own wish is now asked to.
@@ -62,6 +55,7 @@ extension DeviceLifecycle {
         }
         apps[index].instance?.stage = .stopping
         apps[index].instance?.livenessDue = nil
+        touchNeighbours(index)
         let reading = instance.clock.reading(at: now.monotonic)
         apps[index].instance?.stop?.extensionLimit = reading + allowance + allowance + allowance
         apps[index].instance?.stop?.exitAllowance = allowance
@@ -96,6 +90,7 @@ extension DeviceLifecycle {
         apps[index].instance?.call = nil
         apps[index].instance?.livenessDue = nil
         touch(index)
+        touchNeighbours(index)
     }
 
     /// EXTEND_TIMEOUT_USEC: during launch and termination only, three times the allowance at most in all.
@@ -136,6 +131,7 @@ extension DeviceLifecycle {
             apps[index].instance?.isNamed = false
             emit(.kill(instance.id))
             touch(index)
+            touchNeighbours(index)
         case .killing, .clearing: break
         }
     }

@@ -16,12 +16,15 @@ extension DeviceLifecycle {
         guard let asked else { return }
         let late = now.monotonic - max(asked, last.monotonic)
         if late > Self.stallThreshold {
+            // When it began is not known: it may have been soon after the last look. A little always counts, or a board
+            // that is late every time would never end a hanging app. And what the apps have said meanwhile is still to
+            // be read.
+            let lost = late + max(Self.stallThreshold, min(late, asked - last.monotonic - Self.stallThreshold))
             for index in apps.indices where apps[index].instance?.isAlive == true {
-                // A little more than was lost: what the apps have said meanwhile waits to be read.
-                apps[index].instance?.clock.credit(late + Self.stallThreshold)
+                apps[index].instance?.clock.credit(lost)
                 dueOfApp[index] = deadline(ofApp: index)?.at ?? .max
             }
-            if runningCalls > 0 { emit(.note(.stalled(late))) }
+            if runningCalls > 0 { emit(.note(.stalled(lost))) }
         }
         let slept = now.timeAsleep - last.timeAsleep
         if slept > Self.sleepThreshold { didSleep(slept) }
@@ -115,7 +118,9 @@ extension DeviceLifecycle {
         }
         if instance.freezer == .freezing, instance.waitingSince + Self.freezeBound <= now.monotonic {
             apps[index].instance?.freezer = .stuck
+            // It may have been named already, when the lock was released.
             touch(index)
+            touchNeighbours(index)
             nameCulprits(index, .unfreezable)
         }
     }

@@ -60,6 +60,8 @@ extension DeviceLifecycle {
             outstanding.awaitsReply
         else { return }
         apps[index].instance?.call?.awaitsReply = false
+        // An order to stop waits for the reply only, not for READY=1.
+        touch(index)
         finishCall(index)
     }
 

@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func beforeWaiting_atNormalPriority_isNotStarvedByASourceThatIsAlwaysReady() throws {
-        let pipe = try Pipe()
+        let pipe = try PipePair()
         try FileDescriptor.writeAll([1], to: pipe.writer.rawValue)
         var reads = 0
         var rounds = 0
@@ -109,5 +109,17 @@ import Testing
         }
         #expect(alive.count == 0)
         source.cancel()
+    }
+
+    @Test func serviceWatchdog_pingsTwiceInItsTime_andOnlyWhenAskedFor() throws {
+        var pings: [Int64] = []
+        #expect(try loop.enableServiceWatchdog { pings.append(Clocks.monotonic) } == false)
+        #expect(pings.isEmpty)
+        setenv("WATCHDOG_USEC", "100000", 1)
+        #expect(try loop.enableServiceWatchdog { pings.append(Clocks.monotonic) })
+        #expect(getenv("WATCHDOG_USEC") == nil)
+        #expect(pings.count == 1)
+        try loop.run { pings.count == 4 }
+        for (earlier, later) in zip(pings, pings.dropFirst()) { #expect(later - earlier >= 50_000_000) }
     }
 }

@@ -18,7 +18,7 @@ final class Lifetimes {
     func token() -> Token { Token(self) }
 }
 
-final class Pipe {
+final class PipePair {
     let reader: FileDescriptor
     private(set) var writer: FileDescriptor
 

@@ -1,0 +1,43 @@
+// What the daemon itself needs of libc and the kernel.
+#pragma once
+#include <fcntl.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+// The process group that a session leader of ours heads: only while it is not reaped, so that the number is its own.
+static inline void linux_kill_session(int32_t leader) {
+    if (leader > 1) kill(-leader, SIGKILL);
+}
+
+// Starts writing a file's dirty pages to the disk and does not wait for it.
+static inline void linux_start_writeback(int fd) { (void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE); }
+
+static inline int linux_lock_exclusive(int fd) { return flock(fd, LOCK_EX | LOCK_NB); }
+
+// As many descriptors as the kernel lets us have; returns how many.
+static inline int64_t linux_raise_descriptor_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return -1;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+    return (int64_t)limit.rlim_cur;
+}
+
+static inline void linux_ignore(int signal_number) { signal(signal_number, SIG_IGN); }
+
+// Gives memory back that start-up used and nobody needs any more.
+static inline void linux_trim_memory(void) { malloc_trim(0); }
+
+// Short-lived allocations of any size come back to the kernel, and one arena is enough for one thread.
+static inline void linux_tune_memory(void) {
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_TRIM_THRESHOLD, 64 * 1024);
+}
+
+// The command line; the program's own name is number 0.
+int linux_argument_count(void);
+const char *linux_argument(int index);

@@ -1,0 +1,58 @@
+/// All that is configured on a board.
+///
+/// Loading never fails: what is wrong is left out and listed.
+public struct Configuration: Equatable, Sendable {
+    /// Defaults where curfew.toml is missing or bad.
+    public var device: DeviceConfiguration
+    /// Sorted by name.
+    public var apps: [AppEntry]
+    /// What is wrong with curfew.toml and with the directories. What is wrong with an app is in its entry.
+    public var errors: [ConfigurationError]
+    public var warnings: [ConfigurationError]
+
+    public init(
+        device: DeviceConfiguration = DeviceConfiguration(), apps: [AppEntry] = [],
+        errors: [ConfigurationError] = [], warnings: [ConfigurationError] = []
+    ) {
+        self.device = device
+        self.apps = apps
+        self.errors = errors
+        self.warnings = warnings
+    }
+
+    /// Nothing is wrong with any file. Warnings do not count.
+    public var isValid: Bool {
+        errors.isEmpty
+            && apps.allSatisfy { app in
+                switch app {
+                case .valid: true
+                case .invalid: false
+                }
+            }
+    }
+
+    /// Every error: curfew.toml's first, then the apps' by name.
+    public var allErrors: [ConfigurationError] { apps.reduce(errors) { $0 + $1.errors } }
+}
+
+/// What became of an app's file.
+public enum AppEntry: Equatable, Sendable {
+    case valid(AppConfiguration)
+    /// Listed, but never launched.
+    case invalid(name: String, errors: [ConfigurationError])
+
+    public var name: String {
+        switch self {
+        case .valid(let app): app.name
+        case .invalid(let name, _): name
+        }
+    }
+
+    /// Empty for a valid app.
+    public var errors: [ConfigurationError] {
+        switch self {
+        case .valid: []
+        case .invalid(_, let errors): errors
+        }
+    }
+}

@@ -1,0 +1,21 @@
+/// One thing that is wrong with a file, or that deserves a warning.
+public struct ConfigurationError: Error, Equatable, Sendable {
+    /// The file's path, as it was opened.
+    public let file: String
+    /// From 1; nil where the whole file is meant.
+    public let line: Int?
+    /// What was found and what was expected. No line breaks or control characters.
+    public let message: String
+
+    public init(file: String, line: Int?, message: String) {
+        self.file = file
+        self.line = line
+        self.message = message
+    }
+
+    /// "FILE:LINE: message".
+    public var text: String {
+        if let line { return "\(file):\(line): \(message)" }
+        return "\(file): \(message)"
+    }
+}

@@ -1,0 +1,20 @@
+/// Where the daemon's files are, all below one root.
+public struct ConfigurationPaths: Equatable, Sendable {
+    /// What comes before every path; empty for the system itself.
+    public let root: String
+
+    /// root: as given to `--root`; nil for the system itself.
+    public init(root: String? = nil) {
+        var bytes = Array((root ?? "").utf8)
+        while bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
+        self.root = String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The vendor's directory.
+    public var vendor: String { root + "/usr/lib/curfew" }
+    /// The administrator's directory: a file here replaces the vendor's of the same name.
+    public var administrator: String { root + "/etc/curfew" }
+
+    static let deviceFile = "curfew.toml"
+    static let appsDirectory = "apps"
+}

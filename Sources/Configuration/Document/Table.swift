@@ -1,0 +1,185 @@
+internal import Lifecycle
+
+/// A table whose keys are known. Reading a value of a wrong kind notes a problem and yields nil.
+final class Table {
+    /// As in the schema; empty for the root.
+    let name: String
+    let problems: Problems
+    let entries: [Entry]
+
+    init(_ value: Value, name: String, schema: Schema, problems: Problems) {
+        self.name = name
+        self.problems = problems
+        entries = value.entries
+        let known = schema.keys(of: name)
+        for entry in entries where !problems.isFull && !known.contains(entry.key) {
+            if let why = schema.refusal(of: entry.key, in: name) {
+                problems.add(entry.line, "'\(entry.key)' " + why)
+                continue
+            }
+            let hint = schema.hint(for: entry.key, in: name)
+            problems.add(entry.line, "unknown key '\(readable(entry.key))'\(place)\(hint)")
+        }
+    }
+
+    private var place: String { name.isEmpty ? "" : " in [\(name)]" }
+
+    func entry(_ key: String) -> Entry? {
+        for entry in entries where entry.key == key { return entry }
+        return nil
+    }
+
+    func line(of key: String) -> Int? { entry(key)?.line }
+
+    /// "'nice' is a string; expected an integer": found and expected, for an entry of this table.
+    func mismatch(_ entry: Entry, found: String, expected: String) {
+        problems.add(entry.line, "'\(readable(entry.key))'\(place) is \(found); expected \(expected)")
+    }
+
+    func mismatch(_ entry: Entry, expected: String) {
+        mismatch(entry, found: Self.describe(entry.value), expected: expected)
+    }
+
+    static func describe(_ value: Value) -> String {
+        switch value.kind {
+        case .string(let text): "\"\(readable(text))\""
+        case .integer(let number): "the integer \(number)"
+        case .boolean(let flag): flag ? "true" : "false"
+        case .float: "a floating-point number"
+        case .array: "an array"
+        case .table: "a table"
+        case .date: "a date or time"
+        }
+    }
+
+    func table(_ key: String, _ schema: Schema) -> Table? {
+        guard let entry = entry(key) else { return nil }
+        guard case .table = entry.value.kind else {
+            mismatch(entry, expected: "a table [\(key)]")
+            return nil
+        }
+        return Table(entry.value, name: key, schema: schema, problems: problems)
+    }
+
+    func string(_ key: String, expected: String = "a string") -> String? {
+        guard let entry = entry(key) else { return nil }
+        guard case .string(let text) = entry.value.kind else {
+            mismatch(entry, expected: expected)
+            return nil
+        }
+        if text.utf8.contains(0) {
+            mismatch(entry, found: "a string with a NUL character", expected: expected)
+            return nil
+        }
+        return text
+    }
+
+    func boolean(_ key: String) -> Bool? {
+        guard let entry = entry(key) else { return nil }
+        guard case .boolean(let flag) = entry.value.kind else {
+            mismatch(entry, expected: "true or false")
+            return nil
+        }
+        return flag
+    }
+
+    func integer(_ key: String, _ range: ClosedRange<Int64>) -> Int? {
+        guard let entry = entry(key) else { return nil }
+        guard case .integer(let number) = entry.value.kind, range.contains(number) else {
+            mismatch(entry, expected: "an integer from \(range.lowerBound) to \(range.upperBound)")
+            return nil
+        }
+        return Int(number)
+    }
+
+    /// One of some words.
+    func choice<T>(_ key: String, _ choices: [(String, T)]) -> T? {
+        guard let entry = entry(key) else { return nil }
+        if case .string(let text) = entry.value.kind {
+            for (word, value) in choices where word == text { return value }
+        }
+        mismatch(entry, expected: alternatives(choices.map { "\"\($0.0)\"" }))
+        return nil
+    }
+
+    func duration(_ key: String, _ range: ClosedRange<Nanoseconds>) -> Nanoseconds? {
+        guard let entry = entry(key) else { return nil }
+        guard let count = quantity(entry, .duration) else { return nil }
+        let value = Nanoseconds(rawValue: count)
+        if range.contains(value) { return value }
+        mismatch(entry, expected: "a duration from \(range.lowerBound.text) to \(range.upperBound.text)")
+        return nil
+    }
+
+    /// In bytes.
+    func size(_ key: String, atLeast minimum: Int64) -> Int64? {
+        guard let entry = entry(key) else { return nil }
+        guard let bytes = quantity(entry, .size) else { return nil }
+        if bytes >= minimum { return bytes }
+        mismatch(entry, expected: "a size of at least \(minimum >> 20)M")
+        return nil
+    }
+
+    private func quantity(_ entry: Entry, _ unit: Quantity) -> Int64? {
+        switch entry.value.kind {
+        case .string(let text):
+            switch unit.parse(text) {
+            case .value(let value): return value
+            case .malformed(let why): mismatch(entry, expected: why)
+            }
+        case .integer(let number):
+            mismatch(entry, expected: "a string: write \"\(number)\(unit.usualUnit)\"")
+        case .boolean, .float, .array, .table, .date:
+            mismatch(entry, expected: "\(unit.what) in a string such as \(unit.example)")
+        }
+        return nil
+    }
+
+    /// An array of strings without NULs.
+    func strings(_ key: String, expected: String) -> [String]? {
+        guard let entry = entry(key) else { return nil }
+        guard case .array = entry.value.kind else {
+            mismatch(entry, expected: expected)
+            return nil
+        }
+        var result: [String] = []
+        for element in entry.value.elements {
+            guard case .string(let text) = element.kind else {
+                problems.add(
+                    element.line, "'\(key)'\(place) holds \(Self.describe(element)); expected \(expected)")
+                return nil
+            }
+            if text.utf8.contains(0) {
+                problems.add(element.line, "'\(key)'\(place) holds a string with a NUL character")
+                return nil
+            }
+            result.append(text)
+        }
+        return result
+    }
+
+    /// A program and its arguments.
+    func command(_ key: String) -> [String]? {
+        let expected = "an array of strings, the program's absolute path first"
+        guard let entry = entry(key), let command = strings(key, expected: expected) else { return nil }
+        guard let program = command.first else {
+            mismatch(entry, found: "an empty array", expected: expected)
+            return nil
+        }
+        if program.utf8.first == UInt8(ascii: "/") { return command }
+        mismatch(
+            entry, found: "the relative path '\(readable(program))'",
+            expected: "an absolute path (there is no search path)")
+        return nil
+    }
+
+    /// A table of strings, in the order of the file.
+    func dictionary(_ key: String, of what: String) -> [Entry] {
+        guard let entry = entry(key) else { return [] }
+        guard case .table = entry.value.kind else {
+            mismatch(entry, expected: what)
+            return []
+        }
+        return entry.value.entries
+    }
+}

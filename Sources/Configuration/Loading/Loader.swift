@@ -1,0 +1,243 @@
+internal import Lifecycle
+internal import SystemCalls
+
+extension Configuration {
+    /// Reads everything below a root. Never fails and never blocks on a file; what is wrong is in the result.
+    public static func load(paths: ConfigurationPaths, accounts: Accounts = .system) -> Configuration {
+        var loader = Loader(paths: paths, accounts: accounts, lookForPrograms: false)
+        return loader.load()
+    }
+
+    /// The same, with a warning for each program that is missing.
+    public static func check(paths: ConfigurationPaths, accounts: Accounts = .system) -> Configuration {
+        var loader = Loader(paths: paths, accounts: accounts, lookForPrograms: true)
+        return loader.load()
+    }
+
+    /// One file by itself: curfew.toml, or else an app's. What concerns other apps (`after`, shared users) is not
+    /// looked at, but for an app that comes after itself.
+    public static func check(file path: String, accounts: Accounts = .system) -> Configuration {
+        var loader = Loader(paths: ConfigurationPaths(), accounts: accounts, lookForPrograms: true)
+        return loader.check(path)
+    }
+}
+
+/// Collects what both directories hold.
+struct Loader {
+    /// Whose file it is.
+    private enum Origin {
+        case vendor, administrator
+        /// Asked for by its path.
+        case named
+    }
+
+    private struct App {
+        let path: String
+        var result: AppFile.Result
+    }
+
+    private let paths: ConfigurationPaths
+    private let accounts: KnownAccounts
+    private let lookForPrograms: Bool
+    private var configuration = Configuration()
+    private var advice: Advice
+    private var apps: [App] = []
+
+    init(paths: ConfigurationPaths, accounts: Accounts, lookForPrograms: Bool) {
+        self.paths = paths
+        self.accounts = KnownAccounts(accounts)
+        self.lookForPrograms = lookForPrograms
+        advice = Advice(accounts: self.accounts)
+    }
+
+    mutating func load() -> Configuration {
+        loadDevice()
+        for file in appFiles() { loadApp(file.name, file.path, file.origin) }
+        findCycles()
+        for app in apps { advise(app) }
+        adviseOnOthers()
+        return finish()
+    }
+
+    mutating func check(_ path: String) -> Configuration {
+        let (directory, name) = Self.split(path)
+        if name == ConfigurationPaths.deviceFile, Self.split(directory).name != ConfigurationPaths.appsDirectory {
+            _ = readDevice(path, required: true)
+        } else if let app = Self.appName(name) {
+            loadApp(app, path, .named)
+            findCycles()
+            for app in apps { advise(app) }
+        } else {
+            configuration.errors.append(
+                ConfigurationError(file: path, line: nil, message: "is not an app's file; expected NAME.toml"))
+        }
+        return finish()
+    }
+
+    private mutating func finish() -> Configuration {
+        configuration.apps = apps.map { $0.result.entry }
+        configuration.warnings = advice.warnings
+        return configuration
+    }
+
+    // MARK: curfew.toml
+
+    private mutating func loadDevice() {
+        if !readDevice(paths.administrator + "/" + ConfigurationPaths.deviceFile, required: false) {
+            _ = readDevice(paths.vendor + "/" + ConfigurationPaths.deviceFile, required: false)
+        }
+    }
+
+    /// False where there is no such file.
+    private mutating func readDevice(_ path: String, required: Bool) -> Bool {
+        switch InputFile.read(path) {
+        case .bytes(let bytes):
+            let (device, errors) = DeviceFile.parse(bytes, file: path)
+            configuration.device = device
+            configuration.errors += errors
+        case .masked: break
+        case .missing:
+            if !required { return false }
+            configuration.errors.append(ConfigurationError(file: path, line: nil, message: "is not there"))
+        case .unreadable(let why):
+            configuration.errors.append(ConfigurationError(file: path, line: nil, message: why))
+        }
+        return true
+    }
+
+    // MARK: apps
+
+    /// Names and paths of what counts, sorted by name.
+    private mutating func appFiles() -> [(name: String, path: String, origin: Origin)] {
+        var found: [String: (path: String, origin: Origin)] = [:]
+        for (base, origin) in [(paths.vendor, Origin.vendor), (paths.administrator, .administrator)] {
+            let directory = base + "/" + ConfigurationPaths.appsDirectory
+            for name in list(directory) {
+                if let app = Self.appName(name) {
+                    found[app] = (directory + "/" + name, origin)
+                } else if !Self.isLeftover(name) {
+                    advice.warn(
+                        directory + "/" + readable(name, limit: 255), nil,
+                        "is not an app's file; expected NAME.toml")
+                }
+            }
+        }
+        return found.map { ($0.key, $0.value.path, $0.value.origin) }.sorted { $0.0 < $1.0 }
+    }
+
+    private mutating func list(_ directory: String) -> [String] {
+        do throws(SystemError) {
+            return try Files.list(directory)
+        } catch {
+            if error.errno != .noEntry {
+                configuration.errors.append(
+                    ConfigurationError(file: directory, line: nil, message: "cannot be read: \(error.errno.text)"))
+            }
+            return []
+        }
+    }
+
+    private mutating func loadApp(_ name: String, _ path: String, _ origin: Origin) {
+        switch InputFile.read(path) {
+        case .bytes(let bytes):
+            if bytes.isEmpty, origin != .vendor {
+                // As with systemd: the administrator's empty file takes the vendor's away.
+                if origin == .named { advice.warn(path, nil, "is empty: it only takes away the vendor's app") }
+                return
+            }
+            let result = AppFile.parse(bytes, name: name, file: path, accounts: accounts)
+            apps.append(App(path: path, result: result))
+        case .masked: break
+        case .missing:
+            // Removed while the directory was read.
+            if origin == .named { refuse(name, path, "is not there") }
+        case .unreadable(let why): refuse(name, path, why)
+        }
+    }
+
+    private mutating func refuse(_ name: String, _ path: String, _ why: String) {
+        let error = ConfigurationError(file: path, line: nil, message: why)
+        apps.append(App(path: path, result: AppFile.Result(entry: .invalid(name: readable(name), errors: [error]))))
+    }
+
+    private mutating func findCycles() {
+        let order = LaunchOrder(
+            apps.compactMap { app in
+                switch app.result.entry {
+                case .valid(let configuration): (configuration.name, configuration.policy.after)
+                case .invalid: nil
+                }
+            })
+        let cycles = order.cycles()
+        for place in apps.indices {
+            guard let cycle = cycles[apps[place].result.entry.name] else { continue }
+            let error = ConfigurationError(
+                file: apps[place].path, line: apps[place].result.afterLine,
+                message: "waits for itself: after: \(cycle)")
+            apps[place].result.entry = .invalid(name: apps[place].result.entry.name, errors: [error])
+        }
+    }
+
+    // MARK: warnings
+
+    private mutating func advise(_ app: App) {
+        switch app.result.entry {
+        case .valid(let configuration):
+            advice.consider(configuration, app.result, file: app.path)
+            if lookForPrograms { advice.considerPrograms(configuration, app.result, file: app.path) }
+        case .invalid: break
+        }
+    }
+
+    /// What shows only beside the other apps.
+    private mutating func adviseOnOthers() {
+        var known: Set<String> = []
+        for app in apps { known.insert(app.result.entry.name) }
+        var firstOfUser: [String: String] = [:]
+        for app in apps {
+            guard case .valid(let configuration) = app.result.entry else { continue }
+            for name in configuration.policy.after where !known.contains(name) {
+                advice.warn(app.path, app.result.afterLine, "'after' names '\(name)', which is not configured")
+            }
+            guard let user = configuration.user, accounts.user(user) != .exists(id: 0) else { continue }
+            if let first = firstOfUser[user] {
+                advice.warn(
+                    app.path, app.result.userLine,
+                    "shares the user '\(readable(user))' with '\(first)': the two are not protected from each other")
+            } else {
+                firstOfUser[user] = configuration.name
+            }
+        }
+    }
+
+    // MARK: names of files
+
+    private static func split(_ path: String) -> (directory: String, name: String) {
+        let bytes = Array(path.utf8)
+        guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return ("", path) }
+        return (
+            String(decoding: bytes[..<slash], as: UTF8.self), String(decoding: bytes[(slash + 1)...], as: UTF8.self)
+        )
+    }
+
+    /// "camera" of "camera.toml"; nil for what is not meant to be an app.
+    private static func appName(_ file: String) -> String? {
+        let suffix = Array(".toml".utf8)
+        let bytes = Array(file.utf8)
+        guard bytes.count > suffix.count, bytes.suffix(suffix.count).elementsEqual(suffix), !isLeftover(file) else {
+            return nil
+        }
+        return String(decoding: bytes.dropLast(suffix.count), as: UTF8.self)
+    }
+
+    /// What editors and package managers leave behind, and hidden files.
+    private static func isLeftover(_ file: String) -> Bool {
+        let bytes = Array(file.utf8)
+        if bytes.first == UInt8(ascii: ".") || bytes.first == UInt8(ascii: "#") { return true }
+        let endings = [
+            "~", ".swp", ".bak", ".orig", ".dpkg-old", ".dpkg-new", ".dpkg-dist", ".dpkg-tmp", ".ucf-old", ".ucf-new",
+            ".ucf-dist", ".rpmnew", ".rpmsave", ".rpmorig",
+        ]
+        return endings.contains { bytes.suffix($0.utf8.count).elementsEqual($0.utf8) }
+    }
+}

@@ -1,0 +1,27 @@
+internal import ArgumentParser
+internal import Varlink
+
+struct ReloadCommand: SessionCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reload", abstract: "Have curfewd read its configuration again.",
+        discussion: """
+            What runs goes on with what it was started with, and gets its new configuration with its next launch. A file \
+            with an error changes nothing.
+            """)
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ session: Session) throws(CommandFailure) {
+        let control = try session.control()
+        let reply: JSONObject
+        do throws(VarlinkError) {
+            reply = try control.call("Reload", timeout: 60_000_000_000)
+        } catch {
+            throw .of(error, app: nil, doing: "reloaded", session: session)
+        }
+        if session.isJSON { return session.say(JSON.object(reply).prettyText()) }
+        let changed = reply["changed"]?.arrayValue?.compactMap(\.stringValue) ?? []
+        session.say(
+            changed.isEmpty ? "nothing has changed" : "changed: \(changed.joined(separator: ", "))".printable)
+    }
+}

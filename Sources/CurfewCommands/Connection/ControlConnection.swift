@@ -1,0 +1,117 @@
+internal import CLinux
+internal import SystemCalls
+internal import Varlink
+
+/// The way to the daemon: `io.curfew.Control` on its socket.
+final class ControlConnection {
+    /// A daemon that answers nothing at all for so long is stuck, whatever was asked.
+    static let patience: Int64 = 10_000_000_000
+
+    let path: String
+    private let connection: Connection
+    private let loop: DescriptorLoop
+    private var source: DescriptorLoop.Source?
+    private(set) var closeReason: CloseReason?
+
+    static func socketPath(root: String) -> String { root + "/run/curfew/io.curfew.Control" }
+
+    static func connect(root: String, loop: DescriptorLoop) throws(CommandFailure) -> ControlConnection {
+        let path = socketPath(root: root)
+        let number = linux_unix_socket()
+        guard number >= 0 else { throw .failed(SystemError("socket").text) }
+        let socket = FileDescriptor(owning: number)
+        _ = linux_unix_set_connect_timeout(number, patience)
+        while linux_unix_connect(number, path) != 0 {
+            let errno = Errno.current
+            if errno != .interrupted { throw connectFailure(errno, path, root: root) }
+        }
+        return ControlConnection(socket, path, loop)
+    }
+
+    private init(_ socket: consuming FileDescriptor, _ path: String, _ loop: DescriptorLoop) {
+        self.path = path
+        self.loop = loop
+        let connection = Connection(owning: socket, role: .client)
+        self.connection = connection
+        connection.onClosed = { [unowned self] _, reason in
+            closeReason = reason
+            source?.cancel()
+        }
+        source = loop.watch(
+            connection.descriptor,
+            { (connection.wantsRead ? POLLIN : 0) | (connection.wantsWrite ? POLLOUT : 0) },
+            { events in
+                if events & POLLIN != 0 { connection.onReadable() }
+                if events & POLLOUT != 0 { connection.onWritable() }
+                if events & (POLLHUP | POLLERR) != 0 { connection.onHangup() }
+            })
+    }
+
+    deinit {
+        source?.cancel()
+        connection.onClosed = nil
+        connection.close()
+    }
+
+    /// Begins a call of the Control interface; the handler gets every reply.
+    func begin(
+        _ method: String, _ parameters: JSONObject = [:], more: Bool = false, _ handler: @escaping (Response) -> Void
+    ) {
+        let call = Call("io.curfew.Control." + method, parameters, more: more)
+        if !connection.call(call, handler) { handler(.connectionClosed) }
+    }
+
+    /// Calls and waits for the reply. timeout: nanoseconds. `whileWaiting` is called once, after a second.
+    func call(
+        _ method: String, _ parameters: JSONObject = [:], timeout: Int64? = ControlConnection.patience,
+        whileWaiting: (() -> Void)? = nil
+    ) throws(VarlinkError) -> JSONObject {
+        let response = Reference<Response?>(nil)
+        begin(method, parameters) { response.value = $0 }
+        let start = Clocks.monotonic
+        let deadline = timeout.map { start + $0 } ?? .max
+        if let whileWaiting, !loop.run(until: min(deadline, start + 1_000_000_000), { response.value != nil }) {
+            whileWaiting()
+        }
+        guard loop.run(until: deadline, { response.value != nil }) else { throw .timedOut }
+        switch response.value {
+        case .reply(let parameters, _)?: return parameters
+        case .error(let name, let parameters)?: throw .error(name: name, parameters: parameters)
+        case .connectionClosed?, nil: throw lost
+        }
+    }
+
+    /// Why the connection is no more.
+    var lost: VarlinkError {
+        switch closeReason {
+        case .protocolError(let text)?: .protocol(text)
+        case .messageTooLong?: .protocol(CloseReason.messageTooLong.text)
+        case .system(let error)?: .system(error)
+        case .endOfStream?, .outputOverflow?, .closedHere?, nil: .closed
+        }
+    }
+
+    private static func connectFailure(_ errno: Errno, _ path: String, root: String) -> CommandFailure {
+        switch errno {
+        case .noEntry, .connectionRefused, .notDirectory:
+            let start = root.isEmpty ? "systemctl start curfewd" : "curfewd --root \(root)"
+            return CommandFailure(
+                code: .notRunning,
+                text: "curfewd is not running (nothing answers at \(path)); start it with: \(start)")
+        case .accessDenied, .notPermitted:
+            return .failed(
+                "no permission to control curfewd (\(path)); use sudo, or join its group: "
+                    + "sudo usermod -aG curfew USER, then log in again")
+        case .again: return .failed("curfewd has no place for another client at \(path); try again")
+        case Errno(rawValue: ENAMETOOLONG):
+            return .failed("the path of the socket is too long (\(path), 107 bytes at most); use a shorter --root")
+        default: return .failed("cannot reach curfewd: \(SystemError("connect", path, errno: errno).text)")
+        }
+    }
+}
+
+/// A value that closures share.
+final class Reference<Value> {
+    var value: Value
+    init(_ value: Value) { self.value = value }
+}

@@ -1,0 +1,179 @@
+internal import CLinux
+internal import SystemCalls
+internal import Varlink
+
+/// The demo on its stage: what is heard from the daemon and from the apps, and how it is told.
+final class DemoPlay {
+    let session: Session
+    let stage: DemoStage
+    let story: DemoStory
+    let daemon: DemoDaemon
+    private let interruption: Interruption?
+    /// A connection that monitors has no other answer to give.
+    private var monitor: ControlConnection?
+    private var control: ControlConnection?
+
+    private(set) var apps: [String: AppRecord] = [:]
+    private(set) var terminations: [TerminationRecord] = []
+    /// Handlers as the apps tell of them, in order.
+    private(set) var calls: [(app: String, isBegin: Bool, handler: String, at: Int64)] = []
+    private(set) var isSynchronized = false
+    private(set) var device: DeviceRecord?
+    private var partial: [UInt8] = []
+    private var isOutputGone = false
+    /// By app.
+    private var endedAt: [String: Int64] = [:]
+
+    init(_ session: Session, _ stage: DemoStage, _ daemonPath: String) throws(CommandFailure) {
+        self.session = session
+        self.stage = stage
+        story = DemoStory(session)
+        interruption = Interruption(session.loop)
+        do throws(SystemError) {
+            daemon = try DemoDaemon(daemonPath, stage, session.loop)
+        } catch {
+            throw .failed("curfewd could not be started: \(error.text)")
+        }
+        session.loop.watch(readable: stage.story.rawValue) { [unowned self] in readStory() }
+        // Nobody reads the story any more (curfew demo | head): the demo ends, and removes what it made.
+        linux_ignore(SIGPIPE)
+        var output: DescriptorLoop.Source?
+        output = session.loop.watch(1, { 0 }) { [unowned self] _ in
+            isOutputGone = true
+            output?.cancel()
+        }
+    }
+
+    // MARK: Waiting
+
+    /// Goes on until the condition holds; throws when that takes too long, when the daemon ends, and on Ctrl-C.
+    func wait(_ seconds: Double, for what: String, _ condition: () -> Bool) throws(CommandFailure) {
+        let deadline = Clocks.monotonic + Int64(seconds * 1e9)
+        let isDone = session.loop.run(until: deadline) { condition() || isInterrupted || daemon.hasEnded }
+        if isInterrupted { throw CommandFailure(code: .interrupted, text: "interrupted") }
+        if condition() { return }
+        let reason =
+            isDone ? "its curfewd ended before \(what)" : "\(Amounts.duration(seconds)) went by without \(what)"
+        throw .failed("the demo failed: \(reason)")
+    }
+
+    /// Lets time go by.
+    func pause(_ seconds: Double, before what: String = "the end of a pause") throws(CommandFailure) {
+        let deadline = Clocks.monotonic + Int64(seconds * 1e9)
+        _ = session.loop.run(until: deadline) { isInterrupted || daemon.hasEnded }
+        try wait(1, for: what) { Clocks.monotonic >= deadline }
+    }
+
+    private var isInterrupted: Bool { isOutputGone || interruption?.isRequested == true }
+
+    // MARK: The daemon's side
+
+    func connect() throws(CommandFailure) {
+        let socket = ControlConnection.socketPath(root: stage.root)
+        let deadline = Clocks.monotonic + 5_000_000_000
+        while control == nil || monitor == nil {
+            if Files.exists(socket) {
+                control = try? ControlConnection.connect(root: stage.root, loop: session.loop)
+                monitor = try? ControlConnection.connect(root: stage.root, loop: session.loop)
+            }
+            if control != nil, monitor != nil { break }
+            if Clocks.monotonic > deadline { throw .failed("the demo failed: curfewd did not open its socket in 5 s") }
+            try pause(0.01, before: "it answered")
+        }
+        monitor?.begin("Monitor", more: true) { [unowned self] response in
+            if case .reply(let reply, _) = response { hear(MonitorChange(reply)) }
+        }
+        try wait(5, for: "an answer of curfewd") { isSynchronized }
+    }
+
+    /// One edge of a sleep; the reply, when it came.
+    func sleep(start: Bool) throws(CommandFailure) -> (sleep: Int64, killed: [String], at: Int64) {
+        let answer = Reference<Response?>(nil)
+        control?.begin("PrepareForSleep", ["start": .bool(start), "kind": "logical"]) { answer.value = $0 }
+        try wait(10, for: start ? "all apps being ready for sleep" : "an answer to the wake") { answer.value != nil }
+        guard case .reply(let reply, _)? = answer.value else {
+            throw .failed("the demo failed: curfewd refused the sleep")
+        }
+        let killed = reply["killed"]?.arrayValue?.compactMap(\.stringValue) ?? []
+        return (reply["sleepId"]?.intValue ?? 0, killed, Clocks.monotonic)
+    }
+
+    private func hear(_ change: MonitorChange) {
+        switch change.kind {
+        case "synchronized": isSynchronized = true
+        case "device":
+            let next = DeviceRecord(change.detail)
+            if let text = MonitorView.changes(from: device, to: next), device != nil {
+                story.tell("device", text, .bold)
+            }
+            device = next
+        case "app":
+            let next = AppRecord(change.detail)
+            let old = apps[next.name]
+            apps[next.name] = next
+            if let text = news(from: old, to: next) { story.tell(next.name, text, next.tone) }
+        case "termination":
+            let end = TerminationRecord(change.detail)
+            terminations.append(end)
+            endedAt[end.app] = Clocks.monotonic
+            story.tell(end.app, end.sentence, end.isOrderly ? .plain : .bad)
+        default: break
+        }
+    }
+
+    /// What the story tells of a change: that an app ends is told by its termination.
+    private func news(from old: AppRecord?, to new: AppRecord) -> String? {
+        if let pid = new.mainPID, pid != old?.mainPID {
+            guard let ended = endedAt[new.name] else { return "launched, pid \(pid)" }
+            let pause = Amounts.duration(Double(Clocks.monotonic - ended) / 1e9)
+            return "launched again, \(pause) after its end, pid \(pid)"
+        }
+        if new.isLeftDown, old?.isLeftDown == false { return "left down: it ended too often in a row" }
+        if new.state == "terminating" || new.state == "not running" { return nil }
+        return MonitorView.changes(from: old, to: new)
+    }
+
+    // MARK: The apps' side
+
+    private func readStory() {
+        var chunk = [UInt8](repeating: 0, count: 16384)
+        let count = read(stage.story.rawValue, &chunk, chunk.count)
+        guard count > 0 else { return }
+        partial += chunk[0..<count]
+        while let end = partial.firstIndex(of: UInt8(ascii: "\n")) {
+            let line = String(decoding: partial[..<end], as: UTF8.self)
+            partial.removeFirst(end + 1)
+            let parts = line.split(separator: "\t", maxSplits: 2).map(String.init)
+            if parts.count == 3 { hear(app: parts[0], kind: parts[1], text: parts[2]) }
+        }
+    }
+
+    private func hear(app: String, kind: String, text: String) {
+        if kind == "say" { return story.quote(app, text) }
+        calls.append((app, kind == "begin", text, Clocks.monotonic))
+    }
+
+    /// The handlers of one app, as they began.
+    func handlers(of app: String) -> [String] {
+        calls.filter { $0.app == app && $0.isBegin }.map(\.handler)
+    }
+
+    /// When an app's handler returned, by its own word.
+    func returned(_ app: String, _ handler: String) -> Int64? {
+        calls.last { $0.app == app && !$0.isBegin && $0.handler == handler }?.at
+    }
+
+    func isState(_ app: String, _ state: String) -> Bool { apps[app]?.state == state }
+
+    // MARK: The end
+
+    /// Ends the daemon, and with it its apps. A demo that failed does not wait for handlers to return.
+    func end(failed: Bool = false) {
+        if failed { story.isOver = true }
+        daemon.askToEnd()
+        let patience: Int64 = failed ? 500_000_000 : 8_000_000_000
+        if !session.loop.run(until: Clocks.monotonic + patience, { daemon.hasEnded }) { daemon.kill() }
+        control = nil
+        monitor = nil
+    }
+}

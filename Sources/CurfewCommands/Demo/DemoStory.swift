@@ -1,0 +1,88 @@
+internal import SystemCalls
+internal import Varlink
+
+/// Tells the demo: chapters, and under them what happened when, and to whom.
+final class DemoStory {
+    private let console: Console
+    private let isJSON: Bool
+    let start = Clocks.monotonic
+    /// Nothing more is told.
+    var isOver = false
+
+    init(_ session: Session) {
+        console = session.console
+        isJSON = session.isJSON
+    }
+
+    private var style: Style { console.outputStyle }
+    /// Seconds since the demo began.
+    var elapsed: Double { Double(Clocks.monotonic - start) / 1e9 }
+
+    func chapter(_ title: String, _ explanation: String = "") {
+        if isJSON { return write(["chapter": .string(title), "text": .string(explanation)]) }
+        console.output("\n" + style.paint(title, .bold) + "\n")
+        note(explanation)
+    }
+
+    /// A remark to the reader.
+    func note(_ text: String, _ tone: Tone = .dim) {
+        guard !text.isEmpty else { return }
+        if isJSON { return write(["note": .string(text)]) }
+        for line in text.printable.wrapped(min(console.width ?? 96, 96)) {
+            console.output(style.paint(line, tone) + "\n")
+        }
+    }
+
+    /// What the device says of an app, or of itself.
+    func tell(_ subject: String, _ text: String, _ tone: Tone = .plain) {
+        if isJSON { return write(["app": .string(subject), "text": .string(text)]) }
+        line(subject, style.paint(text.printable, tone))
+    }
+
+    /// What an app says itself.
+    func quote(_ app: String, _ text: String) {
+        if isJSON { return write(["app": .string(app), "says": .string(text)]) }
+        line(app, style.paint("“\(text.printable)”", .accent))
+    }
+
+    /// Text that stands for itself: a report.
+    func block(_ lines: [String]) {
+        if isJSON { return }
+        for line in lines { console.output(line.isEmpty ? "\n" : "  " + line + "\n") }
+    }
+
+    func verdict(_ checks: [DemoCheck]) {
+        if isJSON {
+            let problems = checks.filter { !$0.holds }.map { JSON.string($0.text) }
+            return write(["ok": .bool(problems.isEmpty), "problems": .array(problems)])
+        }
+        for check in checks {
+            let mark = check.holds ? style.paint("yes", .good) : style.paint("NO ", .bad)
+            console.output("  \(mark)  \(check.text.printable)\n")
+        }
+    }
+
+    private func line(_ subject: String, _ text: String) {
+        guard !isOver else { return }
+        let time = Amounts.fixed(elapsed, 2).padded(6, toRight: true)
+        console.output("\(style.paint(time + " s", .dim))  \(style.paint(subject.padded(7), .bold))  \(text)\n")
+    }
+
+    private func write(_ object: JSONObject) {
+        guard !isOver else { return }
+        var timed = object
+        timed["time"] = .number((elapsed * 1000).rounded() / 1000)
+        console.output(JSON.object(timed).line + "\n")
+    }
+}
+
+/// Something the demo has shown, or failed to show.
+struct DemoCheck: Equatable {
+    let text: String
+    let holds: Bool
+
+    init(_ text: String, _ holds: Bool) {
+        self.text = text
+        self.holds = holds
+    }
+}

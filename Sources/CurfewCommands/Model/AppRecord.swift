@@ -1,0 +1,59 @@
+internal import Varlink
+
+/// `App` of io.curfew.Control, as far as it is shown. What is missing in the daemon's reply is taken as unknown.
+struct AppRecord: Equatable {
+    let name: String
+    let invalid: String?
+    let scenePhase: String?
+    let taskState: String
+    let mainPID: Int64?
+    let priorityBand: Int64
+    let backgroundModes: [String]
+    let backgroundRefresh: Bool
+    let backgroundTimeRemaining: Double?
+    let statusText: String?
+    let memoryBytes: Int64?
+    let launches: Int64
+    let lastTermination: TerminationRecord?
+
+    init(_ json: JSON) {
+        name = json["name"]?.stringValue ?? "?"
+        invalid = json["invalid"]?.stringValue
+        scenePhase = json["scenePhase"]?.stringValue
+        taskState = json["taskState"]?.stringValue ?? "unknown"
+        mainPID = json["mainPID"]?.intValue
+        priorityBand = json["priorityBand"]?.intValue ?? 0
+        backgroundModes = json["backgroundModes"]?.arrayValue?.compactMap(\.stringValue) ?? []
+        backgroundRefresh = json["backgroundRefresh"]?.boolValue ?? false
+        backgroundTimeRemaining = json["backgroundTimeRemaining"]?.doubleValue
+        statusText = json["statusText"]?.stringValue
+        memoryBytes = json["memoryBytes"]?.intValue
+        launches = json["launches"]?.intValue ?? 0
+        lastTermination = json["lastTermination"]?.objectValue.map { TerminationRecord(.object($0)) }
+    }
+
+    /// The state as people know it.
+    var state: String {
+        if invalid != nil { return "invalid" }
+        switch taskState {
+        case "notRunning": return "not running"
+        case "running": return scenePhase ?? "starting"
+        default: return taskState
+        }
+    }
+
+    var tone: Tone {
+        switch state {
+        case "active": .good
+        case "inactive", "starting", "terminating": .caution
+        case "background", "suspended": .accent
+        case "invalid": .bad
+        default: isLeftDown ? .bad : .dim
+        }
+    }
+
+    /// The daemon has given up restarting it, and says so where apps say how they are.
+    var isLeftDown: Bool {
+        taskState == "notRunning" && statusText?.hasPrefix("left down") == true
+    }
+}

@@ -1,0 +1,54 @@
+internal import ArgumentParser
+internal import CLinux
+internal import SystemCalls
+internal import Varlink
+
+struct MonitorCommand: SessionCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "monitor", abstract: "Every change as it happens, a line each; ends with Ctrl-C.",
+        discussion: "First the state of everything, then what changes. With --json: one object a line, as received.")
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ session: Session) throws(CommandFailure) {
+        let interruption = Interruption(session.loop)
+        let control = try session.control()
+        let isOver = Reference<VarlinkError?>(nil)
+        var view = MonitorView()
+        control.begin("Monitor", more: true) { response in
+            switch response {
+            case .reply(let reply, let continues):
+                if session.isJSON {
+                    session.say(JSON.object(reply).line)
+                } else if let line = view.line(for: MonitorChange(reply), session.style) {
+                    session.say(line)
+                }
+                if !continues { isOver.value = .closed }
+            case .error(let name, let parameters): isOver.value = .error(name: name, parameters: parameters)
+            case .connectionClosed: isOver.value = control.lost
+            }
+        }
+        _ = session.loop.run { isOver.value != nil || interruption?.isRequested == true }
+        if interruption?.isRequested == true { return }
+        switch isOver.value {
+        case .closed?, nil:
+            throw CommandFailure(code: .notRunning, text: "curfewd has ended, or closed the connection")
+        case let error?: throw .of(error, app: nil, doing: "monitored", session: session)
+        }
+    }
+}
+
+/// One reply of `Monitor`.
+struct MonitorChange {
+    let time: LocalTime?
+    let kind: String
+    let app: String?
+    let detail: JSON
+
+    init(_ reply: JSONObject) {
+        time = reply["time"]?.stringValue.flatMap { LocalTime($0) }
+        kind = reply["kind"]?.stringValue ?? ""
+        app = reply["app"]?.stringValue
+        detail = reply["detail"] ?? .null
+    }
+}

@@ -1,0 +1,89 @@
+/// Turns states, as they come, into what has changed.
+struct MonitorView {
+    private var apps: [String: AppRecord] = [:]
+    private var device: DeviceRecord?
+    private var isSynchronized = false
+    /// The column of apps grows with the longest name.
+    private var nameWidth = 8
+
+    /// What there is to say about a change; nil: nothing that people would see.
+    mutating func line(for change: MonitorChange, _ style: Style) -> String? {
+        guard let (subject, text, tone) = news(change) else { return nil }
+        nameWidth = max(nameWidth, subject.count)
+        let clock = change.time?.clock ?? "            "
+        return style.paint(clock, .dim) + "  " + style.paint(subject.printable.padded(nameWidth), .bold) + "  "
+            + style.paint(text.printable, isSynchronized ? tone : .dim)
+    }
+
+    private mutating func news(_ change: MonitorChange) -> (subject: String, text: String, tone: Tone)? {
+        switch change.kind {
+        case "synchronized":
+            isSynchronized = true
+            return nil
+        case "device":
+            let next = DeviceRecord(change.detail)
+            defer { device = next }
+            return Self.changes(from: device, to: next).map { ("device", $0, .accent) }
+        case "app":
+            let next = AppRecord(change.detail)
+            defer { apps[next.name] = next }
+            return Self.changes(from: apps[next.name], to: next).map { (next.name, $0, next.tone) }
+        case "termination":
+            let end = TerminationRecord(change.detail)
+            let report = end.report.map { " (report \($0))" } ?? ""
+            return (end.app, "\(end.sentence)\(report)", end.isOrderly ? .plain : .bad)
+        default:
+            return (change.app ?? "device", "\(change.kind) \(change.detail.line)", .plain)
+        }
+    }
+
+    /// "active -> inactive", "suspended", "launched, pid 12".
+    static func changes(from old: AppRecord?, to new: AppRecord) -> String? {
+        if let invalid = new.invalid {
+            if invalid == old?.invalid { return nil }
+            return invalid.isEmpty ? "no longer configured" : "invalid: \(invalid)"
+        }
+        let says = new.statusText.map { "says: \($0)" }
+        guard let old else {
+            return [new.state, new.mainPID.map { "pid \($0)" }].compactMap { $0 }.joined(separator: ", ")
+        }
+        var parts: [String] = []
+        if let pid = new.mainPID, pid != old.mainPID { parts.append("launched, pid \(pid)") }
+        if old.state != new.state { parts.append(transition(old.state, new.state)) }
+        if new.isLeftDown, !old.isLeftDown { parts.append("left down after repeated ends") }
+        if new.statusText != old.statusText, let says, new.statusText?.hasPrefix("left down") != true {
+            parts.append(says)
+        }
+        return parts.isEmpty ? nil : parts.joined(separator: "; ")
+    }
+
+    private static func transition(_ old: String, _ new: String) -> String {
+        switch (old, new) {
+        case ("background", "suspended"): "suspended"
+        case ("suspended", "background"): "thawed"
+        case (_, "not running"), (_, "terminating"), ("not running", _), ("terminating", _): new
+        default: "\(old) -> \(new)"
+        }
+    }
+
+    static func changes(from old: DeviceRecord?, to new: DeviceRecord) -> String? {
+        guard old != new else { return nil }
+        var parts: [String] = []
+        if old?.sleepState != new.sleepState {
+            switch new.sleepState {
+            case "awake": parts.append(new.sleepId == 0 ? "awake" : "awake, sleep \(new.sleepId) is over")
+            default: parts.append("sleep \(new.sleepId) \(new.sleepState)")
+            }
+        }
+        if old?.power != new.power { parts.append(new.power ?? "power not known") }
+        if let old, old.profile != new.profile { parts.append("profile \(new.profile)") }
+        if let old, old.inhibitDelayMax != new.inhibitDelayMax {
+            parts.append(
+                new.inhibitDelayMax.map { "logind waits \(Amounts.duration($0)) before a sleep" } ?? "logind is gone")
+        }
+        if let old, old.hardwareWatchdog != new.hardwareWatchdog {
+            parts.append(new.hardwareWatchdog.map { "hardware watchdog \($0)" } ?? "no hardware watchdog")
+        }
+        return parts.isEmpty ? nil : parts.joined(separator: "; ")
+    }
+}

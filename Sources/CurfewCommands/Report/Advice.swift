@@ -1,0 +1,103 @@
+internal import Lifecycle
+
+/// What an owner or author of an app can do about an end of it.
+struct Advice {
+    let report: TerminationRecord
+    let root: String
+
+    private var file: String { "\(root)/etc/curfew/apps/\(report.app).toml" }
+    private var tool: String { Session.tool(root: root) }
+    private var journal: String { "journalctl -t curfew-\(report.app)" }
+
+    var points: [String] {
+        switch report.namespace {
+        case "watchdog": overrun
+        case "crash": crash
+        case "exit": report.number == 0 ? [] : ["See what it wrote before: \(lookAtOutput)", restarting]
+        case "launchFailure": launchFailure
+        case "lockHeldInSuspension": ["Release file locks in DidEnterBackground, before the app is suspended."]
+        case "backgroundTask": ["End every background task in its expiration handler at the latest."]
+        case "unknown":
+            ["curfewd was not running when it ended, so nobody knows why; what it wrote may tell: \(lookAtOutput)"]
+        default: []
+        }
+    }
+
+    private var overrun: [String] {
+        switch report.scope {
+        case "liveness":
+            [
+                "Send WATCHDOG=1 (sd_notify) from the loop that does the app's work, at least every half of the "
+                    + "interval (WATCHDOG_USEC).",
+                "If its work has longer pauses, raise the interval: liveness = \"…\" in \(file)", lookFirst,
+            ]
+        case "process-launch" where report.explanation.contains("READY=1"):
+            [
+                "With readiness = \"notify\" the app must send READY=1 to NOTIFY_SOCKET when it is ready.", lookFirst,
+                allowance(.didFinishLaunching),
+            ]
+        case "process-exit":
+            ["Have it exit soon after SIGTERM (or WillTerminate).", lookFirst, allowance(.willTerminate)]
+        default: [load, lookFirst] + (handler.map { [allowance($0)] } ?? []) + sleepLimit
+        }
+    }
+
+    private var handler: Handler? { Handler.allCases.first { $0.method == report.event } }
+
+    private var load: String {
+        let name = report.event ?? "the handler"
+        switch ReportAccount(report: report, root: root, now: LocalTime(milliseconds: 0)).load {
+        case .waiting:
+            return "It hung: find what \(name) waits for (a lock, the network, a device, a reply that was never sent)."
+        case .computing: return "It computed all the time: have \(name) do less, and the rest at another time."
+        case .unclear: return "Have \(name) return sooner: do the least that is needed, and the rest at another time."
+        }
+    }
+
+    private var lookFirst: String { "See what it wrote last: \(lookAtOutput)" }
+
+    private var lookAtOutput: String {
+        if let output = report.output, !output.isEmpty { return "the lines above" }
+        return root.isEmpty ? journal : "\(tool) status \(report.app)"
+    }
+
+    private func allowance(_ handler: Handler) -> String {
+        let had = report.timeAllowance ?? 5
+        let more = Int((had * 2).rounded(.up))
+        return
+            "If it needs longer by design, raise its allowance in \(file): [allowances] \(handler.key) = \"\(more)s\""
+    }
+
+    private var sleepLimit: [String] {
+        guard report.sleepId != nil else { return [] }
+        return [
+            "Before a sleep all apps together have what logind grants (InhibitDelayMaxSec in logind.conf, 5 s by default), "
+                + "whatever a single one is allowed."
+        ]
+    }
+
+    private var crash: [String] {
+        var points = ["See what it wrote last: \(lookAtOutput)"]
+        if root.isEmpty { points.append("Where systemd-coredump is installed: coredumpctl info \(report.app)") }
+        if report.number == 9 {
+            points.append("SIGKILL came from outside: the kernel when memory ran out (journalctl -k), or a person.")
+        }
+        return points + [restarting]
+    }
+
+    private var restarting: String {
+        "How often it is restarted: restart, restart-delay and restart-limit in \(file); after a fix: "
+            + "\(tool) launch \(report.app)"
+    }
+
+    private var launchFailure: [String] {
+        var points: [String] = []
+        switch report.number {
+        case 2?: points.append("Check that the program, its interpreter, its user and its working-directory exist.")
+        case 13?: points.append("Check that the app's user may execute the program and enter its working-directory.")
+        case 8?: points.append("The program is built for another machine, or a script without a #! line.")
+        default: break
+        }
+        return points + ["Check exec in \(file), then: \(tool) check; \(tool) reload; \(tool) launch \(report.app)"]
+    }
+}

@@ -1,0 +1,112 @@
+internal import Lifecycle
+
+/// One end of an app, told so that a stranger understands it.
+struct ReportAccount {
+    let report: TerminationRecord
+    let root: String
+    let now: LocalTime
+
+    func lines(_ style: Style, width: Int?) -> [String] {
+        let title = report.report.map { "Report \($0): " } ?? ""
+        var lines = [style.paint(title, .dim) + style.paint(headline.printable, report.isOrderly ? .bold : .bad), ""]
+        lines += facts.lines(style, width: width)
+        if let output = report.output, !output.isEmpty {
+            lines += ["", style.paint("The last lines it wrote:", .bold)]
+            lines += output.suffix(20).map { "  " + $0.printable }
+        }
+        let advice = Advice(report: report, root: root).points
+        if !advice.isEmpty {
+            lines += ["", style.paint("What to do:", .bold)]
+            for point in advice {
+                let parts = point.printable.wrapped(min(width ?? 100, 100) - 4)
+                lines += parts.enumerated().map { ($0 == 0 ? "  - " : "    ") + $1 }
+            }
+        }
+        return lines
+    }
+
+    /// What happened, in one sentence.
+    var headline: String {
+        let app = report.app
+        switch report.namespace {
+        case "watchdog":
+            switch report.scope {
+            case "process-launch": return "\(app) was killed: it took too long to launch (\(report.code))"
+            case "scene-update":
+                return "\(app) was killed: its handler \(report.event ?? "") overran its deadline (\(report.code))"
+            case "process-exit": return "\(app) was killed: it took too long to end (\(report.code))"
+            case "liveness": return "\(app) was killed: it gave no sign of life (\(report.code))"
+            default: return "\(app) was killed by its watchdog (\(report.code))"
+            }
+        case "crash": return "\(app) crashed: \(report.signal)"
+        case "exit":
+            return report.number == 0
+                ? "\(app) exited by itself" : "\(app) exited with status \(report.number.map { "\($0)" } ?? "?")"
+        case "launchFailure": return "\(app) could not be started"
+        case "user": return "\(app) was ended by an operator"
+        case "shutdown": return "\(app) was ended because the device, or curfewd, was shutting down"
+        case "unknown": return "\(app) ended while nobody watched"
+        default: return "\(app) was ended: \(report.namespace) (\(report.code))"
+        }
+    }
+
+    private var facts: Labelled {
+        var facts = Labelled()
+        if let time = report.time {
+            facts.add("When", "\(time.full) (\(Amounts.age(Double(now.milliseconds - time.milliseconds) / 1000)))")
+        }
+        facts.add("During", report.sleepId.map { "sleep \($0), as the board got ready for it or slept" })
+        facts.add("What", report.explanation.isEmpty ? nil : report.explanation)
+        facts.add("Handler", report.event.map { event in handlerMeaning(event).map { "\(event): \($0)" } ?? event })
+        facts.add("Allowed", report.event == nil ? nil : report.timeAllowance.map { Amounts.duration($0) })
+        facts.add("Took", report.event == nil ? nil : took)
+        facts.add("CPU time", cpu)
+        facts.add(
+            "Had run for", (report.uptime ?? (report.event == nil ? report.wallSeconds : nil)).map(Amounts.duration))
+        facts.add("Scene phase", report.scenePhase)
+        facts.add("Reason", "\(report.namespace), code \(report.code)")
+        return facts
+    }
+
+    private var took: String? {
+        guard let wall = report.wallSeconds else { return nil }
+        guard report.namespace == "watchdog" else { return Amounts.duration(wall) }
+        let exact = wall < 60 ? Amounts.fixed(wall, 3) + " s" : Amounts.duration(wall)
+        return exact + ", then all its processes were killed"
+    }
+
+    private var cpu: String? {
+        guard let cpu = report.cpuSeconds else { return nil }
+        let total = "\(Amounts.duration(cpu)) in its whole run"
+        switch load {
+        case .waiting: return "\(total): in the handler it was waiting for something, not computing"
+        case .computing: return "\(total): in the handler it was busy computing"
+        case .unclear: return total
+        }
+    }
+
+    enum Load { case waiting, computing, unclear }
+
+    /// Hung or busy? CPU time is known for the whole run only; sometimes that says enough.
+    var load: Load {
+        guard let cpu = report.cpuSeconds, let wall = report.wallSeconds, report.event != nil, wall > 0.05 else {
+            return .unclear
+        }
+        if cpu < 0.25 * wall { return .waiting }
+        guard let uptime = report.uptime else { return .unclear }
+        let before = max(0, uptime - wall)
+        return cpu - before > 0.5 * wall ? .computing : .unclear
+    }
+
+    private func handlerMeaning(_ event: String) -> String? {
+        switch Handler.allCases.first(where: { $0.method == event }) {
+        case .didFinishLaunching?: "called when its process has been started"
+        case .didBecomeActive?: "called when it has come to the front"
+        case .willResignActive?: "called when it is about to leave the front"
+        case .didEnterBackground?: "called when it has left the front, to save what must not be lost"
+        case .willEnterForeground?: "called when it is about to come back to the front"
+        case .willTerminate?: "called when it is about to be ended"
+        case nil: nil
+        }
+    }
+}

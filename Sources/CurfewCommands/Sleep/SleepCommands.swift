@@ -1,0 +1,76 @@
+internal import ArgumentParser
+internal import SystemCalls
+internal import Varlink
+
+struct SleepCommand: SessionCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sleep", abstract: "Have all apps get ready for sleep, as before a suspend.",
+        discussion: """
+            A logical sleep: apps hear what they hear before a real one, within the same bounds, and are suspended; the \
+            board itself stays up. Returns when all are ready. `curfew wake` ends it.
+            """)
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ session: Session) throws(CommandFailure) {
+        let edge = try SleepEdge.give(start: true, session)
+        guard !session.isJSON else { return session.say(edge.json.line) }
+        var text = "asleep (sleep \(edge.sleep)) after \(Amounts.duration(edge.seconds))"
+        if !edge.killed.isEmpty {
+            text += "; killed: " + session.style.paint(edge.killed.joined(separator: ", ").printable, .bad)
+            text += " (why: \(session.tool) reports)"
+        }
+        session.say(text)
+    }
+}
+
+struct WakeCommand: SessionCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "wake", abstract: "End a sleep that `curfew sleep` began.",
+        discussion: "Apps are thawed, and those that were in front come back to the front.")
+
+    @OptionGroup var global: GlobalOptions
+
+    func run(_ session: Session) throws(CommandFailure) {
+        let control = try session.control()
+        let before = try? control.call("DescribeDevice")
+        let wasAwake = before?["device"].map { DeviceRecord($0).sleepState } == "awake"
+        let edge = try SleepEdge.give(start: false, session)
+        guard !session.isJSON else { return session.say(edge.json.line) }
+        session.say(wasAwake ? "was awake already" : "awake (after sleep \(edge.sleep))")
+    }
+}
+
+/// One edge of a logical sleep.
+struct SleepEdge {
+    let sleep: Int64
+    let killed: [String]
+    let seconds: Double
+
+    var json: JSON {
+        [
+            "sleepId": .integer(sleep), "killed": .array(killed.map { .string($0) }),
+            "seconds": .number((seconds * 1000).rounded() / 1000),
+        ]
+    }
+
+    static func give(start: Bool, _ session: Session) throws(CommandFailure) -> SleepEdge {
+        let control = try session.control()
+        let begun = Clocks.monotonic
+        let reply: JSONObject
+        do throws(VarlinkError) {
+            reply = try control.call(
+                "PrepareForSleep", ["start": .bool(start), "kind": "logical"], timeout: start ? nil : 10_000_000_000
+            ) {
+                guard Terminal.isTerminal(2) else { return }
+                session.console.error(session.console.errorStyle.paint("waiting for the apps …\n", .dim))
+            }
+        } catch {
+            throw .of(error, app: nil, doing: start ? "put to sleep" : "woken", session: session)
+        }
+        return SleepEdge(
+            sleep: reply["sleepId"]?.intValue ?? 0,
+            killed: reply["killed"]?.arrayValue?.compactMap(\.stringValue) ?? [],
+            seconds: Double(Clocks.monotonic - begun) / 1e9)
+    }
+}

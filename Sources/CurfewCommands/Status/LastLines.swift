@@ -1,0 +1,34 @@
+internal import CLinux
+internal import SystemCalls
+internal import Varlink
+
+/// The last lines an app wrote: from the journal, else as kept in the report of its last end.
+struct LastLines: Equatable {
+    var title = ""
+    var lines: [String] = []
+
+    static let count = 10
+    /// A journal that is slower than this is left alone.
+    static let patience: Int64 = 2_000_000_000
+
+    static func of(_ app: AppRecord, _ session: Session) -> LastLines {
+        if app.invalid != nil { return LastLines() }
+        // Under a root of its own a daemon has no journal, and the board's would tell of another app of that name.
+        if session.root.isEmpty, let lines = journal(app.name), !lines.isEmpty {
+            return LastLines(title: "Last lines (journalctl -t curfew-\(app.name)):", lines: lines)
+        }
+        guard let report = app.lastTermination?.report,
+            let kept = StoredReports.read(root: session.root).reports.last(where: { $0.report == report }),
+            let output = kept.output, !output.isEmpty
+        else { return LastLines() }
+        return LastLines(title: "Last lines before its last end:", lines: Array(output.suffix(count)))
+    }
+
+    private static func journal(_ app: String) -> [String]? {
+        guard let program = Program.find("journalctl") else { return nil }
+        let arguments = [program, "-t", "curfew-\(app)", "-n", "\(count)", "-o", "short", "--no-pager", "-q"]
+        guard let output = Program.output(of: arguments, within: patience) else { return nil }
+        let text = String(decoding: output, as: UTF8.self)
+        return text.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("-- ") }.suffix(count)
+    }
+}

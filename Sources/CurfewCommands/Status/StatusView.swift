@@ -1,0 +1,71 @@
+/// What `curfew status` shows: the device in four lines, and a table of its apps.
+struct StatusView {
+    let device: DeviceRecord
+    let apps: [AppRecord]
+    let root: String
+    let now: LocalTime
+
+    func lines(_ style: Style, width: Int?) -> [String] {
+        deviceLines(style, width: width) + [""] + (apps.isEmpty ? emptyLines : table.lines(style, width: width))
+    }
+
+    private func deviceLines(_ style: Style, width: Int?) -> [String] {
+        var lines = Labelled()
+        lines.add("Device", sleep, device.sleepState == "awake" ? .good : .caution)
+        lines.add("Power", device.power ?? "not known")
+        lines.add("Profile", device.profile)
+        let login =
+            device.inhibitDelayMax.map { "logind waits \(Amounts.duration($0)) before a sleep" }
+            ?? "no logind (curfew sleep works all the same)"
+        let watchdog = device.hardwareWatchdog.map { "hardware watchdog \($0)" } ?? "no hardware watchdog"
+        lines.add("Limits", "\(login); \(watchdog)")
+        return lines.lines(style, width: width)
+    }
+
+    private var sleep: String {
+        switch device.sleepState {
+        case "awake": device.sleepId == 0 ? "awake" : "awake, after sleep \(device.sleepId)"
+        case "preparing": "preparing sleep \(device.sleepId)"
+        case "asleep": "asleep, sleep \(device.sleepId)"
+        case "darkWake": "awake for background work only, in sleep \(device.sleepId)"
+        default: device.sleepState
+        }
+    }
+
+    private var emptyLines: [String] {
+        let example = "exec = [\"/usr/bin/python3\", \"-m\", \"http.server\"]"
+        return [
+            "No apps yet. To add the first one:",
+            "  echo '\(example)' | \(root.isEmpty ? "sudo " : "")tee \(root)/etc/curfew/apps/web.toml",
+            "  \(Session.tool(root: root)) reload; \(Session.tool(root: root)) launch web",
+            "All that such a file may say: man curfew-app",
+        ]
+    }
+
+    private var table: Table {
+        var table = Table([
+            Table.Column(title: "APP"), Table.Column(title: "STATE"),
+            Table.Column(title: "PID", isNumber: true, dispensability: 2),
+            Table.Column(title: "MEMORY", isNumber: true, dispensability: 3),
+            Table.Column(title: "LAUNCHES", isNumber: true, dispensability: 4), Table.Column(title: "LAST END"),
+        ])
+        for app in apps {
+            table.add([
+                Table.Cell(app.name, .bold), Table.Cell(app.state, app.tone),
+                Table.Cell(app.mainPID.map { "\($0)" } ?? "-"),
+                Table.Cell(app.memoryBytes.map { Amounts.bytes($0) } ?? "-"),
+                Table.Cell(app.invalid == nil ? "\(app.launches)" : "-"), lastEnd(app),
+            ])
+        }
+        return table
+    }
+
+    private func lastEnd(_ app: AppRecord) -> Table.Cell {
+        if let invalid = app.invalid { return Table.Cell(invalid, .bad) }
+        guard let end = app.lastTermination else { return Table.Cell(app.isLeftDown ? "left down" : "-", .dim) }
+        let age = end.time.map { Amounts.age(Double(now.milliseconds - $0.milliseconds) / 1000) + ": " } ?? ""
+        let leftDown = app.isLeftDown ? "left down; " : ""
+        let report = end.report.map { " [report \($0)]" } ?? ""
+        return Table.Cell(leftDown + age + end.reason + report, end.isOrderly ? .dim : app.isLeftDown ? .bad : .caution)
+    }
+}

@@ -1,0 +1,125 @@
+internal import CLinux
+public import SystemCalls
+
+/// Messages with fields, to journald over its native protocol (systemd's docs/JOURNAL_NATIVE_PROTOCOL.md) where it listens, else
+/// a line each on standard error.
+///
+/// Never waits. sd_journal_sendv(3) does when journald is stopped or behind; here such a message is dropped, and the next one that
+/// gets through is followed by a note of how many were. Each message looks for the socket again, so journald may come and go.
+public final class Journal {
+    /// syslog(3)'s.
+    public enum Priority: Int32, Sendable {
+        case emergency = 0
+        case alert
+        case critical
+        case error
+        case warning
+        case notice
+        case info
+        case debug
+
+        public var name: String {
+            switch self {
+            case .emergency: "emergency"
+            case .alert: "alert"
+            case .critical: "critical"
+            case .error: "error"
+            case .warning: "warning"
+            case .notice: "notice"
+            case .info: "info"
+            case .debug: "debug"
+            }
+        }
+    }
+
+    /// Messages that nobody took since the last that got through.
+    public private(set) var dropped = 0
+    private let identifier: String
+    private let socket: DatagramSocket?
+    private let streamPath: String
+    private let standardError: Int32
+
+    /// identifier: SYSLOG_IDENTIFIER. socketPath: nil for standard error only. standardError: a descriptor that stays the caller's.
+    public init(
+        identifier: String, socketPath: String? = "/run/systemd/journal/socket",
+        streamPath: String = "/run/systemd/journal/stdout", standardError: Int32 = 2
+    ) {
+        self.identifier = identifier
+        self.socket = socketPath.flatMap { DatagramSocket(to: $0) }
+        self.streamPath = streamPath
+        self.standardError = standardError
+    }
+
+    /// fields: names of capital letters, digits and underscores, such as CURFEW_APP.
+    public func send(
+        _ priority: Priority, _ message: String, messageID: MessageID? = nil, fields: [(String, String)] = []
+    ) {
+        guard deliver(priority, message, messageID, fields) else {
+            dropped += 1
+            return
+        }
+        guard dropped > 0 else { return }
+        let count = "\(dropped)"
+        let isNoted = deliver(
+            .warning, "\(count) messages before this were dropped: nobody took them", .messagesDropped,
+            [("CURFEW_DROPPED", count)])
+        if isNoted { dropped = 0 }
+    }
+
+    private func deliver(
+        _ priority: Priority, _ message: String, _ messageID: MessageID?, _ fields: [(String, String)]
+    ) -> Bool {
+        if let socket {
+            var entry = Entry()
+            entry.append("MESSAGE", message)
+            entry.append("PRIORITY", "\(priority.rawValue)")
+            entry.append("SYSLOG_IDENTIFIER", identifier)
+            if let messageID { entry.append("MESSAGE_ID", messageID.id) }
+            for (name, value) in fields { entry.append(name, value) }
+            guard let error = socket.send(entry.bytes) else { return true }
+            // Full, or too big for a datagram: journald is there, and standard error may well lead to it.
+            if error == .again || error.rawValue == EMSGSIZE || error.rawValue == ENOBUFS { return false }
+        }
+        return StandardError.write(Self.line(priority, message, fields), to: standardError)
+    }
+
+    /// "warning: message CURFEW_APP=camera": one line, whatever is in it.
+    private static func line(_ priority: Priority, _ message: String, _ fields: [(String, String)]) -> [UInt8] {
+        var text = priority.name + ": " + message
+        for (name, value) in fields { text += " " + name + "=" + value }
+        var bytes = text.utf8.map { $0 < 0x20 || $0 == 0x7f ? UInt8(ascii: " ") : $0 }
+        // What a pipe takes in one piece. The rest of the last character goes with it.
+        let limit = 4095
+        if bytes.count > limit {
+            var end = limit
+            while end > 0, bytes[end] & 0xc0 == 0x80 { end -= 1 }
+            bytes.removeSubrange(end...)
+        }
+        bytes.append(UInt8(ascii: "\n"))
+        return bytes
+    }
+
+    /// A descriptor for the output of an app, to which journald puts the identifier and, where a line has none of its own ("<4>"), the
+    /// priority: sd_journal_stream_fd(3) that does not wait. It blocks its writers, as programs expect. Throws where there is no
+    /// journald, or it has no room for another connection now (EAGAIN).
+    public func stream(identifier: String, priority: Priority) throws(SystemError) -> FileDescriptor {
+        guard let address = UnixAddress(streamPath) else { throw SystemError("connect", streamPath, errno: .invalid) }
+        let stream = try UnixAddress.socket(SOCK_STREAM)
+        let number = stream.rawValue
+        guard address.connect(number) == 0 else { throw SystemError("connect", streamPath) }
+        // Identifier, unit, priority, whether "<4>" is looked for, forward to syslog, to kmsg, to the console.
+        let clean = String(decoding: identifier.utf8.map { $0 < 0x20 ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
+        let header = Array("\(clean)\n\n\(priority.rawValue)\n1\n0\n0\n0\n".utf8)
+        let count = header.withUnsafeBytes {
+            CLinux.send(number, $0.baseAddress, $0.count, UnixAddress.withoutWaiting)
+        }
+        guard count == header.count else {
+            throw SystemError("send", streamPath, errno: count < 0 ? Errno.current : .again)
+        }
+        guard shutdown(number, Int32(SHUT_RD)) == 0 else { throw SystemError("shutdown", streamPath) }
+        guard linux_set_flags(number, linux_get_flags(number) & ~O_NONBLOCK) == 0 else {
+            throw SystemError("fcntl", streamPath)
+        }
+        return stream
+    }
+}

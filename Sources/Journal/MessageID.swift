@@ -1,0 +1,53 @@
+/// What kind of event a journal entry is about: its MESSAGE_ID (systemd.journal-fields(7)), the same for ever.
+public enum MessageID: CaseIterable, Sendable {
+    case daemonStarted
+    case daemonStopping
+    case configurationInvalid
+    case configurationReloaded
+    case appLaunched
+    case appLaunchFailed
+    case appEnded
+    case appKilledByWatchdog
+    case appRestartScheduled
+    case appLeftDown
+    case handlerFailed
+    case sleepPreparing
+    case sleepReleased
+    case sleepEnded
+    case sleepLockRefused
+    case shutdownPreparing
+    case unfreezable
+    case clockJumped
+    case conditionChanged
+    case busLost
+    case busBack
+    case messagesDropped
+
+    /// 128 bits as 32 hexadecimal digits.
+    public var id: String {
+        switch self {
+        case .daemonStarted: "d158b13c2398407696fa32296504bde2"
+        case .daemonStopping: "226587c7a7fc45d9a9474f32178d2664"
+        case .configurationInvalid: "4ea4172ddd514960afa323d3ebe396b0"
+        case .configurationReloaded: "402840742a0f416185fb3385efc03388"
+        case .appLaunched: "9a8dbf0515b2408cac535132253009f6"
+        case .appLaunchFailed: "486443d4361349dfa7f507e65fe2c9a2"
+        case .appEnded: "16e5459fc5304383a9ca4932811ab1e8"
+        case .appKilledByWatchdog: "4367c311fcc241eea5ce791d0eedb995"
+        case .appRestartScheduled: "dc629ffc92b74875830a6a0dfdf4f2b5"
+        case .appLeftDown: "d4e1c3622a7e4084b7003f1a89c750d0"
+        case .handlerFailed: "c6188248d3ca4d928fc85bd923ea8f96"
+        case .sleepPreparing: "ad26f91a49c24dd38e4bc5f6df15cdfc"
+        case .sleepReleased: "9bff1166fe684e66977b727fa42ddc07"
+        case .sleepEnded: "4bd5081b6895470e8496c51cc97a8956"
+        case .sleepLockRefused: "3999f854837a49fca9cb6d709095c5d6"
+        case .shutdownPreparing: "bc5e5997723a479caa758132956f3097"
+        case .unfreezable: "e975419db13246939ec83d5cceb5c3bc"
+        case .clockJumped: "76cb6e4dd7a844fe9022316873812cbd"
+        case .conditionChanged: "9b8ae00d6c1a4438b2a20a8adadf3423"
+        case .busLost: "60375d2a59c74247979723d0c2be7d46"
+        case .busBack: "f1a5291a95214a3c853197200fd4247e"
+        case .messagesDropped: "cb677382ddd64d91bca11451e0eb95f3"
+        }
+    }
+}

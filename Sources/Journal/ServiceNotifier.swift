@@ -1,0 +1,51 @@
+internal import CLinux
+internal import SystemCalls
+
+/// Tells the service manager how we are: sd_notify(3)'s protocol, without its waiting. Does nothing where nobody asked for it.
+public final class ServiceNotifier {
+    /// The address that NOTIFY_SOCKET held, for a re-executed self; nil where there was none.
+    public let address: String?
+    private let socket: DatagramSocket?
+
+    /// Takes NOTIFY_SOCKET out of the environment: apps get one of their own.
+    public convenience init() {
+        let value = getenv("NOTIFY_SOCKET").map { String(cString: $0) }
+        unsetenv("NOTIFY_SOCKET")
+        self.init(address: value)
+    }
+
+    /// address: a path, or "@name" in the abstract namespace.
+    public init(address: String?) {
+        self.address = address
+        socket = address.flatMap { DatagramSocket(to: $0) }
+    }
+
+    /// Start-up is complete, or a reload is.
+    public func ready(status: String? = nil) {
+        notify(status.map { "READY=1\nSTATUS=" + Self.line($0) } ?? "READY=1")
+    }
+
+    /// One line for `systemctl status`.
+    public func status(_ text: String) { notify("STATUS=" + Self.line(text)) }
+
+    public func stopping() { notify("STOPPING=1") }
+
+    /// The configuration is read again; `ready` ends it. Type=notify-reload wants the time of it.
+    public func reloading() { notify("RELOADING=1\nMONOTONIC_USEC=\(Clocks.monotonic / 1000)") }
+
+    public func mainProcess(_ identifier: Int32) { notify("MAINPID=\(identifier)") }
+
+    /// WATCHDOG=1: still alive.
+    public func watchdog() { notify("WATCHDOG=1") }
+
+    /// Sends assignments, one a line. False when there is nobody, or no room.
+    @discardableResult
+    public func notify(_ state: String) -> Bool {
+        guard let socket else { return false }
+        return socket.send(Array(state.utf8)) == nil
+    }
+
+    private static func line(_ text: String) -> String {
+        String(decoding: text.utf8.map { $0 == UInt8(ascii: "\n") ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,82 @@
+internal import SystemCalls
+
+/// One inhibitor lock: org.freedesktop.login1.Manager.Inhibit, and the descriptor that is the lock. There is never more than one
+/// copy of it: a forgotten one would cost the whole delay at each sleep.
+final class Lock {
+    let kind: LockKind
+    private unowned(unsafe) let client: LogindClient
+    private var descriptor: FileDescriptor?
+    private var request: BusSlot?
+    private var limit: Delay?
+
+    init(_ kind: LockKind, event: OpaquePointer, priority: Int32, client: LogindClient) throws(SystemError) {
+        self.kind = kind
+        self.client = client
+        limit = try Delay(event: event, priority: priority) { [unowned(unsafe) self] in
+            // A reply that comes later is dropped, and its descriptor with it.
+            request = nil
+            refuse("logind does not answer")
+        }
+    }
+
+    var isHeld: Bool { descriptor != nil }
+
+    func take(mode: LockMode) {
+        guard !isHeld, request == nil else { return }
+        guard client.isAvailable, let bus = client.bus else { return refuse("logind is not available") }
+        let why = kind == .sleep ? "Apps get ready for sleep" : "Apps get ready for shutdown"
+        do throws(SystemError) {
+            request = try bus.call(LogindClient.manager("Inhibit"), [kind.name, "Curfew", why, mode.name]) {
+                [unowned(unsafe) self] in
+                answered($0)
+            }
+            limit?.start(nanoseconds: client.limits.answer)
+        } catch {
+            refuse(error.text)
+        }
+    }
+
+    func release() {
+        request = nil
+        descriptor = nil
+        limit?.stop()
+        client.dropWaiting {
+            if case .lockTaken(self.kind, _) = $0 { true } else { false }
+        }
+    }
+
+    private func answered(_ reply: Result<Message, BusError>) {
+        request = nil
+        limit?.stop()
+        switch reply {
+        case .success(let message):
+            guard let original = message.readDescriptor() else { return refuse("logind's answer has no descriptor") }
+            do throws(SystemError) {
+                let copy = try FileDescriptor.duplicate(of: original)
+                let number = copy.rawValue
+                descriptor = consume copy
+                // Told later: the message's own descriptor is closed by then.
+                client.tellLater(.lockTaken(kind, descriptor: number))
+            } catch {
+                refuse(error.text)
+            }
+        case .failure(let error):
+            refuse(error.text)
+        }
+    }
+
+    private func refuse(_ reason: String) { client.tellLater(.lockRefused(kind, reason: reason)) }
+}
+
+extension LogindClient {
+    public func takeLock(_ kind: LockKind, mode: LockMode) { lock(kind)?.take(mode: mode) }
+
+    public func releaseLock(_ kind: LockKind) { lock(kind)?.release() }
+
+    private func lock(_ kind: LockKind) -> Lock? {
+        switch kind {
+        case .sleep: sleepLock
+        case .shutdown: shutdownLock
+        }
+    }
+}

@@ -1,0 +1,263 @@
+public import SystemCalls
+
+/// systemd-logind (or elogind) over D-Bus: org.freedesktop.login1.Manager at /org/freedesktop/login1.
+///
+/// No call blocks, and none waits longer than its limit for a bus or a logind that hangs. Connects again when the bus or logind
+/// goes away and comes back. Owned by one thread, that of the event loop.
+public final class LogindClient: LoginService {
+    /// How long answers are waited for, in nanoseconds.
+    public struct Limits: Sendable {
+        /// Until a bus that accepts a connection and says nothing counts as unavailable.
+        public var connect: Int64 = 2_000_000_000
+        /// For logind's first answer, and for a lock.
+        public var answer: Int64 = 5_000_000_000
+        /// For InhibitDelayMaxUSec, when a sleep or shutdown begins.
+        public var inhibitDelayMax: Int64 = 150_000_000
+        public var preparingForSleep: Int64 = 500_000_000
+        public init() {}
+    }
+
+    static let name = "org.freedesktop.login1"
+
+    static func manager(_ member: String) -> BusMethod {
+        BusMethod(name, "/org/freedesktop/login1", "org.freedesktop.login1.Manager", member)
+    }
+
+    public var onEvent: (LoginEvent) -> Void
+    let limits: Limits
+    var bus: Bus?
+    /// logind's unique name on the bus; "" when it has none.
+    var owner = ""
+    var isAvailable = false
+    var inhibitDelayMax: Int64?
+    var edges: HeldEdges?
+    var sleepLock: Lock?
+    var shutdownLock: Lock?
+    private var isStarted = false
+    private var isUnavailabilityTold = false
+    private var matches: [BusSlot] = []
+    private var reading: BusSlot?
+    private var preparing: BusSlot?
+    private var isPreparingAsked = false
+    private var answerLimit: Delay?
+    private var preparingLimit: Delay?
+    /// Events that answer a call of ours, to be told from the loop.
+    private var waiting: [LoginEvent] = []
+    private var delivery: Delay?
+
+    /// event: an sd_event. address: nil for the system bus (DBUS_SYSTEM_BUS_ADDRESS).
+    public init(
+        event: OpaquePointer, priority: Int32, address: String? = nil, limits: Limits = Limits(),
+        onEvent: @escaping (LoginEvent) -> Void = { _ in }
+    ) throws(SystemError) {
+        self.onEvent = onEvent
+        self.limits = limits
+        bus = try Bus(event: event, priority: priority, address: address, connectLimit: limits.connect) {
+            [unowned(unsafe) self] in
+            busChanged($0)
+        }
+        answerLimit = try Delay(event: event, priority: priority) { [unowned(unsafe) self] in
+            tellUnavailable("logind does not answer")
+        }
+        preparingLimit = try Delay(event: event, priority: priority) { [unowned(unsafe) self] in
+            tellPreparing(nil)
+        }
+        delivery = try Delay(event: event, priority: priority) { [unowned(unsafe) self] in deliver() }
+        edges = try HeldEdges(event: event, priority: priority, client: self)
+        sleepLock = try Lock(.sleep, event: event, priority: priority, client: self)
+        shutdownLock = try Lock(.shutdown, event: event, priority: priority, client: self)
+    }
+
+    deinit { stop() }
+
+    public func start() {
+        isStarted = true
+        bus?.open()
+    }
+
+    public func stop() {
+        isStarted = false
+        forget()
+        matches = []
+        isPreparingAsked = false
+        waiting = []
+        isUnavailabilityTold = false
+        delivery?.stop()
+        bus?.close()
+    }
+
+    // MARK: Events
+
+    /// Tells it now, after what still waits.
+    func tell(_ event: LoginEvent) {
+        guard isStarted else { return }
+        waiting.append(event)
+        deliver()
+    }
+
+    /// Tells it from the loop.
+    func tellLater(_ event: LoginEvent) {
+        guard isStarted else { return }
+        waiting.append(event)
+        delivery?.start(nanoseconds: 0)
+    }
+
+    func dropWaiting(_ isDropped: (LoginEvent) -> Bool) { waiting.removeAll(where: isDropped) }
+
+    private func deliver() {
+        while !waiting.isEmpty { onEvent(waiting.removeFirst()) }
+    }
+
+    private func tellUnavailable(_ reason: String) {
+        guard !isUnavailabilityTold else { return }
+        isUnavailabilityTold = true
+        tell(.unavailable(reason: reason))
+    }
+
+    // MARK: The bus and logind come and go
+
+    private func busChanged(_ event: Bus.Event) {
+        switch event {
+        case .connected: look()
+        case .lost(let reason):
+            matches = []
+            lose(reason)
+        }
+    }
+
+    private func look() {
+        guard let bus else { return }
+        do throws(SystemError) {
+            matches = [
+                try bus.watchName(Self.name) { [unowned(unsafe) self] in ownerChanged($0) },
+                try bus.match(Self.signal("PrepareForSleep")) { [unowned(unsafe) self] in
+                    edge(.sleep, $0)
+                },
+                try bus.match(Self.signal("PrepareForShutdown")) { [unowned(unsafe) self] in
+                    edge(.shutdown, $0)
+                },
+            ]
+            answerLimit?.start(nanoseconds: limits.answer)
+        } catch {
+            tellUnavailable(error.text)
+        }
+    }
+
+    private static func signal(_ member: String) -> BusMatch {
+        let manager = manager(member)
+        return BusMatch(sender: name, path: manager.path, interface: manager.interface, member: member)
+    }
+
+    private func ownerChanged(_ newOwner: String) {
+        if !newOwner.isEmpty, newOwner == owner { return }
+        if !owner.isEmpty { lose("logind has left the bus") }
+        guard isStarted else { return }
+        owner = newOwner
+        if newOwner.isEmpty {
+            answerLimit?.stop()
+            tellUnavailable("logind is not on the bus")
+        } else {
+            readProperties()
+        }
+    }
+
+    private func readProperties() {
+        guard let bus else { return }
+        let manager = Self.manager("")
+        let getAll = BusMethod(owner, manager.path, "org.freedesktop.DBus.Properties", "GetAll")
+        answerLimit?.start(nanoseconds: limits.answer)
+        do throws(SystemError) {
+            reading = try bus.call(getAll, [manager.interface]) { [unowned(unsafe) self] reply in
+                answerLimit?.stop()
+                switch reply {
+                case .success(let message): appear(message)
+                case .failure(let error): tellUnavailable("logind: \(error.text)")
+                }
+            }
+        } catch {
+            answerLimit?.stop()
+            tellUnavailable(error.text)
+        }
+    }
+
+    private func appear(_ message: Message) {
+        var isPreparingForSleep = false
+        var isPreparingForShutdown = false
+        var delay: Int64?
+        let isWhole = message.readProperties { name, value in
+            switch name {
+            case "InhibitDelayMaxUSec": delay = value.readVariant("t") { $0.readUInt64() }.map(Self.nanoseconds)
+            case "PreparingForSleep": isPreparingForSleep = value.readVariant("b") { $0.readBool() } ?? false
+            case "PreparingForShutdown": isPreparingForShutdown = value.readVariant("b") { $0.readBool() } ?? false
+            default: return false
+            }
+            return true
+        }
+        guard isWhole else { return tellUnavailable("logind: its properties cannot be read") }
+        inhibitDelayMax = delay
+        isAvailable = true
+        isUnavailabilityTold = false
+        tell(
+            .available(
+                inhibitDelayMax: delay, preparingForSleep: isPreparingForSleep,
+                preparingForShutdown: isPreparingForShutdown))
+    }
+
+    /// What was going on has come to nothing: first what was held back is told, then what is lost, then that it is gone.
+    private func lose(_ reason: String) {
+        edges?.deliver()
+        if isPreparingAsked { tellPreparing(nil) }
+        let lost = [sleepLock, shutdownLock].compactMap { $0 }.filter { $0.isHeld }
+        forget()
+        for lock in lost { tell(.lockLost(lock.kind)) }
+        tellUnavailable(reason)
+    }
+
+    private func forget() {
+        isAvailable = false
+        owner = ""
+        reading = nil
+        preparing = nil
+        answerLimit?.stop()
+        preparingLimit?.stop()
+        edges?.drop()
+        sleepLock?.release()
+        shutdownLock?.release()
+    }
+
+    private func edge(_ kind: LockKind, _ message: Message) {
+        // Anyone may send a signal straight to us. And what came before the properties were read is in them.
+        guard isAvailable, message.sender == owner, let isStart = message.readBool() else { return }
+        edges?.receive(kind, isStart: isStart, at: Clocks.monotonic)
+    }
+
+    // MARK: PreparingForSleep
+
+    public func readPreparingForSleep() {
+        guard !isPreparingAsked else { return }
+        guard isAvailable, let bus else { return tellLater(.preparingForSleep(nil)) }
+        do throws(SystemError) {
+            preparing = try bus.property("PreparingForSleep", of: Self.manager("")) { [unowned(unsafe) self] reply in
+                switch reply {
+                case .success(let message): tellPreparing(message.readVariant("b") { $0.readBool() })
+                case .failure: tellPreparing(nil)
+                }
+            }
+            isPreparingAsked = true
+            preparingLimit?.start(nanoseconds: limits.preparingForSleep)
+        } catch {
+            tellLater(.preparingForSleep(nil))
+        }
+    }
+
+    private func tellPreparing(_ value: Bool?) {
+        preparing = nil
+        isPreparingAsked = false
+        preparingLimit?.stop()
+        tell(.preparingForSleep(value))
+    }
+
+    static func nanoseconds(ofMicroseconds value: UInt64) -> Int64 {
+        value >= UInt64(Int64.max / 1000) ? Int64.max : Int64(value) * 1000
+    }
+}

@@ -1,0 +1,31 @@
+internal import CLinux
+
+/// How a process ended, and what it used.
+public struct ProcessExit: Equatable, Sendable {
+    public enum Cause: Equatable, Sendable {
+        case exited(Int32)
+        case signalled(Int32, coreDumped: Bool)
+    }
+
+    public let cause: Cause
+    /// User and system time of the process and of those of its children it waited for, in nanoseconds.
+    public let cpuNanoseconds: Int64
+    /// The largest resident set it had, in bytes.
+    public let peakMemoryBytes: Int64
+
+    public init(cause: Cause, cpuNanoseconds: Int64 = 0, peakMemoryBytes: Int64 = 0) {
+        self.cause = cause
+        self.cpuNanoseconds = cpuNanoseconds
+        self.peakMemoryBytes = peakMemoryBytes
+    }
+
+    init(_ end: linux_exit) {
+        let cause: Cause =
+            if end.code == linux_code_exited {
+                .exited(end.status)
+            } else {
+                .signalled(end.status, coreDumped: end.code == linux_code_dumped)
+            }
+        self.init(cause: cause, cpuNanoseconds: end.cpu_ns, peakMemoryBytes: end.max_rss_bytes)
+    }
+}

@@ -1,0 +1,180 @@
+internal import CLinux
+internal import Configuration
+internal import ControlGroup
+internal import EventLoop
+internal import Journal
+internal import Lifecycle
+internal import MessageBus
+internal import SystemCalls
+
+/// `curfewd`, from its arguments to its exit status.
+public enum Daemon {
+    /// The version of the daemon and its interfaces.
+    public static let version = "0.1.0"
+
+    /// arguments: without the program's name. Returns the exit status: 0 after SIGTERM, 1 when it cannot run, 2 for wrong
+    /// arguments.
+    public static func run(_ arguments: [String]) -> Int32 {
+        let options: DaemonOptions
+        switch DaemonOptions.parse(arguments) {
+        case .run(let parsed): options = parsed
+        case .print(let text):
+            write(text, to: 1)
+            return 0
+        case .wrong(let text):
+            write("curfewd: \(text)\n" + DaemonOptions.usage, to: 2)
+            return 2
+        }
+        if options.checksOnly { return check(options) }
+        do throws(SystemError) {
+            return try supervise(options)
+        } catch {
+            write("curfewd: \(error.text)\n", to: 2)
+            return 1
+        }
+    }
+
+    static func write(_ text: String, to descriptor: Int32) {
+        try? FileDescriptor.writeAll(Array(text.utf8), to: descriptor)
+    }
+
+    private static func check(_ options: DaemonOptions) -> Int32 {
+        let configuration = Configuration.check(paths: ConfigurationPaths(root: options.root))
+        for warning in configuration.warnings { write("warning: \(warning.text)\n", to: 1) }
+        for error in configuration.allErrors { write("error: \(error.text)\n", to: 1) }
+        let bad = configuration.allErrors.count
+        let apps = configuration.apps.count
+        write(bad == 0 ? "\(apps) apps, no errors\n" : "\(apps) apps, \(bad) errors\n", to: 1)
+        return bad == 0 ? 0 : 1
+    }
+
+    private static func supervise(_ options: DaemonOptions) throws(SystemError) -> Int32 {
+        linux_tune_memory()
+        linux_ignore(SIGPIPE)
+        umask(0o022)
+        _ = linux_raise_descriptor_limit()
+        let paths = RuntimePaths(root: options.root)
+        let lock = try takeLock(paths)
+        let notifier = ServiceNotifier()
+        let log = Log(
+            journal: Journal(
+                identifier: "curfewd", socketPath: paths.root + "/run/systemd/journal/socket",
+                streamPath: paths.root + "/run/systemd/journal/stdout"))
+        let configuration = Configuration.load(paths: ConfigurationPaths(root: options.root))
+        let loop = try EventLoop()
+        let supervisor = try Supervisor(
+            loop: loop, paths: paths, log: log, groups: openGroups(options, log), configuration: configuration)
+        let signals = try watchSignals(supervisor, notifier)
+        try supervisor.openInterfaces()
+        log.daemon(.info, "curfewd \(version) started, \(configuration.apps.count) apps", .daemonStarted)
+        supervisor.start()
+        let isWatched = try loop.enableServiceWatchdog { notifier.watchdog() }
+        if isWatched { log.daemon(.debug, "the service manager watches us") }
+        supervisor.follow(try LogindClient(event: loop.handle, priority: Int32(EventLoop.Priority.normal)))
+        notifier.ready(status: "\(configuration.apps.count) apps")
+        linux_trim_memory()
+        let code = try loop.run()
+        signals.cancel()
+        supervisor.closeInterfaces()
+        // Held up to here: nobody else may live in this root before our sockets are gone.
+        lock.close()
+        return code
+    }
+
+    /// One daemon a root: the lock dies with it, however it ends.
+    private static func takeLock(_ paths: RuntimePaths) throws(SystemError) -> FileDescriptor {
+        try Files.createDirectories(paths.runtime + "/notify")
+        let lock = try FileDescriptor.open(paths.lock, O_RDWR | O_CREAT, mode: 0o644)
+        guard linux_lock_exclusive(lock.rawValue) == 0 else {
+            let holder = (try? lock.readAll(limit: 20)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+            throw SystemError(
+                "another curfewd (pid \(holder)) runs here; stop it, or give this one its own place with --root:",
+                paths.lock, errno: .busy)
+        }
+        _ = ftruncate(lock.rawValue, 0)
+        try lock.writeAll(Array("\(getpid())".utf8))
+        return lock
+    }
+
+    /// Ends what a dead predecessor left, so that nothing ever runs twice.
+    private static func openGroups(_ options: DaemonOptions, _ log: Log) -> ControlGroupRoot? {
+        let root: ControlGroupRoot
+        do throws(ControlGroupUnavailable) {
+            root = try ControlGroupRoot.discover(override: options.cgroup)
+        } catch {
+            log.daemon(
+                .warning, "no control groups: \(error.reason); apps are not frozen, and not limited in memory")
+            return nil
+        }
+        do throws(SystemError) {
+            let leftovers = try root.endLeftovers()
+            for name in leftovers.ended { log.daemon(.notice, "ended \(name), left by an earlier curfewd") }
+            for text in leftovers.remaining { log.daemon(.error, "cannot end \(text), left by an earlier curfewd") }
+        } catch {
+            log.daemon(.error, error.text)
+        }
+        return root
+    }
+
+    private static func watchSignals(_ supervisor: Supervisor, _ notifier: ServiceNotifier) throws(SystemError)
+        -> SignalSource
+    {
+        try supervisor.loop.signals([SIGTERM, SIGINT, SIGHUP]) { [unowned(unsafe) supervisor] signal in
+            if signal.number == SIGHUP {
+                notifier.reloading()
+                _ = supervisor.reload()
+                notifier.ready()
+            } else {
+                notifier.stopping()
+                supervisor.log.daemon(.info, "stopping", .daemonStopping)
+                supervisor.dispatch(.stopRequested)
+            }
+        }
+    }
+}
+
+/// The command line of `curfewd`.
+struct DaemonOptions: Equatable {
+    var root: String?
+    var cgroup: String?
+    var checksOnly = false
+
+    enum Outcome: Equatable {
+        case run(DaemonOptions)
+        case print(String)
+        case wrong(String)
+    }
+
+    static let usage = """
+        Usage: curfewd [--root DIR] [--cgroup PATH] [--check] [--version]
+
+          --root DIR     put DIR before every path of configuration, runtime and state
+          --cgroup PATH  the control group to keep apps in (default: its own)
+          --check        validate all configuration files, print what is wrong, exit 0 or 1
+          --version      print the version
+
+        """
+
+    static func parse(_ arguments: [String]) -> Outcome {
+        var options = DaemonOptions()
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            let parts = argument.utf8.split(
+                separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            let name = String(decoding: parts[0], as: UTF8.self)
+            let attached = parts.count > 1 ? String(decoding: parts[1], as: UTF8.self) : nil
+            switch name {
+            case "--root", "--cgroup":
+                guard let value = attached ?? rest.popFirst(), !value.isEmpty else {
+                    return .wrong("\(name) needs a value")
+                }
+                if name == "--root" { options.root = value } else { options.cgroup = value }
+            case "--check" where attached == nil: options.checksOnly = true
+            case "--version" where attached == nil: return .print("curfewd \(Daemon.version)\n")
+            case "--help" where attached == nil: return .print(usage)
+            default: return .wrong("unknown argument '\(argument)'")
+            }
+        }
+        return .run(options)
+    }
+}

@@ -1,0 +1,32 @@
+internal import Configuration
+internal import Lifecycle
+internal import ProcessControl
+internal import SystemCalls
+
+/// The way an instance hears of its transitions. Each call is answered, at some time or never, by `handlerReturned`; the
+/// core keeps the time.
+protocol DelegateChannel: AnyObject {
+    /// A descriptor that the app inherits as number 3.
+    var inherited: Int32? { get }
+    /// The app has its own copy of `inherited`.
+    func didSpawn()
+    func deliver(_ call: CallID, _ handler: HandlerCall, deadline: Nanoseconds)
+    /// READY=1 came over the notify socket.
+    func didBecomeReady()
+    /// Nothing is delivered or answered any more.
+    func close()
+}
+
+extension Supervisor {
+    /// nil for an app that is never told.
+    func makeDelegate(_ process: AppProcess, _ app: SupervisedApp, _ credentials: Credentials?) throws(SystemError)
+        -> (any DelegateChannel)?
+    {
+        switch app.configuration.delegate {
+        case .none: nil
+        case .varlink: try VarlinkDelegate(process, self)
+        case .hooks: HookDelegate(process, self, credentials)
+        case .signals: SignalDelegate(process, self)
+        }
+    }
+}

@@ -1,0 +1,128 @@
+internal import CLinux
+internal import Configuration
+internal import ControlGroup
+internal import EventLoop
+internal import Journal
+internal import Lifecycle
+internal import ProcessControl
+internal import SystemCalls
+
+/// For any program: a handler is a command, run as the app's user in its control group, and has returned when the
+/// command has exited.
+final class HookDelegate: DelegateChannel {
+    private unowned(unsafe) let process: AppProcess
+    private unowned(unsafe) let supervisor: Supervisor
+    private let credentials: Credentials?
+    private var child: ChildProcess?
+    private var source: IOSource?
+
+    init(_ process: AppProcess, _ supervisor: Supervisor, _ credentials: Credentials?) {
+        self.process = process
+        self.supervisor = supervisor
+        self.credentials = credentials
+    }
+
+    var inherited: Int32? { nil }
+    func didSpawn() {}
+    func didBecomeReady() {}
+
+    func deliver(_ call: CallID, _ handler: HandlerCall, deadline: Nanoseconds) {
+        guard let command = process.app.configuration.hook(for: handler.handler) else {
+            return supervisor.dispatch(.handlerReturned(process.instance, call))
+        }
+        do throws(LaunchFailure) {
+            try run(command, call, handler, deadline: deadline)
+        } catch {
+            // A hook that cannot be run is no reason to end the app: it counts as handled.
+            supervisor.log.handlerFailed(process.app.name, handler.handler, "hook: \(error.text)")
+            supervisor.dispatch(.handlerReturned(process.instance, call))
+        }
+    }
+
+    private func run(_ command: [String], _ call: CallID, _ handler: HandlerCall, deadline: Nanoseconds)
+        throws(LaunchFailure)
+    {
+        let app = process.app
+        do throws(SystemError) {
+            var request = SpawnRequest(
+                arguments: command,
+                environment: app.baseEnvironment(credentials, supervisor.paths, notify: nil) + [
+                    "CURFEW_EVENT=\(handler.handler.method)", "CURFEW_DEADLINE=\(deadline.secondsText)",
+                ])
+            if case .didFinishLaunching(let reason) = handler {
+                request.environment.append("CURFEW_LAUNCH_REASON=\(reason.name)")
+            }
+            if let pid = process.mainPID { request.environment.append("MAINPID=\(pid)") }
+            request.credentials = credentials
+            request.workingDirectory = app.configuration.workingDirectory ?? "/"
+            request.umask = app.configuration.umask ?? 0o022
+            let output = try supervisor.openOutput(app)
+            request.standardOutput = output.output
+            request.standardError = output.error
+            let directory = try process.group?.openDirectory()
+            switch directory {
+            case .some(let open): request.controlGroupDescriptor = open.rawValue
+            case .none: break
+            }
+            let hook: ChildProcess
+            do throws(SpawnError) {
+                hook = try ChildProcess.spawn(request)
+            } catch {
+                throw SystemError(error.text, "", errno: error.errno)
+            }
+            child = hook
+            source = try supervisor.loop.watch(hook.descriptor, .readable) { [unowned(unsafe) self] _ in
+                didEnd(call, handler.handler)
+            }
+        } catch {
+            throw LaunchFailure(code: error.errno.rawValue, text: error.operation)
+        }
+    }
+
+    private func didEnd(_ call: CallID, _ handler: Handler) {
+        guard let end = try? child?.reap() else { return }
+        child = nil
+        source = nil
+        switch end.cause {
+        case .exited(0): break
+        case .exited(let code):
+            supervisor.log.handlerFailed(process.app.name, handler, "its hook exited with status \(code)")
+        case .signalled(let number, _):
+            supervisor.log.handlerFailed(process.app.name, handler, "its hook was killed by signal \(number)")
+        }
+        supervisor.dispatch(.handlerReturned(process.instance, call))
+    }
+
+    func close() {
+        guard let child else { return }
+        // In the control group it dies with the app; in any case it is ours to reap.
+        self.child = nil
+        source = nil
+        if (try? child.reap()) != nil { return }
+        if process.group == nil { linux_kill_session(child.pid) }
+        try? child.signal(SIGKILL)
+        supervisor.reap(child)
+    }
+}
+
+extension Supervisor {
+    /// Waits for a child that nobody needs any more, so that it does not stay a zombie.
+    func reap(_ child: ChildProcess) {
+        strays.append(child)
+        let pid = child.pid
+        straySources[pid] = try? loop.watch(child.descriptor, .readable) { [unowned(unsafe) self] _ in
+            guard (try? child.reap()) != nil else { return }
+            strays.removeAll { $0 === child }
+            straySources[pid] = nil
+        }
+    }
+}
+
+extension Nanoseconds {
+    /// "4.490" seconds, for programs.
+    var secondsText: String {
+        let milliseconds = Swift.max(rawValue, 0) / 1_000_000
+        let fraction = milliseconds % 1000
+        return "\(milliseconds / 1000)." + (fraction < 100 ? "0" : "") + (fraction < 10 ? "0" : "") + "\(fraction)"
+    }
+}

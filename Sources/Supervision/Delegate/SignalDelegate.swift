@@ -1,0 +1,37 @@
+internal import Configuration
+internal import Lifecycle
+
+/// For programs that know a signal: a handler is a signal to the main process, and has returned when the app says
+/// READY=1 (or at once, with `acknowledge = false`).
+final class SignalDelegate: DelegateChannel {
+    private unowned(unsafe) let process: AppProcess
+    private unowned(unsafe) let supervisor: Supervisor
+    /// The call that the next READY=1 answers.
+    private var outstanding: CallID?
+
+    init(_ process: AppProcess, _ supervisor: Supervisor) {
+        self.process = process
+        self.supervisor = supervisor
+    }
+
+    var inherited: Int32? { nil }
+    func didSpawn() {}
+
+    func deliver(_ call: CallID, _ handler: HandlerCall, deadline: Nanoseconds) {
+        let configuration = process.app.configuration
+        if let number = configuration.signal(for: handler.handler) { process.signal(number) }
+        if configuration.acknowledge {
+            outstanding = call
+        } else {
+            supervisor.dispatch(.handlerReturned(process.instance, call))
+        }
+    }
+
+    func didBecomeReady() {
+        guard let call = outstanding else { return }
+        outstanding = nil
+        supervisor.dispatch(.handlerReturned(process.instance, call))
+    }
+
+    func close() { outstanding = nil }
+}

@@ -1,0 +1,77 @@
+internal import Journal
+internal import Lifecycle
+internal import SystemCalls
+internal import Varlink
+
+/// For apps that use a client library: the app serves `io.curfew.Delegate` on one end of a socket pair it inherits, and
+/// a handler has returned when its reply has come.
+final class VarlinkDelegate: DelegateChannel {
+    private unowned(unsafe) let process: AppProcess
+    private unowned(unsafe) let supervisor: Supervisor
+    private var watched: WatchedConnection?
+    /// The app's end, until it has it.
+    private var theirs: FileDescriptor?
+
+    init(_ process: AppProcess, _ supervisor: Supervisor) throws(SystemError) {
+        self.process = process
+        self.supervisor = supervisor
+        let pair = try SocketPair()
+        theirs = .some(pair.theirs)
+        let connection = Connection(owning: pair.ours, role: .client)
+        watched = try WatchedConnection(connection, supervisor)
+        connection.onClosed = { [unowned(unsafe) self] _, reason in didClose(reason) }
+    }
+
+    var inherited: Int32? {
+        switch theirs {
+        case .some(let descriptor): descriptor.rawValue
+        case .none: nil
+        }
+    }
+
+    func didSpawn() { theirs = nil }
+    func didBecomeReady() {}
+
+    func deliver(_ call: CallID, _ handler: HandlerCall, deadline: Nanoseconds) {
+        var parameters: JSONObject = ["deadline": .number(deadline.seconds)]
+        switch handler {
+        case .didFinishLaunching(let reason): parameters["reason"] = .string(reason.name)
+        case .willTerminate(let reason): parameters["reason"] = .string(reason)
+        case .didBecomeActive, .willResignActive, .didEnterBackground, .willEnterForeground: break
+        }
+        // What cannot be sent stays unanswered: its time runs all the same.
+        watched?.connection.call(Call("io.curfew.Delegate." + handler.handler.method, parameters)) {
+            [unowned(unsafe) self] response in
+            didRespond(response, call, handler.handler)
+        }
+    }
+
+    private func didRespond(_ response: Response, _ call: CallID, _ handler: Handler) {
+        switch response {
+        case .reply: break
+        case .connectionClosed: return
+        case .error(let name, _):
+            let unimplemented = ["org.varlink.service.MethodNotImplemented", "org.varlink.service.MethodNotFound"]
+            if !unimplemented.contains(name) {
+                supervisor.log.handlerFailed(process.app.name, handler, "the app replied with error \(name)")
+            }
+        }
+        supervisor.dispatch(.handlerReturned(process.instance, call))
+    }
+
+    private func didClose(_ reason: CloseReason) {
+        watched?.stopWatching()
+        switch reason {
+        case .closedHere, .endOfStream: break
+        case .system, .protocolError, .outputOverflow, .messageTooLong:
+            supervisor.log.app(
+                process.app.name, .warning,
+                "its delegate connection was closed: \(reason.text); handlers cannot return any more")
+        }
+    }
+
+    func close() {
+        theirs = nil
+        watched?.connection.close()
+    }
+}

@@ -1,0 +1,138 @@
+internal import Configuration
+internal import Lifecycle
+internal import SystemCalls
+internal import Varlink
+
+/// `io.curfew.Control`: what an operator asks of the device.
+final class ControlService {
+    static let name = "io.curfew.Control"
+
+    private unowned(unsafe) let supervisor: Supervisor
+    /// Calls that wait for their transition, by RequestID.
+    private var waiting: [Int64: Varlink.Request] = [:]
+    private var lastRequest: Int64 = 0
+    let monitors: MonitorFeed
+
+    init(_ supervisor: Supervisor) {
+        self.supervisor = supervisor
+        monitors = MonitorFeed(supervisor)
+    }
+
+    /// The methods that are served. The interface has more: what belongs to background tasks, updates and power.
+    func handle(_ request: Varlink.Request) {
+        switch request.method.dropFirst(Self.name.utf8.count + 1) {
+        case "List": request.reply(["apps": .array(supervisor.appValues)])
+        case "Describe": describe(request)
+        case "DescribeDevice": request.reply(["device": supervisor.deviceValue])
+        case "Launch":
+            let background = request.parameters["background"]?.boolValue ?? false
+            ask(request) { .launch($0, background: background) }
+        case "Activate": ask(request) { .activate($0) }
+        case "Background": ask(request) { .background($0) }
+        case "Terminate":
+            let force = request.parameters["force"]?.boolValue ?? false
+            ask(request) { .terminate($0, force: force) }
+        case "PrepareForSleep":
+            let kind = request.parameters["kind"]?.stringValue
+            let start = request.parameters["start"]?.boolValue ?? false
+            submit(request, .sleep(start: start, logical: kind == nil || kind == "logical"))
+        case "Reload": reload(request)
+        case "ListTerminations": listTerminations(request)
+        case "Monitor": monitors.add(request)
+        default: request.fail(.methodNotImplemented(method: request.method))
+        }
+    }
+
+    // MARK: Answers
+
+    func answer(_ id: RequestID, _ outcome: RequestOutcome) {
+        guard let request = waiting.removeValue(forKey: id.rawValue) else { return }
+        switch outcome {
+        case .done: request.reply()
+        case .sleepReady(let sleep, let killed):
+            request.reply(["sleepId": .integer(Int64(sleep)), "killed": .array(killed.map { .string($0) })])
+        case .notRunning:
+            request.fail(error: "io.curfew.Control.NotRunning", ["app": request.parameters["app"] ?? ""])
+        case .appEnded(let termination):
+            let report = supervisor.lastReports[termination.app.rawValue]
+            request.fail(error: "io.curfew.Control.AppEnded", ["termination": report?.control ?? .null])
+        case .denied(let reason):
+            request.fail(error: "io.curfew.Control.Denied", ["reason": .string(reason)])
+        }
+    }
+
+    func appDidChange(_ id: AppID) { monitors.appDidChange(id) }
+    func deviceDidChange() { monitors.deviceDidChange() }
+    func didTerminate(_ report: Report) { monitors.didTerminate(report) }
+
+    // MARK: Methods
+
+    private func submit(_ request: Varlink.Request, _ wish: Lifecycle.Request) {
+        lastRequest += 1
+        let id = RequestID(rawValue: lastRequest)
+        if request.isAlive {
+            waiting[id.rawValue] = request
+            request.onCancelled = { [unowned(unsafe) self] in
+                waiting[id.rawValue] = nil
+                supervisor.dispatch(.requestAbandoned(id))
+            }
+        }
+        supervisor.dispatch(.requested(id, wish))
+    }
+
+    private func ask(_ request: Varlink.Request, _ wish: (AppID) -> Lifecycle.Request) {
+        guard let name = request.parameters["app"]?.stringValue else {
+            return request.fail(.invalidParameter(parameter: "app"))
+        }
+        if let id = supervisor.core.id(of: name) { return submit(request, wish(id)) }
+        if supervisor.configuration.apps.contains(where: { $0.name == name && !$0.errors.isEmpty }) {
+            return request.fail(error: "io.curfew.Control.Denied", ["reason": "invalid configuration"])
+        }
+        request.fail(error: "io.curfew.Control.NoSuchApp", ["app": .string(name)])
+    }
+
+    private func describe(_ request: Varlink.Request) {
+        let name = request.parameters["app"]?.stringValue ?? ""
+        if let id = supervisor.core.id(of: name), let view = supervisor.core.view(of: id) {
+            return request.reply(["app": supervisor.appValue(id, view), "tasks": []])
+        }
+        if let app = supervisor.configuration.apps.first(where: { $0.name == name }) {
+            return request.reply(["app": supervisor.invalidAppValue(name, app.errors), "tasks": []])
+        }
+        request.fail(error: "io.curfew.Control.NoSuchApp", ["app": .string(name)])
+    }
+
+    private func reload(_ request: Varlink.Request) {
+        switch supervisor.reload() {
+        case .success(let changed): request.reply(["changed": .array(changed.map { .string($0) })])
+        case .failure(let error):
+            request.fail(
+                error: "io.curfew.Control.InvalidConfiguration",
+                [
+                    "file": .string(error.file), "line": JSON(error.line.map { Int64($0) }),
+                    "message": .string(error.message),
+                ])
+        }
+    }
+
+    /// since: RFC 3339 in UTC, which sorts as text.
+    private func listTerminations(_ request: Varlink.Request) {
+        let app = request.parameters["app"]?.stringValue
+        let since = request.parameters["since"]?.stringValue
+        let members = [
+            "app", "time", "namespace", "code", "explanation", "event", "timeAllowance", "wallSeconds", "cpuSeconds",
+            "report",
+        ]
+        let kept = supervisor.reports.all().filter { report in
+            if let app, report["app"]?.stringValue != app { return false }
+            if let since, report["time"]?.stringValue ?? "" < since { return false }
+            return true
+        }
+        let terminations = kept.map { report in
+            var object = JSONObject()
+            for member in members { object[member] = report[member] ?? .null }
+            return JSON.object(object)
+        }
+        request.reply(["terminations": .array(terminations)])
+    }
+}

@@ -1,0 +1,126 @@
+internal import CLinux
+internal import ControlGroup
+internal import EventLoop
+internal import Journal
+internal import Lifecycle
+internal import ProcessControl
+internal import SystemCalls
+internal import Varlink
+
+/// The two sockets, who is let in, and who is there.
+final class Interfaces {
+    /// Connections per app, and for everybody who is no app together: on each socket, so that nobody who may only open
+    /// the one keeps operators off the other.
+    private static let perApp = 16
+    private static let others = 64
+
+    private unowned(unsafe) let supervisor: Supervisor
+    private var servers: [Server] = []
+    private var sources: [IOSource] = []
+    /// By descriptor.
+    private var visitors: [Int32: Visitor] = [:]
+    private var saidFull = false
+
+    /// A connection, and the app it was accepted for.
+    private struct Visitor {
+        let watched: WatchedConnection
+        let instance: InstanceID?
+        let path: String
+    }
+
+    init(_ supervisor: Supervisor) { self.supervisor = supervisor }
+
+    func open(control: ControlService, application: ApplicationService) throws(SystemError) {
+        let paths = supervisor.paths
+        try open(paths.controlSocket, mode: 0o660, group: Self.operators, ControlInterface.description) {
+            control.handle($0)
+        }
+        try open(paths.applicationSocket, mode: 0o666, group: nil, ApplicationInterface.description) {
+            [unowned(unsafe) self] request in
+            let instance = request.connection.flatMap { visitors[$0.descriptor]?.instance }
+            application.handle(request, from: instance)
+        }
+    }
+
+    /// The group that may operate the device; root alone where there is no such group.
+    private static var operators: UInt32? {
+        try? Credentials.resolve(user: nil, group: "curfew").group
+    }
+
+    private func open(
+        _ path: String, mode: UInt32, group: UInt32?, _ description: String,
+        _ handler: @escaping (Varlink.Request) -> Void
+    ) throws(SystemError) {
+        let service: Service
+        do throws(DescriptionError) {
+            service = try Service(product: "Curfew", version: Daemon.version, url: "https://curfew.io/")
+            try service.register(description, handler)
+        } catch {
+            throw SystemError("read the description of \(path), line \(error.line): \(error.message)", errno: .invalid)
+        }
+        let server = Server(try Listener(path: path, mode: mode, group: group), service)
+        server.admit = { [unowned(unsafe) self] peer in admits(peer, path) }
+        server.onConnected = { [unowned(unsafe) self] connection in didConnect(connection, path) }
+        server.onDisconnected = { [unowned(unsafe) self] connection, _ in
+            visitors.removeValue(forKey: connection.descriptor)?.watched.stopWatching()
+        }
+        server.onAcceptFailed = { [unowned(unsafe) self] error in
+            if !saidFull { supervisor.log.daemon(.warning, "clients are turned away: \(error.text)") }
+            saidFull = true
+        }
+        let source = try supervisor.loop.watch(server.descriptor, .readable) { [unowned(unsafe) self] _ in
+            server.onAcceptable()
+            supervisor.wakeIfDue()
+        }
+        server.onAcceptChanged = { server in try? source.setEnabled(server.wantsAccept) }
+        servers.append(server)
+        sources.append(source)
+    }
+
+    /// Descriptors may be free again.
+    func resumeAccepting() {
+        for server in servers where !server.wantsAccept { server.resumeAccepting() }
+    }
+
+    func close() {
+        sources = []
+        for server in servers { server.stop(removePath: true) }
+        servers = []
+        visitors = [:]
+    }
+
+    private func admits(_ peer: Peer, _ path: String) -> Bool {
+        let instance = supervisor.instance(of: peer)
+        var count = 0
+        for visitor in visitors.values where visitor.instance == instance && visitor.path == path { count += 1 }
+        return count < (instance == nil ? Self.others : Self.perApp)
+    }
+
+    private func didConnect(_ connection: Connection, _ path: String) {
+        do throws(SystemError) {
+            let watched = try WatchedConnection(connection, supervisor)
+            let instance = connection.peer.flatMap { supervisor.instance(of: $0) }
+            visitors[connection.descriptor] = Visitor(watched: watched, instance: instance, path: path)
+        } catch {
+            supervisor.log.daemon(.warning, error.text)
+            connection.close()
+        }
+    }
+}
+
+extension Supervisor {
+    func openInterfaces() throws(SystemError) {
+        let control = ControlService(self)
+        let application = ApplicationService(self)
+        let interfaces = Interfaces(self)
+        self.control = control
+        self.application = application
+        self.interfaces = interfaces
+        try interfaces.open(control: control, application: application)
+    }
+
+    func closeInterfaces() {
+        interfaces?.close()
+        groups?.removeIfEmpty()
+    }
+}

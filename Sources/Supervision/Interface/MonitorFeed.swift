@@ -1,0 +1,57 @@
+internal import Configuration
+internal import Lifecycle
+internal import SystemCalls
+internal import Varlink
+
+/// `Monitor`: the state of everything once, then every change, to each client that asked.
+final class MonitorFeed {
+    private unowned(unsafe) let supervisor: Supervisor
+    private var requests: [Varlink.Request] = []
+
+    init(_ supervisor: Supervisor) { self.supervisor = supervisor }
+
+    func add(_ request: Varlink.Request) {
+        guard request.wantsMore else { return request.fail(.expectedMore) }
+        requests.append(request)
+        request.onCancelled = { [unowned(unsafe) self, unowned(unsafe) request] in
+            requests.removeAll { $0 === request }
+        }
+        send(to: request, "device", nil, supervisor.deviceValue)
+        for value in supervisor.appValues {
+            send(to: request, "app", value["name"]?.stringValue, value)
+        }
+        send(to: request, "synchronized", nil, [:])
+    }
+
+    func appDidChange(_ id: AppID) {
+        guard !requests.isEmpty else { return }
+        guard let view = supervisor.core.view(of: id) else {
+            // Gone from the configuration: said once, with nothing but its name.
+            if let app = supervisor.apps[id.rawValue] {
+                broadcast("app", app.name, supervisor.invalidAppValue(app.name, []))
+            }
+            return
+        }
+        broadcast("app", view.name, supervisor.appValue(id, view))
+    }
+
+    func deviceDidChange() {
+        guard !requests.isEmpty else { return }
+        broadcast("device", nil, supervisor.deviceValue)
+    }
+
+    func didTerminate(_ report: Report) {
+        guard !requests.isEmpty else { return }
+        broadcast("termination", report.termination.name, report.control)
+    }
+
+    private func broadcast(_ kind: String, _ app: String?, _ detail: JSON) {
+        for request in requests { send(to: request, kind, app, detail) }
+    }
+
+    private func send(to request: Varlink.Request, _ kind: String, _ app: String?, _ detail: JSON) {
+        request.reply(continuing: [
+            "time": .string(Timestamp.text(Clocks.realtime)), "kind": .string(kind), "app": JSON(app), "detail": detail,
+        ])
+    }
+}

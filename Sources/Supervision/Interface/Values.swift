@@ -1,0 +1,104 @@
+internal import Configuration
+internal import Lifecycle
+internal import SystemCalls
+internal import Varlink
+
+// The values of io.curfew.Control and io.curfew.Application.
+
+extension Supervisor {
+    /// `Device` of io.curfew.Control.
+    var deviceValue: JSON {
+        let device = core.device
+        var object = JSONObject()
+        object["sleepState"] = .string(device.sleepState.name)
+        object["sleepId"] = .integer(Int64(device.sleep))
+        object["externalPower"] = .null
+        object["batteryLevel"] = .null
+        object["lowPowerMode"] = false
+        object["thermalState"] = "nominal"
+        object["memoryPressure"] = "normal"
+        object["profile"] = .string(configuration.device.profile.name)
+        object["inhibitDelayMax"] = JSON(device.inhibitDelayMax?.seconds)
+        object["hardwareWatchdog"] = .null
+        return .object(object)
+    }
+
+    /// `App` of io.curfew.Control.
+    func appValue(_ id: AppID, _ view: AppView) -> JSON {
+        let configuration = configured[view.name]
+        let app = apps[id.rawValue]
+        let process = view.instance.flatMap { processes[$0.rawValue] }
+        var object = JSONObject()
+        object["name"] = .string(view.name)
+        object["invalid"] = .null
+        object["scenePhase"] = JSON(view.phase?.name)
+        object["taskState"] = .string(view.taskState.name)
+        object["mainPID"] = JSON(process?.mainPID.map { Int64($0) })
+        object["priorityBand"] = .integer(Int64(configuration?.priorityBand ?? 100))
+        object["backgroundModes"] = .array((configuration?.background.modes ?? []).map { .string($0.key) })
+        object["backgroundRefresh"] = .bool(configuration?.background.refresh ?? true)
+        object["backgroundTimeRemaining"] = .null
+        object["statusText"] = JSON(app?.statusText ?? (view.isLeftDown ? "left down after repeated failures" : nil))
+        object["memoryBytes"] = JSON(process?.memoryBytes)
+        object["launches"] = .integer(Int64(view.launches))
+        object["lastTermination"] = lastReports[id.rawValue]?.control ?? .null
+        return .object(object)
+    }
+
+    /// An app whose file cannot be used.
+    func invalidAppValue(_ name: String, _ errors: [ConfigurationError]) -> JSON {
+        var object = JSONObject()
+        object["name"] = .string(name)
+        object["invalid"] = .string(errors.map { $0.text }.joined(separator: "; "))
+        object["scenePhase"] = .null
+        object["taskState"] = "notRunning"
+        object["mainPID"] = .null
+        object["priorityBand"] = 0
+        object["backgroundModes"] = []
+        object["backgroundRefresh"] = false
+        object["backgroundTimeRemaining"] = .null
+        object["statusText"] = .null
+        object["memoryBytes"] = .null
+        object["launches"] = 0
+        object["lastTermination"] = .null
+        return .object(object)
+    }
+
+    /// Every configured app, the unusable ones too, by name.
+    var appValues: [JSON] {
+        var values: [(name: String, value: JSON)] = []
+        var listed: Set<String> = []
+        for id in core.appIDs {
+            guard let view = core.view(of: id) else { continue }
+            values.append((view.name, appValue(id, view)))
+            listed.insert(view.name)
+        }
+        for app in configuration.apps where !app.errors.isEmpty && !listed.contains(app.name) {
+            values.append((app.name, invalidAppValue(app.name, app.errors)))
+        }
+        return values.sorted { $0.name < $1.name }.map { $0.value }
+    }
+
+    /// `State` of io.curfew.Application.
+    func applicationState(_ view: AppView) -> JSON {
+        var object = JSONObject()
+        object["app"] = .string(view.name)
+        object["scenePhase"] = JSON(view.phase?.name)
+        object["taskState"] = .string(view.taskState.name)
+        object["backgroundTimeRemaining"] = .null
+        object["backgroundRefreshStatus"] = .string(
+            configured[view.name]?.background.refresh ?? true ? "available" : "denied")
+        object["lowPowerMode"] = false
+        object["thermalState"] = "nominal"
+        return .object(object)
+    }
+}
+
+extension DeviceConfiguration.Profile {
+    fileprivate var name: String {
+        switch self {
+        case .automatic: "auto"
+        case .named(let name): name
+        }
+    }
+}

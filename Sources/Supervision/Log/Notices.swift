@@ -1,0 +1,53 @@
+internal import Journal
+internal import Lifecycle
+
+// The core's notices, as lines for people.
+
+extension Supervisor {
+    private func name(_ app: AppID) -> String { apps[app.rawValue]?.name ?? "app \(app.rawValue)" }
+
+    func say(_ notice: Notice) {
+        switch notice {
+        case .launched(let app, let instance):
+            let pid = processes[instance.rawValue]?.mainPID ?? 0
+            log.app(name(app), .info, "launched, pid \(pid)", .appLaunched)
+        case .restartScheduled(let app, let delay):
+            log.app(name(app), .info, "restarts in \(delay.text)", .appRestartScheduled)
+        case .leftDown(let app, let ends):
+            log.app(
+                name(app), .error,
+                "ended \(ends) times in a row and is left down; start it with: curfew launch \(name(app))", .appLeftDown
+            )
+        case .overrun(let app, _, let reason):
+            log.app(name(app), .error, "killed: \(reason.explanation) (0x8badf00d)", .appKilledByWatchdog)
+        case .phaseChanged(let app, let phase): log.app(name(app), .debug, "is \(phase.name)")
+        case .sleepPreparing, .sleepReleased, .sleepEnded, .sleptUnannounced: saySleep(notice)
+        case .shutdownPreparing(let allowance):
+            let limit = allowance.map { " within \($0.text)" } ?? ""
+            log.daemon(.notice, "ending all apps\(limit)", .shutdownPreparing)
+        case .shutdownCancelled: log.daemon(.notice, "the shutdown was cancelled", .shutdownPreparing)
+        case .stalled(let time):
+            log.daemon(.notice, "the board gave no time for \(time.text); deadlines were moved by it", .clockJumped)
+        }
+    }
+
+    private func saySleep(_ notice: Notice) {
+        switch notice {
+        case .sleepPreparing(let sleep, let allowance):
+            let id = [("CURFEW_SLEEP_ID", "\(sleep)")]
+            log.send(.info, "sleep \(sleep): apps have \(allowance.text) to get ready", .sleepPreparing, id)
+        case .sleepReleased(let sleep, let elapsed, let killed):
+            let id = [("CURFEW_SLEEP_ID", "\(sleep)")]
+            let toll = killed == 0 ? "" : ", \(killed) killed"
+            log.send(.info, "sleep \(sleep): ready after \(elapsed.text)\(toll)", .sleepReleased, id)
+        case .sleepEnded(let sleep, let cancelled):
+            let id = [("CURFEW_SLEEP_ID", "\(sleep)")]
+            log.send(.info, "sleep \(sleep): \(cancelled ? "cancelled" : "awake")", .sleepEnded, id)
+        case .sleptUnannounced(let time):
+            log.daemon(.notice, "the board slept for \(time.text) unannounced", .clockJumped)
+        case .launched, .restartScheduled, .leftDown, .overrun, .phaseChanged, .shutdownPreparing, .shutdownCancelled,
+            .stalled:
+            break
+        }
+    }
+}

@@ -1,0 +1,65 @@
+internal import Journal
+internal import Lifecycle
+internal import MessageBus
+internal import SystemCalls
+
+// logind's words, as the core's events.
+
+extension Lifecycle.LockKind {
+    var bus: MessageBus.LockKind {
+        switch self {
+        case .sleep: .sleep
+        case .shutdown: .shutdown
+        }
+    }
+}
+
+extension MessageBus.LockKind {
+    fileprivate var core: Lifecycle.LockKind {
+        switch self {
+        case .sleep: .sleep
+        case .shutdown: .shutdown
+        }
+    }
+}
+
+extension Supervisor {
+    /// Follows a login manager from now on.
+    func follow(_ manager: any LoginService) {
+        login = manager
+        manager.onEvent = { [unowned(unsafe) self] event in hear(event) }
+        manager.start()
+    }
+
+    private func hear(_ event: LoginEvent) {
+        switch event {
+        case .available(let delayMax, let sleeping, let shuttingDown):
+            if isLoginLost { log.daemon(.notice, "logind is back", .busBack) }
+            isLoginLost = false
+            dispatch(
+                .loginAvailable(
+                    delayMax: delayMax.map { Nanoseconds(rawValue: $0) }, preparingForSleep: sleeping,
+                    preparingForShutdown: shuttingDown))
+        case .unavailable(let reason):
+            isLoginLost = true
+            log.daemon(
+                .notice, "no logind: \(reason); sleep comes from the sleep hook, and from curfew sleep", .busLost)
+            dispatch(.loginUnavailable)
+        case .prepareForSleep(let start, let delayMax, let at):
+            dispatch(
+                .prepareForSleep(
+                    start, delayMax: delayMax.map { Nanoseconds(rawValue: $0) }, signalled: Nanoseconds(rawValue: at)))
+        case .prepareForShutdown(let start, let delayMax, let at):
+            dispatch(
+                .prepareForShutdown(
+                    start, delayMax: delayMax.map { Nanoseconds(rawValue: $0) }, signalled: Nanoseconds(rawValue: at)))
+        case .lockTaken(let kind, _): dispatch(.lockTaken(kind.core))
+        case .lockRefused(let kind, let reason):
+            log.daemon(.warning, "logind refused a \(kind.name) lock: \(reason)", .sleepLockRefused)
+            dispatch(.lockRefused(kind.core))
+        // `unavailable` comes with it, and says so of all of them.
+        case .lockLost: break
+        case .preparingForSleep(let value): dispatch(.preparingForSleep(value))
+        }
+    }
+}

@@ -1,0 +1,218 @@
+internal import CLinux
+internal import ControlGroup
+internal import EventLoop
+internal import Journal
+internal import Lifecycle
+internal import ProcessControl
+internal import SystemCalls
+
+/// The processes of one instance of an app: its main process by pidfd, the others by control group.
+final class AppProcess {
+    let instance: InstanceID
+    unowned(unsafe) let app: SupervisedApp
+    unowned(unsafe) let supervisor: Supervisor
+    let group: ControlGroup?
+    let startedAt = Clocks.monotonic
+
+    var child: ChildProcess?
+    private var childSource: IOSource?
+    /// Since MAINPID=: no child of ours, so that the kernel will not say how it ends.
+    private var adopted: ProcessHandle?
+    private var adoptedSource: IOSource?
+    private var events: ControlGroupEvents?
+    private var eventsSource: IOSource?
+    /// `clear` has been asked for: waits for the group to be empty.
+    private var isClearing = false
+    var delegate: (any DelegateChannel)?
+    /// Processor time of the main process, where there is no group to ask.
+    private var ownCPU: Int64?
+
+    init(_ instance: InstanceID, _ app: SupervisedApp, _ supervisor: Supervisor, group: ControlGroup?) {
+        self.instance = instance
+        self.app = app
+        self.supervisor = supervisor
+        self.group = group
+    }
+
+    var mainPID: Int32? { adopted?.pid ?? (child?.exitStatus == nil ? child?.pid : nil) }
+    var cpuNanoseconds: Int64? { group?.cpuNanoseconds ?? ownCPU }
+    var memoryBytes: Int64? { group?.memoryBytes }
+
+    func started(_ child: ChildProcess) throws(SystemError) {
+        self.child = child
+        childSource = try supervisor.loop.watch(child.descriptor, .readable) { [unowned(unsafe) self] _ in
+            childDidEnd()
+        }
+    }
+
+    func deliver(_ call: CallID, _ handler: HandlerCall, deadline: Nanoseconds) {
+        delegate?.deliver(call, handler, deadline: deadline)
+    }
+
+    // MARK: The main process
+
+    private func childDidEnd() {
+        guard let child else { return }
+        // While it is not reaped, its session's number is its own.
+        if group == nil { linux_kill_session(child.pid) }
+        let end: ProcessExit?
+        do throws(SystemError) {
+            end = try child.reap()
+        } catch {
+            // Somebody else has reaped it: how it ended cannot be known any more.
+            mainDidEnd(.unknown)
+            return
+        }
+        guard let end else { return }
+        childSource = nil
+        ownCPU = end.cpuNanoseconds
+        if adopted != nil { return }
+        switch end.cause {
+        case .exited(let code): mainDidEnd(.exited(code))
+        case .signalled(let number, _): mainDidEnd(.signalled(number))
+        }
+    }
+
+    private func mainDidEnd(_ status: ExitStatus) {
+        childSource = nil
+        adoptedSource = nil
+        delegate?.close()
+        supervisor.dispatch(.exited(instance, status))
+    }
+
+    /// MAINPID=: another process of the same control group is the main one from now on.
+    func adopt(_ pid: Int32) {
+        guard pid != mainPID, let groups = supervisor.groups, let group else { return }
+        guard let handle = try? ProcessHandle.open(pid), let place = handle.controlGroup,
+            groups.instance(ofControlGroup: place) == group.name
+        else {
+            supervisor.log.app(app.name, .warning, "MAINPID=\(pid) is no process of \(app.name): ignored")
+            return
+        }
+        guard
+            let source = try? supervisor.loop.watch(
+                handle.descriptor, .readable, handler: { [unowned(unsafe) self] _ in mainDidEnd(.unknown) })
+        else { return }
+        adoptedSource = source
+        adopted = handle
+        supervisor.control?.appDidChange(app.id)
+    }
+
+    func signal(_ number: Int32) {
+        do throws(SystemError) {
+            if let adopted {
+                try adopted.signal(number)
+            } else {
+                try child?.signal(number)
+            }
+        } catch {
+            if error.errno != .noProcess { supervisor.log.app(app.name, .warning, error.text) }
+        }
+    }
+
+    // MARK: The end
+
+    func terminate() { signal(SIGTERM) }
+
+    func kill() {
+        delegate?.close()
+        do throws(SystemError) {
+            try group?.kill()
+        } catch {
+            supervisor.log.app(app.name, .error, error.text)
+        }
+        // Without a group, and for a group that failed us: the session the app was started in, then the process itself.
+        if group == nil, let child, child.exitStatus == nil { linux_kill_session(child.pid) }
+        signal(SIGKILL)
+    }
+
+    /// The main process is gone: nothing of the instance may stay.
+    func clear() {
+        delegate?.close()
+        guard let group else { return cleared() }
+        isClearing = true
+        do throws(SystemError) {
+            if try group.state().populated {
+                try group.kill()
+                try watchEvents()
+            }
+        } catch {
+            supervisor.log.app(app.name, .error, error.text)
+        }
+        checkCleared()
+    }
+
+    private func checkCleared() {
+        guard isClearing, let group else { return }
+        if let state = try? group.state(), state.populated { return }
+        isClearing = false
+        eventsSource = nil
+        events = nil
+        do throws(SystemError) {
+            try group.remove()
+        } catch {
+            supervisor.log.app(app.name, .warning, error.text)
+        }
+        cleared()
+    }
+
+    private func cleared() {
+        if app.process === self { app.process = nil }
+        app.statusText = nil
+        supervisor.retire(self)
+        supervisor.interfaces?.resumeAccepting()
+        supervisor.dispatch(.groupEmptied(instance))
+    }
+
+    // MARK: The group
+
+    func freeze() {
+        guard let group else { return }
+        do throws(SystemError) {
+            try group.freeze()
+            try watchEvents()
+        } catch {
+            supervisor.log.app(app.name, .error, error.text)
+        }
+        checkFrozen()
+    }
+
+    func thaw() {
+        guard let group else { return }
+        do throws(SystemError) {
+            try group.thaw()
+        } catch {
+            supervisor.log.app(app.name, .error, error.text)
+        }
+        if !isClearing {
+            eventsSource = nil
+            events = nil
+        }
+    }
+
+    private func checkFrozen() {
+        guard !isClearing, let state = try? group?.state(), state.frozen else { return }
+        eventsSource = nil
+        events = nil
+        supervisor.dispatch(.frozen(instance))
+    }
+
+    /// Watches cgroup.events while something of it is waited for; it costs nothing the rest of the time.
+    private func watchEvents() throws(SystemError) {
+        guard eventsSource == nil, let group else { return }
+        let events = try group.openEvents()
+        self.events = events
+        _ = try events.read()
+        eventsSource = try supervisor.loop.watch(events.descriptor, .priority) { [unowned(unsafe) self] _ in
+            _ = try? self.events?.read()
+            checkFrozen()
+            checkCleared()
+        }
+    }
+
+    func nameCulprits(_ stuck: Stuck) {
+        let names = (group?.unfrozenProcesses() ?? []).map { $0.text }.joined(separator: ", ")
+        let who = names.isEmpty ? "pid \(mainPID.map { "\($0)" } ?? "unknown")" : names
+        supervisor.log.stuck(app.name, stuck, who)
+    }
+}

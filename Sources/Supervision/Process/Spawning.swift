@@ -1,0 +1,159 @@
+internal import CLinux
+internal import Configuration
+internal import ControlGroup
+internal import Journal
+internal import Lifecycle
+internal import ProcessControl
+internal import SystemCalls
+
+// Starting an app's program.
+
+extension Supervisor {
+    func spawn(_ id: AppID, _ instance: InstanceID, _ reason: LaunchReason, background: Bool) {
+        guard let app = supervised(id) else {
+            return dispatch(.spawnFailed(instance, code: ENOENT, explanation: "it is not configured any more"))
+        }
+        let process: AppProcess
+        do throws(LaunchFailure) {
+            process = try start(app, instance, reason)
+        } catch {
+            return dispatch(.spawnFailed(instance, code: error.code, explanation: error.text))
+        }
+        app.process = process
+        processes[instance.rawValue] = process
+        dispatch(.spawned(instance))
+    }
+
+    private func start(_ app: SupervisedApp, _ instance: InstanceID, _ reason: LaunchReason) throws(LaunchFailure)
+        -> AppProcess
+    {
+        let credentials: Credentials?
+        switch app.credentials {
+        case .success(let found): credentials = found
+        case .failure(let error): throw LaunchFailure(code: ENOENT, text: error.text)
+        }
+        let process = AppProcess(instance, app, self, group: try makeGroup(app))
+        do throws(LaunchFailure) {
+            try launch(process, app, credentials, reason)
+        } catch {
+            process.delegate?.close()
+            try? process.group?.remove()
+            throw error
+        }
+        return process
+    }
+
+    private func launch(
+        _ process: AppProcess, _ app: SupervisedApp, _ credentials: Credentials?, _ reason: LaunchReason
+    ) throws(LaunchFailure) {
+        do throws(SystemError) {
+            if app.notify == nil { app.notify = try NotifyReceiver(app, self) }
+            let channel = try makeDelegate(process, app, credentials)
+            process.delegate = channel
+            let output = try openOutput(app)
+            let directory = try process.group?.openDirectory()
+            let directoryDescriptor: Int32? =
+                switch directory {
+                case .some(let open): open.rawValue
+                case .none: nil
+                }
+            var request = app.spawnRequest(credentials, reason, paths, notify: app.notify?.path)
+            request.controlGroupDescriptor = directoryDescriptor
+            request.standardOutput = output.output
+            request.standardError = output.error
+            if let descriptor = channel?.inherited {
+                request.passedDescriptors = [PassedDescriptor(source: descriptor, target: 3)]
+            }
+            let child: ChildProcess
+            do throws(SpawnError) {
+                child = try ChildProcess.spawn(request)
+            } catch {
+                throw SystemError(error.text, "", errno: error.errno)
+            }
+            channel?.didSpawn()
+            try process.started(child)
+        } catch {
+            throw LaunchFailure(code: error.errno.rawValue, text: error.operation)
+        }
+    }
+
+    /// A fresh group for every instance: on Linux 6.18 one that has seen a kill is of no use any more.
+    private func makeGroup(_ app: SupervisedApp) throws(LaunchFailure) -> ControlGroup? {
+        guard let groups else { return nil }
+        do throws(SystemError) {
+            let group = try groups.create(app.name)
+            for limit in app.configuration.groupLimits {
+                if case .unavailable(let controllers) = try group.apply(limit), !saidNoController {
+                    saidNoController = true
+                    log.daemon(
+                        .warning, "limits need the control group controllers \(controllers.text), which are not here")
+                }
+            }
+            return group
+        } catch {
+            throw LaunchFailure(code: error.errno.rawValue, text: error.text)
+        }
+    }
+}
+
+/// Why a program was not started. code: errno.
+struct LaunchFailure: Error {
+    let code: Int32
+    let text: String
+}
+
+extension AppConfiguration {
+    var groupLimits: [ControlGroupLimit] {
+        var limits: [ControlGroupLimit] = []
+        if let bytes = self.limits.memoryHigh { limits.append(.memoryHigh(bytes)) }
+        if let bytes = self.limits.memoryMax { limits.append(.memoryMax(bytes)) }
+        if let count = self.limits.processes { limits.append(.processes(Int64(count))) }
+        return limits
+    }
+
+    func hook(for handler: Handler) -> [String]? { hooks.first { $0.handler == handler }?.command }
+
+    func signal(for handler: Handler) -> Int32? { signals.first { $0.handler == handler }?.signal }
+}
+
+extension SupervisedApp {
+    /// As systemd's services have it: nothing of the daemon's own environment.
+    private static let searchPath = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+    func spawnRequest(_ credentials: Credentials?, _ reason: LaunchReason, _ paths: RuntimePaths, notify: String?)
+        -> SpawnRequest
+    {
+        var environment = baseEnvironment(credentials, paths, notify: notify)
+        environment.append("CURFEW_LAUNCH_REASON=\(reason.name)")
+        if configuration.delegate == .varlink { environment.append("CURFEW_DELEGATE_FD=3") }
+        var request = SpawnRequest(arguments: configuration.exec, environment: environment)
+        if let liveness = configuration.policy.liveness {
+            request.environment.append("WATCHDOG_USEC=\(liveness.rawValue / 1000)")
+            request.pidVariables = ["WATCHDOG_PID"]
+        }
+        request.credentials = credentials
+        request.workingDirectory = configuration.workingDirectory ?? "/"
+        request.umask = configuration.umask ?? 0o022
+        request.nice = configuration.nice
+        return request
+    }
+
+    /// What the app and its hooks have in common. The configuration's own variables win over ours, but for those of
+    /// the contract.
+    func baseEnvironment(_ credentials: Credentials?, _ paths: RuntimePaths, notify: String?) -> [String] {
+        var environment = [Self.searchPath]
+        if let credentials, !credentials.name.isEmpty {
+            environment += [
+                "USER=\(credentials.name)", "LOGNAME=\(credentials.name)", "HOME=\(credentials.home)",
+                "SHELL=\(credentials.shell)",
+            ]
+        }
+        for variable in configuration.environment {
+            environment.removeAll { $0.utf8.starts(with: (variable.name + "=").utf8) }
+            environment.append("\(variable.name)=\(variable.value)")
+        }
+        environment += ["CURFEW_APP=\(name)", "CURFEW_SOCKET=\(paths.applicationSocket)"]
+        if let notify { environment.append("NOTIFY_SOCKET=\(notify)") }
+        return environment
+    }
+}

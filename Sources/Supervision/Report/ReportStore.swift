@@ -1,0 +1,118 @@
+internal import CLinux
+internal import Journal
+internal import Lifecycle
+internal import SystemCalls
+internal import Varlink
+
+/// Why apps ended, over reboots: one JSON line an end, in a file that is begun anew at 256 KiB while the one before is
+/// kept. A line is written before anything follows from its end, and sent on its way to the disk without waiting for it:
+/// an SD card may take a second, and an app that is to be restarted has not got that.
+final class ReportStore {
+    static let fileLimit = 256 << 10
+
+    private let path: String
+    private let directory: String
+    private var lastID = 0
+    private var isPrepared = false
+    /// The ends that could not be written, the last of them: a full disk must not hide why apps ended.
+    private var unwritten: [JSON] = []
+    private static let unwrittenLimit = 64
+
+    init(directory: String) {
+        self.directory = directory
+        path = directory + "/reports.jsonl"
+    }
+
+    private var previous: String { path + ".1" }
+
+    /// The identifier of the next report: identifiers go on over restarts.
+    func nextID() -> Int {
+        prepare()
+        lastID += 1
+        return lastID
+    }
+
+    /// Throws when the line could not be written; then it is kept in memory.
+    func append(_ report: Report) throws(SystemError) {
+        prepare()
+        let stored = report.stored
+        do throws(SystemError) {
+            try Files.createDirectories(directory, mode: 0o750)
+            let file = try FileDescriptor.open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, mode: 0o640)
+            var bytes = stored.bytes()
+            bytes.append(UInt8(ascii: "\n"))
+            let size = lseek(file.rawValue, 0, SEEK_END)
+            if size > 0, !endsWithNewline(size) { bytes.insert(UInt8(ascii: "\n"), at: 0) }
+            try file.writeAll(bytes)
+            linux_start_writeback(file.rawValue)
+            if Int(size) + bytes.count > Self.fileLimit { _ = rename(path, previous) }
+        } catch {
+            unwritten.append(stored)
+            if unwritten.count > Self.unwrittenLimit { unwritten.removeFirst() }
+            throw error
+        }
+    }
+
+    /// All that is kept, oldest first. Lines that a power loss cut short are left out.
+    func all() -> [JSON] {
+        lines(of: previous) + lines(of: path) + unwritten
+    }
+
+    private func prepare() {
+        guard !isPrepared else { return }
+        isPrepared = true
+        for report in all() {
+            if let text = report["report"]?.stringValue, let id = Int(text), id > lastID { lastID = id }
+        }
+    }
+
+    private func lines(of path: String) -> [JSON] {
+        guard let bytes = try? Files.read(path, limit: 4 * Self.fileLimit) else { return [] }
+        return bytes.split(separator: UInt8(ascii: "\n")).compactMap { line in
+            guard let json = try? JSON.parse(line), json["report"]?.stringValue != nil else { return nil }
+            return json
+        }
+    }
+
+    /// A line that a power loss cut short must not swallow the next one.
+    private func endsWithNewline(_ size: Int) -> Bool {
+        guard let file = try? FileDescriptor.open(path, O_RDONLY) else { return true }
+        var last: UInt8 = 0
+        guard pread(file.rawValue, &last, 1, size - 1) == 1 else { return true }
+        return last == UInt8(ascii: "\n")
+    }
+}
+
+extension Supervisor {
+    /// Records an end before anything follows from it.
+    func record(_ termination: Termination) {
+        let process = processes[termination.instance.rawValue]
+        let output = apps[termination.app.rawValue]?.output?.lastLines(20) ?? []
+        let report = Report(
+            id: reports.nextID(), time: Clocks.realtime, termination: termination,
+            cpuNanoseconds: process?.cpuNanoseconds, output: output)
+        lastReports[termination.app.rawValue] = report
+        do throws(SystemError) {
+            try reports.append(report)
+        } catch {
+            log.app(termination.name, .error, "its report \(report.id) could not be written: \(error.text)")
+        }
+        sayEnd(report)
+        control?.didTerminate(report)
+        if process == nil, let app = apps[termination.app.rawValue] { app.process = nil }
+    }
+
+    private func sayEnd(_ report: Report) {
+        let termination = report.termination
+        let failed = termination.reason.namespace == .launchFailure
+        log.send(
+            termination.reason.isFailure ? .warning : .info,
+            "\(termination.name): \(failed ? "could not be launched" : "ended"): \(termination.reason.explanation) "
+                + "(\(termination.reason.namespace.name)); see: curfew report \(report.id)",
+            failed ? .appLaunchFailed : .appEnded,
+            [
+                ("CURFEW_APP", termination.name), ("CURFEW_REPORT", "\(report.id)"),
+                ("CURFEW_NAMESPACE", termination.reason.namespace.name),
+            ])
+    }
+}

@@ -1,0 +1,156 @@
+internal import Configuration
+internal import ControlGroup
+internal import EventLoop
+internal import Lifecycle
+internal import MessageBus
+internal import ProcessControl
+internal import SystemCalls
+internal import Varlink
+
+/// The shell around the core: makes one event of whatever happens, lets the core decide, and carries out its effects in
+/// order. What an effect leads to comes back as a new event, after the transition.
+final class Supervisor {
+    let loop: EventLoop
+    let paths: RuntimePaths
+    let log: Log
+    /// nil where no control group can be written: apps are neither frozen nor limited, and known by their pids.
+    let groups: ControlGroupRoot?
+    let reports: ReportStore
+
+    var core = DeviceLifecycle()
+    var configuration: Configuration
+    /// What is usable of it, by name.
+    var configured: [String: AppConfiguration] = [:]
+    /// By AppID; made when first launched. Apps that are gone from the configuration stay until their last process is.
+    var apps: [Int: SupervisedApp] = [:]
+    /// By InstanceID.
+    var processes: [Int64: AppProcess] = [:]
+
+    var login: (any LoginService)?
+    var control: ControlService?
+    var application: ApplicationService?
+    var interfaces: Interfaces?
+
+    private var pending: [Event] = []
+    private var isDispatching = false
+    private var timer: TimerSource?
+    private var clockChange: ClockChangeSource?
+    private var retired: [AppProcess] = []
+    private var armedFor = Nanoseconds.max
+    /// Said once per daemon: a limit that cannot be set here.
+    var saidNoController = false
+    /// The last end of each app, by AppID.
+    var lastReports: [Int: Report] = [:]
+    /// Children of nobody (hooks of apps that ended) until they are reaped.
+    var strays: [ChildProcess] = []
+    var straySources: [Int32: IOSource] = [:]
+    var isLoginLost = false
+    private(set) var exitCode: Int32?
+
+    init(
+        loop: EventLoop, paths: RuntimePaths, log: Log, groups: ControlGroupRoot?, configuration: Configuration
+    ) throws(SystemError) {
+        self.loop = loop
+        self.paths = paths
+        self.log = log
+        self.groups = groups
+        self.configuration = configuration
+        reports = ReportStore(directory: paths.state)
+        // After everything that may be a sign of life.
+        timer = try loop.timer(priority: EventLoop.Priority.normal + 1) { [unowned(unsafe) self] in
+            armedFor = .max
+            dispatch(.woke)
+        }
+        clockChange = try loop.clockChange { [unowned(unsafe) self] in dispatch(.woke) }
+    }
+
+    static var now: Instant {
+        Instant(
+            monotonic: Nanoseconds(rawValue: Clocks.monotonic), boottime: Nanoseconds(rawValue: Clocks.boottime))
+    }
+
+    /// One event into the core, and its effects out. Events that come up meanwhile wait their turn.
+    func dispatch(_ event: Event) {
+        pending.append(event)
+        guard !isDispatching else { return }
+        isDispatching = true
+        var next = 0
+        while next < pending.count {
+            let effects = core.handle(pending[next], at: Self.now)
+            next += 1
+            for effect in effects { perform(effect) }
+        }
+        pending.removeAll(keepingCapacity: true)
+        isDispatching = false
+        armTimer()
+    }
+
+    /// Judges who is due, from the handler of a source that something untrusted may keep busy for ever.
+    func wakeIfDue() {
+        if !isDispatching, Clocks.monotonic >= armedFor.rawValue { dispatch(.woke) }
+    }
+
+    private func armTimer() {
+        let due = core.nextDeadline?.at ?? .max
+        guard due != armedFor else { return }
+        armedFor = due
+        if due == .max {
+            timer?.disarm()
+        } else {
+            timer?.arm(at: due.rawValue)
+        }
+    }
+
+    private func perform(_ effect: Effect) {
+        switch effect {
+        case .spawn(let app, let instance, let reason, let background):
+            spawn(app, instance, reason, background: background)
+        case .call(let instance, let call, let handler, let deadline):
+            processes[instance.rawValue]?.deliver(call, handler, deadline: deadline)
+        case .terminate(let instance): processes[instance.rawValue]?.terminate()
+        case .kill(let instance): processes[instance.rawValue]?.kill()
+        case .clear(let instance): processes[instance.rawValue]?.clear()
+        case .freeze(let instance): processes[instance.rawValue]?.freeze()
+        case .thaw(let instance): processes[instance.rawValue]?.thaw()
+        case .nameCulprits(let instance, let stuck): processes[instance.rawValue]?.nameCulprits(stuck)
+        case .takeLock(let kind): login?.takeLock(kind.bus, mode: .delay)
+        case .releaseLock(let kind): login?.releaseLock(kind.bus)
+        case .readPreparingForSleep: readPreparingForSleep()
+        case .report(let termination): record(termination)
+        case .reply(let request, let outcome): control?.answer(request, outcome)
+        case .note(let notice): say(notice)
+        case .appChanged(let app): appDidChange(app)
+        case .deviceChanged: control?.deviceDidChange()
+        case .stopDaemon: leave(code: 0)
+        }
+    }
+
+    /// Forgets a process, and lets go of it in the next turn of the loop: one of its own handlers may be running.
+    func retire(_ process: AppProcess) {
+        processes[process.instance.rawValue] = nil
+        if retired.isEmpty { loop.post { [unowned(unsafe) self] in retired.removeAll(keepingCapacity: true) } }
+        retired.append(process)
+    }
+
+    func leave(code: Int32) {
+        exitCode = code
+        loop.exit(code: code)
+    }
+
+    private func readPreparingForSleep() {
+        if let login {
+            login.readPreparingForSleep()
+        } else {
+            dispatch(.preparingForSleep(nil))
+        }
+    }
+
+    private func appDidChange(_ id: AppID) {
+        control?.appDidChange(id)
+        if core.view(of: id) == nil, apps[id.rawValue]?.process == nil { apps[id.rawValue] = nil }
+    }
+
+    func app(named name: String) -> SupervisedApp? {
+        core.id(of: name).flatMap { apps[$0.rawValue] }
+    }
+}

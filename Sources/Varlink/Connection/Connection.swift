@@ -1,0 +1,349 @@
+internal import CLinux
+public import SystemCalls
+
+/// Varlink over one stream socket, on either side of it. It owns the socket and no event loop: its owner watches
+/// `descriptor` for what `wantsRead` and `wantsWrite` ask (level-triggered) and calls `onReadable`, `onWritable` and
+/// `onHangup`.
+///
+/// Its owner's closures are called out of those three and `close()` only; `onInterestChanged` also out of answering and
+/// calling.
+public final class Connection {
+    /// The server of a connection is called, the client calls. An upgrade swaps the two.
+    public enum Role: Equatable, Sendable { case server, client }
+
+    /// Calls without an answer; more are not read.
+    public static let requestLimit = 64
+    /// Bytes that wait to be sent, one message of the longest at least; more end the connection.
+    public static let outputLimit = MessageDecoder.messageLimit + 1
+    /// With more than this unsent, no further call is looked at.
+    static let outputHighWater = 64 << 10
+    private static let bytesPerWake = 64 << 10
+    private static let messagesPerWake = 64
+    private static let chunk = 16 << 10
+
+    public let descriptor: Int32
+    public let peer: Peer?
+    public internal(set) var role: Role
+    public private(set) var isOpen = true
+
+    /// `wantsRead` or `wantsWrite` has changed; their values when it is set are for the owner to read.
+    public var onInterestChanged: ((Connection) -> Void)?
+    /// Once, before the socket is closed: stop watching it.
+    public var onClosed: ((Connection, CloseReason) -> Void)?
+    /// A call came (role server).
+    public var onRequest: ((Request) -> Void)?
+
+    private var socket: FileDescriptor?
+    private var decoder = MessageDecoder()
+    private var output = OutputQueue()
+    /// Not fully answered, in the order of the calls.
+    private var requests: [Request] = []
+    private var heldBytes = 0
+    private var calls: [OutstandingCall] = []
+    private var readEnded = false
+    /// The decoder may hold whole messages that were not looked at.
+    private var undigested = false
+    private var upgrading = false
+    private var isProcessing = false
+    /// Set when the connection is to end: at once, or when all has been answered and sent.
+    private var failure: CloseReason?
+    private var lastWords: CloseReason = .endOfStream
+    private var reported: (read: Bool, write: Bool) = (true, false)
+
+    public init(owning socket: consuming FileDescriptor, role: Role, peer: Peer? = nil) {
+        descriptor = socket.rawValue
+        self.socket = consume socket
+        self.role = role
+        self.peer = peer
+    }
+
+    /// With bytes that were read from the socket before.
+    convenience init(owning socket: consuming FileDescriptor, role: Role, read decoder: MessageDecoder) {
+        self.init(owning: socket, role: role)
+        undigested = decoder.pendingBytes > 0
+        self.decoder = decoder
+    }
+
+    // MARK: What the event loop is asked
+
+    public var wantsRead: Bool { isOpen && !readEnded && failure == nil && !undigested && !isPaused }
+
+    public var wantsWrite: Bool { isOpen && failure == nil && (!output.isEmpty || (undigested && !isPaused)) }
+
+    /// Nothing is read while as many calls wait as may, or one that may change what is spoken here.
+    private var isPaused: Bool { upgrading || requests.count >= Self.requestLimit }
+
+    // MARK: What the event loop tells
+
+    public func onReadable() {
+        if wantsRead { receive() }
+        process()
+        settle()
+    }
+
+    public func onWritable() {
+        process()
+        settle()
+    }
+
+    /// EPOLLHUP or EPOLLERR, which come whether they are asked for or not: nobody reads at the other end any more.
+    public func onHangup() {
+        guard isOpen else { return }
+        if failure == nil, wantsRead || (undigested && !isPaused) {
+            onReadable()
+        } else {
+            finish(failure ?? lastWords)
+        }
+    }
+
+    /// Ends it now: requests are cancelled, outstanding calls get `connectionClosed`, `onClosed` is called.
+    public func close() {
+        finish(.closedHere)
+    }
+
+    private func receive() {
+        var taken = 0
+        while taken < Self.bytesPerWake {
+            var errno: Errno?
+            let bytes = [UInt8](unsafeUninitializedCapacity: Self.chunk) { buffer, count in
+                let received = linux_unix_receive(descriptor, buffer.baseAddress, buffer.count)
+                errno = received < 0 ? Errno.current : nil
+                count = max(0, received)
+            }
+            if let errno {
+                if errno == .interrupted { continue }
+                if errno != .again { failure = closeReason(SystemError("recv", errno: errno)) }
+                return
+            }
+            if bytes.isEmpty {
+                readEnded = true
+                return
+            }
+            taken += bytes.count
+            undigested = true
+            decoder.append(bytes)
+            if bytes.count < Self.chunk { return }
+        }
+    }
+
+    /// Looks at whole messages, a bounded number of them so that no client keeps the loop to itself.
+    private func process() {
+        guard isOpen, failure == nil else { return }
+        isProcessing = true
+        var left = Self.messagesPerWake
+        while left > 0, isOpen, failure == nil, undigested, !isPaused {
+            if output.count > Self.outputHighWater {
+                flush()
+                if output.count > Self.outputHighWater { break }
+            }
+            do throws(MessageDecoder.Failure) {
+                if let message = try decoder.next() { digest(message) } else { undigested = false }
+            } catch {
+                failure = .protocolError("a message over 1 MiB")
+            }
+            left -= 1
+        }
+        if !undigested { decoder.trim() }
+        isProcessing = false
+    }
+
+    private func digest(_ message: ArraySlice<UInt8>) {
+        do throws(MessageError) {
+            switch role {
+            case .server: take(try Call.decode(message))
+            case .client: take(try Reply.decode(message))
+            }
+        } catch {
+            switch (role, error) {
+            case (.server, .shape(let member, _)): refuse(member, error.text)
+            case (.server, .json), (.client, .json), (.client, .shape): failure = .protocolError(error.text)
+            }
+        }
+    }
+
+    private func take(_ call: Call) {
+        let request = Request(call, on: self)
+        if !call.oneway { requests.append(request) }
+        if call.upgrade { upgrading = true }
+        onRequest?(request)
+    }
+
+    /// Says what was wrong with a message that is JSON, in its turn, and ends the connection after that.
+    private func refuse(_ member: String, _ text: String) {
+        let request = Request(Call(""), on: self)
+        requests.append(request)
+        readEnded = true
+        undigested = false
+        lastWords = .protocolError(text)
+        request.fail(.invalidParameter(parameter: member))
+    }
+
+    /// After each wake: sends what can be sent, ends what has to end.
+    private func settle() {
+        guard isOpen else { return }
+        if failure == nil { flush() }
+        if let failure { return finish(failure) }
+        if readEnded, !undigested {
+            if role == .client || (requests.isEmpty && output.isEmpty) || peerIsGone() { return finish(lastWords) }
+        }
+        reportInterest()
+    }
+
+    /// A peer that only stopped writing still reads its replies.
+    private func peerIsGone() -> Bool {
+        var entry = pollfd(fd: descriptor, events: 0, revents: 0)
+        return CLinux.poll(&entry, 1, 0) > 0 && Int32(entry.revents) & (POLLHUP | POLLERR) != 0
+    }
+
+    private func flush() {
+        if let error = output.flush(to: descriptor) { failure = closeReason(error) }
+    }
+
+    private func closeReason(_ error: SystemError) -> CloseReason {
+        let gone = error.errno == .brokenPipe || error.errno.rawValue == ECONNRESET
+        return gone ? .endOfStream : .system(error)
+    }
+
+    private func reportInterest() {
+        let interest = (read: wantsRead, write: wantsWrite)
+        guard isOpen, interest != reported else { return }
+        reported = interest
+        onInterestChanged?(self)
+    }
+
+    private func finish(_ reason: CloseReason) {
+        guard isOpen else { return }
+        isOpen = false
+        let cancelled = requests.filter { !$0.isFinished }
+        let unanswered = calls
+        let closed = onClosed
+        for request in requests { request.abandon() }
+        requests = []
+        calls = []
+        output.removeAll()
+        decoder = MessageDecoder()
+        onClosed = nil
+        onRequest = nil
+        onInterestChanged = nil
+        closed?(self, reason)
+        socket = nil
+        for request in cancelled { request.notifyCancelled() }
+        for call in unanswered { call.handler?(.connectionClosed) }
+    }
+}
+
+// MARK: Server: answering
+
+extension Connection {
+    /// An answer to `request`; an empty one is none (a oneway call's).
+    func answer(_ request: Request, _ bytes: [UInt8]) {
+        guard isOpen, failure == nil, !request.oneway else { return }
+        if requests.first === request {
+            enqueue(bytes)
+            if request.isFinished { retireFirst() }
+        } else {
+            request.held += bytes
+            heldBytes += bytes.count
+            checkOutput()
+        }
+        settleLater()
+    }
+
+    /// Takes the first request off, and those after it that were answered already.
+    private func retireFirst() {
+        while let first = requests.first, first.isFinished {
+            requests.removeFirst()
+            if first.call.upgrade { upgrading = false }
+            if first.isUpgraded { role = .client }
+            release(first)
+            if let next = requests.first { release(next) }
+        }
+    }
+
+    private func release(_ request: Request) {
+        guard !request.held.isEmpty else { return }
+        heldBytes -= request.held.count
+        enqueue(request.held)
+        request.held = []
+    }
+
+    private func enqueue(_ bytes: [UInt8]) {
+        if bytes.count > MessageDecoder.messageLimit + 1 {
+            failure = .messageTooLong
+            return
+        }
+        output.append(bytes)
+        if !isProcessing || output.count > Self.outputLimit { flush() }
+        checkOutput()
+    }
+
+    private func checkOutput() {
+        if failure == nil, output.count + heldBytes > Self.outputLimit { failure = .outputOverflow }
+    }
+
+    /// Out of a call of the owner's nothing is closed and none of its closures run, but for `onInterestChanged`:
+    /// shutdown(2) has the event loop come back with EPOLLHUP.
+    private func settleLater() {
+        if isProcessing { return }
+        if readEnded, !undigested, role == .server, requests.isEmpty, output.isEmpty, failure == nil {
+            failure = lastWords
+        }
+        if failure != nil { _ = linux_unix_shutdown(descriptor) }
+        reportInterest()
+    }
+}
+
+// MARK: Client: calling
+
+/// A call whose reply has not come.
+private struct OutstandingCall {
+    let more: Bool
+    let upgrade: Bool
+    let handler: ((Response) -> Void)?
+}
+
+extension Connection {
+    /// Sends a call (role client). Several may be under way; replies come in order. False where it cannot be sent,
+    /// because the connection has ended or this side is not the one that calls; the handler is never called then.
+    /// A oneway call's handler is never called either. After an upgrade that succeeded this side is the server.
+    @discardableResult
+    public func call(_ call: Call, _ handler: ((Response) -> Void)? = nil) -> Bool {
+        guard isOpen, failure == nil else { return false }
+        let bytes = call.encode()
+        if role == .server {
+            // Right after acceptUpgrade the reply may still wait for others.
+            guard let last = requests.last, last.isUpgraded else { return false }
+            last.held += bytes
+            heldBytes += bytes.count
+            checkOutput()
+        } else {
+            enqueue(bytes)
+        }
+        if !call.oneway {
+            calls.append(OutstandingCall(more: call.more, upgrade: call.upgrade, handler: handler))
+        }
+        settleLater()
+        return true
+    }
+
+    private func take(_ reply: Reply) {
+        guard let first = calls.first else {
+            failure = .protocolError("a reply to no call")
+            return
+        }
+        if reply.continues {
+            guard first.more else {
+                failure = .protocolError("a reply that continues, to a call without \"more\"")
+                return
+            }
+        } else {
+            calls.removeFirst()
+            if first.upgrade, reply.error == nil { role = .server }
+        }
+        if let error = reply.error {
+            first.handler?(.error(name: error, parameters: reply.parameters))
+        } else {
+            first.handler?(.reply(reply.parameters, continues: reply.continues))
+        }
+    }
+}

@@ -1,0 +1,90 @@
+/// A call that came over a connection and waits for its answer, which may be given at any time later.
+///
+/// Replies leave in the order of the calls, whatever order they are given in. When the connection has gone, answering
+/// does nothing.
+public final class Request {
+    public let call: Call
+    /// nil on connections that were not accepted by a `Server`.
+    public let peer: Peer?
+    /// Called once when the connection ends before the last reply was given.
+    public var onCancelled: (() -> Void)?
+
+    private var link: Connection?
+    private(set) var isFinished = false
+    private(set) var isUpgraded = false
+    /// Encoded replies that wait for those to earlier calls.
+    var held: [UInt8] = []
+
+    init(_ call: Call, on connection: Connection) {
+        self.call = call
+        peer = connection.peer
+        link = connection
+    }
+
+    public var method: String { call.method }
+    public var parameters: JSONObject { call.parameters }
+    public var oneway: Bool { call.oneway }
+    public var wantsMore: Bool { call.more }
+    public var wantsUpgrade: Bool { call.upgrade }
+
+    /// The connection it came by; nil once answered, or when that has ended.
+    public var connection: Connection? { isAlive ? link : nil }
+
+    /// Somebody still waits for an answer.
+    public var isAlive: Bool { !isFinished && link?.isOpen == true }
+
+    /// The last (or only) reply.
+    public func reply(_ parameters: JSONObject = [:]) {
+        answer(Reply(parameters), isLast: true)
+    }
+
+    /// One reply of several; the call must have been made with "more", or it fails with ExpectedMore.
+    public func reply(continuing parameters: JSONObject) {
+        guard wantsMore else { return fail(.expectedMore) }
+        answer(Reply(parameters, continues: true), isLast: false)
+    }
+
+    /// error: the full name, "io.curfew.Application.NotAnApp".
+    public func fail(error: String, _ parameters: JSONObject = [:]) {
+        answer(Reply(parameters, error: error), isLast: true)
+    }
+
+    public func fail(_ error: ServiceError) {
+        fail(error: error.name, error.parameters)
+    }
+
+    /// Replies, and turns the connection round: from here on this side calls. A call without "upgrade" fails with
+    /// InvalidParameter; false then, and where nobody waits any more.
+    public func acceptUpgrade(_ parameters: JSONObject = [:]) -> Bool {
+        guard isAlive, wantsUpgrade else {
+            fail(.invalidParameter(parameter: "upgrade"))
+            return false
+        }
+        isUpgraded = true
+        answer(Reply(parameters), isLast: true)
+        return true
+    }
+
+    private func answer(_ reply: Reply, isLast: Bool) {
+        guard !isFinished, let link else { return }
+        if isLast {
+            isFinished = true
+            onCancelled = nil
+            self.link = nil
+        }
+        link.answer(self, oneway ? [] : reply.encode())
+    }
+
+    /// The connection has ended.
+    func abandon() {
+        link = nil
+        held = []
+        isFinished = true
+    }
+
+    func notifyCancelled() {
+        let handler = onCancelled
+        onCancelled = nil
+        handler?()
+    }
+}

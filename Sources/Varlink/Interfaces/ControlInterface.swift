@@ -1,0 +1,139 @@
+/// io.curfew.Control: what an operator asks of the device: served by curfewd.
+public enum ControlInterface {
+    public static let name = "io.curfew.Control"
+
+    /// The description, as GetInterfaceDescription gives it.
+    public static var description: String {
+        """
+        # What an operator asks of the device; `curfew` is a client of this interface.
+        # Socket: /run/curfew/io.curfew.Control, mode 0660, group curfew. Members of the group control apps; they are \
+        not given root.
+        interface io.curfew.Control
+
+        type ScenePhase (active, inactive, background)
+
+        type TaskState (notRunning, running, suspended, terminating)
+
+        type SleepState (awake, preparing, asleep, darkWake)
+
+        type ThermalState (nominal, fair, serious, critical)
+
+        type MemoryPressure (normal, warning, critical)
+
+        type BackgroundTask (
+          app: string,
+          identifier: int,
+          name: string,
+          keepAwake: bool,
+          secondsHeld: float,
+          timeRemaining: ?float
+        )
+
+        # time: RFC 3339, UTC. code: "0x8badf00d". event: the handler that was running, "DidEnterBackground". report: \
+        its identifier.
+        type Termination (
+          app: string,
+          time: string,
+          namespace: string,
+          code: string,
+          explanation: string,
+          event: ?string,
+          timeAllowance: ?float,
+          wallSeconds: ?float,
+          cpuSeconds: ?float,
+          report: ?string
+        )
+
+        # invalid: why its configuration cannot be used; then nothing else is meaningful.
+        type App (
+          name: string,
+          invalid: ?string,
+          scenePhase: ?ScenePhase,
+          taskState: TaskState,
+          mainPID: ?int,
+          priorityBand: int,
+          backgroundModes: []string,
+          backgroundRefresh: bool,
+          backgroundTimeRemaining: ?float,
+          statusText: ?string,
+          memoryBytes: ?int,
+          launches: int,
+          lastTermination: ?Termination
+        )
+
+        type Device (
+          sleepState: SleepState,
+          sleepId: int,
+          externalPower: ?bool,
+          batteryLevel: ?float,
+          lowPowerMode: bool,
+          thermalState: ThermalState,
+          memoryPressure: MemoryPressure,
+          profile: string,
+          inhibitDelayMax: ?float,
+          hardwareWatchdog: ?string
+        )
+
+        method List() -> (apps: []App)
+
+        method Describe(app: string) -> (app: App, tasks: []BackgroundTask)
+
+        method DescribeDevice() -> (device: Device)
+
+        # These return when the transition is complete. Launching what runs is no error.
+        method Launch(app: string, background: ?bool) -> ()
+
+        # Bring to the front, launched if need be (the app that was in front goes to background if the profile has one \
+        front app).
+        method Activate(app: string) -> ()
+
+        method Background(app: string) -> ()
+
+        method Terminate(app: string, force: ?bool) -> ()
+
+        method Reload() -> (changed: []string)
+
+        # null app: the setting for all.
+        method SetBackgroundRefresh(app: ?string, enabled: bool) -> ()
+
+        method Push(app: string, payload: object) -> (delivered: bool)
+
+        # null: automatic.
+        method SetLowPowerMode(enabled: ?bool) -> ()
+
+        # Makes a process a task of its own, `task-NAME`, with a budget, in a fresh cgroup: `curfew run` outside an \
+        app forks a child that
+        # waits, has it adopted, and lets it go on. The process must be a child of the caller and have the caller's \
+        user.
+        method AdoptTask(name: string, processIdentifier: int, keepAwake: ?bool, budget: ?float) -> (identifier: int)
+
+        # The two edges of a sleep, for the system-sleep hook and for tests of an app. A start returns when all apps \
+        are ready; killed: the
+        # apps that had to be ended for it. It joins a sleep that was announced by other means.
+        method PrepareForSleep(start: bool, kind: ?string) -> (sleepId: int, killed: []string)
+
+        method ListTerminations(app: ?string, since: ?string) -> (terminations: []Termination)
+
+        # Re-executes the daemon in place; no app notices.
+        method Upgrade() -> ()
+
+        # Called with "more" (else org.varlink.service.ExpectedMore): first the state of everything as kinds "device", \
+        "app" and "task" (detail: that
+        # type), then one of kind "synchronized", then every change as it happens, those and "termination", one a reply.
+        method Monitor() -> (time: string, kind: string, app: ?string, detail: object)
+
+        error NoSuchApp (app: string)
+
+        error NotRunning (app: string)
+
+        # The app ended while the call waited for its transition.
+        error AppEnded (termination: Termination)
+
+        error InvalidConfiguration (file: string, line: ?int, message: string)
+
+        # reason: "sleeping", "invalid configuration", "not your process", ...
+        error Denied (reason: string)
+
+        """
+    }
+}

@@ -1,0 +1,92 @@
+/// Cuts a stream of bytes into Varlink messages: each ends with a NUL byte.
+public struct MessageDecoder {
+    /// The longest message there may be, without its NUL: 1 MiB.
+    public static let messageLimit = 1 << 20
+    /// What of the buffer is kept when everything in it has been taken.
+    private static let keptCapacity = 16 << 10
+
+    public enum Failure: Error, Equatable, Sendable {
+        /// More than `messageLimit` bytes without a NUL. The stream cannot be read any further.
+        case messageTooLong
+    }
+
+    private var buffer: [UInt8] = []
+    /// Where the first message that was not taken yet begins.
+    private var start = 0
+    /// Up to here there is no NUL after `start`.
+    private var searched = 0
+    private var failed = false
+
+    public init() {}
+
+    /// Bytes that were fed and not yet taken as messages.
+    public var pendingBytes: Int { buffer.count - start }
+
+    /// Takes in what was read, in whatever pieces.
+    public mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        if failed { return }
+        makeRoom()
+        buffer.append(contentsOf: bytes)
+    }
+
+    public mutating func append(_ bytes: some Sequence<UInt8>) {
+        if failed { return }
+        makeRoom()
+        buffer.append(contentsOf: bytes)
+    }
+
+    /// The next complete message without its NUL; nil when there is none yet. Let go of it before more is fed.
+    public mutating func next() throws(Failure) -> ArraySlice<UInt8>? {
+        if failed { throw .messageTooLong }
+        let end = endOfMessage()
+        let length = (end ?? buffer.count) - start
+        if length > Self.messageLimit {
+            failed = true
+            buffer = []
+            start = 0
+            throw .messageTooLong
+        }
+        guard let end else {
+            searched = buffer.count
+            return nil
+        }
+        let message = buffer[start..<end]
+        start = end + 1
+        searched = start
+        return message
+    }
+
+    private func endOfMessage() -> Int? {
+        let from = searched
+        return buffer.withUnsafeBufferPointer { bytes in
+            var index = from
+            while index < bytes.count {
+                if bytes[index] == 0 { return index }
+                index += 1
+            }
+            return nil
+        }
+    }
+
+    /// Moves what is left to the front once it is the smaller part, so that each byte is moved a bounded number of
+    /// times, and gives back what a large message needed.
+    private mutating func makeRoom() {
+        guard start > 0, start >= buffer.count - start else { return }
+        if start == buffer.count, buffer.capacity <= Self.keptCapacity {
+            buffer.removeAll(keepingCapacity: true)
+        } else {
+            buffer = start == buffer.count ? [] : Array(buffer[start...])
+        }
+        searched -= start
+        start = 0
+    }
+
+    /// Gives memory back when nothing is left to take; for a stream that has gone silent.
+    public mutating func trim() {
+        if start == buffer.count, buffer.capacity > Self.keptCapacity {
+            buffer = []
+            start = 0
+            searched = 0
+        }
+    }
+}

@@ -1,0 +1,245 @@
+"""The measurements. Each makes rows of the table; curfewd and the floor take turns, so that both see the same noise."""
+
+import os
+import select
+import time
+from dataclasses import dataclass, field
+
+from board import BUILD, CURFEWD, MS, SLEEP, Curfew, Fifo, Floor, Trouble
+from wire import Refused
+
+BEACON = [BUILD / "beacon", Fifo]
+PROMPT = [BUILD / "prompt", Fifo]
+HANGING = [BUILD / "prompt", Fifo, "hang"]
+# What the hanging app is given to answer DidEnterBackground, in milliseconds.
+ALLOWANCE = 300
+
+
+@dataclass
+class Row:
+    what: str
+    unit: str
+    # {"median": limit, "max": limit, "min": limit}: of the first two no more, of the last no less.
+    reach: dict = field(default_factory=dict)
+    curfewd: list = field(default_factory=list)
+    floor: list = field(default_factory=list)
+    # Measured by others at another time on another machine's day: never a part of a ratio.
+    peers: str = ""
+
+    def reached(self):
+        if not self.reach or not self.curfewd:
+            return None
+        found = {name: statistic(self.curfewd, name) for name in self.reach}
+        return all(found[name] >= limit if name == "min" else found[name] <= limit
+                   for name, limit in self.reach.items())
+
+
+def statistic(samples, name):
+    ordered = sorted(samples)
+    if name == "median":
+        middle = len(ordered) // 2
+        return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+    return ordered[0] if name == "min" else ordered[-1]
+
+
+class Figures:
+    def __init__(self, login, quick, progress):
+        self.login = login
+        self.quick = quick
+        self.progress = progress
+
+    def times(self, full, quick):
+        for number in range(rounds := quick if self.quick else full):
+            self.progress(f"{number + 1} of {rounds}")
+            yield number
+
+    # Memory and size.
+
+    def size(self):
+        return [Row("size of the binary", "KB", {"max": 1000}, [os.path.getsize(CURFEWD) / 1000],
+                    [os.path.getsize(BUILD / "floor") / 1000])]
+
+    def memory(self):
+        rows = []
+        goals = {1: 3.2, 10: 3.3, 100: 4.0, 1000: 9.0}
+        peers = {1: "systemd 7.8, s6 0.7", 10: "systemd 7.8, s6 2.4", 100: "systemd 8.2, s6 14.2",
+                 1000: "systemd 13.1, s6 127"}
+        for count, goal in goals.items():
+            pss = Row(f"PSS with {count} idle apps", "MiB", {"median": goal}, peers=peers[count])
+            dirty = Row(f"private dirty with {count}", "MiB", {"median": 0.8} if count == 10 else {})
+            for _ in self.times(3 if count < 1000 else 2, 1):
+                with Floor() as floor:
+                    memory = floor.start(count, SLEEP).wait_started().memory()
+                    pss.floor.append(memory["Pss"] / 1024)
+                    dirty.floor.append(memory["Private_Dirty"] / 1024)
+                with Curfew(self.login, SLEEP, count) as curfew:
+                    memory = curfew.start().wait_running().memory()
+                    pss.curfewd.append(memory["Pss"] / 1024)
+                    dirty.curfewd.append(memory["Private_Dirty"] / 1024)
+            rows += [pss, dirty]
+        return rows
+
+    # Nothing to do.
+
+    def idle(self):
+        seconds = 10 if self.quick else 30
+        row = Row(f"wake-ups in {seconds} s idle, 100 apps", "", {"max": 0}, peers="systemd 0, s6 0")
+        processor = Row("processor time meanwhile", "ms", {"max": 0})
+        with Floor() as floor, Curfew(self.login, SLEEP, 100) as curfew:
+            floor.start(100, SLEEP).wait_started()
+            curfew.start().wait_running().wait_locked()
+            # What follows a start: the last connection is closed, logind has answered.
+            time.sleep(2)
+            before = curfew.switches(), floor.switches(), ran(curfew.pid), ran(floor.pid)
+            time.sleep(seconds)
+            row.curfewd.append(curfew.switches() - before[0])
+            row.floor.append(floor.switches() - before[1])
+            processor.curfewd.append((ran(curfew.pid) - before[2]) / MS)
+            processor.floor.append((ran(floor.pid) - before[3]) / MS)
+        return [row, processor]
+
+    # Starting.
+
+    def start(self):
+        rows = []
+        for count, goal, peers in ((100, 60, "runit 165, floor 29"), (1000, 700, "runit 1450, floor 377")):
+            row = Row(f"start of {count} apps", "ms", {"median": goal}, peers=peers)
+            for _ in self.times(10 if count == 100 else 5, 3 if count == 100 else 1):
+                with Floor() as floor:
+                    row.floor.append(floor.start(count, BEACON).last_start(count) / MS)
+                with Curfew(self.login, BEACON, count) as curfew:
+                    row.curfewd.append(curfew.start().last_start(count) / MS)
+            rows.append(row)
+        return rows
+
+    # Dying, and coming back.
+
+    def restart(self):
+        row = Row("kill -9 -> new instance runs", "ms", {"median": 2.5},
+                  peers="runit 3.0, systemd 12.5, floor 1.1")
+        always = {"restart": "always", "restart_delay": "0s", "restart_limit": 1_000_000}
+        with Floor() as floor, Curfew(self.login, BEACON, **always) as curfew:
+            apps = [(row.floor, floor.start(1, BEACON)), (row.curfewd, curfew.start())]
+            pids = [supervisor.fifo.word("start")[0] for _, supervisor in apps]
+            for _ in self.times(100, 20):
+                for index, (samples, supervisor) in enumerate(apps):
+                    # The remains of the round before are gone by then.
+                    time.sleep(0.03)
+                    killed = time.monotonic_ns()
+                    os.kill(pids[index], 9)
+                    pids[index], begun = supervisor.fifo.word("start")[:2]
+                    samples.append((begun - killed) / MS)
+        return [row]
+
+    # Overrunning.
+
+    def deadline(self):
+        late = Row("handler deadline -> all processes dead", "ms", {"median": 1.5, "max": 10},
+                   peers="systemd 242, s6 1.6")
+        bound = Row("  counted from the reply before it: never early", "ms", {"min": 0})
+        rounds = list(self.times(100, 10))
+        with Floor() as floor:
+            floor.delegates("--deadline", ALLOWANCE, len(rounds), command=HANGING)
+            for _ in rounds:
+                late.floor.append(watch_overrun(floor.fifo)[0])
+        keys = {"launch": "manual", "delegate": "varlink", "allowances": {"did_enter_background": f"{ALLOWANCE}ms"}}
+        with Curfew(self.login, HANGING, **keys) as curfew:
+            curfew.start().wait_locked()
+            with curfew.wire() as wire:
+                for _ in rounds:
+                    wire.call("Activate", app="app-0000")
+                    wire.send("Background", app="app-0000")
+                    seen = watch_overrun(curfew.fifo)
+                    late.curfewd.append(seen[0])
+                    bound.curfewd.append(seen[1])
+                    expect_refusal(wire)
+        return [late, bound]
+
+    # Sleeping.
+
+    def sleep(self):
+        row = Row("PrepareForSleep -> lock closed, 100 prompt apps", "ms", {"median": 40}, peers="limit about 10")
+        rounds = list(self.times(20, 5))
+        with Floor() as floor:
+            floor.delegates("--sleep", 100, len(rounds), command=PROMPT)
+            for _ in range(600):
+                samples = [int(line.split()[1]) / MS for line in floor.said().splitlines() if line.startswith("asleep")]
+                if len(samples) == len(rounds):
+                    break
+                time.sleep(0.1)
+            row.floor = samples
+        with Curfew(self.login, PROMPT, 100, delegate="varlink") as curfew:
+            curfew.start().wait_locked()
+            for _ in rounds:
+                curfew.wait_running("active")
+                row.curfewd.append(self.sleep_once() / MS)
+        return [row]
+
+    def sleep_hanging(self):
+        row = Row("the same, one hangs: its deadline -> lock closed", "ms", {"max": 5})
+        hanging = {"delegate": "varlink", "allowances": {"did_enter_background": f"{ALLOWANCE}ms"}}
+        with Curfew(self.login, PROMPT, 99, (HANGING, hanging), delegate="varlink") as curfew:
+            curfew.start().wait_locked()
+            for _ in self.times(20, 5):
+                with curfew.wire() as wire:
+                    wire.call("Activate", app="other")
+                curfew.wait_running("active")
+                closed = self.sleep_once(relative=False)
+                call = curfew.fifo.word("call")
+                row.curfewd.append((closed - call[1] - call[3]) / MS)
+        return [row]
+
+    def sleep_once(self, relative=True):
+        """One sleep and one wake: when the lock was closed, in nanoseconds, since the signal or absolute."""
+        self.login.lines.drop()
+        self.login.edge(True)
+        # The lock may be closed before the signal's sender gets to say when it began.
+        found = {}
+        while len(found) < 2:
+            event = self.login.any_event()
+            if event["event"] == "edge" or event["event"] == "closed" and event["what"] == "sleep":
+                found[event["event"]] = event["at"]
+        self.login.edge(False)
+        self.login.event("inhibit", what="sleep")
+        return found["closed"] - found["edge"] if relative else found["closed"]
+
+
+def ran(pid):
+    """Nanoseconds a process has been on a processor."""
+    with open(f"/proc/{pid}/schedstat") as file:
+        return int(file.read().split()[0])
+
+
+def watch_overrun(fifo):
+    """Milliseconds from the deadline that the app was told until all its processes were dead: counted from the arrival
+    of the call, so that the true figure is no less; and from the reply to the call before, so that it is no more."""
+    _, _, child = fifo.word("start")
+    descriptors = []
+    try:
+        main, arrival, replied, told = fifo.word("call")
+        descriptors = [os.pidfd_open(pid) for pid in (main, child)]
+        alive = set(descriptors)
+        poll = select.poll()
+        for descriptor in descriptors:
+            poll.register(descriptor, select.POLLIN)
+        while alive:
+            ready = poll.poll(10_000)
+            dead = time.monotonic_ns()
+            if not ready:
+                raise Trouble("the hanging app lives on, ten seconds later")
+            for descriptor, _ in ready:
+                alive.discard(descriptor)
+                poll.unregister(descriptor)
+        return (dead - arrival - told) / MS, (dead - replied - told) / MS
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def expect_refusal(wire):
+    """Background ends with AppEnded."""
+    try:
+        wire.receive()
+    except Refused:
+        return
+    raise Trouble("the app was ended, and Background says that it is in background")

@@ -1,0 +1,27 @@
+"""Black-box tests: the daemon as a program, known only by its contract.
+
+CURFEWD and CURFEW name the binaries under test (default: .build/debug). They need root, a writable cgroup v2, and PyPI's
+varlink, which deploy/test installs into .build/python.
+"""
+
+import sys
+
+import board as boards
+import pytest
+
+for folder in (boards.REPOSITORY / ".build/python/lib").glob("python3*/site-packages"):
+    sys.path.append(str(folder))
+
+
+def pytest_report_header():
+    return [f"curfewd: {boards.CURFEWD}", f"curfew: {boards.CURFEW}"]
+
+
+@pytest.fixture
+def board():
+    """A board whose daemon must be alive at the end of the test, and end with 0 after SIGTERM."""
+    made = boards.Board()
+    yield made
+    log = made.log()
+    complaints = made.close()
+    assert not complaints, "; ".join(complaints) + "\n" + log

@@ -1,0 +1,106 @@
+"""A dbusmock template: logind as far as a holder of delay locks sees it.
+
+Beside dbusmock's own template it has InhibitDelayMaxUSec, knows when each lock's descriptor is closed by all who had it,
+refuses locks for what is under way, and writes all of it, with CLOCK_MONOTONIC, to a file. When a lock is closed it also
+writes which control groups below a given one were frozen at that moment.
+
+Parameters: events (the file), groups (a cgroup directory), delay (us), sleeping, refuse (a list of kinds).
+"""
+
+import json
+import os
+import time
+
+import dbus
+from dbusmock import MOCK_IFACE
+from gi.repository import GLib
+
+BUS_NAME = "org.freedesktop.login1"
+MAIN_OBJ = "/org/freedesktop/login1"
+MAIN_IFACE = "org.freedesktop.login1.Manager"
+SYSTEM_BUS = True
+
+state = {"locks": 0}
+
+
+def load(mock, parameters):
+    state["events"] = os.open(parameters["events"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    state["groups"] = parameters.get("groups")
+    state["refuse"] = parameters.get("refuse", [])
+    # Locks of a logind before this one are gone with it.
+    record("started")
+    mock.AddProperties(
+        MAIN_IFACE,
+        dbus.Dictionary(
+            {
+                "InhibitDelayMaxUSec": dbus.UInt64(parameters.get("delay", 5000000)),
+                "PreparingForSleep": dbus.Boolean(parameters.get("sleeping", False)),
+                "PreparingForShutdown": dbus.Boolean(False),
+            },
+            signature="sv",
+        ),
+    )
+
+
+def record(event, **details):
+    line = json.dumps({"t": time.monotonic(), "event": event, **details}) + "\n"
+    os.write(state["events"], line.encode())
+
+
+def frozen_groups():
+    """{"camera.1": True, ...}: every instance that has processes, and whether it is frozen."""
+    found = {}
+    try:
+        names = os.listdir(state["groups"])
+    except (OSError, TypeError):
+        return found
+    for name in names:
+        try:
+            with open(f"{state['groups']}/{name}/cgroup.events") as file:
+                events = dict(line.split() for line in file)
+        except OSError:
+            continue
+        if events["populated"] == "1":
+            found[name] = events["frozen"] == "1"
+    return found
+
+
+@dbus.service.method(MAIN_IFACE, in_signature="ssss", out_signature="h")
+def Inhibit(self, what, who, why, mode):
+    under_way = self.props[MAIN_IFACE]["PreparingForSleep" if what == "sleep" else "PreparingForShutdown"]
+    if what in state["refuse"] or under_way:
+        record("refused", what=what)
+        raise dbus.exceptions.DBusException(
+            "The operation inhibition has been requested for is already running",
+            name="org.freedesktop.login1.OperationInProgress",
+        )
+    state["locks"] += 1
+    lock = state["locks"]
+    reader, writer = os.pipe()
+    record("inhibit", lock=lock, what=what, who=who, why=why, mode=mode)
+
+    def dropped(fd, _condition):
+        record("closed", lock=lock, what=what, groups=frozen_groups())
+        os.close(fd)
+        return False
+
+    GLib.unix_fd_add_full(GLib.PRIORITY_HIGH, reader, GLib.IO_HUP, dropped)
+    passed = dbus.types.UnixFd(writer)
+    os.close(writer)
+    return passed
+
+
+@dbus.service.method(MOCK_IFACE, in_signature="sb", out_signature="d")
+def Edge(self, name, start):
+    """Emits PrepareForSleep or PrepareForShutdown, the property first, as logind does. Returns when."""
+    self.props[MAIN_IFACE]["Preparing" + name[len("Prepare"):]] = dbus.Boolean(start)
+    now = time.monotonic()
+    record("edge", name=name, start=bool(start))
+    self.EmitSignal(MAIN_IFACE, name, "b", [start])
+    return now
+
+
+@dbus.service.method(MOCK_IFACE, in_signature="sv", out_signature="")
+def Change(self, name, value):
+    """Changes a property and says nothing of it."""
+    self.props[MAIN_IFACE][name] = value

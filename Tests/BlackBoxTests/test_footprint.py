@@ -1,0 +1,84 @@
+"""What the daemon costs while nothing happens, and what it is made of."""
+
+import subprocess
+import time
+
+import board as boards
+from waiting import wait_until
+
+APPS = 20
+IDLE = 10
+
+
+def status(board):
+    with open(f"/proc/{board.daemon.pid}/status") as file:
+        return dict(line.strip().split(":\t", 1) for line in file if ":\t" in line.strip())
+
+
+def switches(board):
+    now = status(board)
+    return int(now["voluntary_ctxt_switches"]) + int(now["nonvoluntary_ctxt_switches"])
+
+
+def mapped(board):
+    with open(f"/proc/{board.daemon.pid}/maps") as file:
+        return {line.split()[-1].rpartition("/")[2] for line in file if ".so" in line}
+
+
+def test_one_thread_and_no_wake_ups(board):
+    for number in range(APPS // 2):
+        board.app(f"app-{number}")
+        board.app_file(f"plain-{number}", 'exec = ["/bin/sleep", "1000"]\nlaunch = "boot"\n')
+    login = board.with_login()
+    board.start()
+    board.wait_active(*[f"app-{number}" for number in range(APPS // 2)])
+    board.wait_active(*[f"plain-{number}" for number in range(APPS // 2)])
+    login.wait_held("sleep")
+    board.call("Background", app="app-0")
+    watcher = board.wire()
+    watcher.send("io.curfew.Control.Monitor", more=True)
+    while watcher.receive()["parameters"]["kind"] != "synchronized":
+        pass
+
+    def has_settled():
+        before = switches(board)
+        time.sleep(0.3)
+        return switches(board) == before
+
+    wait_until(has_settled, "it has come to rest")
+    before = switches(board)
+    # Nothing is waited for: the point is that nothing happens.
+    time.sleep(IDLE)
+    assert switches(board) == before
+    assert status(board)["Threads"] == "1"
+    watcher.close()
+
+
+def test_what_it_is_linked_with(board):
+    """As shipped no Swift library at all; in regular Swift none that is not needed."""
+    board.start()
+    libraries = mapped(board)
+    assert not [name for name in libraries if name.startswith(("libFoundation", "lib_Foundation", "libicu"))]
+    dynamic = subprocess.run(["readelf", "-d", boards.CURFEWD], capture_output=True, text=True, check=True).stdout
+    needed = [line for line in dynamic.splitlines() if "NEEDED" in line]
+    is_shipped = not any("libswiftCore" in line for line in needed)
+    # deploy/build puts what is shipped there; anywhere else either build may lie.
+    assert is_shipped or "/device/" not in boards.CURFEWD
+    if is_shipped:
+        assert not [name for name in libraries if name.startswith(("libswift", "libdispatch", "libstdc++"))]
+        with open(boards.CURFEWD, "rb") as file:
+            binary = file.read()
+        assert len(binary) < 1_000_000
+        for word in (b"swift_task_create", b"swift_job_run", b"dispatch_async", b"libFoundation"):
+            assert word not in binary
+
+
+def test_its_limits_of_memory(board):
+    """Not the benchmark: a bound that no mistake of an order of magnitude passes."""
+    for number in range(APPS):
+        board.app_file(f"app-{number}", 'exec = ["/bin/sleep", "1000"]\nlaunch = "boot"\n')
+    board.start()
+    board.wait_active(*[f"app-{number}" for number in range(APPS)])
+    with open(f"/proc/{board.daemon.pid}/smaps_rollup") as file:
+        values = {line.split(":")[0]: line.split()[1] for line in file if line.split()[-1] == "kB"}
+    assert int(values["Private_Dirty"]) < 12 * 1024

@@ -1,0 +1,383 @@
+"""A board that runs out of something, or never had it."""
+
+import os
+import resource
+import socket
+import subprocess
+
+import board as boards
+import cgroups
+import pytest
+from waiting import holds_for, wait_until
+from wire import Closed, Wire
+
+CONTROL = "io.curfew.Control"
+
+
+def fill(folder):
+    """Leaves no byte."""
+    with open(f"{folder}/filler", "wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(b"x" * 4096)
+        except OSError:
+            pass
+
+
+def fill_inodes(folder):
+    """Leaves no inode."""
+    try:
+        for number in range(100_000):
+            os.close(os.open(f"{folder}/filler-{number}", os.O_CREAT | os.O_WRONLY))
+    except OSError:
+        pass
+
+
+def sleeps_and_wakes(board):
+    board.call("PrepareForSleep", start=True, kind=None)
+    board.call("PrepareForSleep", start=False, kind=None)
+
+
+# Descriptors.
+
+def test_no_descriptors_for_more_apps(board):
+    board.app("aaa-first")
+    for number in range(30):
+        board.app(f"app-{number:02}", restart="never")
+    board.start(wait=False, limits={resource.RLIMIT_NOFILE: (64, 64)})
+    wait_until(lambda: "Too many open files" in board.log(), lambda: f"it says what is wrong:\n{board.log()}")
+    assert board.daemon.poll() is None
+    # Who runs, runs on.
+    running = board.instances()
+    assert "aaa-first" in running and len(running) < 31
+    holds_for(0.5, lambda: board.daemon.poll() is None, "the daemon stays up")
+    pid = board.wait_note("aaa-first", "start")["pid"]
+    assert cgroups.is_alive(pid)
+    assert not [note for note in board.notes("aaa-first", "start")[1:]]
+
+
+def test_where_apps_leave_there_is_room_again(board):
+    for number in range(30):
+        board.app(f"app-{number:02}", restart="never")
+    board.start(wait=False, limits={resource.RLIMIT_NOFILE: (64, 64)})
+    wait_until(lambda: "Too many open files" in board.log(), lambda: f"it says what is wrong:\n{board.log()}")
+    for number in range(6):
+        os.kill(board.wait_note(f"app-{number:02}", "running")["pid"], 9)
+
+    def answers():
+        try:
+            return board.answers()
+        except Closed:
+            return False
+
+    wait_until(answers, "the daemon answers")
+    failed = [report for report in board.terminations() if report["namespace"] == "launchFailure"]
+    assert failed and all("Too many open files" in report["explanation"] for report in failed)
+    down = failed[0]["app"]
+    board.call("Launch", app=down, background=None)
+    board.wait_active(down)
+
+
+def test_clients_take_all_descriptors(board):
+    board.app("app", restart_delay="1ms")
+    board.start(limits={resource.RLIMIT_NOFILE: (40, 40)})
+    board.wait_active("app")
+    clients = []
+    for _ in range(60):
+        client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        client.settimeout(0.5)
+        try:
+            client.connect(board.control_socket)
+        except OSError:
+            pass
+        clients.append(client)
+    holds_for(0.5, lambda: board.daemon.poll() is None, "the daemon stays up")
+    for client in clients:
+        client.close()
+
+    def answers():
+        try:
+            return board.call("DescribeDevice", timeout=1)
+        except (OSError, Closed):
+            return None
+
+    wait_until(answers, "it serves again")
+    sleeps_and_wakes(board)
+    board.wait_active("app")
+    assert board.describe("app")["launches"] == 1
+
+
+# Disks.
+
+def test_a_full_run(board):
+    board.tmpfs(f"{board.root}/run", "64k")
+    board.app("app", restart_delay="1ms")
+    board.start()
+    board.wait_active("app")
+    fill(f"{board.root}/run")
+    sleeps_and_wakes(board)
+    board.wait_active("app")
+    board.signal("app", 9)
+    board.wait_app("app", launches=2, scenePhase="active")
+    board.plain("new")
+    board.call("Reload")
+    board.wait_active("new")
+
+
+def test_a_run_that_is_full_when_the_daemon_starts(board):
+    board.tmpfs(f"{board.root}/run", "64k")
+    board.run.mkdir(parents=True)
+    fill(f"{board.root}/run")
+    board.app("app")
+    board.start()
+    board.wait_active("app")
+
+
+def test_a_run_without_inodes(board):
+    board.tmpfs(f"{board.root}/run", "64k,nr_inodes=40")
+    board.app("app", restart_delay="1ms")
+    board.start()
+    board.wait_active("app")
+    fill_inodes(f"{board.root}/run")
+    board.plain("new", restart="never")
+    board.call("Reload")
+    # It needs a notify socket there. One line says so, and who has one goes on.
+    report = board.wait_termination("new")
+    assert report["namespace"] == "launchFailure"
+    assert "No space left on device" in report["explanation"]
+    assert str(board.run) in report["explanation"]
+    board.signal("app", 9)
+    board.wait_app("app", launches=2, scenePhase="active")
+    for path in os.listdir(f"{board.root}/run"):
+        if path.startswith("filler"):
+            os.unlink(f"{board.root}/run/{path}")
+    board.call("Launch", app="new", background=None)
+
+
+def test_a_run_without_inodes_when_the_daemon_starts(board):
+    board.expects_stop = False
+    board.tmpfs(f"{board.root}/run", "64k,nr_inodes=4")
+    fill_inodes(f"{board.root}/run")
+    board.start(wait=False)
+    assert board.wait_end() == 1
+    lines = board.log().strip().splitlines()
+    assert "No space left on device" in lines[-1], lines
+    assert str(board.run) in lines[-1]
+
+
+@pytest.mark.parametrize("way", ["full", "read-only"])
+def test_a_state_that_cannot_be_written(board, way):
+    folder = f"{board.root}/var/lib"
+    board.tmpfs(folder, "16k")
+    (board.state).mkdir()
+    board.app("app", restart_delay="1ms")
+    board.app("other")
+    board.start()
+    board.wait_active("app", "other")
+    if way == "full":
+        fill(folder)
+    else:
+        subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
+    for number in (1, 2):
+        board.signal("app", 9)
+        board.wait_app("app", launches=number + 1, scenePhase="active")
+    # Why they ended is known all the same, as long as the daemon lives.
+    reports = board.terminations("app")
+    assert len(reports) == 2
+    assert len({report["report"] for report in reports}) == 2
+    said = "No space left on device" if way == "full" else "Read-only file system"
+    assert said in board.log()
+    assert board.describe("other")["launches"] == 1
+
+
+def test_reports_that_are_damaged_are_left_out(board):
+    board.state.mkdir(parents=True)
+    good = ('{"app":"old","time":"2024-01-01T00:00:00.000Z","namespace":"exit","code":"0x1","explanation":"x",'
+            '"event":null,"timeAllowance":null,"wallSeconds":1.0,"cpuSeconds":null,"report":"7"}\n')
+    damaged = b"\0\0\0\0\xff garbage\n{}\n[]\n" + good.encode() + good.encode()[:50]
+    (board.state / "reports.jsonl").write_bytes(damaged)
+    board.app("app", "usr1:exit=3", restart="never")
+    board.start()
+    board.wait_active("app")
+    assert [report["app"] for report in board.terminations()] == ["old"]
+    board.signal("app", 10)
+    assert board.wait_termination("app")["report"] not in (None, "7")
+    assert [report["app"] for report in board.terminations()] == ["old", "app"]
+
+
+# Control groups.
+
+def test_without_a_control_group_it_goes_on_without_freezing(board):
+    board.app("app", "grandchild", restart_delay="1ms")
+    board.app("hanging", "hang:DidEnterBackground", restart="never", allowances={"did_enter_background": "500ms"})
+    board.plain("notifies", "ready", "ping", readiness="notify", liveness="700ms")
+    board.start(cgroup="/proc/nowhere")
+    board.wait_active("app", "hanging", "notifies")
+    assert board.log().count("no control groups") == 1
+    answer = board.call("PrepareForSleep", start=True, kind=None)
+    assert answer["killed"] == ["hanging"]
+    assert board.describe("app")["taskState"] == "running"
+    board.call("PrepareForSleep", start=False, kind=None)
+    board.wait_active("app", "notifies")
+    # GetState is answered as well as can be; nobody crashes.
+    board.signal("app", 9)
+    board.wait_app("app", launches=2, scenePhase="active")
+    main = board.describe("app")["mainPID"]
+    board.call("Terminate", app="app", force=True)
+    assert not cgroups.is_alive(main)
+
+
+def test_a_group_that_cannot_be_made(board):
+    board.app("app")
+    board.start()
+    board.wait_active("app")
+    limit = board.group / "cgroup.max.descendants"
+    limit.write_text("2")
+    board.plain("new", restart="never")
+    board.call("Reload")
+    report = board.wait_termination("new")
+    assert report["namespace"] == "launchFailure"
+    assert "new." in report["explanation"] and "apps" in report["explanation"]
+    board.wait_active("app")
+    limit.write_text("max")
+    board.call("Launch", app="new", background=None)
+
+
+def test_limits_without_controllers_are_said_once(board):
+    """This is a hybrid board: memory and pids are not to be had. The apps run all the same."""
+    controllers = (board.group.parent / "cgroup.controllers").read_text().split()
+    for number in range(3):
+        board.plain(f"app-{number}", limits={"memory_max": "192M", "memory_high": "128M", "processes": 64})
+    board.start()
+    board.wait_active("app-0", "app-1", "app-2")
+    assert board.log().count("limits need") == (0 if {"memory", "pids"} <= set(controllers) else 1)
+
+
+# The bus.
+
+def test_no_bus_is_said_once(board):
+    board.app("app")
+    board.start()
+    board.wait_active("app")
+    board.wait_log("no logind")
+    assert board.device_state()["inhibitDelayMax"] is None
+    sleeps_and_wakes(board)
+    holds_for(1, lambda: board.log().count("no logind") == 1, board.log)
+
+
+def test_a_bus_without_logind_until_it_comes(board):
+    board.app("app")
+    login = board.with_login()
+    login.kill_manager()
+    board.start()
+    board.wait_active("app")
+    board.wait_log("no logind")
+    login.start_manager()
+    login.wait_held("sleep")
+    login.sleep(True)
+    login.wait_closed("sleep")
+    board.wait_sleep("asleep")
+
+
+def test_a_bus_that_comes_later(board):
+    board.app("app")
+    login = board.with_login()
+    login.kill_bus()
+    os.unlink(login.socket)
+    board.start()
+    board.wait_active("app")
+    board.wait_log("no logind")
+    login.start_bus()
+    login.start_manager()
+    login.wait_held("sleep")
+    login.wait_held("shutdown")
+
+
+def test_a_bus_that_accepts_and_says_nothing(board):
+    server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    server.bind(f"{board.root}/mute")
+    server.listen(100)
+    board.app("app")
+    board.start(environment={"DBUS_SYSTEM_BUS_ADDRESS": f"unix:path={board.root}/mute"})
+    board.wait_active("app")
+    board.wait_log("no logind")
+    sleeps_and_wakes(board)
+    server.close()
+
+
+def test_an_address_of_no_bus_that_makes_sense(board):
+    board.app("app")
+    board.start(environment={"DBUS_SYSTEM_BUS_ADDRESS": "nonsense"})
+    board.wait_active("app")
+    board.wait_log("no logind")
+
+
+# The service manager.
+
+def test_the_service_manager_hears_of_it(board):
+    path = f"{board.root}/service-manager"
+    manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    manager.bind(path)
+    manager.settimeout(20)
+    board.app("app")
+    board.start(environment={"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "600000"})
+    messages = []
+
+    def hear(wanted):
+        while not any(wanted in message for message in messages):
+            messages.append(manager.recv(4096).decode())
+        return messages
+
+    hear("READY=1")
+    messages.clear()
+    hear("WATCHDOG=1")
+    messages.clear()
+    hear("WATCHDOG=1")
+    assert board.stop() == 0
+    hear("STOPPING=1")
+    manager.close()
+    # An app is told of its own socket, not of the daemon's.
+    assert board.notes("app", "start")[0]["environment"]["NOTIFY_SOCKET"] != path
+
+
+# The command line.
+
+@pytest.mark.parametrize("arguments, status, said", [
+    (["--version"], 0, "curfewd "),
+    (["--help"], 0, "--root"),
+    (["--nonsense"], 2, "--nonsense"),
+    (["--root"], 2, "--root"),
+    (["argument"], 2, "argument"),
+])
+def test_the_command_line(arguments, status, said):
+    ended = subprocess.run(
+        [boards.CURFEWD, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20, check=False)
+    assert ended.returncode == status
+    assert said in (ended.stdout if status == 0 else ended.stderr)
+
+
+def test_a_root_that_cannot_be_written():
+    ended = subprocess.run(
+        [boards.CURFEWD, "--root", "/proc/nowhere"],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20, check=False)
+    assert ended.returncode == 1
+    assert "/proc/nowhere" in ended.stderr
+    assert len(ended.stderr.strip().splitlines()) == 1
+
+
+def test_closed_standard_descriptors(board):
+    """Started with none of them, it must not hand its own sockets to apps as their stdout."""
+    board.app("app")
+    board.start(wait=False)
+    board.kill()
+    board.daemon = subprocess.Popen(
+        ["/bin/sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", boards.CURFEWD, "--root", board.root, "--cgroup", board.cgroup],
+        env={"DBUS_SYSTEM_BUS_ADDRESS": f"unix:path={board.root}/no-bus", "SWIFT_BACKTRACE": "enable=no"})
+    wait_until(board.answers, "the daemon answers")
+    board.wait_active("app")
+    start = board.notes("app", "start")[-1]
+    for number in ("0", "1", "2"):
+        name = start["descriptors"][number]
+        assert name.startswith("pipe:") or name == "/dev/null", start["descriptors"]
+    with Wire(board.control_socket) as wire:
+        wire.call(f"{CONTROL}.DescribeDevice")

@@ -1,0 +1,132 @@
+import Testing
+import Varlink
+
+@testable import CurfewCommands
+
+@Suite struct RenderingTests {
+    private let plain = Style(isColoured: false)
+
+    @Test func durationsAreForPeople() {
+        let texts = [0, 0.0004, 0.12, 0.9999, 2.01, 5, 59.99, 185, 3600, 7500, 90000].map { Amounts.duration($0) }
+        #expect(
+            texts == [
+                "0 ms", "0.4 ms", "120 ms", "1 s", "2.01 s", "5 s", "60 s", "3 min 5 s", "1 h", "2 h 5 min", "1 d 1 h",
+            ])
+        #expect(Amounts.bytes(12_900_000) == "12.3 MiB" && Amounts.bytes(600 << 10) == "600 KiB")
+        #expect(Amounts.fixed(-0.25, 1) == "-0.3" && Amounts.fixed(1.995, 2) == "2.00" && Amounts.fixed(.nan, 1) == "?")
+        #expect(Amounts.duration(.infinity) == "?" && Amounts.age(7200) == "2 h ago")
+    }
+
+    @Test func aTableGivesWayToANarrowTerminal() {
+        var table = Table([
+            Table.Column(title: "APP"), Table.Column(title: "PID", isNumber: true, dispensability: 1),
+            Table.Column(title: "WHY"),
+        ])
+        table.add([Table.Cell("camera"), Table.Cell("7"), Table.Cell("a long explanation of what happened")])
+        #expect(table.lines(plain, width: nil)[1] == "camera    7  a long explanation of what happened")
+        #expect(table.lines(plain, width: 40)[1] == "camera    7  a long explanation of what…")
+        #expect(table.lines(plain, width: 30) == ["APP     WHY", "camera  a long explanation of…"])
+        for width in 1...60 {
+            #expect(table.lines(plain, width: width).dropFirst().allSatisfy { $0.count <= max(width, 9) })
+        }
+    }
+
+    @Test func colourLeavesTheTextAndItsWidthAlone() {
+        var table = Table([Table.Column(title: "A"), Table.Column(title: "B")])
+        table.add([Table.Cell("x", .good), Table.Cell("y", .bad)])
+        let coloured = table.lines(Style(isColoured: true), width: 20).joined()
+        let stripped = coloured.replacing(/\u{1B}\[[0-9;]*m/, with: "")
+        #expect(coloured != stripped && stripped == table.lines(plain, width: 20).joined())
+    }
+
+    @Test func controlCharactersAreShown() {
+        #expect("a\u{1B}[2Jb\nc\td\u{202E}".printable == "a\u{FFFD}[2Jb\u{FFFD}c    d\u{FFFD}")
+        #expect("é ü 日本".printable == "é ü 日本")
+    }
+
+    @Test func timesAreReadAsTheInterfaceWritesThem() throws {
+        let time = try #require(LocalTime("2026-11-21T05:48:23.123Z"))
+        #expect(time.milliseconds == 1_795_240_103_123)
+        #expect(time.clock.hasSuffix(":48:23.123") || time.clock.hasSuffix(":18:23.123"))
+        #expect(LocalTime("2026-11-21T05:48:23Z")?.milliseconds == 1_795_240_103_000)
+        #expect(LocalTime("yesterday") == nil && LocalTime("") == nil)
+    }
+
+    @Test(arguments: [
+        ("camra", "camera"), ("cmaera", "camera"), ("cam", "camera"), ("x", nil), ("modme", "modem"), ("storag", nil),
+    ])
+    func suggestionsAreClose(_ typed: String, _ meant: String?) {
+        #expect(Suggestion.closest(to: typed, among: ["camera", "modem"]) == meant)
+    }
+
+    @Test func monitorTellsWhatChanged() {
+        func app(_ changes: JSONObject) -> AppRecord { AppRecord(Sample.app("camera", changes)) }
+        let active = app([:])
+        let background = app(["scenePhase": "background"])
+        let suspended = app(["scenePhase": "background", "taskState": "suspended"])
+        let ended = app(["scenePhase": .null, "taskState": "notRunning", "mainPID": .null])
+        #expect(MonitorView.changes(from: nil, to: active) == "active, pid 1234")
+        #expect(MonitorView.changes(from: active, to: active) == nil)
+        #expect(MonitorView.changes(from: active, to: app(["scenePhase": "inactive"])) == "active -> inactive")
+        #expect(MonitorView.changes(from: background, to: suspended) == "suspended")
+        #expect(MonitorView.changes(from: suspended, to: background) == "thawed")
+        #expect(MonitorView.changes(from: active, to: ended) == "not running")
+        #expect(MonitorView.changes(from: ended, to: active) == "launched, pid 1234; active")
+        #expect(MonitorView.changes(from: active, to: app(["statusText": "42 frames"])) == "says: 42 frames")
+        let sleeping = DeviceRecord(Sample.device.with("sleepState", "preparing"))
+        #expect(MonitorView.changes(from: DeviceRecord(Sample.device), to: sleeping) == "sleep 3 preparing")
+    }
+
+    @Test func monitorAlignsAndNamesTheReport() throws {
+        var view = MonitorView()
+        let line = view.line(
+            for: MonitorChange([
+                "time": "2026-11-21T05:48:23.123Z", "kind": "termination", "app": "camera", "detail": Sample.overrun,
+            ]), plain)
+        let text = try #require(line).dropFirst(14)
+        #expect(
+            text == "camera    killed: scene-update: DidEnterBackground did not return within 5 s "
+                + "(watchdog 0x8badf00d) (report 17)")
+    }
+
+    @Test func aReportTellsHungFromBusy() {
+        func load(_ cpu: JSON, _ uptime: JSON) -> ReportAccount.Load {
+            let record = TerminationRecord(Sample.overrun.with("cpuSeconds", cpu).with("uptime", uptime))
+            return ReportAccount(report: record, root: "", now: LocalTime(milliseconds: 0)).load
+        }
+        #expect(load(0.02, .null) == .waiting)
+        #expect(load(4.9, 5.2) == .computing)
+        #expect(load(4.9, 3600) == .unclear)
+        #expect(load(4.9, .null) == .unclear)
+        #expect(load(.null, 10) == .unclear)
+    }
+
+    @Test(arguments: [
+        ("watchdog", "0x8badf00d", "liveness: no WATCHDOG=1 for 2 s", "WATCHDOG=1"),
+        ("watchdog", "0x8badf00d", "process-exit: the app did not exit within 5 s", "SIGTERM"),
+        ("crash", "0xb", "killed by signal 11", "coredumpctl"),
+        ("launchFailure", "0x2", "exec /x: No such file or directory", "/etc/curfew/apps/camera.toml"),
+        ("exit", "0x3", "exited by itself with status 3", "restart-limit"),
+    ])
+    func everyFailureHasAdvice(_ namespace: String, _ code: String, _ explanation: String, _ expected: String) {
+        let report: JSON = [
+            "app": "camera", "namespace": .string(namespace), "code": .string(code),
+            "explanation": .string(explanation), "report": "1",
+        ]
+        let record = TerminationRecord(report)
+        #expect(Advice(report: record, root: "").points.contains { $0.contains(expected) })
+        let account = ReportAccount(report: record, root: "", now: LocalTime(milliseconds: 0))
+        #expect(account.headline.hasPrefix("camera "))
+    }
+
+    @Test func anOrderlyEndAsksForNothing() {
+        for namespace in ["user", "shutdown"] {
+            let record = TerminationRecord(["app": "camera", "namespace": .string(namespace)])
+            #expect(record.isOrderly && Advice(report: record, root: "").points.isEmpty)
+        }
+    }
+
+    @Test func configurationOfTheDemoSurvivesOddPaths() {
+        #expect(DemoStage.quoted("a\"b\\c") == "\"a\\\"b\\\\c\"")
+    }
+}

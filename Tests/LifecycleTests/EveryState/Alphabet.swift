@@ -1,0 +1,88 @@
+@testable import Lifecycle
+
+/// One step of the search: an event, and what the clocks do before it.
+struct Step {
+    enum Clocks { case standStill, reachDeadline, stall, jump }
+
+    var event: Event
+    var clocks = Clocks.standStill
+}
+
+/// Everything that can be heard in a state, sensible or not, with the identifiers of that state and stale ones.
+struct Alphabet {
+    var policies: [AppPolicy]
+    var device: DevicePolicy
+
+    func steps(in core: DeviceLifecycle, request: RequestID) -> [Step] {
+        var events = boardEvents(core) + loginEvents(core) + requests(core).map { Event.requested(request, $0) }
+        events += [.requestAbandoned(request), .requestAbandoned(RequestID(rawValue: request.rawValue - 1))]
+        for app in core.apps { if let instance = app.instance { events += instanceEvents(instance.id, app) } }
+        events += staleEvents
+        var steps = events.map { Step(event: $0) }
+        steps.append(Step(event: .woke, clocks: .stall))
+        steps.append(Step(event: .woke, clocks: .jump))
+        if core.nextDeadline != nil { steps.append(Step(event: .woke, clocks: .reachDeadline)) }
+        return steps
+    }
+
+    private func boardEvents(_ core: DeviceLifecycle) -> [Event] {
+        [
+            .configured(policies, device), .configured(Array(policies.dropLast()), device), .started, .woke,
+            .freezing(available: true), .freezing(available: false), .stopRequested,
+        ]
+    }
+
+    private func loginEvents(_ core: DeviceLifecycle) -> [Event] {
+        let max = Nanoseconds.seconds(5)
+        let now = core.now.monotonic
+        return [
+            .loginAvailable(delayMax: max, preparingForSleep: false, preparingForShutdown: false),
+            .loginAvailable(delayMax: nil, preparingForSleep: true, preparingForShutdown: false),
+            .loginAvailable(delayMax: max, preparingForSleep: false, preparingForShutdown: true), .loginUnavailable,
+            .lockTaken(.sleep), .lockTaken(.shutdown), .lockRefused(.sleep), .lockRefused(.shutdown),
+            .prepareForSleep(true, delayMax: max, signalled: now),
+            .prepareForSleep(false, delayMax: max, signalled: now),
+            .prepareForSleep(true, delayMax: .milliseconds(500), signalled: now),
+            .prepareForSleep(true, delayMax: nil, signalled: now - .seconds(60)),
+            .prepareForShutdown(true, delayMax: max, signalled: now),
+            .prepareForShutdown(false, delayMax: nil, signalled: now), .preparingForSleep(true),
+            .preparingForSleep(false), .preparingForSleep(nil),
+        ]
+    }
+
+    private func requests(_ core: DeviceLifecycle) -> [Request] {
+        var all: [Request] = [
+            .sleep(start: true, logical: true), .sleep(start: true, logical: false),
+            .sleep(start: false, logical: true), .sleep(start: false, logical: false),
+            .launch(AppID(rawValue: 99), background: false), .terminate(AppID(rawValue: -1), force: true),
+        ]
+        for index in core.apps.indices {
+            let app = AppID(rawValue: index)
+            all += [
+                .launch(app, background: false), .launch(app, background: true), .activate(app), .background(app),
+                .terminate(app, force: false), .terminate(app, force: true),
+            ]
+        }
+        return all
+    }
+
+    private func instanceEvents(_ id: InstanceID, _ app: App) -> [Event] {
+        var events: [Event] = [
+            .spawned(id), .spawnFailed(id, code: 2, explanation: "exec /usr/bin/x: No such file or directory"),
+            .exited(id, .exited(0)), .exited(id, .signalled(11)), .groupEmptied(id), .frozen(id), .ready(id),
+            .ping(id), .stopping(id), .extendTimeout(id, .seconds(3600)),
+            .handlerReturned(id, CallID(rawValue: 0)),
+        ]
+        if let call = app.instance?.call { events.append(.handlerReturned(id, call.id)) }
+        return events
+    }
+
+    private var staleEvents: [Event] {
+        let id = InstanceID(rawValue: 0)
+        return [
+            .spawned(id), .spawnFailed(id, code: 2, explanation: ""), .exited(id, .unknown), .groupEmptied(id),
+            .frozen(id), .ready(id), .ping(id), .stopping(id), .extendTimeout(id, .seconds(1)),
+            .handlerReturned(id, CallID(rawValue: 1)),
+        ]
+    }
+}

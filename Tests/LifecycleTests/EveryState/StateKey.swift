@@ -1,0 +1,113 @@
+@testable import Lifecycle
+
+/// What makes a state another one: everything but identifiers, times and counts.
+struct StateKey: Hashable {
+    struct AppKey: Hashable {
+        var isRetired: Bool
+        var isQueued: Bool
+        var isRestartDue: Bool
+        var requestedPhase: ScenePhase
+        var endedForShutdown: Bool
+        var instance: InstanceKey?
+    }
+    struct InstanceKey: Hashable {
+        var stage: Instance.Stage
+        var freezer: Instance.Freezer
+        var reasons: UInt8
+        var phase: ScenePhase
+        var hasResigned: Bool
+        var isLaunched: Bool
+        var handler: Handler?
+        var awaitsReply: Bool?
+        var awaitsReady: Bool?
+        var hasStop: Bool
+        var isExitDue: Bool
+        var isOwnWish: Bool
+        var hasCause: Bool
+        var isNamed: Bool
+    }
+
+    var apps: [AppKey]
+    var sleepState: SleepState
+    var isLogical: Bool
+    var isAnnouncedByLogin: Bool
+    var isAllowanceOver: Bool
+    var isForced: Bool
+    var echo: Sleep.Echo
+    var rechecks: Int
+    var isAnnounced: Bool
+    var stopsDaemon: Bool
+    var wave: Int?
+    var isWaveForced: Bool
+    var isOver: Bool
+    var isAvailable: Bool
+    var sleepLock: Login.Lock
+    var shutdownLock: Login.Lock
+    var isWaitedFor: [Bool]
+
+    init(_ core: DeviceLifecycle) {
+        apps = core.apps.map { app in
+            AppKey(
+                isRetired: app.isRetired, isQueued: app.queuedLaunch != nil, isRestartDue: app.restart.due != nil,
+                requestedPhase: app.requestedPhase, endedForShutdown: app.endedForShutdown,
+                instance: app.instance.map(InstanceKey.init))
+        }
+        sleepState = core.sleep.state
+        isLogical = core.sleep.isLogical
+        isAnnouncedByLogin = core.sleep.isAnnouncedByLogin
+        isAllowanceOver = core.sleep.isAllowanceOver
+        isForced = core.sleep.isForced
+        echo = core.sleep.echo
+        rechecks = core.sleep.recheckAt.map { $0 == .max ? 2 : 1 } ?? 0
+        isAnnounced = core.shutdown.isAnnounced
+        stopsDaemon = core.shutdown.stopsDaemon
+        wave = core.shutdown.wave
+        isWaveForced = core.shutdown.isWaveForced
+        isOver = core.shutdown.isOver
+        isAvailable = core.login.isAvailable
+        sleepLock = core.login.locks.sleep
+        shutdownLock = core.login.locks.shutdown
+        isWaitedFor = core.apps.indices.map { index in core.requests.contains { $0.app == index } }
+        isWaitedFor.append(!core.sleep.waiting.isEmpty)
+    }
+}
+
+extension StateKey.InstanceKey {
+    init(_ instance: Instance) {
+        stage = instance.stage
+        freezer = instance.freezer
+        reasons = instance.freezeReasons.rawValue
+        phase = instance.phase
+        hasResigned = instance.hasResigned
+        isLaunched = instance.isLaunched
+        handler = instance.call?.call.handler
+        awaitsReply = instance.call?.awaitsReply
+        awaitsReady = instance.call?.awaitsReady
+        hasStop = instance.stop != nil
+        isExitDue = instance.stop?.exitDue != nil
+        isOwnWish = instance.stop?.isOwnWish == true
+        hasCause = instance.cause != nil
+        isNamed = instance.isNamed
+    }
+}
+
+/// The part of a state whose combinations are counted: (stage, freezer, phase, call outstanding, sleep lock, sleep, shutdown).
+struct Combination: Hashable {
+    var stage: Instance.Stage?
+    var freezer: Instance.Freezer?
+    var phase: ScenePhase?
+    var isCalled: Bool
+    var isLockHeld: Bool
+    var sleepState: SleepState
+    var isShuttingDown: Bool
+
+    static func all(in core: DeviceLifecycle) -> [Combination] {
+        core.apps.map { app in
+            Combination(
+                stage: app.instance?.stage, freezer: app.instance?.freezer, phase: app.instance?.phase,
+                isCalled: app.instance?.call != nil,
+                isLockHeld: core.login.locks[.sleep] == .held, sleepState: core.sleep.state,
+                isShuttingDown: core.shutdown.isRunning)
+        }
+    }
+}

@@ -1,0 +1,184 @@
+@testable import Lifecycle
+
+/// Watches a core from outside: believes only events and effects, and objects to what no order of events may lead to.
+struct Witness {
+    struct Run {
+        var app: Int
+        var isSpawned = false
+        var isBackground: Bool
+        var openCall: CallID?
+        var lastCall: Handler?
+        var isFreezing = false
+        var isFrozen = false
+        var isNamed = false
+        var isTerminated = false
+        var isKilled = false
+        var isReported = false
+        var isClearing = false
+        var hasFailedToSpawn = false
+    }
+    enum Lock { case none, requested, held }
+
+    var runs: [InstanceID: Run] = [:]
+    /// By app; nil: nothing of it is left.
+    var present: [InstanceID?]
+    var locks: [LockKind: Lock] = [:]
+    var requests: Set<RequestID> = []
+    var sleepBefore = SleepState.awake
+    var objections: [String] = []
+
+    init(apps: Int) { present = Array(repeating: nil, count: apps) }
+
+    private mutating func object(_ what: String) { objections.append(what) }
+
+    // MARK: Events
+
+    /// What the event itself changes in the world.
+    mutating func hear(_ event: Event) {
+        switch event {
+        case .spawned(let id): change(id) { $0.isSpawned = true }
+        case .exited(let id, _): change(id) { $0.openCall = nil }
+        case .groupEmptied(let id): if runs[id]?.isClearing == true { forget(id) }
+        case .frozen(let id): change(id) { $0.isFrozen = $0.isFreezing }
+        case .handlerReturned(let id, let call): change(id) { if $0.openCall == call { $0.openCall = nil } }
+        // What runs at that moment is not awaited any more.
+        case .stopping(let id): change(id) { if !$0.isFreezing { $0.openCall = nil } }
+        case .loginAvailable, .loginUnavailable: locks = [:]
+        case .lockTaken(let kind): if locks[kind] == .requested { locks[kind] = .held }
+        case .lockRefused(let kind): if locks[kind] == .requested { locks[kind] = Lock.none }
+        case .requested(let id, _): requests.insert(id)
+        case .requestAbandoned(let id): requests.remove(id)
+        case .spawnFailed(let id, _, _): change(id) { $0.hasFailedToSpawn = !$0.isSpawned && !$0.isReported }
+        case .configured, .started, .freezing, .woke, .ready, .ping, .extendTimeout, .prepareForSleep,
+            .prepareForShutdown, .preparingForSleep, .stopRequested:
+            break
+        }
+    }
+
+    private mutating func change(_ id: InstanceID, _ body: (inout Run) -> Void) {
+        if runs[id] != nil {
+            runs[id].map {
+                var run = $0; body(&run); runs[id] = run
+            }
+        }
+    }
+
+    private mutating func forget(_ id: InstanceID) {
+        guard let run = runs[id] else { return }
+        if !run.isReported { object("instance forgotten without a report") }
+        runs[id] = nil
+        present[run.app] = nil
+    }
+
+    // MARK: Effects
+
+    /// Judges one event's effects, in their order.
+    mutating func see(_ effects: [Effect], of event: Event, core: DeviceLifecycle) {
+        let wasAwake = sleepBefore == .awake
+        let endedSleep = effects.contains { if case .note(.sleepEnded) = $0 { true } else { false } }
+        for effect in effects {
+            switch effect {
+            case .spawn, .thaw:
+                if !wasAwake, !endedSleep { object("\(effect) while not awake") }
+            // A lock that is granted late, after that, is released at once.
+            case .releaseLock(.sleep): if sleepBefore == .preparing { judgeRelease(core) }
+            default: break
+            }
+            see(effect)
+        }
+        for (index, id) in present.enumerated() {
+            if let id, isGone(id), core.apps[index].instance?.id != id { forget(id) }
+        }
+        sleepBefore = core.device.sleepState
+        judgeViews(core)
+    }
+
+    private mutating func see(_ effect: Effect) {
+        switch effect {
+        case .spawn(let app, let id, _, let background): seeSpawn(app, id, background)
+        case .call(let id, let call, let handler, let deadline): seeCall(id, call, handler.handler, deadline)
+        case .terminate(let id):
+            if runs[id]?.isTerminated != false { object("SIGTERM twice, or to nobody") }
+            // A reply that was on its way when the app was frozen; the kernel keeps the signal until the thaw.
+            if runs[id]?.isFreezing == true, runs[id]?.lastCall != .willTerminate { object("SIGTERM to a frozen app") }
+            change(id) { $0.isTerminated = true }
+        case .kill(let id):
+            if runs[id]?.isKilled != false { object("killed twice, or nobody") }
+            change(id) {
+                $0.isKilled = true
+                $0.openCall = nil
+            }
+        case .clear(let id):
+            if runs[id]?.isReported != true { object("cleared before its report") }
+            change(id) { $0.isClearing = true }
+        case .freeze(let id):
+            if runs[id]?.isFreezing != false || runs[id]?.isKilled != false { object("frozen twice, or a dead app") }
+            change(id) { $0.isFreezing = true }
+        case .thaw(let id):
+            if runs[id]?.isFreezing != true { object("thawed without being frozen") }
+            change(id) {
+                $0.isFreezing = false
+                $0.isFrozen = false
+                $0.isNamed = false
+            }
+        case .nameCulprits(let id, _): change(id) { $0.isNamed = true }
+        case .takeLock(let kind):
+            if locks[kind] ?? .none != .none { object("\(kind) lock taken twice") }
+            locks[kind] = .requested
+        case .releaseLock(let kind):
+            if locks[kind] != .held { object("\(kind) lock released that is not held") }
+            locks[kind] = Lock.none
+        case .report(let end):
+            if runs[end.instance]?.isReported != false { object("reported twice, or nobody") }
+            change(end.instance) { $0.isReported = true }
+        case .reply(let id, _): if requests.remove(id) == nil { object("reply to nobody") }
+        case .readPreparingForSleep, .note, .appChanged, .deviceChanged, .stopDaemon: break
+        }
+    }
+
+    /// Never started, or killed, named after its time and given up: it will never run its own code again.
+    func isGone(_ id: InstanceID) -> Bool {
+        guard let run = runs[id], run.isReported else { return false }
+        return run.hasFailedToSpawn || run.isClearing && run.isNamed
+    }
+
+    private mutating func seeSpawn(_ app: AppID, _ id: InstanceID, _ background: Bool) {
+        if let last = present[app.rawValue], isGone(last) { forget(last) }
+        if present[app.rawValue] != nil { object("spawned while the last instance is still there") }
+        if runs[id] != nil { object("an instance identifier was used twice") }
+        runs[id] = Run(app: app.rawValue, isBackground: background)
+        present[app.rawValue] = id
+    }
+
+    private mutating func seeCall(_ id: InstanceID, _ call: CallID, _ handler: Handler, _ deadline: Nanoseconds) {
+        guard let run = runs[id] else { return object("\(handler) to nobody") }
+        if run.openCall != nil { object("\(handler) while another handler runs") }
+        if run.isFreezing { object("\(handler) to a frozen app") }
+        if run.isKilled || run.isTerminated || run.isReported || !run.isSpawned { object("\(handler) to a dead app") }
+        if deadline <= .zero { object("\(handler) without time") }
+        if !Self.isLegal(handler, after: run.lastCall, background: run.isBackground) {
+            object("\(handler) after \(run.lastCall.map { "\($0)" } ?? "nothing")")
+        }
+        change(id) {
+            $0.openCall = call
+            $0.lastCall = handler
+        }
+    }
+
+    /// For a delegate that implements everything.
+    static func isLegal(_ handler: Handler, after last: Handler?, background: Bool) -> Bool {
+        switch last {
+        case nil: handler == .didFinishLaunching || handler == .willTerminate
+        case .didFinishLaunching:
+            handler == .willTerminate
+                || (background
+                    ? handler == .willEnterForeground : [.didBecomeActive, .willResignActive].contains(handler))
+        case .didBecomeActive: handler == .willResignActive || handler == .willTerminate
+        case .willResignActive: [.didBecomeActive, .didEnterBackground, .willTerminate].contains(handler)
+        case .didEnterBackground: handler == .willEnterForeground || handler == .willTerminate
+        case .willEnterForeground:
+            [.didBecomeActive, .didEnterBackground, .willResignActive, .willTerminate].contains(handler)
+        case .willTerminate: false
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Lifecycle
+import Testing
+
+@Suite struct FreezeTests {
+    private func idle(_ change: (inout AppPolicy) -> Void = { _ in }) -> Board {
+        var board = Board([
+            app("camera") {
+                $0.start = .background; change(&$0)
+            }
+        ])
+        board.login()
+        board.start()
+        return board
+    }
+
+    @Test func appIsNeverFrozen_whenItIsExempt() throws {
+        var board = idle { $0.suspend = false }
+        #expect(try board.view("camera").taskState == .running)
+        // It gets its handlers all the same, and the lock waits for them only.
+        _ = try board.obey(board.handle(.requested(RequestID(rawValue: 1), .activate(board.id("camera")))))
+        #expect(board.sleepSignal(true) == ["call camera willResignActive 2.25 s"])
+        #expect(board.returned("camera") == ["call camera didEnterBackground 4.5 s"])
+        #expect(board.returned("camera") == ["release sleep"])
+        #expect(board.sleepSignal(false) == ["take sleep", "call camera willEnterForeground 10 s"])
+    }
+
+    @Test func appsOnlyHearOfTheSleep_whereNothingCanBeFrozen() throws {
+        var board = Board([app("camera")])
+        _ = board.tell(.freezing(available: false))
+        board.login()
+        board.start()
+        _ = board.sleepSignal(true)
+        _ = board.returned("camera")
+        #expect(board.returned("camera") == ["release sleep"])
+        #expect(try board.view("camera").taskState == .running)
+    }
+
+    @Test func everybodyThaws_whenFreezingBecomesImpossible() throws {
+        var board = idle()
+        #expect(board.tell(.freezing(available: false)) == ["thaw camera"])
+        #expect(board.tell(.freezing(available: true)) == ["freeze camera"])
+    }
+
+    @Test func culpritsAreNamedOnce_whenFreezingTakesTooLong() throws {
+        var board = idle()
+        _ = try board.obey(board.handle(.requested(RequestID(rawValue: 1), .activate(board.id("camera")))))
+        _ = try board.ask(2, .background(board.id("camera")))
+        _ = board.returned("camera")
+        #expect(board.returned("camera") == ["freeze camera"])
+        #expect(board.pass(.milliseconds(1999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["unfreezable camera", "reply 2: done"])
+        #expect(board.pass(.seconds(60)) == [])
+        #expect(try board.view("camera").taskState == .running)
+        // It may still freeze late.
+        #expect(board.frozen("camera") == [])
+        #expect(try board.view("camera").taskState == .suspended)
+        #expect(
+            try board.ask(3, .activate(board.id("camera"))) == ["thaw camera", "call camera willEnterForeground 10 s"])
+    }
+
+    @Test func lateNewsIsIgnored_whenThawedMeanwhile() throws {
+        var board = idle()
+        _ = try board.ask(1, .activate(board.id("camera")))
+        #expect(board.frozen("camera") == [])
+        #expect(try board.view("camera").taskState == .running)
+    }
+
+    @Test func appThawsOnlyWhenTheLastReasonGoes_whenItSleptInBackground() throws {
+        var board = idle()
+        #expect(board.sleepSignal(true) == ["release sleep"])
+        #expect(board.sleepSignal(false) == ["take sleep"])
+        #expect(try board.view("camera").taskState == .suspended)
+    }
+
+    @Test func replyInFlightCountsButNothingIsCalled_whenFrozenWithACallOutstanding() throws {
+        var board = Board([app("camera")])
+        board.login()
+        _ = board.tell(.started)
+        _ = board.spawned("camera")
+        _ = board.sleepSignal(true)
+        #expect(board.pass(.milliseconds(4500)) == ["freeze camera"])
+        #expect(board.returned("camera") == [])
+        #expect(board.frozen("camera") == ["release sleep"])
+        #expect(board.sleepSignal(false) == ["take sleep", "thaw camera", "call camera didBecomeActive 10 s"])
+    }
+}

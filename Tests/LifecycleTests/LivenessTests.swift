@@ -1,0 +1,79 @@
+import Lifecycle
+import Testing
+
+@Suite struct LivenessTests {
+    private func watched(_ change: (inout AppPolicy) -> Void = { _ in }) -> Board {
+        var board = Board([
+            app("camera") {
+                $0.liveness = .seconds(10); change(&$0)
+            }
+        ])
+        board.login()
+        board.start()
+        return board
+    }
+
+    @Test func appIsKilledAndRestarted_whenItStopsPinging() throws {
+        var board = watched()
+        #expect(board.pass(.seconds(9)) == [])
+        #expect(board.ping("camera") == [])
+        #expect(board.pass(.milliseconds(9999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["kill camera"])
+        #expect(
+            board.exited("camera", .signalled(9)) == [
+                "report camera watchdog: liveness: no WATCHDOG=1 for 10 s", "clear camera",
+            ])
+        _ = board.emptied("camera")
+        #expect(board.pass(.milliseconds(100)) == ["spawn camera restart"])
+    }
+
+    @Test func nobodyIsWatched_beforeTheLaunchIsOver() throws {
+        var board = Board([app("camera") { $0.liveness = .seconds(1) }])
+        _ = board.tell(.started)
+        _ = board.spawned("camera")
+        #expect(board.ping("camera") == [])
+        #expect(board.pass(.seconds(19)) == [])
+        _ = board.returned("camera")
+        #expect(board.pass(.seconds(1)) == ["kill camera"])
+    }
+
+    @Test func freezingStopsTheWatchdogAndThawingArmsItInFull_whenAsleep() throws {
+        var board = watched()
+        _ = board.pass(.seconds(9))
+        board.fallAsleep()
+        // MONOTONIC may run on (s2idle).
+        _ = board.stall(.seconds(3600))
+        // A ping from before counts for nothing.
+        #expect(board.ping("camera") == [])
+        _ = board.obey(board.prepareForSleep(false))
+        #expect(board.pass(.milliseconds(9999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["kill camera"])
+    }
+
+    @Test func endingAppIsNotWatched_whenThawedOnItsWayOut() throws {
+        var board = watched { $0.allowances[.willTerminate] = .seconds(30) }
+        _ = try board.ask(1, .terminate(board.id("camera"), force: false))
+        _ = board.sleepSignal(true)
+        #expect(board.pass(.milliseconds(4500)) == ["freeze camera"])
+        _ = board.frozen("camera")
+        #expect(board.sleepSignal(false) == ["take sleep", "thaw camera"])
+        // 25.5 s of its 30 are left; it is not expected to ping in them.
+        #expect(board.pass(.milliseconds(25_499)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["kill camera"])
+    }
+
+    @Test func newIntervalCountsFromTheReload_whenChanged() throws {
+        var board = watched()
+        _ = board.pass(.seconds(9))
+        _ = board.tell(.configured([app("camera") { $0.liveness = .seconds(2) }], DevicePolicy()))
+        #expect(board.pass(.milliseconds(1999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["kill camera"])
+    }
+
+    @Test func nobodyIsWatched_whenTheReloadTakesTheIntervalAway() throws {
+        var board = watched()
+        _ = board.tell(.configured([app("camera")], DevicePolicy()))
+        #expect(board.pass(.seconds(60)) == [])
+        #expect(board.core.nextDeadline == nil)
+    }
+}

@@ -1,0 +1,195 @@
+import Lifecycle
+import Testing
+
+/// logind comes, goes, grants, refuses, and is late.
+@Suite struct LoginTests {
+    private func awakeBoard() -> Board {
+        var board = Board([app("camera")])
+        board.login()
+        board.start()
+        return board
+    }
+
+    private func appear(sleeping: Bool = false, shuttingDown: Bool = false) -> Event {
+        .loginAvailable(
+            delayMax: .seconds(5), preparingForSleep: sleeping, preparingForShutdown: shuttingDown)
+    }
+
+    @Test func bothLocksAreTakenAndThePropertyRead_whenLoginAppears() throws {
+        var board = Board([app("camera")])
+        #expect(board.tell(appear()) == ["take sleep", "take shutdown"])
+        #expect(board.tell(.lockTaken(.sleep)) == ["read PreparingForSleep"])
+        #expect(board.tell(.lockTaken(.shutdown)) == [])
+        #expect(board.tell(.preparingForSleep(false)) == [])
+        #expect(board.tell(.lockTaken(.sleep)) == [])
+    }
+
+    @Test func handshakeRunsWithoutLock_whenStartedDuringASleep() throws {
+        var board = Board([app("camera")])
+        board.start()
+        #expect(
+            board.tell(appear(sleeping: true)) == ["take shutdown", "call camera willResignActive 2.25 s"])
+        // The hook's call is held until all are ready.
+        #expect(board.ask(1, .sleep(start: true, logical: false)) == [])
+        #expect(board.returned("camera") == ["call camera didEnterBackground 4.5 s"])
+        #expect(board.returned("camera") == ["freeze camera"])
+        #expect(board.frozen("camera") == ["reply 1: sleep 1 ready, killed []"])
+        #expect(
+            board.sleepSignal(false) == ["take sleep", "thaw camera", "call camera willEnterForeground 10 s"])
+    }
+
+    @Test func handshakeRunsWithoutLock_whenItIsRefusedAndASleepPrepared() throws {
+        var board = Board([app("camera")])
+        board.start()
+        _ = board.tell(appear())
+        #expect(board.tell(.lockRefused(.sleep)) == ["read PreparingForSleep"])
+        #expect(board.tell(.preparingForSleep(true)) == ["call camera willResignActive 2.25 s"])
+    }
+
+    @Test func lockIsTriedAgainAtResume_whenItWasRefused() throws {
+        var board = Board([])
+        _ = board.tell(appear())
+        _ = board.tell(.lockRefused(.sleep))
+        #expect(board.tell(.preparingForSleep(false)) == [])
+        _ = board.sleepSignal(true)
+        #expect(board.sleepSignal(false) == ["take sleep"])
+    }
+
+    @Test func everybodyComesBack_whenLoginReturnsAwakeWhilePreparing() throws {
+        var board = awakeBoard()
+        _ = board.sleepSignal(true)
+        _ = board.returned("camera")
+        #expect(board.tell(.loginUnavailable) == [])
+        #expect(board.returned("camera") == ["freeze camera"])
+        // It has forgotten the sleep; its edge will never come.
+        #expect(
+            board.tell(appear()) == [
+                "take sleep", "thaw camera", "take shutdown", "call camera willEnterForeground 10 s",
+            ])
+    }
+
+    @Test func everybodyComesBack_whenLoginReturnsAwakeAfterTheRelease() throws {
+        var board = awakeBoard()
+        board.fallAsleep()
+        _ = board.tell(.loginUnavailable)
+        #expect(
+            board.tell(appear()) == [
+                "take sleep", "thaw camera", "take shutdown", "call camera willEnterForeground 10 s",
+            ])
+    }
+
+    @Test func walkGoesOn_whenLoginReturnsStillPreparing() throws {
+        var board = awakeBoard()
+        _ = board.sleepSignal(true)
+        _ = board.tell(.loginUnavailable)
+        #expect(board.tell(appear(sleeping: true)) == ["take shutdown"])
+        #expect(board.returned("camera") == ["call camera didEnterBackground 4.5 s"])
+        #expect(board.returned("camera") == ["freeze camera"])
+        #expect(board.frozen("camera") == [])
+        #expect(board.core.device.sleepState == .asleep)
+    }
+
+    @Test func lockIsReleased_whenThePropertyTellsOfASleepTheHookBegan() throws {
+        var board = Board([])
+        _ = board.tell(appear())
+        _ = board.ask(1, .sleep(start: true, logical: false))
+        #expect(board.core.device.sleepState == .asleep)
+        // The lock is not released for a sleep that logind knows nothing of.
+        #expect(board.tell(.lockTaken(.sleep)) == [])
+        #expect(board.tell(.preparingForSleep(true)) == ["release sleep"])
+    }
+
+    @Test func propertyJoinsTheSleep_whenTheSignalWasLost() throws {
+        var board = awakeBoard()
+        _ = board.ask(1, .sleep(start: true, logical: true))
+        _ = board.tell(.preparingForSleep(true))
+        _ = board.returned("camera")
+        _ = board.returned("camera")
+        #expect(board.frozen("camera") == ["release sleep", "reply 1: sleep 1 ready, killed []"])
+    }
+
+    @Test func limitIsLogindsOwn_whenTheLockIsGrantedLate() throws {
+        var board = Board([app("camera")])
+        board.start()
+        _ = board.tell(
+            .loginAvailable(delayMax: .seconds(2), preparingForSleep: false, preparingForShutdown: false))
+        _ = board.sleepSignal(true, delayMax: .seconds(2))
+        #expect(board.tell(.lockTaken(.sleep)) == [])
+        #expect(board.pass(.milliseconds(1499)) == [])
+        // The call was told another limit: frozen with it.
+        #expect(board.pass(.milliseconds(1)) == ["freeze camera"])
+        #expect(board.frozen("camera") == ["release sleep"])
+    }
+
+    @Test func oldSleepIsNotTakenForANewOne_whenTheClocksTellOfTheResumeFirst() throws {
+        var board = awakeBoard()
+        board.fallAsleep()
+        board.slept = .seconds(600)
+        #expect(
+            board.tell(.woke) == ["take sleep", "thaw camera", "call camera willEnterForeground 10 s"])
+        // logind is not through with its own sleep job yet.
+        #expect(board.tell(.lockRefused(.sleep)) == ["read PreparingForSleep"])
+        #expect(board.tell(.preparingForSleep(true)) == [])
+        #expect(board.core.device.sleepState == .awake)
+        #expect(board.sleepSignal(false) == ["take sleep"])
+        #expect(board.tell(.lockTaken(.sleep)) == ["read PreparingForSleep"])
+        #expect(board.tell(.preparingForSleep(false)) == [])
+    }
+
+    @Test func oldSleepIsNotTakenForANewOne_whenTheHookTellsOfTheResumeFirst() throws {
+        var board = awakeBoard()
+        board.fallAsleep()
+        _ = board.ask(1, .sleep(start: false, logical: false))
+        _ = board.tell(.lockRefused(.sleep))
+        #expect(board.tell(.preparingForSleep(true)) == [])
+        #expect(board.core.device.sleepState == .awake)
+        #expect(board.sleepSignal(true) == [])
+        #expect(board.core.device.sleep == 2)
+    }
+
+    @Test func lockIsTriedAgain_whenLogindNeverTellsOfTheResume() throws {
+        var board = awakeBoard()
+        board.fallAsleep()
+        board.slept = .seconds(600)
+        _ = board.obey(board.handle(.woke))
+        _ = board.tell(.lockRefused(.sleep))
+        _ = board.tell(.preparingForSleep(true))
+        #expect(board.pass(.milliseconds(29_999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["take sleep"])
+        _ = board.tell(.lockRefused(.sleep))
+        // By now it is another sleep.
+        #expect(board.tell(.preparingForSleep(true)) == ["call camera willResignActive 2.25 s"])
+    }
+
+    @Test func calledOffSleepGoesOnWithinItsLimit_whenTheEdgeWasALateOne() throws {
+        var board = awakeBoard()
+        _ = board.sleepSignal(true)
+        _ = board.returned("camera")
+        board.monotonic += .seconds(1)
+        #expect(board.sleepSignal(false) == ["read PreparingForSleep"])
+        #expect(board.returned("camera") == ["call camera willEnterForeground 10 s"])
+        #expect(board.tell(.preparingForSleep(true)) == [])
+        #expect(board.core.device.sleepState == .preparing)
+        #expect(board.pass(.milliseconds(3500)) == ["freeze camera"])
+        #expect(board.frozen("camera") == ["release sleep"])
+    }
+
+    @Test func wakeByHandIsDenied_whileLogindWaitsForUs() throws {
+        var board = awakeBoard()
+        _ = board.sleepSignal(true)
+        #expect(
+            board.ask(1, .sleep(start: false, logical: true)) == ["reply 1: denied, logind prepares a sleep"])
+        #expect(board.core.device.sleepState == .preparing)
+    }
+
+    @Test func questionIsAskedAgain_whenLoginVanishesBeforeItsAnswer() throws {
+        var board = awakeBoard()
+        board.fallAsleep()
+        #expect(board.pass(.seconds(30)) == ["read PreparingForSleep"])
+        #expect(board.tell(appear(sleeping: true)) == ["take shutdown", "read PreparingForSleep"])
+        #expect(board.tell(.preparingForSleep(true)) == [])
+        #expect(board.tell(.loginUnavailable) == [])
+        // Nobody is left who could say more.
+        #expect(board.pass(.seconds(30)) == ["thaw camera", "call camera willEnterForeground 10 s"])
+    }
+}

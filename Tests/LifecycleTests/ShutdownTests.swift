@@ -1,0 +1,165 @@
+import Lifecycle
+import Testing
+
+@Suite struct ShutdownTests {
+    private func board(_ change: (inout AppPolicy) -> Void = { _ in }) -> Board {
+        var board = Board([
+            app("storage", change),
+            app("camera") {
+                $0.after = ["storage"]; change(&$0)
+            },
+        ])
+        board.login()
+        board.start()
+        return board
+    }
+
+    @Test func appsEndInWavesAndTheLockIsReleased_whenTheBoardShutsDown() throws {
+        var board = board()
+        // 4.5 s for two waves.
+        #expect(board.shutdownSignal(true) == ["call camera willTerminate shutdown 2.25 s"])
+        board.monotonic += .milliseconds(500)
+        #expect(board.returned("camera") == ["terminate camera"])
+        #expect(
+            board.exited("camera") == [
+                "report camera shutdown: the board shuts down or the supervisor was stopped", "clear camera",
+            ])
+        #expect(board.emptied("camera") == ["call storage willTerminate shutdown 4 s"])
+        #expect(board.returned("storage") == ["terminate storage"])
+        #expect(
+            board.exited("storage", .signalled(15)) == [
+                "report storage shutdown: the board shuts down or the supervisor was stopped", "clear storage",
+            ])
+        #expect(board.emptied("storage") == ["release shutdown"])
+        #expect(board.pass(.seconds(3600)) == [])
+    }
+
+    @Test func waveIsKilledAndLeftBehind_whenItsTimeIsOver() throws {
+        var board = board()
+        _ = board.shutdownSignal(true)
+        #expect(board.pass(.milliseconds(2250)) == ["kill camera"])
+        #expect(board.pass(.milliseconds(250)) == ["unkillable camera", "call storage willTerminate shutdown 2 s"])
+        #expect(board.pass(.milliseconds(2000)) == ["kill storage"])
+        #expect(board.pass(.milliseconds(250)) == ["unkillable storage", "release shutdown"])
+    }
+
+    @Test func frozenAppsAreKilledWithoutACall_whenTheBoardShutsDown() throws {
+        var board = board { $0.start = .background }
+        #expect(board.shutdownSignal(true) == ["kill camera"])
+        _ = board.exited("camera", .signalled(9))
+        #expect(board.emptied("camera") == ["kill storage"])
+    }
+
+    @Test func runningHandlerIsAwaited_whenTheBoardShutsDown() throws {
+        var board = Board([app("camera")])
+        board.login()
+        _ = board.tell(.started)
+        _ = board.spawned("camera")
+        #expect(board.shutdownSignal(true) == [])
+        #expect(board.returned("camera") == ["call camera willTerminate shutdown 4.5 s"])
+    }
+
+    @Test func daemonLeaves_whenAllAppsAreGone() throws {
+        var board = board()
+        // Nobody waits but the apps' own time.
+        #expect(board.tell(.stopRequested) == ["call camera willTerminate shutdown 5 s"])
+        #expect(board.tell(.stopRequested) == [])
+        _ = board.returned("camera")
+        #expect(board.pass(.seconds(5)) == ["kill camera"])
+        _ = board.exited("camera", .signalled(9))
+        #expect(board.emptied("camera") == ["call storage willTerminate shutdown 5 s"])
+        _ = board.returned("storage")
+        _ = board.exited("storage")
+        #expect(board.emptied("storage") == ["stop daemon"])
+    }
+
+    @Test func daemonLeavesAtOnce_whenNothingRuns() throws {
+        var board = Board([])
+        #expect(board.tell(.stopRequested) == ["stop daemon"])
+    }
+
+    @Test func endedAndQueuedAppsComeBack_whenTheShutdownIsCancelled() throws {
+        var board = board()
+        _ = board.shutdownSignal(true)
+        _ = board.returned("camera")
+        _ = board.exited("camera")
+        _ = board.emptied("camera")
+        #expect(board.shutdownSignal(false) == [])
+        // storage was asked to end already: it comes back when it has, and its client after it.
+        _ = board.returned("storage")
+        _ = board.exited("storage")
+        #expect(board.emptied("storage") == ["spawn storage restart"])
+        _ = board.spawned("storage")
+        #expect(board.returned("storage") == ["call storage didBecomeActive 10 s", "spawn camera restart"])
+    }
+
+    @Test func appEndedByAnOperatorStaysDown_whenTheShutdownIsCancelled() throws {
+        var board = Board([app("camera")])
+        board.login()
+        board.start()
+        _ = try board.ask(1, .terminate(board.id("camera"), force: false))
+        _ = board.shutdownSignal(true)
+        _ = board.returned("camera")
+        _ = board.exited("camera")
+        _ = board.emptied("camera")
+        #expect(board.shutdownSignal(false) == ["take shutdown"])
+    }
+
+    @Test func nothingIsLaunched_whileShuttingDown() throws {
+        var board = Board([app("camera") { $0.restartDelay = .seconds(1) }])
+        board.login()
+        board.start()
+        _ = board.exited("camera", .signalled(11))
+        _ = board.emptied("camera")
+        #expect(board.shutdownSignal(true) == ["release shutdown"])
+        #expect(board.pass(.seconds(60)) == [])
+        #expect(
+            try board.ask(1, .launch(board.id("camera"), background: false)) == ["reply 1: denied, shutting down"])
+        #expect(board.shutdownSignal(false) == ["take shutdown", "spawn camera restart"])
+    }
+
+    @Test func sleepLockIsReleasedInTime_whenASleepComesDuringTheEnd() throws {
+        var board = board()
+        _ = board.tell(.stopRequested)
+        // camera is busy ending; storage waits for its wave.
+        #expect(board.sleepSignal(true) == ["call storage willResignActive 2.25 s"])
+        _ = board.returned("storage")
+        #expect(board.returned("storage") == [])
+        #expect(board.pass(.milliseconds(4500)) == ["freeze camera"])
+        #expect(board.frozen("camera") == ["freeze storage"])
+        #expect(board.frozen("storage") == ["release sleep"])
+        board.slept = .seconds(60)
+        #expect(
+            board.sleepSignal(false) == [
+                "take sleep", "thaw storage", "thaw camera", "call storage willEnterForeground 10 s",
+            ])
+        // What is left of its 5 s.
+        #expect(board.pass(.milliseconds(499)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["kill camera"])
+    }
+
+    @Test func frozenAppsAreEnded_whenTheDaemonStopsDuringASleep() throws {
+        var board = board()
+        board.fallAsleep()
+        #expect(board.tell(.stopRequested) == ["kill camera"])
+        _ = board.exited("camera", .signalled(9))
+        #expect(board.emptied("camera") == ["kill storage"])
+        _ = board.exited("storage", .signalled(9))
+        #expect(board.emptied("storage") == ["stop daemon"])
+    }
+
+    @Test func everyAppIsReached_whenTheOrderChangesDuringTheEnd() throws {
+        var board = Board([app("a"), app("b"), app("c") { $0.after = ["a", "b"] }])
+        board.start()
+        #expect(board.tell(.stopRequested) == ["call c willTerminate shutdown 5 s"])
+        // Now b is above what is being ended.
+        let reordered = [app("a"), app("b") { $0.after = ["c"] }, app("c") { $0.after = ["a"] }]
+        #expect(board.tell(.configured(reordered, DevicePolicy())) == ["call b willTerminate shutdown 5 s"])
+        _ = board.exited("b")
+        #expect(board.emptied("b") == [])
+        _ = board.exited("c")
+        #expect(board.emptied("c") == ["call a willTerminate shutdown 5 s"])
+        _ = board.exited("a")
+        #expect(board.emptied("a") == ["stop daemon"])
+    }
+}

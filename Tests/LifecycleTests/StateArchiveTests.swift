@@ -1,0 +1,91 @@
+import Lifecycle
+import Testing
+
+/// A daemon that starts again from its snapshot stands where the last one stood.
+@Suite struct StateArchiveTests {
+    /// A board that writes its state down and reads it back after every event, and one that never does.
+    private struct Twins {
+        var plain: Board
+        var archived: Board
+        var steps = 0
+
+        init(_ apps: [AppPolicy]) {
+            plain = Board(apps)
+            archived = Board(apps)
+        }
+
+        mutating func take(_ step: (inout Board) throws -> [String]) throws {
+            let bytes = archived.core.archived()
+            archived.core = try #require(DeviceLifecycle(archive: bytes))
+            #expect(archived.core == plain.core)
+            #expect(archived.core.archived() == bytes)
+            #expect(try step(&archived) == step(&plain))
+            #expect(archived.core.nextDeadline == plain.core.nextDeadline)
+            steps += 1
+        }
+    }
+
+    private let steps: [(inout Board) throws -> [String]] = [
+        {
+            $0.login(); return []
+        }, { $0.tell(.started) }, { $0.spawned("storage") }, { $0.ready("storage") },
+        { $0.returned("storage") }, { $0.spawned("camera") }, { $0.returned("camera") }, { $0.returned("camera") },
+        { $0.returned("storage") }, { $0.pass(.seconds(2)) },
+        { try $0.ask(1, .background($0.id("camera"))) }, { $0.returned("camera") }, { $0.returned("camera") },
+        { $0.frozen("camera") }, { try $0.ask(2, .activate($0.id("camera"))) }, { $0.returned("camera") },
+        { $0.returned("camera") }, { $0.sleepSignal(true) }, { $0.ask(3, .sleep(start: true, logical: false)) },
+        { $0.returned("camera") }, { $0.pass(.seconds(1)) }, { $0.pass(.seconds(4)) },
+        { $0.exited("storage", .signalled(9)) }, { $0.emptied("storage") }, { $0.frozen("camera") },
+        { $0.pass(.seconds(30)) }, { $0.tell(.preparingForSleep(true)) },
+        {
+            $0.slept = .seconds(60); return $0.tell(.woke)
+        },
+        { $0.tell(.lockRefused(.sleep)) }, { $0.tell(.preparingForSleep(true)) }, { $0.sleepSignal(false) },
+        { $0.spawned("storage") }, { $0.pass(.seconds(1)) },
+        { try $0.ask(4, .terminate($0.id("camera"), force: false)) }, { $0.pass(.seconds(20)) },
+        { $0.shutdownSignal(true) }, { $0.pass(.seconds(1)) }, { $0.exited("storage", .exited(0)) },
+        { $0.emptied("storage") }, { $0.pass(.seconds(9)) }, { $0.shutdownSignal(false) }, { $0.tell(.stopRequested) },
+    ]
+
+    private var apps: [AppPolicy] {
+        [
+            app("camera") {
+                $0.after = ["storage"]; $0.liveness = .seconds(60)
+            },
+            app("storage") {
+                $0.readiness = .notify; $0.restartDelay = .zero
+            },
+        ]
+    }
+
+    @Test func nothingIsLost_whenReadBackAfterEachStep() throws {
+        var twins = Twins(apps)
+        for step in steps { try twins.take(step) }
+        #expect(twins.steps == steps.count)
+    }
+
+    @Test func damagedStateIsRefusedOrHarmless_whateverByteIsWrong() throws {
+        var board = Board(apps)
+        for step in steps.prefix(21) { _ = try step(&board) }
+        let bytes = board.core.archived()
+        for index in stride(from: 0, to: bytes.count, by: 1) {
+            var damaged = bytes
+            damaged[index] = index % 3 == 0 ? UInt8(ascii: "9") : index % 3 == 1 ? UInt8(ascii: "x") : 0xff
+            _ = DeviceLifecycle(archive: damaged)
+            #expect(DeviceLifecycle(archive: Array(bytes[..<index])) == nil)
+        }
+    }
+
+    @Test(arguments: ["", " ", "1", "2 ", "1 99999999999999999999 ", "-", "1 5:abc ", "1 0 0 0 0 1000000000000 "])
+    func textThatIsNoStateIsRefused_whenRead(_ text: String) {
+        #expect(DeviceLifecycle(archive: Array(text.utf8)) == nil)
+    }
+
+    @Test func stateOfAnotherVersionIsRefused_whenRead() {
+        var bytes = DeviceLifecycle().archived()
+        bytes[0] += 1
+        #expect(DeviceLifecycle(archive: bytes) == nil)
+        #expect(DeviceLifecycle(archive: DeviceLifecycle().archived()) == DeviceLifecycle())
+        #expect(DeviceLifecycle(archive: DeviceLifecycle().archived() + [32]) == nil)
+    }
+}

@@ -1,0 +1,156 @@
+import Lifecycle
+import Testing
+
+@Suite struct StopTests {
+    private func running(_ change: (inout AppPolicy) -> Void = { _ in }) -> Board {
+        var board = Board([
+            app("camera") {
+                $0.restart = .always; change(&$0)
+            }
+        ])
+        board.login()
+        board.start()
+        return board
+    }
+
+    private func terminate(_ board: inout Board, force: Bool = false) throws -> [String] {
+        try board.ask(1, .terminate(board.id("camera"), force: force))
+    }
+
+    @Test func appIsCalledThenSignalledThenKilled_whenItDoesNotGo() throws {
+        var board = running()
+        #expect(try terminate(&board) == ["call camera willTerminate user 5 s"])
+        #expect(board.pass(.seconds(2)) == [])
+        #expect(board.returned("camera") == ["terminate camera"])
+        #expect(try board.view("camera").taskState == .terminating)
+        // What is left of the 5 s.
+        #expect(board.pass(.milliseconds(2999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["kill camera"])
+        #expect(
+            board.exited("camera", .signalled(9)) == [
+                "report camera watchdog: process-exit: the app did not exit within 5 s of being asked to",
+                "clear camera",
+            ])
+        #expect(board.emptied("camera") == ["reply 1: done"])
+    }
+
+    @Test func signalIsTheCall_whenThereIsNoDelegate() throws {
+        var board = running { $0.handlers = [] }
+        #expect(try terminate(&board) == ["terminate camera"])
+        #expect(board.pass(.seconds(5)) == ["kill camera"])
+    }
+
+    @Test func everythingIsKilledAtOnce_whenForced() throws {
+        var board = running()
+        #expect(try terminate(&board, force: true) == ["kill camera"])
+        #expect(try terminate(&board) == [])
+        #expect(
+            board.exited("camera", .signalled(9)) == [
+                "report camera user: ended by an operator, at once", "clear camera",
+            ])
+        #expect(board.emptied("camera") == ["reply 1: done", "reply 1: done"])
+    }
+
+    @Test func suspendedAppIsKilledWithoutACall_whenEnded() throws {
+        var board = running { $0.start = .background }
+        #expect(try terminate(&board) == ["kill camera"])
+    }
+
+    @Test func runningHandlerReturnsFirst_whenEnded() throws {
+        var board = running()
+        _ = try board.ask(2, .background(board.id("camera")))
+        #expect(try terminate(&board) == [])
+        #expect(board.returned("camera") == ["call camera willTerminate user 5 s"])
+    }
+
+    @Test func waitForReadyIsNoHandler_whenEnded() throws {
+        var board = Board([app("camera") { $0.readiness = .notify }])
+        _ = board.tell(.started)
+        _ = board.spawned("camera")
+        _ = board.returned("camera")
+        #expect(try terminate(&board) == ["call camera willTerminate user 5 s"])
+    }
+
+    @Test func replyIsEnough_whenEndedWhileReadyIsAwaitedToo() throws {
+        var board = Board([app("camera") { $0.readiness = .notify }])
+        _ = board.tell(.started)
+        _ = board.spawned("camera")
+        #expect(try terminate(&board) == [])
+        #expect(board.returned("camera") == ["call camera willTerminate user 5 s"])
+    }
+
+    @Test func appIsKilledAsSoonAsItStarts_whenEndedWhileSpawning() throws {
+        var board = Board([app("camera")])
+        _ = board.tell(.started)
+        #expect(try terminate(&board) == [])
+        #expect(board.spawned("camera") == ["kill camera"])
+        _ = board.exited("camera", .signalled(9))
+        #expect(board.emptied("camera") == ["reply 1: done"])
+    }
+
+    @Test func unkillableProcessIsNamedAndNothingReplacesIt_whenInDState() throws {
+        var board = running()
+        _ = try terminate(&board, force: true)
+        #expect(board.pass(.milliseconds(4999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["unkillable camera"])
+        #expect(try board.ask(2, .launch(board.id("camera"), background: false)) == [])
+        #expect(board.pass(.seconds(600)) == [])
+        _ = board.exited("camera", .signalled(9))
+        #expect(board.emptied("camera") == ["spawn camera user"])
+    }
+
+    @Test func appEndsByItsOwnWish_whenItSaysStopping() throws {
+        var board = running()
+        #expect(board.stopping("camera") == [])
+        #expect(try board.view("camera").taskState == .terminating)
+        #expect(board.stopping("camera") == [])
+        #expect(board.exited("camera") == ["report camera exit: exited by itself", "clear camera"])
+        _ = board.emptied("camera")
+        #expect(board.pass(.milliseconds(100)) == ["spawn camera restart"])
+    }
+
+    @Test func appIsKilled_whenItSaysStoppingAndStays() throws {
+        var board = running()
+        _ = board.stopping("camera")
+        #expect(board.pass(.seconds(5)) == ["kill camera"])
+        #expect(
+            board.exited("camera", .signalled(9)) == [
+                "report camera watchdog: process-exit: the app did not exit within 5 s of being asked to",
+                "clear camera",
+            ])
+    }
+
+    @Test func appIsAskedAfterAll_whenItSaysStoppingAndAnOperatorEndsIt() throws {
+        var board = running()
+        _ = board.stopping("camera")
+        #expect(try terminate(&board) == ["terminate camera"])
+        #expect(board.exited("camera") == ["report camera user: ended by an operator", "clear camera"])
+    }
+
+    @Test func stoppingLieDoesNotHoldUpTheSleep_whenOneIsPrepared() throws {
+        var board = running { $0.allowances[.willTerminate] = .seconds(60) }
+        _ = board.stopping("camera")
+        #expect(board.sleepSignal(true) == [])
+        #expect(board.pass(.milliseconds(4500)) == ["freeze camera"])
+        #expect(board.frozen("camera") == ["release sleep"])
+    }
+
+    @Test func exitMayBeExtended_whenTheAppAsks() throws {
+        var board = running()
+        _ = try terminate(&board)
+        _ = board.pass(.seconds(4))
+        #expect(board.tell(.extendTimeout(board.last("camera"), .seconds(100))) == [])
+        _ = board.pass(.seconds(6))
+        #expect(board.returned("camera") == ["terminate camera"])
+        // 15 s in all.
+        #expect(board.pass(.milliseconds(4999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["kill camera"])
+    }
+
+    @Test func extensionEndsWithTheShutdown_whenTheBoardGoesDown() throws {
+        var board = running()
+        _ = board.shutdownSignal(true)
+        #expect(board.tell(.extendTimeout(board.last("camera"), .seconds(100))) == [])
+        #expect(board.pass(.milliseconds(4500)) == ["kill camera"])
+    }
+}

@@ -1,0 +1,112 @@
+import Lifecycle
+
+/// The core's effects as lines, so that a test reads as a story: "call camera willResignActive 2.25 s".
+extension Board {
+    /// What one event leads to, without notices and announcements.
+    mutating func tell(_ event: Event) -> [String] {
+        let effects = handle(event)
+        return lines(effects)
+    }
+
+    /// What time alone leads to.
+    mutating func pass(_ time: Nanoseconds) -> [String] {
+        let effects = wait(time)
+        return lines(effects)
+    }
+
+    /// The board gives no time: nobody is woken in between.
+    mutating func stall(_ time: Nanoseconds) -> [String] {
+        monotonic += time
+        return tell(.woke)
+    }
+
+    // What an app, or the shell on its behalf, says of its last instance.
+    mutating func spawned(_ name: String) -> [String] { tell(.spawned(last(name))) }
+    mutating func returned(_ name: String) -> [String] { tell(.handlerReturned(last(name), openCall(name))) }
+    mutating func frozen(_ name: String) -> [String] { tell(.frozen(last(name))) }
+    mutating func exited(_ name: String, _ status: ExitStatus = .exited(0)) -> [String] {
+        tell(.exited(last(name), status))
+    }
+    mutating func emptied(_ name: String) -> [String] { tell(.groupEmptied(last(name))) }
+    mutating func ready(_ name: String) -> [String] { tell(.ready(last(name))) }
+    mutating func ping(_ name: String) -> [String] { tell(.ping(last(name))) }
+    mutating func stopping(_ name: String) -> [String] { tell(.stopping(last(name))) }
+    mutating func ask(_ id: Int64, _ request: Request) -> [String] {
+        tell(.requested(RequestID(rawValue: id), request))
+    }
+    mutating func sleepSignal(_ start: Bool, delayMax: Nanoseconds = .seconds(5)) -> [String] {
+        let effects = prepareForSleep(start, delayMax: delayMax)
+        return lines(effects)
+    }
+    mutating func shutdownSignal(_ start: Bool, delayMax: Nanoseconds = .seconds(5)) -> [String] {
+        tell(.prepareForShutdown(start, delayMax: delayMax, signalled: monotonic))
+    }
+
+    /// The whole way to sleep, with everybody prompt.
+    mutating func fallAsleep() {
+        let first = prepareForSleep(true)
+        _ = obey(first)
+    }
+
+    func last(_ name: String) -> InstanceID { instances[name] ?? InstanceID(rawValue: -1) }
+    func openCall(_ name: String) -> CallID { calls[last(name)] ?? CallID(rawValue: -1) }
+
+    /// Notes who is who among what the core has asked for.
+    mutating func remember(_ effects: [Effect]) {
+        for effect in effects {
+            if case .spawn(let app, let instance, _, _) = effect {
+                let name = core.view(of: app)?.name ?? "?"
+                instances[name] = instance
+                names[instance] = name
+            } else if case .call(let instance, let call, _, _) = effect {
+                calls[instance] = call
+            }
+        }
+    }
+
+    func lines(_ effects: [Effect]) -> [String] { effects.map(line) }
+
+    private func name(_ instance: InstanceID) -> String { names[instance] ?? "?" }
+
+    private func line(_ effect: Effect) -> String {
+        switch effect {
+        case .spawn(_, let instance, let reason, let background):
+            "spawn \(name(instance)) \(reason.name)\(background ? " background" : "")"
+        case .call(let instance, _, let call, let deadline):
+            "call \(name(instance)) \(call.handler)\(told(call)) \(deadline.text)"
+        case .terminate(let instance): "terminate \(name(instance))"
+        case .kill(let instance): "kill \(name(instance))"
+        case .clear(let instance): "clear \(name(instance))"
+        case .freeze(let instance): "freeze \(name(instance))"
+        case .thaw(let instance): "thaw \(name(instance))"
+        case .nameCulprits(let instance, let stuck): "\(stuck) \(name(instance))"
+        case .takeLock(let kind): "take \(kind)"
+        case .releaseLock(let kind): "release \(kind)"
+        case .readPreparingForSleep: "read PreparingForSleep"
+        case .report(let end): "report \(end.name) \(end.reason.namespace.name): \(end.reason.explanation)"
+        case .reply(let id, let outcome): "reply \(id.rawValue): \(text(outcome))"
+        case .note(let notice): "note \(notice)"
+        case .appChanged(let app): "changed \(core.view(of: app)?.name ?? "?")"
+        case .deviceChanged: "device changed"
+        case .stopDaemon: "stop daemon"
+        }
+    }
+
+    private func told(_ call: HandlerCall) -> String {
+        switch call {
+        case .didFinishLaunching(let reason): " \(reason.name)"
+        case .willTerminate(let reason): " \(reason)"
+        case .didBecomeActive, .willResignActive, .didEnterBackground, .willEnterForeground: ""
+        }
+    }
+
+    private func text(_ outcome: RequestOutcome) -> String {
+        switch outcome {
+        case .done: "done"
+        case .sleepReady(let sleep, let killed): "sleep \(sleep) ready, killed \(killed)"
+        case .notRunning: "not running"
+        case .appEnded(let end): "ended by \(end.reason.namespace.name)"
+        case .denied(let reason): "denied, \(reason)"
+        }
+    }
+}

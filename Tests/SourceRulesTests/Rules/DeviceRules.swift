@@ -1,0 +1,63 @@
+extension Rule {
+    /// What runs always stays inside what Embedded Swift compiles, on one thread.
+    static let device = [
+        Rule(name: "device targets import targets of the package only") { tree in
+            let own = Set(tree.targets.map(\.name))
+            return try tree.deviceTargets.flatMap { target in
+                try tree.swift(in: "Sources/\(target.name)").flatMap { file in
+                    try file.imports().filter { !own.contains($0.module) }.map {
+                        file.violation($0.line, "\($0.module) does not belong in what curfewd links")
+                    }
+                }
+            }
+        },
+        Rule(name: "device targets have no concurrency") { tree in
+            let pattern = try Pattern(#"\b(async|await|actor)\b|\bTask\s*(\{|\(|\.detached|\.init|<)|@MainActor\b"#)
+            return tree.deviceTargets.flatMap { target in
+                tree.swift(in: "Sources/\(target.name)").flatMap {
+                    $0.violations(of: pattern, "curfewd has one thread: no async, await, actor or Task")
+                }
+            }
+        },
+        Rule(name: "the list of device targets is found") { tree in
+            tree.deviceTargets.contains { $0.name == "curfewd" }
+                ? [] : [Violation(path: "Package.swift", line: 0, message: "no target curfewd with `device` settings")]
+        },
+    ]
+
+    /// Dependencies point inward.
+    static let imports = [
+        Rule(name: "leaf modules import SystemCalls and C modules only") { tree in
+            let others = SourceTree.pure + ["Configuration", "Supervision"]
+            let leaves = tree.deviceTargets.filter { $0.kind == "target" && !others.contains($0.name) }
+            return try leaves.flatMap { leaf in
+                try tree.swift(in: "Sources/\(leaf.name)").flatMap { file in
+                    try file.imports().filter {
+                        $0.module != "SystemCalls" && !isCModule($0.module)
+                    }.map { file.violation($0.line, "the leaf module \(leaf.name) imports \($0.module)") }
+                }
+            }
+        },
+        Rule(name: "few import the core") { tree in
+            let allowed: Set = ["Configuration", "Supervision", "CurfewCommands", "curfew"]
+            return try tree.swift(in: "Sources").filter { !allowed.contains($0.target ?? "") }.flatMap { file in
+                try file.imports().filter { SourceTree.pure.contains($0.module) }.map {
+                    file.violation($0.line, "\($0.module) is for Configuration, Supervision, the CLI and tests")
+                }
+            }
+        },
+    ]
+
+    private static func isCModule(_ name: String) -> Bool {
+        name.hasPrefix("C") && name.dropFirst().first?.isUppercase == true
+    }
+}
+
+extension SourceFile {
+    /// The modules imported, with the lines from 0.
+    func imports() throws -> [(module: String, line: Int)] {
+        let kinds = "(?:(?:struct|class|enum|protocol|typealias|func|var|let)\\s+)?"
+        let pattern = try Pattern(#"^\s*(?:(?:@\w+(?:\([^)]*\))?|[a-z]+)\s+)*?import\s+"# + kinds + #"(\w+)"#)
+        return code.indices.flatMap { line in pattern.groups(in: code[line]).map { ($0, line) } }
+    }
+}

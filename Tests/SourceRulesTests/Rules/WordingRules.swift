@@ -1,0 +1,77 @@
+extension Rule {
+    /// Names and words.
+    static let wording = [
+        Rule(name: "no Utils, Helpers, Manager or Common") { tree in
+            let empty = #"\w*(?:Utils?|Utilit(?:y|ies)|Helpers?|Managers?|Common)(?=[A-Z_.+/\-]|\b)"#
+            let types = try Pattern(#"\b(?:struct|class|enum|protocol|actor|typealias)\s+(\#(empty))"#)
+            let parts = try Pattern("(?:^|/)(?i:utils?|helpers?|managers?|common)(?:[./]|$)|\(empty)")
+            let message = "the name says nothing: name the concept"
+            return tree.files.flatMap { file in
+                (parts.isFound(in: file.path) ? [Violation(path: file.path, line: 0, message: message)] : [])
+                    + (file.language == .swift || file.language == .c ? file.violations(of: types, message) : [])
+            }
+        },
+        Rule(name: "nothing is left to do") { tree in
+            let words = try Pattern(#"\b(TODO|FIXME|XXX|HACK)\b|\b(?i:placeholder|scaffold)|[a-z]Scaffold"#)
+            return tree.files.filter { !$0.isIn("Tests/SourceRulesTests") }.flatMap { file in
+                file.lines.indices.filter { words.isFound(in: file.lines[$0]) }.map {
+                    file.violation($0, "finish it, or file an issue: \(words.groups(in: file.lines[$0]))")
+                }
+            }
+        },
+        Rule(name: "tests do not sleep") { tree in
+            let message = "wait for the event, with a bound (or say `not a wait: why` in a comment on this line)"
+            let calls = try Pattern(
+                #"(?<![.\w])(?<!func )(?<!def )(?:sleep|usleep|nanosleep|clock_nanosleep)\s*\(\s*[^)\s]"#
+                    + #"|\b(?:Task|Thread|time|asyncio|Glibc|CLinux)\.(?:u|nano)?sleep\b|\bsleepForTimeInterval\b"#)
+            let tests = tree.files.filter { $0.isIn("Tests") && $0.language != .text && $0.language != .shell }
+            return tests.flatMap { file in
+                file.violations(of: calls, message).filter { !file.lines[$0.line - 1].contains(" not a wait: ") }
+            }
+        },
+        Rule(name: "public declarations carry a doc comment") { tree in
+            try tree.swift(in: "Sources").flatMap { file in
+                try file.undocumented().map { file.violation($0, "a public declaration without a doc comment") }
+            }
+        },
+    ]
+
+    /// Where things stand.
+    static let layout = [
+        Rule(name: "entry points have under 50 lines") { tree in
+            tree.targets.filter { $0.kind == "executableTarget" }.flatMap { target in
+                tree.swift(in: "Sources/\(target.name)").filter { $0.lines.count >= 50 }.map {
+                    $0.violation(49, "an entry point only starts things: under 50 lines")
+                }
+            }
+        },
+        Rule(name: "the top level is small") { tree in
+            let allowed: Set = [
+                "Package.swift", "Sources", "Tests", "deploy", "hardware-profiles", "README.md", "LICENSE",
+            ]
+            let entries = Set(tree.files.compactMap { $0.path.split(separator: "/").first.map(String.init) }).sorted()
+            return entries.filter { !$0.hasPrefix(".") && !allowed.contains($0) }.map {
+                Violation(path: $0, line: 0, message: "does not belong at the top level")
+            }
+        },
+    ]
+}
+
+extension SourceFile {
+    /// Lines (from 0) of public types, functions and subscripts without a doc comment. Let off are properties,
+    /// initialisers and enum cases, which their type's comment may explain; operators; functions whose whole body
+    /// stands on the line; and what a protocol of the standard library asks for.
+    func undocumented() throws -> [Int] {
+        let attributes = #"(?:@\w+(?:\([^)]*\))?\s+)*"#
+        let modifiers = #"(?:(?:static|final|mutating|consuming|borrowing|nonisolated|indirect|class)\s+)*"#
+        let kinds = "(?:struct|class|enum|protocol|actor|typealias|func|subscript|macro)"
+        let declaration = try Pattern("^\\s*\(attributes)(?:public|open)\\s+\(modifiers)\(kinds)\\b")
+        let explained = try Pattern(#"\bfunc\s+(?:[^\w`\s]|(?:hash\(into|next\())|\bfunc\b.*\{.*\}\s*$|\bRawValue\b"#)
+        return code.indices.filter { index in
+            guard declaration.isFound(in: code[index]), !explained.isFound(in: code[index]) else { return false }
+            let above = lines[..<index].reversed().map { $0.drop(while: { $0 == " " }) }
+            let first = above.first { !$0.hasPrefix("@") && !$0.hasPrefix("#") && !$0.hasPrefix("// swift-format") }
+            return first?.hasPrefix("///") != true && first?.hasSuffix("*/") != true
+        }
+    }
+}

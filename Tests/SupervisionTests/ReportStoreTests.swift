@@ -1,0 +1,86 @@
+import CLinux
+import SystemCalls
+import Testing
+import Varlink
+
+@testable import Lifecycle
+@testable import Supervision
+
+@Suite struct ReportStoreTests {
+    /// A directory of its own, removed with everything in it.
+    private func withDirectory(_ body: (String) throws -> Void) throws {
+        var template = Array("/tmp/curfew-reports-XXXXXX".utf8CString)
+        try #require(mkdtemp(&template) != nil)
+        let path = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+        defer {
+            for name in (try? Files.list(path)) ?? [] { try? Files.remove(path + "/" + name) }
+            rmdir(path)
+        }
+        try body(path)
+    }
+
+    private func report(_ id: Int, _ name: String = "camera", explanation: String = "x") -> Report {
+        let reason = TerminationReason(
+            namespace: .watchdog, code: TerminationReason.watchdogCode, explanation: explanation)
+        let termination = Termination(
+            app: AppID(rawValue: 0), name: name, instance: InstanceID(rawValue: 1), reason: reason,
+            handler: .didEnterBackground, allowance: .seconds(5), taken: .seconds(5), uptime: .seconds(60),
+            phase: .inactive, sleep: 3)
+        return Report(
+            id: id, time: 1_709_251_199_999_000_000, termination: termination, cpuNanoseconds: 1_500_000_000,
+            output: ["last words"])
+    }
+
+    @Test func whatWasWrittenIsReadBackByASuccessor() throws {
+        try withDirectory { directory in
+            let store = ReportStore(directory: directory)
+            let first = store.nextID()
+            try store.append(report(first))
+            let successor = ReportStore(directory: directory)
+            let kept = successor.all()
+            #expect(kept.count == 1)
+            #expect(kept.first?["code"]?.stringValue == "0x8badf00d")
+            #expect(kept.first?["event"]?.stringValue == "DidEnterBackground")
+            #expect(kept.first?["timeAllowance"]?.doubleValue == 5)
+            #expect(kept.first?["output"]?.arrayValue?.first?.stringValue == "last words")
+            #expect(successor.nextID() == first + 1)
+        }
+    }
+
+    @Test func aLineCutShortLosesNoOther() throws {
+        try withDirectory { directory in
+            let store = ReportStore(directory: directory)
+            try store.append(report(1))
+            let path = directory + "/reports.jsonl"
+            let whole = try Files.read(path)
+            try Files.replace(path, with: whole + whole.prefix(40))
+            let successor = ReportStore(directory: directory)
+            try successor.append(report(2))
+            #expect(successor.all().compactMap { $0["report"]?.stringValue } == ["1", "2"])
+        }
+    }
+
+    @Test func theFileIsBegunAnew_whenLong() throws {
+        try withDirectory { directory in
+            let store = ReportStore(directory: directory)
+            let long = String(repeating: "y", count: 10_000)
+            for id in 1...60 { try store.append(report(id, explanation: long)) }
+            #expect(Files.exists(directory + "/reports.jsonl.1"))
+            let sizes = try Files.list(directory).map { try Files.read(directory + "/" + $0).count }
+            #expect(sizes.allSatisfy { $0 <= ReportStore.fileLimit + 20_000 })
+            #expect(store.all().last?["report"]?.stringValue == "60")
+            #expect(ReportStore(directory: directory).nextID() == 61)
+        }
+    }
+
+    @Test func reportsAreKeptInMemory_whenTheyCannotBeWritten() throws {
+        try withDirectory { directory in
+            // A file where the directory should be: nothing can be written, as on a full disk.
+            try Files.replace(directory + "/state", with: [])
+            let store = ReportStore(directory: directory + "/state")
+            #expect(throws: SystemError.self) { try store.append(report(store.nextID())) }
+            #expect(store.all().count == 1)
+            #expect(store.nextID() == 2)
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import EventLoop
+import MessageBus
+import SystemCalls
+
+/// A loop with a logind client, and what it has told.
+final class LogindFixture {
+    let loop: EventLoop
+    let client: LogindClient
+    private(set) var events: [LoginEvent] = []
+
+    init(_ address: String, limits: LogindClient.Limits = LogindClient.Limits()) throws {
+        loop = try EventLoop()
+        client = try LogindClient(event: loop.handle, priority: 0, address: address, limits: limits)
+        client.onEvent = { [unowned self] in events.append($0) }
+        client.start()
+    }
+
+    /// Started, and logind found.
+    static func connected(to bus: PrivateBus, limits: LogindClient.Limits = LogindClient.Limits()) throws
+        -> LogindFixture
+    {
+        let fixture = try LogindFixture(bus.address, limits: limits)
+        try fixture.wait { $0.isAvailable }
+        fixture.clear()
+        return fixture
+    }
+
+    func clear() { events = [] }
+
+    /// Runs the loop until an event of this kind is among those told.
+    @discardableResult
+    func wait(for isWanted: (LoginEvent) -> Bool) throws -> LoginEvent {
+        try loop.run { events.contains(where: isWanted) }
+        guard let event = events.first(where: isWanted) else { throw TimedOut() }
+        return event
+    }
+
+    func wait(count: Int) throws { try loop.run { events.count >= count } }
+
+    /// Takes a lock; its descriptor.
+    func take(_ kind: LockKind) throws -> Int32 {
+        client.takeLock(kind, mode: .delay)
+        guard case .lockTaken(kind, let descriptor) = try wait(for: { $0.isLockTaken(kind) }) else { throw TimedOut() }
+        return descriptor
+    }
+}
+
+extension LoginEvent {
+    var isAvailable: Bool { if case .available = self { true } else { false } }
+    var isUnavailable: Bool { if case .unavailable = self { true } else { false } }
+    var isLockRefused: Bool { if case .lockRefused = self { true } else { false } }
+    var isSleepEdge: Bool { if case .prepareForSleep = self { true } else { false } }
+    func isLockTaken(_ wanted: LockKind) -> Bool { if case .lockTaken(wanted, _) = self { true } else { false } }
+
+    /// Without the time, for comparison.
+    var short: String {
+        switch self {
+        case .available: "available"
+        case .unavailable: "unavailable"
+        case .prepareForSleep(let start, let delay, _): "sleep \(start) \(delay.map { "\($0)" } ?? "-")"
+        case .prepareForShutdown(let start, let delay, _): "shutdown \(start) \(delay.map { "\($0)" } ?? "-")"
+        case .lockTaken(let kind, _): "taken \(kind.name)"
+        case .lockRefused(let kind, _): "refused \(kind.name)"
+        case .lockLost(let kind): "lost \(kind.name)"
+        case .preparingForSleep(let value): "preparing \(value.map { "\($0)" } ?? "-")"
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import CLinux
+import SystemCalls
+import Testing
+import Varlink
+
+/// Running out of descriptors, in processes of their own: the limit is a process's.
+struct DescriptorExhaustionTests {
+    @Test func clientsAreTurnedAwayWithoutSpinning() async {
+        await #expect(processExitsWith: .success) {
+            let scarcity = try Scarcity()
+            // One more takes the last free descriptor, then there are none.
+            scarcity.fill()
+            let first = scarcity.connect(0)
+            let second = scarcity.connect(1)
+            scarcity.loop.runUntilQuiet()
+            #expect(first.receive().ended && second.receive().ended)
+            #expect(scarcity.server.connectionCount == 0)
+            #expect(scarcity.failures.first?.errno == .tooManyFiles)
+            #expect(scarcity.server.wantsAccept)
+            // Turned away once each, and then it is quiet.
+            #expect(scarcity.loop.wakes <= 2)
+
+            scarcity.release()
+            let third = scarcity.connect(2)
+            scarcity.loop.runUntilQuiet()
+            #expect(!third.receive().ended)
+            #expect(scarcity.server.connectionCount == 1)
+            #expect(third.receive() == Received("", ended: false))
+        }
+    }
+
+    @Test func withoutAReserveItWaitsForAConnectionToEnd() async {
+        await #expect(processExitsWith: .success) {
+            let scarcity = try Scarcity()
+            let inside = scarcity.connect(0)
+            scarcity.loop.runUntilQuiet()
+            #expect(scarcity.server.connectionCount == 1)
+            scarcity.stealReserve()
+            let outside = scarcity.connect(1)
+            scarcity.loop.runUntilQuiet()
+            #expect(!scarcity.server.wantsAccept)
+            let wakes = scarcity.loop.wakes
+            scarcity.loop.runUntilQuiet()
+            #expect(scarcity.loop.wakes == wakes)
+            #expect(!outside.receive().ended)
+
+            inside.shutdownWriting()
+            scarcity.loop.runUntilQuiet()
+            #expect(scarcity.server.wantsAccept)
+            #expect(scarcity.server.connectionCount == 1)
+        }
+    }
+}
+
+/// A server in a process whose descriptors can be made to run out.
+private final class Scarcity {
+    let loop = PollLoop()
+    let server: Server
+    private(set) var failures: [SystemError] = []
+    private let place: Workplace
+    private var clients: [RawPeer] = []
+    private var sockets: [Int32] = []
+    private var fillers: [FileDescriptorBox] = []
+
+    init() throws {
+        place = try Workplace()
+        let service = try Service(product: "test", version: "0", url: "")
+        server = Server(try Listener(path: place.path("socket"), mode: 0o600), service)
+        // The clients' sockets are there before the descriptors run out.
+        for _ in 0..<4 {
+            let socket = linux_unix_socket()
+            sockets.append(socket)
+            clients.append(RawPeer(socket: FileDescriptor(owning: socket)))
+        }
+        server.onAcceptFailed = { [weak self] in self?.failures.append($0) }
+        loop.add(server)
+    }
+
+    func connect(_ index: Int) -> RawPeer {
+        #expect(linux_unix_connect(sockets[index], server.path) == 0)
+        return clients[index]
+    }
+
+    func fill() {
+        var limit = rlimit(rlim_cur: 200, rlim_max: 200)
+        #expect(setrlimit(RLIMIT_NOFILE, &limit) == 0)
+        while true {
+            let descriptor = linux_dup_cloexec(0)
+            if descriptor < 0 { break }
+            fillers.append(FileDescriptorBox(descriptor))
+        }
+        #expect(Errno.current == .tooManyFiles)
+    }
+
+    func release() { fillers = [] }
+
+    /// Leaves not even the server's reserve: the limit is put below every number that is in use.
+    func stealReserve() {
+        fill()
+        var limit = rlimit(rlim_cur: 3, rlim_max: 200)
+        #expect(setrlimit(RLIMIT_NOFILE, &limit) == 0)
+        raiseWhenOneEnds()
+    }
+
+    private func raiseWhenOneEnds() {
+        let ended = server.onDisconnected
+        server.onDisconnected = { [unowned self] connection, reason in
+            release()
+            var limit = rlimit(rlim_cur: 200, rlim_max: 200)
+            _ = setrlimit(RLIMIT_NOFILE, &limit)
+            ended?(connection, reason)
+        }
+    }
+}
