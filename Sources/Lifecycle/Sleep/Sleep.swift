@@ -128,6 +128,8 @@ extension DeviceLifecycle {
         next.isLogical = logical
         next.isAnnouncedByLogin = byLogin
         next.unsettled = sleep.unsettled
+        // logind may still have to say that an earlier one is over.
+        if !byLogin { next.echo = sleep.echo }
         next.allowanceEnd = .max
         next.forcedAt = .max
         next.release = .max
@@ -286,15 +288,16 @@ extension DeviceLifecycle {
         sleep.state = .awake
         sleep.recheckAt = nil
         sleep.isAllowanceOver = false
+        if heardFromLogin { sleep.echo = .none }
         if sleep.isAnnouncedByLogin, login.isAvailable {
             if !heardFromLogin {
                 sleep.echo = .end
-                sleep.recheckAt = now.monotonic + Self.cancellationDelay
             } else if wasHeld {
                 sleep.echo = .cancellation
                 emit(.readPreparingForSleep)
             }
         }
+        if sleep.echo == .end { sleep.recheckAt = now.monotonic + Self.cancellationDelay }
         takeLock(.sleep)
         for index in apps.indices.sorted(by: { (apps[$0].level, $0) < (apps[$1].level, $1) }) {
             apps[index].instance?.freezeReasons.remove(.sleep)
