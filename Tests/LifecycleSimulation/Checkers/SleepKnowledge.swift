@@ -26,7 +26,9 @@ struct SleepKnowledge {
         switch event {
         case .prepareForSleep(let start, _, _): edge(start, fromLogin: true, scene)
         // Whether it is a new sleep or one that has just ended cannot be told.
-        case .preparingForSleep(true): isSurelyAwake = false
+        case .preparingForSleep(true):
+            isSurelyAwake = false
+            isLogical = false
         // logind does one thing at a time: its sleep is over.
         case .prepareForShutdown(true, _, _): if !isLogical { isCertain = false }
         case .preparingForSleep(_): if !isLogical { isCertain = false }
@@ -46,6 +48,7 @@ struct SleepKnowledge {
             isCertain = false
             return
         }
+        if !logical { isLogical = false }
         // A board that is shutting down is not walked to sleep any more.
         guard !scene.chronicle.isStopping, !scene.chronicle.isShuttingDown else { return }
         // It may have joined a sleep that is about to end for reasons of its own.
