@@ -12,7 +12,7 @@ func say(_ line: String, to descriptor: Int32 = STDOUT_FILENO) {
     }
 }
 
-/// Seeds one after the other, with a line of progress each second, until one fails.
+/// Seeds one after the other, with a line of progress each second, until one fails (or to the end, where asked).
 struct Run {
     private let arguments: Arguments
     private let currentFile: Int32
@@ -44,6 +44,7 @@ struct Run {
                 "\(done) of \(arguments.seeds) seeds, \(steps) steps, \(Int(Double(steps) / max(taken, 0.001)))/s, "
                     + "\(virtual.rawValue / 3_600_000_000_000) h of virtual time in \(Int(taken)) s")
         }
+        var failed = 0
         for seed in arguments.from..<(arguments.from &+ arguments.seeds) {
             note(seed)
             let outcome = simulate(seed: seed, limits: limits)
@@ -51,14 +52,17 @@ struct Run {
             steps += outcome.steps
             virtual += outcome.virtualTime
             if arguments.wantsTrace || outcome.violation != nil { tell(outcome) }
-            if outcome.violation != nil { return 1 }
+            if outcome.violation != nil {
+                failed += 1
+                if !arguments.keepsGoing { return 1 }
+            }
             if Self.seconds() - lastLine >= 1 {
                 lastLine = Self.seconds()
                 progress()
             }
         }
         progress()
-        return 0
+        return failed == 0 ? 0 : 1
     }
 
     private func note(_ seed: UInt64) {
@@ -68,7 +72,9 @@ struct Run {
     }
 
     private func tell(_ outcome: SimulationOutcome) {
-        for line in outcome.trace.suffix(arguments.wantsTrace ? .max : 60) { say(line) }
+        if !arguments.keepsGoing {
+            for line in outcome.trace.suffix(arguments.wantsTrace ? .max : 60) { say(line) }
+        }
         if let violation = outcome.violation {
             say(
                 "seed \(outcome.seed) breaks \(violation.checker) (\(violation.checker.rawValue)) at step "

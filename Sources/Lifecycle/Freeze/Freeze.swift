@@ -13,7 +13,7 @@ extension DeviceLifecycle {
         apps[index].instance?.freezeReasons = reasons
         if reasons.isEmpty {
             thaw(index)
-        } else if instance.freezer == .thawed, mayFreeze(index) {
+        } else if instance.freezer == .thawed, canFreeze, apps[index].policy.suspend, mayFreeze(index) {
             freeze(index)
         }
     }

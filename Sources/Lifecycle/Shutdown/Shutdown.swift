@@ -8,6 +8,8 @@ struct Shutdown: Equatable {
     var stopsDaemon = false
     /// MONOTONIC: when the last app must be gone; nil: each app's own allowance is the limit.
     var end: Nanoseconds?
+    /// Between `end` and logind's limit.
+    var margin = Nanoseconds.zero
     /// The level of the apps that are being ended; nil before the first wave.
     var wave: Int?
     var waveEnd: Nanoseconds?
@@ -28,9 +30,11 @@ extension DeviceLifecycle {
         guard start else { return cancelShutdown() }
         guard !shutdown.isAnnounced else { return }
         shutdown.isAnnounced = true
+        shutdown.margin = policy.sleepMargin
         if login.locks[.shutdown] == .held {
             let limit = login.delayMax ?? Login.defaultDelayMax
-            shutdown.end = min(signalled, now.monotonic) + limit - min(policy.sleepMargin, limit / 2)
+            shutdown.margin = min(policy.sleepMargin, limit / 2)
+            shutdown.end = min(signalled, now.monotonic) + limit - shutdown.margin
         } else {
             shutdown.end = now.monotonic + policy.sleepAllowanceWithoutLogind
         }
@@ -81,12 +85,23 @@ extension DeviceLifecycle {
             levels.append(apps[index].level)
         }
         guard let highest = levels.max() else { return finishShutdown() }
-        if let wave = shutdown.wave, highest >= wave { return }
+        if let wave = shutdown.wave, highest >= wave { return joinWave(wave) }
         shutdown.wave = highest
         shutdown.isWaveForced = false
         shutdown.waveEnd = shutdown.end.map { now.monotonic + ($0 - now.monotonic) / Int64(levels.count) }
         for index in apps.indices where apps[index].level == highest && holdsUpShutdown(index) {
             if !wasEndedByOperator(index) { apps[index].endedForShutdown = true }
+            stop(index, Self.shutdownReason, limit: shutdown.waveEnd)
+        }
+    }
+
+    /// A reload has moved apps into the present wave or before it: they are ended with it.
+    private mutating func joinWave(_ wave: Int) {
+        for index in apps.indices where apps[index].level >= wave && holdsUpShutdown(index) {
+            guard let instance = apps[index].instance, instance.isAlive || instance.stage == .spawning,
+                instance.stop == nil, instance.cause == nil
+            else { continue }
+            apps[index].endedForShutdown = true
             stop(index, Self.shutdownReason, limit: shutdown.waveEnd)
         }
     }
@@ -113,8 +128,8 @@ extension DeviceLifecycle {
         guard shutdown.isRunning, !shutdown.isOver, let end = shutdown.waveEnd, end <= now.monotonic else { return }
         let isForced = shutdown.isWaveForced
         shutdown.isWaveForced = true
-        shutdown.waveEnd = isForced ? nil : now.monotonic + policy.sleepMargin / 2
-        for index in apps.indices where apps[index].level == shutdown.wave && holdsUpShutdown(index) {
+        shutdown.waveEnd = isForced ? nil : now.monotonic + shutdown.margin / 2
+        for index in apps.indices where apps[index].level >= shutdown.wave ?? 0 && holdsUpShutdown(index) {
             if isForced {
                 nameCulprits(index, .unkillable)
             } else {

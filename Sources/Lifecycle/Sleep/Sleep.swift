@@ -110,7 +110,8 @@ extension DeviceLifecycle {
             sleep.isAnnouncedByLogin = true
             boundSleep(since: since)
         case .asleep:
-            if !logical, sleep.isLogical {
+            // Whoever says so means it now: an answer that is on its way is about what was before.
+            if !logical {
                 sleep.isLogical = false
                 sleep.recheckAt = now.monotonic + Self.cancellationDelay
             }
@@ -151,9 +152,10 @@ extension DeviceLifecycle {
             sleep.since = since
             sleep.allowance = limit - margin
             sleep.allowanceEnd = since + sleep.allowance
-            sleep.forcedAt = since + limit - margin / 2
-            sleep.release = since + limit - margin / 5
         }
+        // Each on its own: the later end of two allowances may have the smaller margin.
+        sleep.forcedAt = min(sleep.forcedAt, since + limit - margin / 2)
+        sleep.release = min(sleep.release, since + limit - margin / 5)
         if sleep.allowance < Self.leastSleepAllowance { overAllowance() }
     }
 

@@ -97,6 +97,7 @@ extension Shutdown {
         archive.value(&isAnnounced)
         archive.value(&stopsDaemon)
         archive.optional(&end, .zero) { $0.value(&$1) }
+        archive.value(&margin)
         archive.optional(&wave, 0) { $0.value(&$1) }
         archive.optional(&waveEnd, .zero) { $0.value(&$1) }
         archive.value(&isWaveForced)

@@ -38,7 +38,8 @@ final class SimulatedProcess {
     var frozenSince: Nanoseconds?
     var killAsked = false
     var clearAsked = false
-    var saidReady = false
+    /// READY=1 is what its launch waits for, by the policy of when it was spawned.
+    var awaitsReady = false
     /// SIGTERM came while it was frozen, or before exec: handled later.
     var terminationPending = false
     /// What it was doing when it was frozen, with the time it still needs.

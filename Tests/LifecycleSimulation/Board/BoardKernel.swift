@@ -163,9 +163,7 @@ extension SimulatedBoard {
         guard process.stage == .alive else { return }
         switch deed {
         case .returns(let call): hear(.handlerReturned(process.instance, call))
-        case .says(let event):
-            if case .ready = event { process.saidReady = true }
-            hear(event)
+        case .says(let event): hear(event)
         case .exits(let status): end(process, status)
         }
     }

@@ -31,8 +31,8 @@ extension SimulatedBoard {
         if process.stage == .starting { return "is starting" }
         if process.stage == .exited { return "is being cleared" }
         if process.killAsked { return "is being killed" }
+        if process.awaitsReady { return "is not ready" }
         if process.freezeAsked, !process.isFrozen { return "is being frozen" }
-        if process.policy.readiness == .notify, !process.saidReady { return "is not ready" }
         return nil
     }
 

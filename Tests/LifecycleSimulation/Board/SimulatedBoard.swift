@@ -130,6 +130,7 @@ final class SimulatedBoard {
         if case .requested(let id, _) = given { openRequests.append(id) }
         if case .requestAbandoned(let id) = given { openRequests.removeAll { $0 == id } }
         noteConnection(given)
+        noteReadiness(given)
         let before = asked
         asked = core.nextDeadline
         let step = Step(number: steps, event: given, effects: effects, at: at, askedBefore: before, asksNow: asked)
@@ -168,6 +169,13 @@ final class SimulatedBoard {
         guard event == .loginUnavailable else { return }
         login.isConnected = false
         login.connection += 1
+    }
+
+    private func noteReadiness(_ event: Event) {
+        if case .spawned(let instance) = event, let process = process(instance) {
+            process.awaitsReady = directory.entry(process.app)?.policy.readiness == .notify
+        }
+        if case .ready(let instance) = event { process(instance)?.awaitsReady = false }
     }
 
     private func armTimer() {

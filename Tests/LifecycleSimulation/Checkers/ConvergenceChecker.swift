@@ -22,9 +22,9 @@ final class ConvergenceChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         if case .releaseLock(let kind) = effect { locks[Int(kind.rawValue)] = false }
-        if case .stopDaemon = effect, let process = scene.board.processes.first(where: { $0.stage == .alive }) {
-            let isNamed = scene.chronicle.record(process.instance)?.isKillAsked == true
-            if !isNamed { violate("the daemon leaves and \(scene.name(process.instance)) runs", scene) }
+        guard case .stopDaemon = effect else { return }
+        for record in scene.chronicle.records where record.isAlive && record.isSpawned && !record.isKillAsked {
+            violate("the daemon leaves and \(scene.name(record.instance)) runs", scene)
         }
     }
 

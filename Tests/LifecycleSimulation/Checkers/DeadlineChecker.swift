@@ -18,7 +18,8 @@ final class DeadlineChecker: Checker {
         let instance: InstanceID
         let start: Nanoseconds
         var lost = Nanoseconds.zero
-        /// Between the order to freeze and the thaw, frozen or not: the core cannot count that.
+        /// What the core may leave out beside that: between the order to freeze and the thaw, frozen or not, and what it
+        /// cannot tell around a stall.
         var held = Nanoseconds.zero
         var heldSince = Nanoseconds.zero
         var heldAtCall = Nanoseconds.zero
@@ -93,6 +94,7 @@ final class DeadlineChecker: Checker {
         for watch in watches {
             guard scene.chronicle.record(watch.instance)?.isFreezeAsked == false else { continue }
             watch.lost += excess
+            watch.held += excess + excess + .seconds(1)
         }
     }
 

@@ -12,20 +12,23 @@ struct SleepKnowledge {
     /// Only edges of a logical sleep have been heard: nothing but an edge ends it.
     private(set) var isLogical = false
     private var isSurelyAwake = true
-    private var releasedAt: Nanoseconds?
+    /// The last `true` edge, or the release: 30 s later a sleep may end for lack of any other sign.
+    private var lastSign: Nanoseconds?
     private var asleepBefore: Nanoseconds?
 
     mutating func hear(_ event: Event, _ scene: Scene) {
         let asleep = scene.step.at.boottime - scene.step.at.monotonic
         let hasSlept = asleepBefore.map { asleep > $0 } ?? false
         asleepBefore = asleep
-        let isOverdue = releasedAt.map { scene.now - $0 >= .seconds(30) } ?? false
+        let isOverdue = lastSign.map { scene.now - $0 >= .seconds(30) } ?? false
         mayHaveEnded = !isLogical && (hasSlept || isOverdue)
         if mayHaveEnded { isCertain = false }
         switch event {
         case .prepareForSleep(let start, _, _): edge(start, fromLogin: true, scene)
         // Whether it is a new sleep or one that has just ended cannot be told.
-        case .preparingForSleep(true): isSurelyAwake = false
+        case .preparingForSleep(true):
+            isSurelyAwake = false
+            isLogical = false
         // logind does one thing at a time: its sleep is over.
         case .prepareForShutdown(true, _, _): if !isLogical { isCertain = false }
         case .preparingForSleep(_): if !isLogical { isCertain = false }
@@ -45,17 +48,18 @@ struct SleepKnowledge {
             isCertain = false
             return
         }
+        if !logical { isLogical = false }
         // A board that is shutting down is not walked to sleep any more.
         guard !scene.chronicle.isStopping, !scene.chronicle.isShuttingDown else { return }
         // It may have joined a sleep that is about to end for reasons of its own.
         if logical, !isSurelyAwake, !isCertain { return }
         isLogical = logical && (isSurelyAwake || isCertain && isLogical)
         isSurelyAwake = false
-        if !isCertain { releasedAt = nil }
+        if !logical || !isCertain { lastSign = scene.now }
         isCertain = true
     }
 
     mutating func see(_ effect: Effect, _ scene: Scene) {
-        if case .note(.sleepReleased) = effect { releasedAt = scene.now }
+        if case .note(.sleepReleased) = effect { lastSign = scene.now }
     }
 }
