@@ -92,7 +92,8 @@ public enum Daemon {
                 paths.lock, errno: .busy)
         }
         _ = ftruncate(lock.rawValue, 0)
-        try lock.writeAll(Array("\(getpid())".utf8))
+        // For whoever finds it taken; a full /run must not keep a board's apps from starting.
+        try? lock.writeAll(Array("\(getpid())".utf8))
         return lock
     }
 

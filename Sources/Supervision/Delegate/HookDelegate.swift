@@ -68,14 +68,14 @@ final class HookDelegate: DelegateChannel {
             do throws(SpawnError) {
                 hook = try ChildProcess.spawn(request)
             } catch {
-                throw SystemError(error.text, "", errno: error.errno)
+                throw error.systemError
             }
             child = hook
             source = try supervisor.loop.watch(hook.descriptor, .readable) { [unowned(unsafe) self] _ in
                 didEnd(call, handler.handler)
             }
         } catch {
-            throw LaunchFailure(code: error.errno.rawValue, text: error.operation)
+            throw LaunchFailure(code: error.errno.rawValue, text: error.text)
         }
     }
 

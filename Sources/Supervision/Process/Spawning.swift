@@ -68,12 +68,12 @@ extension Supervisor {
             do throws(SpawnError) {
                 child = try ChildProcess.spawn(request)
             } catch {
-                throw SystemError(error.text, "", errno: error.errno)
+                throw error.systemError
             }
             channel?.didSpawn()
             try process.started(child)
         } catch {
-            throw LaunchFailure(code: error.errno.rawValue, text: error.operation)
+            throw LaunchFailure(code: error.errno.rawValue, text: error.text)
         }
     }
 
