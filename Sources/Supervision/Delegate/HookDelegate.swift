@@ -54,6 +54,7 @@ final class HookDelegate: DelegateChannel {
             }
             if let pid = process.mainPID { request.environment.append("MAINPID=\(pid)") }
             request.credentials = credentials
+            request.limits = supervisor.appLimits
             request.workingDirectory = app.configuration.workingDirectory ?? "/"
             request.umask = app.configuration.umask ?? 0o022
             let output = try supervisor.openOutput(app)

@@ -58,6 +58,7 @@ extension Supervisor {
                 case .none: nil
                 }
             var request = app.spawnRequest(credentials, reason, paths, notify: app.notify?.path)
+            request.limits = appLimits
             request.controlGroupDescriptor = directoryDescriptor
             request.standardOutput = output.output
             request.standardError = output.error
