@@ -4,7 +4,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { JANSSON_OBJECT, JANSSON_ARRAY, JANSSON_STRING, JANSSON_INTEGER, JANSSON_REAL, JANSSON_TRUE, JANSSON_FALSE, JANSSON_NULL };
+enum {
+    JANSSON_OBJECT = JSON_OBJECT,
+    JANSSON_ARRAY = JSON_ARRAY,
+    JANSSON_STRING = JSON_STRING,
+    JANSSON_INTEGER = JSON_INTEGER,
+    JANSSON_REAL = JSON_REAL,
+    JANSSON_TRUE = JSON_TRUE,
+    JANSSON_FALSE = JSON_FALSE,
+    JANSSON_NULL = JSON_NULL,
+};
 
 static inline int jansson_type(const json_t *value) { return (int)json_typeof(value); }
 static inline const char *jansson_error_text(const json_error_t *error) { return error->text; }

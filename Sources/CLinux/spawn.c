@@ -1,9 +1,14 @@
 #include "CLinux.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
 
 #include "clone_vfork.h"
+
+#ifndef CLOSE_RANGE_UNSHARE
+#define CLOSE_RANGE_UNSHARE 2
+#endif
 
 // The kernel's signal set and the number of signals, not glibc's, which keeps two for itself.
 enum { KERNEL_SIGNALS = 64, KERNEL_SIGSET_BYTES = 8 };
@@ -11,6 +16,9 @@ enum { KERNEL_SIGNALS = 64, KERNEL_SIGSET_BYTES = 8 };
 // What parent and child share while the parent stands still: the child has its own stack, but the same memory.
 struct start {
     const struct linux_spawn_request *request;
+    bool shares_table;  // the child has the parent's descriptors, not a copy, until `leave_table`
+    int low_end;        // and then keeps those below this
+    int sources[LINUX_SPAWN_MAX_DESCRIPTORS];
     char **arguments, **environment;
     bool write_group;
     int highest_target;
@@ -18,7 +26,7 @@ struct start {
     int moved[LINUX_SPAWN_MAX_DESCRIPTORS];  // sources, out of the way of all targets
     uid_t own_uid;
     gid_t own_gid;
-    volatile bool reached_exec;
+    volatile bool reached_exec, cannot_leave;
     volatile int step, error, detail;
 };
 
@@ -33,6 +41,18 @@ CHILD static bool fails(struct start *start, int step, int detail) {
     start->detail = detail;
     start->step = step;
     return false;
+}
+
+// A copy of the table would be one of thousands of descriptors, each to be closed again: this copies the low ones only.
+CHILD static bool leave_table(struct start *start) {
+    if (!start->shares_table) return true;
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, start->low_end, ~0U, CLOSE_RANGE_UNSHARE) == 0) return true;
+#else
+    errno = ENOSYS;
+#endif
+    start->cannot_leave = true;
+    return fails(start, LINUX_SPAWN_DESCRIPTORS, 0);
 }
 
 CHILD static bool join_group(struct start *start) {
@@ -72,7 +92,7 @@ CHILD static bool arrange_descriptors(struct start *start) {
     const struct linux_spawn_request *request = start->request;
     int above = start->highest_target + 1;
     for (size_t i = 0; i < request->descriptor_count; i++) {
-        int source = request->descriptors[i].source;
+        int source = start->sources[i];
         if (source < 0) source = (int)syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC);
         int moved = source < 0 ? -1 : (int)syscall(SYS_fcntl, source, F_DUPFD_CLOEXEC, above);
         if (moved < 0) return fails(start, LINUX_SPAWN_DESCRIPTORS, request->descriptors[i].target);
@@ -138,7 +158,7 @@ CHILD static void write_pid(char *slot) {
 
 CHILD static bool prepare_child(struct start *start) {
     const struct linux_spawn_request *request = start->request;
-    if (!join_group(start)) return false;
+    if (!leave_table(start) || !join_group(start)) return false;
     if (syscall(SYS_setsid) < 0) return fails(start, LINUX_SPAWN_SESSION, 0);
     if (!reset_signals(start) || !arrange_descriptors(start) || !set_limits(start)) return false;
     if (request->umask >= 0) syscall(SYS_umask, request->umask);
@@ -198,13 +218,13 @@ static bool order_targets(struct start *start) {
 // The child's pid or -errno. The parent stands still until the child has left its memory, by exec or by its end.
 static long start_child(struct start *start, bool into_group, int *pidfd) {
     _Alignas(16) unsigned char stack[32 * 1024];
-    start->reached_exec = false;
+    start->reached_exec = start->cannot_leave = false;
     start->step = start->error = start->detail = 0;
     start->write_group = !into_group;
     *pidfd = -1;
     uint64_t flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD;
     struct clone3_arguments arguments = {
-        .flags = into_group ? flags | CLONE3_INTO_CGROUP : flags,
+        .flags = flags | (into_group ? CLONE3_INTO_CGROUP : 0) | (start->shares_table ? CLONE_FILES : 0),
         .pidfd = (uintptr_t)pidfd,
         .exit_signal = SIGCHLD,
         .stack = (uintptr_t)stack,
@@ -212,7 +232,7 @@ static long start_child(struct start *start, bool into_group, int *pidfd) {
         .cgroup = into_group ? (uint64_t)start->request->group : 0,
     };
     long pid = clone3_with_stack(&arguments, run, start);
-    if (pid != -ENOSYS || into_group) return pid;
+    if (pid != -ENOSYS || into_group || start->shares_table) return pid;
     // A seccomp filter, or an architecture without the lines for it.
     pid = clone(run, stack + sizeof stack, (int)flags | SIGCHLD, start, pidfd);
     return pid < 0 ? -errno : pid;
@@ -229,6 +249,41 @@ static void discard_child(int pidfd, struct linux_exit *end) {
 static bool died_early(int pidfd) {
     struct pollfd wait = {.fd = pidfd, .events = POLLIN};
     return poll(&wait, 1, 100) == 1;
+}
+
+// Low descriptors of our own, /dev/null until something is to be passed on: then it is here while the child starts.
+enum { SLOTS = 8 };
+static pthread_mutex_t slots_in_use = PTHREAD_MUTEX_INITIALIZER;
+static int slots[SLOTS], slot_count, null_device = -1;
+static bool cannot_share;
+
+static bool make_slots(void) {
+    if (null_device < 0) null_device = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null_device < 0) return false;
+    for (; slot_count < SLOTS; slot_count++) {
+        slots[slot_count] = fcntl(null_device, F_DUPFD_CLOEXEC, 3);
+        if (slots[slot_count] < 0) return false;
+    }
+    return true;
+}
+
+// Makes what is passed on known by low numbers, so that the child needs no copy of all the others. False: it does.
+static bool fill_slots(struct start *start) {
+    const struct linux_spawn_request *request = start->request;
+    if (cannot_share || request->descriptor_count > SLOTS || !make_slots()) return false;
+    start->low_end = 3;
+    for (size_t i = 0; i < request->descriptor_count; i++) {
+        if (slots[i] >= start->low_end) start->low_end = slots[i] + 1;
+        if (request->descriptors[i].source < 0) continue;
+        if (dup3(request->descriptors[i].source, slots[i], O_CLOEXEC) < 0) return false;
+        start->sources[i] = slots[i];
+    }
+    return true;
+}
+
+static void empty_slots(const struct start *start) {
+    for (size_t i = 0; i < start->request->descriptor_count && i < (size_t)slot_count; i++)
+        dup3(null_device, slots[i], O_CLOEXEC);
 }
 
 static void attempt(struct start *start, bool into_group, struct linux_spawn_result *result) {
@@ -269,13 +324,27 @@ void linux_spawn(const struct linux_spawn_request *request, struct linux_spawn_r
     if (!start.arguments || !start.environment) {
         result->error = ENOMEM;
     } else {
+        pthread_mutex_lock(&slots_in_use);
+        for (size_t i = 0; i < request->descriptor_count; i++) start.sources[i] = request->descriptors[i].source;
         bool into_group = request->group >= 0 && !request->write_group;
+        // The child that walks into its group needs a descriptor of it, with whatever number that has.
+        start.shares_table = (into_group || request->group < 0) && fill_slots(&start);
         attempt(&start, into_group, result);
+        if (start.cannot_leave) {
+            cannot_share = true;
+            start.shares_table = false;
+            attempt(&start, into_group, result);
+        }
         // Where clone cannot place the child (an old kernel, a seccomp filter), and where it is killed at birth since
         // its group and ours have not seen the same number of cgroup.kill (Linux 6.18), it walks in by itself. If that
         // fails too, the second failure says more.
-        bool refused = result->step == LINUX_SPAWN_CLONE || result->step == LINUX_SPAWN_KILLED;
-        if (into_group && refused) attempt(&start, false, result);
+        bool refused = result->step == LINUX_SPAWN_CLONE || (into_group && result->step == LINUX_SPAWN_KILLED);
+        if (refused && (into_group || start.shares_table)) {
+            start.shares_table = false;
+            attempt(&start, false, result);
+        }
+        if (slot_count > 0) empty_slots(&start);
+        pthread_mutex_unlock(&slots_in_use);
     }
     free(start.arguments);
     free(start.environment);

@@ -9,8 +9,8 @@
 namespace {
 thread_local std::jmp_buf *way_out = nullptr;
 
-// toml++ states in assertions what it believes of its input, and malformed input has proved it wrong. A bad file must not
-// end the daemon: parsing is left, the half built tree is lost, and the file counts as bad.
+// toml++ states in assertions what it believes of its input, and malformed input has proved it wrong. A bad file must
+// not end the daemon: parsing is left, the half built tree is lost, and the file counts as bad.
 [[noreturn]] void give_up() {
     if (!way_out) std::abort();
     std::longjmp(*way_out, 1);

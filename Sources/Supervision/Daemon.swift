@@ -13,8 +13,8 @@ public enum Daemon {
     /// The version of the daemon and its interfaces.
     public static let version = "0.1.0"
 
-    /// arguments: without the program's name. Returns the exit status: 0 after SIGTERM, 1 when it cannot run, 2 for wrong
-    /// arguments.
+    /// arguments: without the program's name. Returns the exit status: 0 after SIGTERM, 1 when it cannot run, 2 for
+    /// wrong arguments.
     public static func run(_ arguments: [String]) -> Int32 {
         let options: DaemonOptions
         switch DaemonOptions.parse(arguments) {

@@ -79,7 +79,8 @@ import Testing
             "profile = \"../x\"", 1,
             "'profile' is \"../x\"; expected \"auto\" or the name of a hardware profile (letters, digits, -, _ and .)"),
         BadFile(
-            "[sleep]\nmargin = \"50ms\"", 2, "'margin' in [sleep] is \"50ms\"; expected a duration from 100 ms to 60 s"),
+            "[sleep]\nmargin = \"50ms\"", 2,
+            "'margin' in [sleep] is \"50ms\"; expected a duration from 100 ms to 60 s"),
         BadFile(
             "[sleep]\nmargin = \"10s\"", 2,
             "'margin' in [sleep] (10 s) must be less than 'allowance-without-logind' (5 s)"),

@@ -18,7 +18,7 @@ final class ConnectionEndTests {
         loop.add(connection)
         connection.onRequest = { [unowned self] request in
             requests.append(request)
-            request.onCancelled = { [unowned self] in cancelled += 1 }
+            request.onCancelled = { [weak self] in self?.cancelled += 1 }
         }
     }
 

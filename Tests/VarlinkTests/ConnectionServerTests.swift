@@ -15,7 +15,7 @@ final class ConnectionServerTests {
         connection = Connection(owning: pair.ours, role: .server)
         peer = RawPeer(socket: pair.theirs)
         loop.add(connection)
-        connection.onRequest = { [unowned self] in requests.append($0) }
+        connection.onRequest = { [weak self] in self?.requests.append($0) }
     }
 
     deinit { loop.stop() }
@@ -56,6 +56,19 @@ final class ConnectionServerTests {
         #expect(peer.receive().text == "{\"parameters\":{\"n\":7},\"continues\":true}\0")
         requests[0].reply(["n": 8])
         #expect(peer.receive().text == reply(8) + reply(1))
+    }
+
+    @Test func aStreamThatWaitedItsTurn() {
+        peer.send(call(0) + "{\"method\":\"a.S\",\"more\":true}\0")
+        loop.runUntilQuiet()
+        requests[1].reply(continuing: ["n": 1])
+        requests[1].reply(continuing: ["n": 2])
+        #expect(peer.receive().text == "")
+        requests[0].reply(["n": 0])
+        let stream = [Reply(["n": 1], continues: true), Reply(["n": 2], continues: true)].flatMap { $0.encode() }
+        #expect(peer.receive().text == reply(0) + String(decoding: stream, as: UTF8.self))
+        requests[1].reply(["n": 3])
+        #expect(peer.receive().text == reply(3))
     }
 
     @Test func continuingWithoutMoreIsExpectedMore() {

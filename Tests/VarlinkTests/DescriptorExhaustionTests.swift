@@ -72,7 +72,7 @@ private final class Scarcity {
             sockets.append(socket)
             clients.append(RawPeer(socket: FileDescriptor(owning: socket)))
         }
-        server.onAcceptFailed = { [unowned self] in failures.append($0) }
+        server.onAcceptFailed = { [weak self] in self?.failures.append($0) }
         loop.add(server)
     }
 

@@ -61,7 +61,7 @@ struct MessageDecoderTests {
     }
 
     @Test func manySmallMessagesTakeLinearTime() throws {
-        let count = 200_000
+        let count = 600_000
         var decoder = MessageDecoder()
         decoder.append([UInt8](repeating: 0, count: count))
         var taken = 0
@@ -73,8 +73,8 @@ struct MessageDecoderTests {
             }
         }
         #expect(taken == 2 * count - 1)
-        // Some 50 ms; hours if each append moved all.
-        #expect(time < .seconds(20))
+        // A second or two; more than 20 if each append moved all that is left.
+        #expect(time < .seconds(12))
     }
 }
 

@@ -18,7 +18,7 @@ final class ServerTests {
         path = place.path("io.curfew.Application")
         let service = try Service(product: "curfewd", version: "0.1", url: "https://example.org")
         server = Server(try Listener(path: path, mode: 0o600), service)
-        try service.register(ApplicationInterface.description) { [unowned self] in requests.append($0) }
+        try service.register(ApplicationInterface.description) { [weak self] in self?.requests.append($0) }
         server.admit = { [unowned self] peer in
             peers.append(peer)
             return admits
@@ -87,11 +87,9 @@ final class ServerTests {
             let text = try answer(to: String(decoding: call.encode().dropLast(), as: UTF8.self))
             #expect(try Reply.decode(Array(text.utf8).dropLast()) == Reply(["description": .string(description)]))
         }
+        let unknown = Call("org.varlink.service.GetInterfaceDescription", ["interface": "x.y"])
         #expect(
-            try answer(
-                to:
-                    "{\"method\":\"org.varlink.service.GetInterfaceDescription\",\"parameters\":{\"interface\":\"x.y\"}}"
-            )
+            try answer(to: String(decoding: unknown.encode().dropLast(), as: UTF8.self))
                 == error("InterfaceNotFound", "interface", "x.y"))
     }
 

@@ -10,7 +10,8 @@ struct ValidationTests {
             interface a.b
             type Kind (one, two)
             type Item (name: string, kind: ?Kind, sub: ?[]Item)
-            method M(b: bool, i: int, f: float, s: string, o: object, items: []Item, map: ?[string]int, last: ?string) -> (k: Kind)
+            method M(b: bool, i: int, f: float, s: string, o: object, items: []Item, map: ?[string]int, last: ?string)
+              -> (k: Kind)
             """)
     }
 

@@ -36,8 +36,8 @@ typedef struct {
     const ctoml_node *value;
 } ctoml_entry;
 
-// Never NULL, also for bytes that are not TOML. What nests deeper than 16 arrays or inline tables, or a line with more than
-// 256 dots (each may be a table in a table), is an error: trees are freed by recursion.
+// Never NULL, also for bytes that are not TOML. What nests deeper than 16 arrays or inline tables, or a line with
+// more than 256 dots (each may be a table in a table), is an error: trees are freed by recursion.
 // Without exceptions an allocation that fails aborts: the caller limits `length`.
 ctoml_document *ctoml_parse(const uint8_t *bytes, size_t length);
 void ctoml_free(ctoml_document *document);

@@ -8,7 +8,7 @@ struct PendingRequest: Equatable {
     /// For `phase`.
     var phase: ScenePhase
     /// The instance that was on its way out when the request came: its end is no answer.
-    var ignoring: InstanceID?
+    var leaving: InstanceID?
 }
 
 extension DeviceLifecycle {
@@ -40,6 +40,7 @@ extension DeviceLifecycle {
         if let launchDenial { return emit(.reply(id, .denied(launchDenial))) }
         forgive(index)
         if apps[index].instance?.stage != .spawning {
+            supersede(index, background ? .background : .active)
             queueLaunch(index, .user, phase: background ? .background : .active)
             if !background { sendOthersBack(index) }
         }
@@ -88,7 +89,7 @@ extension DeviceLifecycle {
         stop(index, reason, force: force)
         // Who waits for a launch that has not begun: it never will.
         deny("another request ended it") {
-            $0.app == index && $0.wish != .ended && (leaving == nil || $0.ignoring == leaving)
+            $0.app == index && $0.wish != .ended && (leaving == nil || $0.leaving == leaving)
         }
         wait(id, index, .ended)
     }
@@ -117,8 +118,10 @@ extension DeviceLifecycle {
         _ id: RequestID, _ index: Int, _ wish: PendingRequest.Wish, _ phase: ScenePhase = .active
     ) {
         var request = PendingRequest(id: id, app: index, wish: wish, phase: phase)
-        if let instance = apps[index].instance, instance.stage == .killing || instance.stage == .clearing {
-            request.ignoring = instance.id
+        if let instance = apps[index].instance,
+            wish == .ended || instance.stage == .killing || instance.stage == .clearing
+        {
+            request.leaving = instance.id
         }
         requests.append(request)
         touch(index)
@@ -152,7 +155,7 @@ extension DeviceLifecycle {
     /// The app ended while somebody waited for it to get anywhere.
     mutating func answerEnd(_ index: Int, _ termination: Termination) {
         answer(.appEnded(termination)) {
-            $0.app == index && $0.wish != .ended && $0.ignoring != termination.instance
+            $0.app == index && $0.wish != .ended && $0.leaving != termination.instance
         }
     }
 
@@ -164,8 +167,9 @@ extension DeviceLifecycle {
 
     private func isFulfilled(_ request: PendingRequest) -> Bool {
         let app = apps[request.app]
-        guard let instance = app.instance else { return request.wish == .ended && app.queuedLaunch == nil }
-        guard instance.stage == .running else { return false }
+        // Another one may be up by then.
+        if request.wish == .ended { return app.instance == nil || app.instance?.id != request.leaving }
+        guard let instance = app.instance, instance.stage == .running else { return false }
         switch request.wish {
         case .running: return instance.isLaunched && instance.call == nil && instance.phase == goal(request.app)
         case .phase:

@@ -71,7 +71,7 @@ extension DeviceLifecycle {
             emit(.note(.leftDown(AppID(rawValue: index), ends: apps[index].restart.endsInRow)))
             return
         }
-        let delay = apps[index].restart.nextDelay ?? policy.restartDelay
+        let delay = max(apps[index].restart.nextDelay ?? .zero, policy.restartDelay)
         apps[index].restart.nextDelay = delay.doubled(upTo: max(policy.restartDelayMax, delay))
         if delay == .zero {
             apps[index].queuedLaunch = .restart

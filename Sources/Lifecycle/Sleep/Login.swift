@@ -86,7 +86,7 @@ extension DeviceLifecycle {
             case .awake: emit(.readPreparingForSleep)
             // logind's clock runs for us after all.
             case .preparing: if sleep.isAnnouncedByLogin { boundSleep(since: sleep.since) }
-            case .asleep: if sleep.isAnnouncedByLogin { releaseLock(.sleep) }
+            case .asleep: releaseForSleep()
             }
         case .shutdown:
             if shutdown.isOver, shutdown.isAnnounced { releaseLock(.shutdown) }

@@ -116,7 +116,7 @@ extension DeviceLifecycle {
             }
             if byLogin {
                 sleep.isAnnouncedByLogin = true
-                releaseLock(.sleep)
+                releaseForSleep()
             }
         }
     }
@@ -128,6 +128,8 @@ extension DeviceLifecycle {
         next.isLogical = logical
         next.isAnnouncedByLogin = byLogin
         next.unsettled = sleep.unsettled
+        // logind may still have to say that an earlier one is over.
+        if !byLogin { next.echo = sleep.echo }
         next.allowanceEnd = .max
         next.forcedAt = .max
         next.release = .max
@@ -249,10 +251,9 @@ extension DeviceLifecycle {
         guard sleep.state == .preparing, touched.isEmpty else { return }
         let isLate = sleep.release <= now.monotonic
         guard sleep.unsettled == 0 || isLate else { return }
-        if sleep.unsettled > 0 { nameUnsettled() }
+        releaseForSleep()
         sleep.state = .asleep
         sleep.recheckAt = sleep.isLogical ? nil : now.monotonic + Self.cancellationDelay
-        if sleep.isAnnouncedByLogin { releaseLock(.sleep) }
         emit(
             .note(
                 .sleepReleased(
@@ -261,11 +262,20 @@ extension DeviceLifecycle {
         touchAll()
     }
 
+    /// Who still runs by then is named: the lock is never kept for it.
+    mutating func releaseForSleep() {
+        let isFreed = sleep.isAnnouncedByLogin && login.locks[.sleep] == .held
+        if sleep.unsettled > 0, sleep.state == .preparing || isFreed { nameUnsettled() }
+        if isFreed { releaseLock(.sleep) }
+    }
+
     private mutating func nameUnsettled() {
         for index in apps.indices where !apps[index].isSettledForSleep {
-            guard let stage = apps[index].instance?.stage else { continue }
+            guard let isAlive = apps[index].instance?.isAlive else { continue }
             apps[index].instance?.isNamed = false
-            nameCulprits(index, stage == .running || stage == .stopping ? .unfreezable : .unkillable)
+            nameCulprits(index, isAlive ? .unfreezable : .unkillable)
+            // That a sleep did not wait for its end does not mean that it is beyond killing.
+            if !isAlive { apps[index].instance?.isNamed = false }
         }
     }
 
@@ -278,15 +288,16 @@ extension DeviceLifecycle {
         sleep.state = .awake
         sleep.recheckAt = nil
         sleep.isAllowanceOver = false
+        if heardFromLogin { sleep.echo = .none }
         if sleep.isAnnouncedByLogin, login.isAvailable {
             if !heardFromLogin {
                 sleep.echo = .end
-                sleep.recheckAt = now.monotonic + Self.cancellationDelay
             } else if wasHeld {
                 sleep.echo = .cancellation
                 emit(.readPreparingForSleep)
             }
         }
+        if sleep.echo == .end { sleep.recheckAt = now.monotonic + Self.cancellationDelay }
         takeLock(.sleep)
         for index in apps.indices.sorted(by: { (apps[$0].level, $0) < (apps[$1].level, $1) }) {
             apps[index].instance?.freezeReasons.remove(.sleep)

@@ -67,7 +67,7 @@ extension PendingRequest {
         archive.value(&app)
         archive.raw(&wish)
         archive.raw(&phase)
-        archive.optional(&ignoring, InstanceID(rawValue: 0)) { $0.raw(&$1) }
+        archive.optional(&leaving, InstanceID(rawValue: 0)) { $0.raw(&$1) }
     }
 }
 

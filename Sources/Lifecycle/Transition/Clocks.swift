@@ -17,8 +17,9 @@ extension DeviceLifecycle {
         let late = now.monotonic - max(asked, last.monotonic)
         if late > Self.stallThreshold {
             // When it began is not known: it may have been soon after the last look. A little always counts, or a board
-            // that is late every time would never end a hanging app.
-            let lost = late + min(late, max(asked - last.monotonic - Self.stallThreshold, .zero))
+            // that is late every time would never end a hanging app. And what the apps have said meanwhile is still to
+            // be read.
+            let lost = late + max(Self.stallThreshold, min(late, asked - last.monotonic - Self.stallThreshold))
             for index in apps.indices where apps[index].instance?.isAlive == true {
                 apps[index].instance?.clock.credit(lost)
                 dueOfApp[index] = deadline(ofApp: index)?.at ?? .max

@@ -6,8 +6,8 @@ public struct BusError: Error, Equatable, Sendable {
     public let text: String
 }
 
-/// A D-Bus message that has arrived, read from its first field on. Valid only in the handler that was given it. A field of
-/// another type than the one asked for is nil.
+/// A D-Bus message that has arrived, read from its first field on. Valid only in the handler that was given it. A field
+/// of another type than the one asked for is nil.
 public struct Message {
     let pointer: OpaquePointer
 
@@ -44,8 +44,8 @@ public struct Message {
         return sd_bus_message_exit_container(pointer) >= 0 ? value : nil
     }
 
-    /// Calls `read` for each entry of a dictionary of variants (a{sv}), which reads the variant or returns false. False when the
-    /// message is malformed.
+    /// Calls `read` for each entry of a dictionary of variants (a{sv}), which reads the variant or returns false. False
+    /// when the message is malformed.
     public func readProperties(_ read: (String, Message) -> Bool) -> Bool {
         guard sd_bus_message_enter_container(pointer, Self.type("a"), "{sv}") > 0 else { return false }
         while true {

@@ -1,7 +1,7 @@
 public import SystemCalls
 
-/// Accepts connections at a socket and serves them. Its owner has the event loop: it watches `descriptor` for reading as
-/// long as `wantsAccept`, and every connection from `onConnected` to `onDisconnected`.
+/// Accepts connections at a socket and serves them. Its owner has the event loop: it watches `descriptor` for reading
+/// as long as `wantsAccept`, and every connection from `onConnected` to `onDisconnected`.
 public final class Server {
     /// Connections taken in one wake.
     private static let acceptsPerWake = 16

@@ -1,8 +1,8 @@
 import Configuration
 import Lifecycle
 
-// Bytes as an app's file and as curfew.toml. Whatever they are, the loader must come back with a configuration that keeps
-// its promises, or with errors that can be shown on a terminal.
+// Bytes as an app's file and as curfew.toml. Whatever they are, the loader must come back with a configuration that
+// keeps its promises, or with errors that can be shown on a terminal.
 
 private let anyone = Accounts(user: { _ in .exists(id: 1000) }, group: { _ in .missing })
 
