@@ -27,7 +27,10 @@ extension DeviceLifecycle {
 
     mutating func hearPrepareForShutdown(_ start: Bool, delayMax: Nanoseconds?, signalled: Nanoseconds) {
         if let delayMax { login.delayMax = delayMax }
-        guard start else { return cancelShutdown() }
+        guard start else {
+            // Not ours to cancel, perhaps: a lock that was refused can be had now.
+            return shutdown.isAnnounced ? cancelShutdown() : takeLock(.shutdown)
+        }
         guard !shutdown.isAnnounced else { return }
         shutdown.isAnnounced = true
         shutdown.margin = policy.sleepMargin
