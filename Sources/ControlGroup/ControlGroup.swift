@@ -21,7 +21,8 @@ public final class ControlGroup {
         try FileDescriptor.open(path, linux_directory_flags)
     }
 
-    /// Asks the kernel to stop every process, by cgroup.freeze. Done when `state().frozen`, which `openEvents` announces.
+    /// Asks the kernel to stop every process, by cgroup.freeze. Done when `state().frozen`, which `openEvents`
+    /// announces.
     public func freeze() throws(SystemError) { try Files.writeExisting(path + "/cgroup.freeze", "1") }
 
     public func thaw() throws(SystemError) { try Files.writeExisting(path + "/cgroup.freeze", "0") }
@@ -36,8 +37,8 @@ public final class ControlGroup {
         ControlGroupEvents(try FileDescriptor.open(path + "/cgroup.events", O_RDONLY), path)
     }
 
-    /// SIGKILL to every process here and below, frozen or not (cgroup.kill, Linux 5.14; before that one by one). They are
-    /// gone when the group is no longer populated. The next instance gets a group of its own.
+    /// SIGKILL to every process here and below, frozen or not (cgroup.kill, Linux 5.14; before that one by one). They
+    /// are gone when the group is no longer populated. The next instance gets a group of its own.
     public func kill() throws(SystemError) {
         do throws(SystemError) {
             try Files.writeExisting(path + "/cgroup.kill", "1")
@@ -55,7 +56,8 @@ public final class ControlGroup {
     /// The pids of all processes here and below, those that are not visible from our pid namespace left out.
     public func processes() -> [Int32] { Self.processesBelow(path) }
 
-    /// Without cgroup.kill: freezing keeps the group from forking ahead of us, and fatal signals reach frozen processes.
+    /// Without cgroup.kill: freezing keeps the group from forking ahead of us, and fatal signals reach frozen
+    /// processes.
     package func killOneByOne() {
         try? freeze()
         var killed: Set<Int32> = []

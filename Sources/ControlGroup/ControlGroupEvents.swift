@@ -20,9 +20,9 @@ public struct ControlGroupState: Equatable, Sendable {
     }
 }
 
-/// An open cgroup.events. The kernel makes it ready with EPOLLPRI (and EPOLLERR) when the file has changed; reading it through
-/// this very descriptor ends that. One descriptor per group, no inotify. "frozen" comes at once; changes that follow
-/// another within 10 ms come up to 18 ms late, so a process's end is better heard from its pidfd.
+/// An open cgroup.events. The kernel makes it ready with EPOLLPRI (and EPOLLERR) when the file has changed; reading it
+/// through this very descriptor ends that. One descriptor per group, no inotify. "frozen" comes at once; changes that
+/// follow another within 10 ms come up to 18 ms late, so a process's end is better heard from its pidfd.
 public final class ControlGroupEvents {
     private let file: FileDescriptor
     private let path: String
@@ -47,8 +47,8 @@ public final class ControlGroupEvents {
         }
     }
 
-    /// Blocks until `condition` holds, the group is gone, or the clock has reached `deadline` (CLOCK_MONOTONIC, ns): for
-    /// the daemon's start, before there is a loop. Whether it holds, or the group is gone.
+    /// Blocks until `condition` holds, the group is gone, or the clock has reached `deadline` (CLOCK_MONOTONIC, ns):
+    /// for the daemon's start, before there is a loop. Whether it holds, or the group is gone.
     package func wait(until deadline: Int64, _ condition: (ControlGroupState) -> Bool) throws(SystemError) -> Bool {
         while true {
             guard let state = try read(), !condition(state) else { return true }

@@ -7,8 +7,8 @@ public import SystemCalls
 ///     <base>/supervisor     the daemon, where it was alone in <base> (a systemd unit with Delegate=yes)
 ///     <base>/apps/NAME.N    one instance of an app
 ///
-/// Nothing above an instance is ever killed by cgroup.kill: on Linux 6.18 whatever is later cloned into a group below one
-/// that has seen a kill dies at birth.
+/// Nothing above an instance is ever killed by cgroup.kill: on Linux 6.18 whatever is later cloned into a group below
+/// one that has seen a kill dies at birth.
 public final class ControlGroupRoot {
     /// The directory of the instances' groups.
     public let path: String

@@ -26,6 +26,7 @@ public enum ControlGroupLimit: Equatable, Sendable {
     }
 }
 
+/// Whether a limit could be set.
 public enum ControlGroupLimitResult: Equatable, Sendable {
     case applied
     /// The kernel has no such controller in this hierarchy.

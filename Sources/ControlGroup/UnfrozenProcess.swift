@@ -20,7 +20,8 @@ public struct UnfrozenProcess: Equatable, Sendable {
 
 extension ControlGroup {
     /// Who has not followed a `freeze`, at most `limit` of them. A sleep that a signal can interrupt cannot resist, so
-    /// the culprits are threads in state D or R. (A parent that waits in vfork is in D as well, though it counts as frozen.)
+    /// the culprits are threads in state D or R. (A parent that waits in vfork is in D as well, though it counts as
+    /// frozen.)
     public func unfrozenProcesses(limit: Int = 8) -> [UnfrozenProcess] {
         var culprits: [UnfrozenProcess] = []
         for pid in processes() {

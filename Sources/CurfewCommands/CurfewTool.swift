@@ -68,8 +68,8 @@ struct CurfewCommand: ParsableCommand {
         commandName: "curfew",
         abstract: "Watch and steer the apps that curfewd supervises.",
         discussion: """
-            New here? `curfew demo` shows in ten seconds what Curfew does, with nothing installed. Then put a file into \
-            /etc/curfew/apps (see curfew-app(5)), run `curfew check`, `curfew reload` and `curfew status`.
+            New here? `curfew demo` shows in ten seconds what Curfew does, with nothing installed. Then put a file \
+            into /etc/curfew/apps (see curfew-app(5)), run `curfew check`, `curfew reload` and `curfew status`.
 
             Exit codes: 0 done, 1 failed, 2 usage, 3 no such app, 4 curfewd is not running.
             """,

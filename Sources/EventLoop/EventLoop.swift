@@ -68,10 +68,10 @@ public final class EventLoop {
         sd_event_source_set_enabled(postedSource?.pointer, Int32(SD_EVENT_ONESHOT))
     }
 
-    /// Has systemd's service watchdog answered (WatchdogSec=): calls `ping` now and then twice in each WATCHDOG_USEC, from
-    /// the loop, so that a loop that hangs is noticed. False, and no timer, where the service manager asked for none.
-    /// Takes WATCHDOG_USEC and WATCHDOG_PID out of the environment. sd_event_set_watchdog(3) is not used: it finds
-    /// NOTIFY_SOCKET in the environment at each ping, where it must not stay.
+    /// Has systemd's service watchdog answered (WatchdogSec=): calls `ping` now and then twice in each WATCHDOG_USEC,
+    /// from the loop, so that a loop that hangs is noticed. False, and no timer, where the service manager asked for
+    /// none. Takes WATCHDOG_USEC and WATCHDOG_PID out of the environment. sd_event_set_watchdog(3) is not used: it
+    /// finds NOTIFY_SOCKET in the environment at each ping, where it must not stay.
     public func enableServiceWatchdog(ping: @escaping () -> Void) throws(SystemError) -> Bool {
         var microseconds: UInt64 = 0
         guard try check(sd_watchdog_enabled(1, &microseconds), "sd_watchdog_enabled") > 0 else { return false }

@@ -32,8 +32,8 @@ public struct Readiness: OptionSet, Sendable {
     public static let error = Readiness(rawValue: EPOLLERR.rawValue)
 }
 
-/// A watched descriptor, until cancelled or let go of. Level-triggered: the handler is called again as long as the condition
-/// holds.
+/// A watched descriptor, until cancelled or let go of. Level-triggered: the handler is called again as long as the
+/// condition holds.
 public final class IOSource {
     private var source: SourceHandle?
 
@@ -57,8 +57,8 @@ public final class IOSource {
 }
 
 extension EventLoop {
-    /// Calls `handler` when the descriptor is ready. The descriptor stays the caller's, who cancels the source before closing it.
-    /// Regular files cannot be watched (EPERM).
+    /// Calls `handler` when the descriptor is ready. The descriptor stays the caller's, who cancels the source before
+    /// closing it. Regular files cannot be watched (EPERM).
     public func watch(
         _ descriptor: Int32, _ interest: Interest, priority: Int64 = Priority.normal,
         handler: @escaping (Readiness) -> Void

@@ -11,9 +11,9 @@ public final class RoundSource {
 }
 
 extension EventLoop {
-    /// Calls `handler` before the loop waits again, if any other source's handler has run since (sd_event_add_post(3)). With
-    /// several sources ready at once it is called after at least the first of them and at least once after the last. It takes
-    /// its turn by `priority`: at `.idle`, a source that is always ready keeps it from running at all.
+    /// Calls `handler` before the loop waits again, if any other source's handler has run since (sd_event_add_post(3)).
+    /// With several sources ready at once it is called after at least the first of them and at least once after the
+    /// last. It takes its turn by `priority`: at `.idle`, a source that is always ready keeps it from running at all.
     public func beforeWaiting(priority: Int64 = Priority.normal, handler: @escaping () -> Void) throws(SystemError)
         -> RoundSource
     {

@@ -22,8 +22,9 @@ public final class SignalSource {
 }
 
 extension EventLoop {
-    /// Blocks the signals in this thread and hands them to `handler` instead. A process with several threads has to block them
-    /// in all; what is spawned later inherits the mask unless its spawner resets it. One source per signal: EBUSY.
+    /// Blocks the signals in this thread and hands them to `handler` instead. A process with several threads has to
+    /// block them in all; what is spawned later inherits the mask unless its spawner resets it. One source per signal:
+    /// EBUSY.
     public func signals(
         _ signals: [Int32], priority: Int64 = Priority.normal, handler: @escaping (ReceivedSignal) -> Void
     ) throws(SystemError) -> SignalSource {

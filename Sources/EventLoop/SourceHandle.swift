@@ -1,8 +1,8 @@
 internal import CSystemd
 internal import SystemCalls
 
-/// What a C callback finds behind its userdata pointer. The source owns one reference and lets go of it when it is freed,
-/// which sd-event puts off until a handler that is running has returned.
+/// What a C callback finds behind its userdata pointer. The source owns one reference and lets go of it when it is
+/// freed, which sd-event puts off until a handler that is running has returned.
 class Retained {
     func retained() -> UnsafeMutableRawPointer { Unmanaged<Retained>.passRetained(self).toOpaque() }
 

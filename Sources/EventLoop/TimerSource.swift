@@ -8,8 +8,8 @@ public final class TimerSource {
 
     init(_ source: consuming SourceHandle) { self.source = consume source }
 
-    /// Fires once at a time in nanoseconds of CLOCK_MONOTONIC, rounded up to a microsecond: never early. A time that has
-    /// passed fires in the next turn of the loop. Replaces what was armed before.
+    /// Fires once at a time in nanoseconds of CLOCK_MONOTONIC, rounded up to a microsecond: never early. A time that
+    /// has passed fires in the next turn of the loop. Replaces what was armed before.
     public func arm(at nanoseconds: Int64) {
         guard let pointer = source?.pointer else { return }
         // Both fail only when the loop has come to its end.
@@ -33,7 +33,8 @@ public final class TimerSource {
 }
 
 extension EventLoop {
-    /// A timer, disarmed at first. accuracyMicroseconds: by how much it may be late to share a wake-up with others; at least 1.
+    /// A timer, disarmed at first. accuracyMicroseconds: by how much it may be late to share a wake-up with others; at
+    /// least 1.
     public func timer(
         priority: Int64 = Priority.normal, accuracyMicroseconds: UInt64 = 1, handler: @escaping () -> Void
     ) throws(SystemError) -> TimerSource {

@@ -1,5 +1,5 @@
-/// One entry in journald's native protocol: NAME=value lines; values with a newline as NAME, their length in 64 bits (little endian)
-/// and the bytes.
+/// One entry in journald's native protocol: NAME=value lines; values with a newline as NAME, their length in 64 bits
+/// (little endian) and the bytes.
 struct Entry {
     private(set) var bytes: [UInt8] = []
 

@@ -1,11 +1,12 @@
 internal import CLinux
 public import SystemCalls
 
-/// Messages with fields, to journald over its native protocol (systemd's docs/JOURNAL_NATIVE_PROTOCOL.md) where it listens, else
-/// a line each on standard error.
+/// Messages with fields, to journald over its native protocol (systemd's docs/JOURNAL_NATIVE_PROTOCOL.md) where it
+/// listens, else a line each on standard error.
 ///
-/// Never waits. sd_journal_sendv(3) does when journald is stopped or behind; here such a message is dropped, and the next one that
-/// gets through is followed by a note of how many were. Each message looks for the socket again, so journald may come and go.
+/// Never waits. sd_journal_sendv(3) does when journald is stopped or behind; here such a message is dropped, and the
+/// next one that gets through is followed by a note of how many were. Each message looks for the socket again, so
+/// journald may come and go.
 public final class Journal {
     /// syslog(3)'s.
     public enum Priority: Int32, Sendable {
@@ -39,7 +40,8 @@ public final class Journal {
     private let streamPath: String
     private let standardError: Int32
 
-    /// identifier: SYSLOG_IDENTIFIER. socketPath: nil for standard error only. standardError: a descriptor that stays the caller's.
+    /// identifier: SYSLOG_IDENTIFIER. socketPath: nil for standard error only. standardError: a descriptor that stays
+    /// the caller's.
     public init(
         identifier: String, socketPath: String? = "/run/systemd/journal/socket",
         streamPath: String = "/run/systemd/journal/stdout", standardError: Int32 = 2
@@ -99,9 +101,9 @@ public final class Journal {
         return bytes
     }
 
-    /// A descriptor for the output of an app, to which journald puts the identifier and, where a line has none of its own ("<4>"), the
-    /// priority: sd_journal_stream_fd(3) that does not wait. It blocks its writers, as programs expect. Throws where there is no
-    /// journald, or it has no room for another connection now (EAGAIN).
+    /// A descriptor for the output of an app, to which journald puts the identifier and, where a line has none of its
+    /// own ("<4>"), the priority: sd_journal_stream_fd(3) that does not wait. It blocks its writers, as programs
+    /// expect. Throws where there is no journald, or it has no room for another connection now (EAGAIN).
     public func stream(identifier: String, priority: Priority) throws(SystemError) -> FileDescriptor {
         guard let address = UnixAddress(streamPath) else { throw SystemError("connect", streamPath, errno: .invalid) }
         let stream = try UnixAddress.socket(SOCK_STREAM)

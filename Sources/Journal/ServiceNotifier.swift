@@ -1,7 +1,8 @@
 internal import CLinux
 internal import SystemCalls
 
-/// Tells the service manager how we are: sd_notify(3)'s protocol, without its waiting. Does nothing where nobody asked for it.
+/// Tells the service manager how we are: sd_notify(3)'s protocol, without its waiting. Does nothing where nobody asked
+/// for it.
 public final class ServiceNotifier {
     /// The address that NOTIFY_SOCKET held, for a re-executed self; nil where there was none.
     public let address: String?

@@ -1,9 +1,11 @@
 internal import CLinux
 internal import SystemCalls
 
-/// Writing to a descriptor that others share, and that may be anything: a terminal, a file, a pipe or a socket that nobody reads.
+/// Writing to a descriptor that others share, and that may be anything: a terminal, a file, a pipe or a socket that
+/// nobody reads.
 enum StandardError {
-    /// True when written whole. Never waits; O_NONBLOCK is not touched, as it would be set for everyone who has the file open.
+    /// True when written whole. Never waits; O_NONBLOCK is not touched, as it would be set for everyone who has the
+    /// file open.
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         let sent = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, UnixAddress.withoutWaiting) }
         if sent >= 0 { return sent == bytes.count }

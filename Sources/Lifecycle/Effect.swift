@@ -85,6 +85,7 @@ public struct Deadline: Equatable, Sendable {
     public var at: Nanoseconds
     public var reason: Reason
 
+    /// What is due then.
     public enum Reason: Equatable, Sendable {
         case handler(AppID, Handler)
         case exit(AppID)

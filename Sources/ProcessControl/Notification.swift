@@ -1,9 +1,10 @@
 internal import CLinux
 internal import SystemCalls
 
-/// A message of sd_notify(3), with the kernel's word on who sent it. Nothing in it is checked but that word: whether the
-/// sender may speak for an app is for the caller to find out, by its cgroup.
+/// A message of sd_notify(3), with the kernel's word on who sent it. Nothing in it is checked but that word: whether
+/// the sender may speak for an app is for the caller to find out, by its cgroup.
 public final class Notification {
+    /// One assignment of a message.
     public struct Field: Equatable, Sendable {
         public let name: String
         public let value: String

@@ -3,8 +3,8 @@ public import SystemCalls
 
 /// Where apps send their sd_notify(3) messages: a datagram socket that every user may write to.
 ///
-/// The kernel queues few datagrams for one socket (net.unix.max_dgram_qlen) and lets senders wait beyond that. So an app
-/// that floods its socket holds up others that share it; give such apps sockets of their own.
+/// The kernel queues few datagrams for one socket (net.unix.max_dgram_qlen) and lets senders wait beyond that. So an
+/// app that floods its socket holds up others that share it; give such apps sockets of their own.
 public final class NotifySocket {
     public let path: String
     private let socket: FileDescriptor

@@ -2,6 +2,7 @@ internal import CLinux
 
 /// How a process ended, and what it used.
 public struct ProcessExit: Equatable, Sendable {
+    /// Its exit status, or the signal that ended it.
     public enum Cause: Equatable, Sendable {
         case exited(Int32)
         case signalled(Int32, coreDumped: Bool)

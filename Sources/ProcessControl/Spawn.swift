@@ -2,9 +2,9 @@ internal import CLinux
 internal import SystemCalls
 
 extension ChildProcess {
-    /// Starts a program in a session of its own, with all signals at their defaults and unblocked, and with no descriptors
-    /// but those in the request. Returns when exec has succeeded: about 0.2 ms, in which this thread stands still. The
-    /// process outlives the daemon, should that die. Kernel: clone3(CLONE_VM | CLONE_VFORK | CLONE_PIDFD |
+    /// Starts a program in a session of its own, with all signals at their defaults and unblocked, and with no
+    /// descriptors but those in the request. Returns when exec has succeeded: about 0.2 ms, in which this thread stands
+    /// still. The process outlives the daemon, should that die. Kernel: clone3(CLONE_VM | CLONE_VFORK | CLONE_PIDFD |
     /// CLONE_INTO_CGROUP), or clone and a write to cgroup.procs where that is refused.
     public static func spawn(_ request: SpawnRequest) throws(SpawnError) -> ChildProcess {
         var strings = StringBlock()

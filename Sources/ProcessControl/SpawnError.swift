@@ -25,6 +25,9 @@ public struct SpawnError: Error, Equatable, Sendable {
         return "\(call): \(errno.text)"
     }
 
+    /// The same, for those who make other calls too.
+    public var systemError: SystemError { SystemError(operation, subject, errno: errno) }
+
     private var operation: String {
         switch step {
         case .prepare: "prepare"

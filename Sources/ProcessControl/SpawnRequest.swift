@@ -1,5 +1,5 @@
-/// A program to be started: what it is, as whom, and what it is given. Whatever is nil or empty here is the daemon's own
-/// (umask, directory, user), but for descriptors and the environment, of which nothing is inherited.
+/// A program to be started: what it is, as whom, and what it is given. Whatever is nil or empty here is the daemon's
+/// own (umask, directory, user), but for descriptors and the environment, of which nothing is inherited.
 public struct SpawnRequest: Sendable {
     /// The absolute path of the program first. No shell, no search path.
     public var arguments: [String]

@@ -5,6 +5,7 @@ internal import EventLoop
 internal import Journal
 internal import Lifecycle
 internal import MessageBus
+internal import ProcessControl
 internal import SystemCalls
 
 /// `curfewd`, from its arguments to its exit status.
@@ -12,8 +13,8 @@ public enum Daemon {
     /// The version of the daemon and its interfaces.
     public static let version = "0.1.0"
 
-    /// arguments: without the program's name. Returns the exit status: 0 after SIGTERM, 1 when it cannot run, 2 for wrong
-    /// arguments.
+    /// arguments: without the program's name. Returns the exit status: 0 after SIGTERM, 1 when it cannot run, 2 for
+    /// wrong arguments.
     public static func run(_ arguments: [String]) -> Int32 {
         let options: DaemonOptions
         switch DaemonOptions.parse(arguments) {
@@ -52,7 +53,7 @@ public enum Daemon {
         linux_tune_memory()
         linux_ignore(SIGPIPE)
         umask(0o022)
-        _ = linux_raise_descriptor_limit()
+        let descriptorLimit = raiseDescriptorLimit()
         let paths = RuntimePaths(root: options.root)
         let lock = try takeLock(paths)
         let notifier = ServiceNotifier()
@@ -64,6 +65,7 @@ public enum Daemon {
         let loop = try EventLoop()
         let supervisor = try Supervisor(
             loop: loop, paths: paths, log: log, groups: openGroups(options, log), configuration: configuration)
+        supervisor.appLimits = descriptorLimit
         let signals = try watchSignals(supervisor, notifier)
         try supervisor.openInterfaces()
         log.daemon(.info, "curfewd \(version) started, \(configuration.apps.count) apps", .daemonStarted)
@@ -81,6 +83,15 @@ public enum Daemon {
         return code
     }
 
+    /// What is raised here is the daemon's own; apps get what it was: more than 1024 is a trap for those that use
+    /// select(2), or close all descriptors there may be.
+    private static func raiseDescriptorLimit() -> [ResourceLimit] {
+        var soft: UInt64 = 0
+        var hard: UInt64 = 0
+        guard linux_raise_descriptor_limit(&soft, &hard) else { return [] }
+        return [ResourceLimit(resource: Int32(linux_descriptor_limit), soft: soft, hard: hard)]
+    }
+
     /// One daemon a root: the lock dies with it, however it ends.
     private static func takeLock(_ paths: RuntimePaths) throws(SystemError) -> FileDescriptor {
         try Files.createDirectories(paths.runtime + "/notify")
@@ -92,7 +103,8 @@ public enum Daemon {
                 paths.lock, errno: .busy)
         }
         _ = ftruncate(lock.rawValue, 0)
-        try lock.writeAll(Array("\(getpid())".utf8))
+        // For whoever finds it taken; a full /run must not keep a board's apps from starting.
+        try? lock.writeAll(Array("\(getpid())".utf8))
         return lock
     }
 

@@ -37,6 +37,8 @@ final class Supervisor {
     private var clockChange: ClockChangeSource?
     private var retired: [AppProcess] = []
     private var armedFor = Nanoseconds.max
+    /// Of every process that is started; those of the daemon itself are others.
+    var appLimits: [ResourceLimit] = []
     /// Said once per daemon: a limit that cannot be set here.
     var saidNoController = false
     /// The last end of each app, by AppID.

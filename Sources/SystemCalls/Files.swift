@@ -69,6 +69,7 @@ public enum Files {
 
     public static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
+    /// unlink(2).
     public static func remove(_ path: String) throws(SystemError) {
         if unlink(path) != 0 { throw SystemError("unlink", path) }
     }

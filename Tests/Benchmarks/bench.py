@@ -95,20 +95,27 @@ def to_reach(row):
 
 
 def ratio(row):
-    if not row.curfewd or not row.floor:
+    if row.ratio() is None:
         return "-"
-    floor = statistic(row.floor, "median")
-    return f"{statistic(row.curfewd, 'median') / floor:.1f}" if floor > 0 else "-"
+    wanted = row.ratio_to_reach()
+    return f"{row.ratio():.1f}" + (f" ({wanted:.1f})" if wanted else "")
+
+
+def reached(row):
+    if row.reached() is not False:
+        return {True: "yes", None: "-"}[row.reached()]
+    wanted, found = row.ratio_to_reach(), row.ratio()
+    return "NO, by ratio yes" if wanted and found and found <= wanted else "NO"
 
 
 def table(rows):
-    lines = [("what", "to reach", "curfewd min / median / max (n)", "floor min / median / max (n)", "ratio", "reached",
+    lines = [("what", "to reach", "curfewd min / median / max (n)", "floor min / median / max (n)", "ratio (to reach)",
+              "reached",
               "another run")]
     for row in rows:
-        reached = {True: "yes", False: "NO", None: "-"}[row.reached()]
         what = f"{row.what}, {row.unit}" if row.unit else row.what
         lines.append((what, to_reach(row), spread(row.curfewd, row.unit), spread(row.floor, row.unit), ratio(row),
-                      reached, row.peers or "-"))
+                      reached(row), row.peers or "-"))
     widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     for index, line in enumerate(lines):
         print("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
@@ -134,8 +141,9 @@ def report(rows, failures, facts, before, after):
     loads = [" ".join(f"{value:.2f}" for value in run["load"]) for run in (before, after)]
     print(f"  load average: {loads[0]}   then   {loads[1]}")
     print("  " + ", ".join(f"{name} {value}" for name, value in facts.items()))
-    print("started: from just before the supervisor is executed to the first instruction of the last app (its own clock).")
-    print('"another run": measured once on another machine; to be compared with nothing here but its own floor.')
+    print("start: from just before the supervisor is executed to the first instruction of the last app, by its own clock")
+    print("another run: measured once, at another time. The ratio to reach is what is to be reached by the floor of then:")
+    print("  on a busy machine the times say little, the ratios and the processor times more")
     for failure in failures:
         print(f"failed: {failure}")
 

@@ -3,8 +3,9 @@ import Foundation
 import SystemCalls
 import Testing
 
-/// A process that a test has started: its output on a pipe, the null device for the rest. Not Foundation's Process: that hears of an end
-/// by a descriptor, and one that a process started at the same time has inherited keeps it waiting.
+/// A process that a test has started: its output on a pipe, the null device for the rest. Not Foundation's Process:
+/// that hears of an end by a descriptor, and one that a process started at the same time has inherited keeps it
+/// waiting.
 final class Program {
     let processID: pid_t
     private let output: FileDescriptor

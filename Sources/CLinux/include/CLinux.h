@@ -1,4 +1,5 @@
-// The kernel and libc as the Swift modules see them. Embedded Swift has no Glibc overlay, so everything comes from here.
+// The kernel and libc as the Swift modules see them. Embedded Swift has no Glibc overlay, so everything comes from
+// here.
 #pragma once
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -18,13 +18,17 @@ static inline void linux_start_writeback(int fd) { (void)sync_file_range(fd, 0, 
 
 static inline int linux_lock_exclusive(int fd) { return flock(fd, LOCK_EX | LOCK_NB); }
 
-// As many descriptors as the kernel lets us have; returns how many.
-static inline int64_t linux_raise_descriptor_limit(void) {
+enum { linux_descriptor_limit = RLIMIT_NOFILE };
+
+// As many descriptors as the kernel lets us have. Fills in what the limits were; false where they are not known.
+static inline _Bool linux_raise_descriptor_limit(uint64_t *soft, uint64_t *hard) {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return -1;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+    *soft = limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
+    *hard = limit.rlim_max == RLIM_INFINITY ? UINT64_MAX : limit.rlim_max;
     limit.rlim_cur = limit.rlim_max;
     (void)setrlimit(RLIMIT_NOFILE, &limit);
-    return (int64_t)limit.rlim_cur;
+    return 1;
 }
 
 static inline void linux_ignore(int signal_number) { signal(signal_number, SIG_IGN); }

@@ -7,8 +7,8 @@ struct CheckCommand: SessionCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Validate configuration: all of it, or the files given.",
         discussion: """
-            Each problem is a line: file:line: what is wrong, and what was expected. curfewd need not run. A file is taken \
-            as the device's when it is called curfew.toml, as an app's otherwise.
+            Each problem is a line: file:line: what is wrong, and what was expected. curfewd need not run. A file is \
+            taken as the device's when it is called curfew.toml, as an app's otherwise.
             """)
 
     @Argument(help: "Files to check; none: all under /etc/curfew and /usr/lib/curfew.", completion: .file())

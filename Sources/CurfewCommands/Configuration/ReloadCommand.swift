@@ -5,8 +5,8 @@ struct ReloadCommand: SessionCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload", abstract: "Have curfewd read its configuration again.",
         discussion: """
-            What runs goes on with what it was started with, and gets its new configuration with its next launch. A file \
-            with an error changes nothing.
+            What runs goes on with what it was started with, and gets its new configuration with its next launch. A \
+            file with an error changes nothing.
             """)
 
     @OptionGroup var global: GlobalOptions

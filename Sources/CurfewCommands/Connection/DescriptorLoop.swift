@@ -56,6 +56,21 @@ final class DescriptorLoop {
     }
 }
 
+/// Notices when nobody reads stdout any more (`curfew monitor | head`), though nothing is written.
+final class OutputWatch {
+    private(set) var isGone = false
+    private var source: DescriptorLoop.Source?
+
+    init(_ loop: DescriptorLoop) {
+        source = loop.watch(1, { 0 }) { [unowned self] _ in
+            isGone = true
+            source?.cancel()
+        }
+    }
+
+    deinit { source?.cancel() }
+}
+
 /// SIGINT and SIGTERM as something to wait for, in place of the end of the process.
 final class Interruption {
     private(set) var isRequested = false

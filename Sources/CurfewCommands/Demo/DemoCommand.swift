@@ -5,10 +5,10 @@ struct DemoCommand: SessionCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo", abstract: "What Curfew does, in ten seconds, with nothing installed.",
         discussion: """
-            A private curfewd in a temporary folder supervises four sample apps through a sleep and a wake. One of them \
-            overruns its deadline and is killed; its report is shown. Nothing outside that folder is changed, and all of it \
-            is gone at the end. Exit code 0 only when everything went as it should. curfewd is taken from $CURFEWD, from \
-            beside this program, or from PATH.
+            A private curfewd in a temporary folder supervises four sample apps through a sleep and a wake. One of \
+            them overruns its deadline and is killed; its report is shown. Nothing outside that folder is changed, and \
+            all of it is gone at the end. Exit code 0 only when everything went as it should. curfewd is taken from \
+            $CURFEWD, from beside this program, or from PATH.
             """)
 
     @OptionGroup var global: GlobalOptions

@@ -9,6 +9,7 @@ final class DemoPlay {
     let story: DemoStory
     let daemon: DemoDaemon
     private let interruption: Interruption?
+    private let output: OutputWatch
     /// A connection that monitors has no other answer to give.
     private var monitor: ControlConnection?
     private var control: ControlConnection?
@@ -20,7 +21,6 @@ final class DemoPlay {
     private(set) var isSynchronized = false
     private(set) var device: DeviceRecord?
     private var partial: [UInt8] = []
-    private var isOutputGone = false
     /// By app.
     private var endedAt: [String: Int64] = [:]
 
@@ -29,19 +29,15 @@ final class DemoPlay {
         self.stage = stage
         story = DemoStory(session)
         interruption = Interruption(session.loop)
+        output = OutputWatch(session.loop)
         do throws(SystemError) {
             daemon = try DemoDaemon(daemonPath, stage, session.loop)
         } catch {
             throw .failed("curfewd could not be started: \(error.text)")
         }
         session.loop.watch(readable: stage.story.rawValue) { [unowned self] in readStory() }
-        // Nobody reads the story any more (curfew demo | head): the demo ends, and removes what it made.
+        // A reader who leaves (curfew demo | head) ends the demo, which removes what it made.
         linux_ignore(SIGPIPE)
-        var output: DescriptorLoop.Source?
-        output = session.loop.watch(1, { 0 }) { [unowned self] _ in
-            isOutputGone = true
-            output?.cancel()
-        }
     }
 
     // MARK: Waiting
@@ -64,7 +60,7 @@ final class DemoPlay {
         try wait(1, for: what) { Clocks.monotonic >= deadline }
     }
 
-    private var isInterrupted: Bool { isOutputGone || interruption?.isRequested == true }
+    private var isInterrupted: Bool { output.isGone || interruption?.isRequested == true }
 
     // MARK: The daemon's side
 

@@ -27,8 +27,8 @@ extension DemoPlay {
     private func launch() throws(CommandFailure) {
         story.chapter(
             "Four apps start",
-            "A private curfewd in \(stage.root) supervises four apps; nothing outside that folder is touched. What an app "
-                + "says itself stands in quotes.")
+            "A private curfewd in \(stage.root) supervises four apps; nothing outside that folder is touched. What an "
+                + "app says itself stands in quotes.")
         let width = DemoApp.Kind.allCases.reduce(0) { max($0, $1.rawValue.count) }
         story.block(
             DemoApp.Kind.allCases.map {
@@ -37,8 +37,8 @@ extension DemoPlay {
         try connect()
         if let problem = daemon.freezingProblem {
             story.note(
-                "Freezing is not available here (\(problem)). Apps are told of the sleep, but run on; the story goes on "
-                    + "without it.", .caution)
+                "Freezing is not available here (\(problem)). Apps are told of the sleep, but run on; the story goes "
+                    + "on without it.", .caution)
         }
         try wait(8, for: "prompt, slow and hang being active") {
             isState("prompt", "active") && isState("slow", "active") && isState("hang", "active")
@@ -49,8 +49,8 @@ extension DemoPlay {
     private func fallAsleep() throws(CommandFailure) -> DemoSleep {
         story.chapter(
             "The board goes to sleep",
-            "All apps are told at once, and each has a few seconds to get ready (hang: 2 s). The board waits for all of "
-                + "them, but for none longer than it was allowed.")
+            "All apps are told at once, and each has a few seconds to get ready (hang: 2 s). The board waits for all "
+                + "of them, but for none longer than it was allowed.")
         let begun = Clocks.monotonic
         let answer = try sleep(start: true)
         var sleep = DemoSleep(begun: begun, ready: answer.at, killed: answer.killed)
@@ -67,7 +67,7 @@ extension DemoPlay {
     private func wakeUp() throws(CommandFailure) {
         story.chapter(
             "The board wakes up",
-            "Apps come back to where they were. hang was killed, and is started anew; that too had to wait for the wake."
+            "Apps come back to where they were. hang was killed, and is started anew; that had to wait for the wake."
         )
         _ = try sleep(start: false)
         try wait(5, for: "prompt, slow and hang being active again") {

@@ -12,6 +12,7 @@ struct MonitorCommand: SessionCommand {
 
     func run(_ session: Session) throws(CommandFailure) {
         let interruption = Interruption(session.loop)
+        let output = OutputWatch(session.loop)
         let control = try session.control()
         let isOver = Reference<VarlinkError?>(nil)
         var view = MonitorView()
@@ -28,8 +29,9 @@ struct MonitorCommand: SessionCommand {
             case .connectionClosed: isOver.value = control.lost
             }
         }
-        _ = session.loop.run { isOver.value != nil || interruption?.isRequested == true }
-        if interruption?.isRequested == true { return }
+        func isEnough() -> Bool { interruption?.isRequested == true || output.isGone }
+        _ = session.loop.run { isOver.value != nil || isEnough() }
+        if isEnough() { return }
         switch isOver.value {
         case .closed?, nil:
             throw CommandFailure(code: .notRunning, text: "curfewd has ended, or closed the connection")

@@ -71,8 +71,8 @@ struct Advice {
     private var sleepLimit: [String] {
         guard report.sleepId != nil else { return [] }
         return [
-            "Before a sleep all apps together have what logind grants (InhibitDelayMaxSec in logind.conf, 5 s by default), "
-                + "whatever a single one is allowed."
+            "Before a sleep all apps together have what logind grants (InhibitDelayMaxSec in logind.conf, 5 s by "
+                + "default), whatever a single one is allowed."
         ]
     }
 

@@ -6,8 +6,8 @@ struct SleepCommand: SessionCommand {
     static let configuration = CommandConfiguration(
         commandName: "sleep", abstract: "Have all apps get ready for sleep, as before a suspend.",
         discussion: """
-            A logical sleep: apps hear what they hear before a real one, within the same bounds, and are suspended; the \
-            board itself stays up. Returns when all are ready. `curfew wake` ends it.
+            A logical sleep: apps hear what they hear before a real one, within the same bounds, and are suspended; \
+            the board itself stays up. Returns when all are ready. `curfew wake` ends it.
             """)
 
     @OptionGroup var global: GlobalOptions

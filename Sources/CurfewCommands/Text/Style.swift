@@ -25,7 +25,8 @@ struct Style {
 }
 
 extension String {
-    /// Without characters that would move a terminal's cursor or change its colours: what apps say is shown, not obeyed.
+    /// Without characters that would move a terminal's cursor or change its colours: what apps say is shown, not
+    /// obeyed.
     var printable: String {
         var text = ""
         for scalar in unicodeScalars {

@@ -30,6 +30,7 @@ public struct Allowances: Hashable, Sendable {
         }
     }
 
+    /// The time that one handler may take.
     public subscript(handler: Handler) -> Nanoseconds {
         get { values[Int(handler.rawValue)] }
         set { values[Int(handler.rawValue)] = newValue }

@@ -2,9 +2,10 @@ internal import CLinux
 internal import CSystemd
 public import SystemCalls
 
-/// A message bus that comes and goes: connects in the background, and again when the connection is lost. Never blocks: connecting,
-/// calls and their replies are handled in the event loop. Not Sendable.
+/// A message bus that comes and goes: connects in the background, and again when the connection is lost. Never blocks:
+/// connecting, calls and their replies are handled in the event loop. Not Sendable.
 public final class Bus {
+    /// What becomes of the connection.
     public enum Event {
         /// Calls can be made. Matches and names watched on an earlier connection have to be made anew.
         case connected

@@ -17,9 +17,9 @@ public struct BusMethod {
 }
 
 extension Bus {
-    /// Calls a method with string arguments. The handler gets the reply or the error; it is not called any more when the slot has
-    /// been let go of or the bus was lost. timeout: nanoseconds, of which sd-bus may make 250 ms more; nil: none.
-    /// No service is started for it.
+    /// Calls a method with string arguments. The handler gets the reply or the error; it is not called any more when
+    /// the slot has been let go of or the bus was lost. timeout: nanoseconds, of which sd-bus may make 250 ms more;
+    /// nil: none. No service is started for it.
     public func call(
         _ method: BusMethod, _ arguments: [String] = [], timeout: Int64? = nil,
         reply: @escaping (Result<Message, BusError>) -> Void
@@ -69,7 +69,8 @@ extension Bus {
         try BusSlot(matching: try pointer(), match, handler)
     }
 
-    /// Tells the unique name of the owner of a well-known name, now and at each change; "" is nobody. An owner may be told twice.
+    /// Tells the unique name of the owner of a well-known name, now and at each change; "" is nobody. An owner may be
+    /// told twice.
     public func watchName(_ name: String, handler: @escaping (String) -> Void) throws(SystemError) -> BusSlot {
         let driver = "org.freedesktop.DBus"
         let changes = try match(

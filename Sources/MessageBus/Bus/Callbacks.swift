@@ -2,8 +2,8 @@ internal import CLinux
 internal import CSystemd
 internal import SystemCalls
 
-/// What a C callback finds behind its userdata pointer. The slot or source owns one reference and lets go of it when freed,
-/// which libsystemd puts off until a handler that is running has returned.
+/// What a C callback finds behind its userdata pointer. The slot or source owns one reference and lets go of it when
+/// freed, which libsystemd puts off until a handler that is running has returned.
 class Retained {
     func retained() -> UnsafeMutableRawPointer { Unmanaged<Retained>.passRetained(self).toOpaque() }
 

@@ -12,8 +12,8 @@ final class Connection {
     let bus: OpaquePointer
     private var local: BusSlot?
 
-    /// waitForSocket: a socket that is not there yet is waited for, by inotify on its directories (sd_bus_set_watch_bind(3));
-    /// otherwise that is ENOENT or ECONNREFUSED.
+    /// waitForSocket: a socket that is not there yet is waited for, by inotify on its directories
+    /// (sd_bus_set_watch_bind(3)); otherwise that is ENOENT or ECONNREFUSED.
     init(
         event: OpaquePointer, priority: Int32, address: String, waitForSocket: Bool,
         onChange: @escaping (Change) -> Void
@@ -84,6 +84,7 @@ public final class BusSlot {
         return self
     }
 
+    /// The handler is not called any more.
     public func cancel() {
         companion = nil
         if let pointer { sd_bus_slot_unref(pointer) }

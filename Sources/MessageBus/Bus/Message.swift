@@ -6,8 +6,8 @@ public struct BusError: Error, Equatable, Sendable {
     public let text: String
 }
 
-/// A D-Bus message that has arrived, read from its first field on. Valid only in the handler that was given it. A field of
-/// another type than the one asked for is nil.
+/// A D-Bus message that has arrived, read from its first field on. Valid only in the handler that was given it. A field
+/// of another type than the one asked for is nil.
 public struct Message {
     let pointer: OpaquePointer
 
@@ -15,17 +15,20 @@ public struct Message {
     public var sender: String { Self.string(sd_bus_message_get_sender(pointer)) }
     public var member: String { Self.string(sd_bus_message_get_member(pointer)) }
 
+    /// The next value, a string (s); nil when it is something else.
     public func readString() -> String? {
         var value: UnsafePointer<CChar>?
         guard sd_bus_message_read_basic(pointer, Self.type("s"), &value) > 0, let value else { return nil }
         return String(cString: value)
     }
 
+    /// The next value, a boolean (b); nil when it is something else.
     public func readBool() -> Bool? {
         var value: Int32 = 0
         return sd_bus_message_read_basic(pointer, Self.type("b"), &value) > 0 ? value != 0 : nil
     }
 
+    /// The next value, an unsigned integer (t); nil when it is something else.
     public func readUInt64() -> UInt64? {
         var value: UInt64 = 0
         return sd_bus_message_read_basic(pointer, Self.type("t"), &value) > 0 ? value : nil
@@ -44,8 +47,8 @@ public struct Message {
         return sd_bus_message_exit_container(pointer) >= 0 ? value : nil
     }
 
-    /// Calls `read` for each entry of a dictionary of variants (a{sv}), which reads the variant or returns false. False when the
-    /// message is malformed.
+    /// Calls `read` for each entry of a dictionary of variants (a{sv}), which reads the variant or returns false. False
+    /// when the message is malformed.
     public func readProperties(_ read: (String, Message) -> Bool) -> Bool {
         guard sd_bus_message_enter_container(pointer, Self.type("a"), "{sv}") > 0 else { return false }
         while true {

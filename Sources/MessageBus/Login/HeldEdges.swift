@@ -1,7 +1,7 @@
 internal import SystemCalls
 
-/// The edges of sleep and shutdown on their way to the core. A start waits until logind has said what InhibitDelayMaxUSec is now (packages
-/// and drop-ins change it), for a bounded time; nothing overtakes anything.
+/// The edges of sleep and shutdown on their way to the core. A start waits until logind has said what
+/// InhibitDelayMaxUSec is now (packages and drop-ins change it), for a bounded time; nothing overtakes anything.
 final class HeldEdges {
     private unowned(unsafe) let client: LogindClient
     private var held: [(kind: LockKind, at: Int64)] = []

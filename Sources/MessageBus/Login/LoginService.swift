@@ -26,12 +26,13 @@ public enum LockMode: Sendable {
     }
 }
 
-/// What the login manager says. Times in nanoseconds; inhibitDelayMax is nil where it has never been told, and Int64.max for
-/// "without limit".
+/// What the login manager says. Times in nanoseconds; inhibitDelayMax is nil where it has never been told, and
+/// Int64.max for "without limit".
 public enum LoginEvent: Equatable, Sendable {
     /// It has appeared or reappeared; locks have to be taken anew.
     case available(inhibitDelayMax: Int64?, preparingForSleep: Bool, preparingForShutdown: Bool)
-    /// It, or the bus, is not there. Once until it is available again. Locks that were asked for and not answered are void too.
+    /// It, or the bus, is not there. Once until it is available again. Locks that were asked for and not answered are
+    /// void too.
     case unavailable(reason: String)
     /// at: CLOCK_MONOTONIC when the signal arrived.
     case prepareForSleep(Bool, inhibitDelayMax: Int64?, at: Int64)

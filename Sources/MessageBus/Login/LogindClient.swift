@@ -2,8 +2,8 @@ public import SystemCalls
 
 /// systemd-logind (or elogind) over D-Bus: org.freedesktop.login1.Manager at /org/freedesktop/login1.
 ///
-/// No call blocks, and none waits longer than its limit for a bus or a logind that hangs. Connects again when the bus or logind
-/// goes away and comes back. Owned by one thread, that of the event loop.
+/// No call blocks, and none waits longer than its limit for a bus or a logind that hangs. Connects again when the bus
+/// or logind goes away and comes back. Owned by one thread, that of the event loop.
 public final class LogindClient: LoginService {
     /// How long answers are waited for, in nanoseconds.
     public struct Limits: Sendable {
@@ -70,11 +70,13 @@ public final class LogindClient: LoginService {
 
     deinit { stop() }
 
+    /// Connects, now and whenever the bus comes back.
     public func start() {
         isStarted = true
         bus?.open()
     }
 
+    /// Closes the locks and the connection.
     public func stop() {
         isStarted = false
         forget()
@@ -203,7 +205,8 @@ public final class LogindClient: LoginService {
                 preparingForShutdown: isPreparingForShutdown))
     }
 
-    /// What was going on has come to nothing: first what was held back is told, then what is lost, then that it is gone.
+    /// What was going on has come to nothing: first what was held back is told, then what is lost, then that it is
+    /// gone.
     private func lose(_ reason: String) {
         edges?.deliver()
         if isPreparingAsked { tellPreparing(nil) }
@@ -233,6 +236,7 @@ public final class LogindClient: LoginService {
 
     // MARK: PreparingForSleep
 
+    /// Reads the property PreparingForSleep; answered by an event of that name.
     public func readPreparingForSleep() {
         guard !isPreparingAsked else { return }
         guard isAvailable, let bus else { return tellLater(.preparingForSleep(nil)) }

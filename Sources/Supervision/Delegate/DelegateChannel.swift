@@ -3,8 +3,8 @@ internal import Lifecycle
 internal import ProcessControl
 internal import SystemCalls
 
-/// The way an instance hears of its transitions. Each call is answered, at some time or never, by `handlerReturned`; the
-/// core keeps the time.
+/// The way an instance hears of its transitions. Each call is answered, at some time or never, by `handlerReturned`;
+/// the core keeps the time.
 protocol DelegateChannel: AnyObject {
     /// A descriptor that the app inherits as number 3.
     var inherited: Int32? { get }

@@ -54,6 +54,7 @@ final class HookDelegate: DelegateChannel {
             }
             if let pid = process.mainPID { request.environment.append("MAINPID=\(pid)") }
             request.credentials = credentials
+            request.limits = supervisor.appLimits
             request.workingDirectory = app.configuration.workingDirectory ?? "/"
             request.umask = app.configuration.umask ?? 0o022
             let output = try supervisor.openOutput(app)
@@ -68,14 +69,14 @@ final class HookDelegate: DelegateChannel {
             do throws(SpawnError) {
                 hook = try ChildProcess.spawn(request)
             } catch {
-                throw SystemError(error.text, "", errno: error.errno)
+                throw error.systemError
             }
             child = hook
             source = try supervisor.loop.watch(hook.descriptor, .readable) { [unowned(unsafe) self] _ in
                 didEnd(call, handler.handler)
             }
         } catch {
-            throw LaunchFailure(code: error.errno.rawValue, text: error.operation)
+            throw LaunchFailure(code: error.errno.rawValue, text: error.text)
         }
     }
 

@@ -24,8 +24,8 @@ final class ApplicationService {
 }
 
 extension Supervisor {
-    /// The instance a peer belongs to, by the kernel's word: its control group, read while its pidfd (or its connection)
-    /// keeps the pid its own. Without control groups, the main process only.
+    /// The instance a peer belongs to, by the kernel's word: its control group, read while its pidfd (or its
+    /// connection) keeps the pid its own. Without control groups, the main process only.
     func instance(of peer: Peer) -> InstanceID? {
         guard let groups else {
             return processes.values.first { $0.mainPID == peer.pid }?.instance

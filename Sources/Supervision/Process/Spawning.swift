@@ -58,6 +58,7 @@ extension Supervisor {
                 case .none: nil
                 }
             var request = app.spawnRequest(credentials, reason, paths, notify: app.notify?.path)
+            request.limits = appLimits
             request.controlGroupDescriptor = directoryDescriptor
             request.standardOutput = output.output
             request.standardError = output.error
@@ -68,12 +69,12 @@ extension Supervisor {
             do throws(SpawnError) {
                 child = try ChildProcess.spawn(request)
             } catch {
-                throw SystemError(error.text, "", errno: error.errno)
+                throw error.systemError
             }
             channel?.didSpawn()
             try process.started(child)
         } catch {
-            throw LaunchFailure(code: error.errno.rawValue, text: error.operation)
+            throw LaunchFailure(code: error.errno.rawValue, text: error.text)
         }
     }
 

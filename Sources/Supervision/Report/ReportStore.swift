@@ -5,8 +5,8 @@ internal import SystemCalls
 internal import Varlink
 
 /// Why apps ended, over reboots: one JSON line an end, in a file that is begun anew at 256 KiB while the one before is
-/// kept. A line is written before anything follows from its end, and sent on its way to the disk without waiting for it:
-/// an SD card may take a second, and an app that is to be restarted has not got that.
+/// kept. A line is written before anything follows from its end, and sent on its way to the disk without waiting for
+/// it: an SD card may take a second, and an app that is to be restarted has not got that.
 final class ReportStore {
     static let fileLimit = 256 << 10
 

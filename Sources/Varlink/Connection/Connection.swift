@@ -75,12 +75,14 @@ public final class Connection {
 
     // MARK: What the event loop tells
 
+    /// The socket has something to read.
     public func onReadable() {
         if wantsRead { receive() }
         process()
         settle()
     }
 
+    /// The socket takes more output.
     public func onWritable() {
         process()
         settle()

@@ -49,6 +49,7 @@ public final class Request {
         answer(Reply(parameters, error: error), isLast: true)
     }
 
+    /// Answers with one of the standard errors.
     public func fail(_ error: ServiceError) {
         fail(error: error.name, error.parameters)
     }

@@ -6,6 +6,7 @@ extension InterfaceDescription {
         try parse(Array(text.utf8))
     }
 
+    /// The same from bytes, which need not be UTF-8.
     public static func parse(_ text: [UInt8]) throws(DescriptionError) -> InterfaceDescription {
         var parser = DescriptionParser(text)
         return try parser.interface()

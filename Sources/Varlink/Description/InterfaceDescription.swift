@@ -18,6 +18,7 @@ public struct InterfaceDescription: Equatable, Sendable {
         case dictionary(FieldType)
     }
 
+    /// A member of a struct, of parameters or of an error.
     public struct Field: Equatable, Sendable {
         public let name: String
         public let type: FieldType
@@ -28,17 +29,20 @@ public struct InterfaceDescription: Equatable, Sendable {
         }
     }
 
+    /// `type Name (...)`.
     public struct NamedType: Equatable, Sendable {
         public let name: String
         public let type: FieldType
     }
 
+    /// `method Name(...) -> (...)`.
     public struct Method: Equatable, Sendable {
         public let name: String
         public let input: [Field]
         public let output: [Field]
     }
 
+    /// `error Name (...)`.
     public struct ErrorDefinition: Equatable, Sendable {
         public let name: String
         public let fields: [Field]

@@ -23,10 +23,12 @@ extension InterfaceDescription {
         check(parameters, method.input, at: "")
     }
 
+    /// What is wrong with the parameters of a reply; nil: nothing.
     public func validate(reply method: Method, _ parameters: JSONObject) -> ValidationFailure? {
         check(parameters, method.output, at: "")
     }
 
+    /// What is wrong with the parameters of an error; nil: nothing.
     public func validate(_ error: ErrorDefinition, _ parameters: JSONObject) -> ValidationFailure? {
         check(parameters, error.fields, at: "")
     }

@@ -3,8 +3,7 @@ public enum ApplicationInterface {
     public static let name = "io.curfew.Application"
 
     /// The description, as GetInterfaceDescription gives it.
-    public static var description: String {
-        """
+    public static let description = """
         # What an app asks of the device it runs on.
         # Socket: $CURFEW_SOCKET (default /run/curfew/io.curfew.Application), mode 0666. The caller is identified by \
         the kernel when
@@ -73,5 +72,4 @@ public enum ApplicationInterface {
         error BackgroundTimeDenied (reason: string)
 
         """
-    }
 }

@@ -3,8 +3,7 @@ public enum ControlInterface {
     public static let name = "io.curfew.Control"
 
     /// The description, as GetInterfaceDescription gives it.
-    public static var description: String {
-        """
+    public static let description = """
         # What an operator asks of the device; `curfew` is a client of this interface.
         # Socket: /run/curfew/io.curfew.Control, mode 0660, group curfew. Members of the group control apps; they are \
         not given root.
@@ -135,5 +134,4 @@ public enum ControlInterface {
         error Denied (reason: string)
 
         """
-    }
 }

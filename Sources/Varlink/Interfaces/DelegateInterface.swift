@@ -3,8 +3,7 @@ public enum DelegateInterface {
     public static let name = "io.curfew.Delegate"
 
     /// The description, as GetInterfaceDescription gives it.
-    public static var description: String {
-        """
+    public static let description = """
         # What the device calls on an app. The app is the Varlink *server* here: it inherits one end of a socket pair \
         as file
         # descriptor $CURFEW_DELEGATE_FD; curfewd sends a call, and the app's reply says that its handler has returned.
@@ -53,5 +52,4 @@ public enum DelegateInterface {
         method ThermalStateDidChange(state: ThermalState) -> ()
 
         """
-    }
 }

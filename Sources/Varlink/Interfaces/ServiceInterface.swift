@@ -2,8 +2,7 @@
 public enum ServiceInterface {
     public static let name = "org.varlink.service"
 
-    public static var description: String {
-        """
+    public static let description = """
         # The interface every Varlink service has.
         interface org.varlink.service
 
@@ -26,5 +25,4 @@ public enum ServiceInterface {
         error ExpectedMore ()
 
         """
-    }
 }

@@ -1,5 +1,6 @@
 /// The members of a JSON object in the order they were written. Messages are small: lookup is linear.
 public struct JSONObject: Sendable {
+    /// A name and its value.
     public struct Member: Equatable, Sendable {
         public let name: String
         public let value: JSON

@@ -76,6 +76,7 @@ public struct Reply: Equatable, Sendable {
         self.error = error
     }
 
+    /// Members it does not know are ignored, those it knows must have the right type.
     public static func decode(_ message: ArraySlice<UInt8>) throws(MessageError) -> Reply {
         let object = try decodeObject(message)
         var error: String?

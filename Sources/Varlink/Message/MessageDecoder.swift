@@ -5,6 +5,7 @@ public struct MessageDecoder {
     /// What of the buffer is kept when everything in it has been taken.
     private static let keptCapacity = 16 << 10
 
+    /// Why the stream cannot be read any further.
     public enum Failure: Error, Equatable, Sendable {
         /// More than `messageLimit` bytes without a NUL. The stream cannot be read any further.
         case messageTooLong
@@ -29,6 +30,7 @@ public struct MessageDecoder {
         buffer.append(contentsOf: bytes)
     }
 
+    /// The same from any bytes.
     public mutating func append(_ bytes: some Sequence<UInt8>) {
         if failed { return }
         makeRoom()

@@ -3,6 +3,7 @@ public import SystemCalls
 
 /// A listening Unix socket at a path.
 public final class Listener {
+    /// What came of one try to accept.
     public enum Accepted: ~Copyable {
         case socket(FileDescriptor)
         /// Nobody waits any more.

@@ -2,8 +2,8 @@ import CLinux
 import SystemCalls
 import Varlink
 
-/// The first byte says what the rest is: a stream of messages, JSON, an interface description, or what a client sends to a
-/// server or a server to a client.
+/// The first byte says what the rest is: a stream of messages, JSON, an interface description, or what a client sends
+/// to a server or a server to a client.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: start, count: count))
