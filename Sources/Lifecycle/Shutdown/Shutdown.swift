@@ -75,6 +75,13 @@ extension DeviceLifecycle {
         for index in apps.indices where apps[index].endedForShutdown {
             apps[index].endedForShutdown = false
             if apps[index].isRetired { continue }
+            if let instance = apps[index].instance, instance.stage == .running,
+                instance.stop?.reason == Self.shutdownReason
+            {
+                // Not asked to end yet: it stays.
+                apps[index].instance?.stop = nil
+                continue
+            }
             queueLaunch(index, .restart, phase: apps[index].requestedPhase)
         }
         touchAll()
