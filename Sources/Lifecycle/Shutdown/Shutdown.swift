@@ -143,6 +143,7 @@ extension DeviceLifecycle {
             if isForced {
                 nameCulprits(index, .unkillable)
             } else {
+                if !wasEndedByOperator(index) { apps[index].endedForShutdown = true }
                 stop(index, Self.shutdownReason, force: true)
             }
         }
