@@ -27,7 +27,10 @@ extension DeviceLifecycle {
 
     mutating func hearPrepareForShutdown(_ start: Bool, delayMax: Nanoseconds?, signalled: Nanoseconds) {
         if let delayMax { login.delayMax = delayMax }
-        guard start else { return cancelShutdown() }
+        guard start else {
+            // Not ours to cancel, perhaps: a lock that was refused can be had now.
+            return shutdown.isAnnounced ? cancelShutdown() : takeLock(.shutdown)
+        }
         guard !shutdown.isAnnounced else { return }
         shutdown.isAnnounced = true
         shutdown.margin = policy.sleepMargin
@@ -72,6 +75,13 @@ extension DeviceLifecycle {
         for index in apps.indices where apps[index].endedForShutdown {
             apps[index].endedForShutdown = false
             if apps[index].isRetired { continue }
+            if let instance = apps[index].instance, instance.stage == .running,
+                instance.stop?.reason == Self.shutdownReason
+            {
+                // Not asked to end yet: it stays.
+                apps[index].instance?.stop = nil
+                continue
+            }
             queueLaunch(index, .restart, phase: apps[index].requestedPhase)
         }
         touchAll()
@@ -133,6 +143,7 @@ extension DeviceLifecycle {
             if isForced {
                 nameCulprits(index, .unkillable)
             } else {
+                if !wasEndedByOperator(index) { apps[index].endedForShutdown = true }
                 stop(index, Self.shutdownReason, force: true)
             }
         }

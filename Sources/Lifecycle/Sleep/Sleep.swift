@@ -56,7 +56,10 @@ extension DeviceLifecycle {
     mutating func hearPrepareForSleep(_ start: Bool, delayMax: Nanoseconds?, signalled: Nanoseconds) {
         if let delayMax { login.delayMax = delayMax }
         guard start else {
-            return sleep.state == .awake ? settleEcho() : endSleep(cancelled: false, heardFromLogin: true)
+            guard sleep.state == .awake else { return endSleep(cancelled: false, heardFromLogin: true) }
+            settleEcho()
+            // A lock that was refused can be had now.
+            return takeLock(.sleep)
         }
         announceSleep(since: min(signalled, now.monotonic), logical: false, byLogin: true)
     }
@@ -78,7 +81,10 @@ extension DeviceLifecycle {
             if let recheck = sleep.recheckAt, recheck <= now.monotonic || recheck == .max {
                 endSleep(cancelled: true, heardFromLogin: true)
             }
-        case (.awake, _): settleEcho()
+        case (.awake, _):
+            let isAskedAgain = sleep.recheckAt != nil
+            settleEcho()
+            retryLock(isLater: isAskedAgain)
         case (.preparing, _): break
         }
     }
@@ -89,6 +95,13 @@ extension DeviceLifecycle {
         sleep.echo = .none
         sleep.recheckAt = nil
         if wasEnd { takeLock(.sleep) }
+    }
+
+    /// The lock was refused while logind prepared something that is over by now: once more at once, then later.
+    private mutating func retryLock(isLater: Bool) {
+        guard login.isAvailable, login.locks[.sleep] == .none else { return }
+        sleep.recheckAt = now.monotonic + Self.cancellationDelay
+        if !isLater { takeLock(.sleep) }
     }
 
     /// BOOTTIME gained on MONOTONIC: the board has slept, and is awake now.

@@ -74,7 +74,7 @@ extension SimulatedBoard {
     }
 
     private func freeze(_ process: SimulatedProcess) {
-        guard !process.freezeAsked, process.stage != .exited, freezingAvailable else { return }
+        guard !process.freezeAsked, process.stage != .exited else { return }
         process.freezeAsked = true
         process.freezeGeneration += 1
         var delay = random.magnitude(.microseconds(100), .milliseconds(20))

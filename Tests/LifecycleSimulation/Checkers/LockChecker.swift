@@ -81,7 +81,9 @@ final class LockChecker: Checker {
     }
 
     func stepped(_ step: Step, _ scene: Scene) {
-        if let asked = step.askedBefore?.at, scene.now - asked > .milliseconds(100) { shutdownIsLate = true }
+        if let asked = step.askedBefore?.at, scene.now - asked > scene.board.devicePolicy.sleepMargin / 10 {
+            shutdownIsLate = true
+        }
         for kind in LockKind.allCases where kind == .sleep || !shutdownIsLate {
             let index = Int(kind.rawValue)
             guard state[index] == .held, let limit = limit[index] else { continue }

@@ -23,6 +23,7 @@ final class StillnessChecker: Checker {
         case .note(.sleepReleased):
             released = true
             look(scene)
+        case .note(.sleepEnded): released = false
         case .releaseLock(.sleep): look(scene)
         case .spawn, .call, .terminate, .kill, .clear, .takeLock, .releaseLock, .readPreparingForSleep, .report,
             .reply, .note, .appChanged, .deviceChanged, .stopDaemon:
