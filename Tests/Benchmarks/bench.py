@@ -142,7 +142,7 @@ def report(rows, failures, facts, before, after):
     print(f"  load average: {loads[0]}   then   {loads[1]}")
     print("  " + ", ".join(f"{name} {value}" for name, value in facts.items()))
     print("start: from just before the supervisor is executed to the first instruction of the last app")
-    print("another run: measured once, at another time. The ratio to reach: what is to be reached, by the floor of then;")
+    print("another run: measured once at another time. The ratio to reach: what to reach, by the floor of then;")
     print("  on a busy machine the times say little, the ratios and the processor times more")
     for failure in failures:
         print(f"failed: {failure}")
