@@ -121,9 +121,10 @@ final class DeadlineChecker: Checker {
             watch.killedAt = reading(watch, scene)
             watch.callAtKill = scene.chronicle.record(instance)?.call
             let isResuming = stalledAt.map { scene.now - $0 < .milliseconds(200) } ?? false
-            watch.hadAnswered = watch.callAtKill.map {
-                isResuming && scene.board.inbox.contains(.handlerReturned(instance, $0.id))
-            } ?? false
+            watch.hadAnswered =
+                watch.callAtKill.map {
+                    isResuming && scene.board.inbox.contains(.handlerReturned(instance, $0.id))
+                } ?? false
             if let app = scene.board.directory.app(of: instance), let entry = scene.board.directory.entry(app) {
                 watch.livenessTold = min(entry.policy.liveness ?? .zero, entry.former.liveness ?? .zero)
             }
