@@ -151,7 +151,7 @@ def report(rows, failures, facts, before, after):
 def main():
     options = arguments()
     signal.signal(signal.SIGALRM, too_late)
-    for ending in (signal.SIGTERM, signal.SIGHUP):
+    for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(ending, interrupted)
     rows, failures = [], []
     login = None

@@ -197,7 +197,7 @@ class Figures:
         return [row]
 
     def sleep_hanging(self):
-        row = Row("the same, one hangs: its deadline -> lock closed", "ms", {"max": 5})
+        row = Row("the same, one hangs: its deadline -> lock closed", "ms", {"median": 5})
         hanging = {"delegate": "varlink", "allowances": {"did_enter_background": f"{ALLOWANCE}ms"}}
         with Curfew(self.login, PROMPT, 99, (HANGING, hanging), delegate="varlink") as curfew:
             curfew.start().wait_locked()

@@ -111,8 +111,11 @@ class Board:
 
     # The daemon.
 
-    def start(self, *arguments, wait=True, cgroup=None, environment=None, limits=None):
-        """Starts the daemon; returns when it serves its Control socket."""
+    def start(self, *arguments, wait=True, cgroup=None, environment=None, limits=None, descriptors=()):
+        """Starts the daemon; returns when it serves its Control socket.
+
+        limits: of setrlimit(2); descriptors: it inherits them.
+        """
         address = self.login.address if self.login else f"unix:path={self.root}/no-bus"
         variables = {"PATH": os.environ["PATH"], "SWIFT_BACKTRACE": "enable=no", "DBUS_SYSTEM_BUS_ADDRESS": address}
         variables.update(environment or {})
@@ -125,7 +128,8 @@ class Board:
         with open(self.log_path, "ab") as log:
             process = subprocess.Popen(
                 [CURFEWD, "--root", self.root, "--cgroup", cgroup or self.cgroup, *arguments],
-                env=variables, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", preexec_fn=prepare)
+                env=variables, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/",
+                preexec_fn=prepare, pass_fds=descriptors)
         self.daemon = process
         if wait:
             wait_until(self.answers, lambda: f"the daemon answers; it said:\n{self.log()}")

@@ -1,7 +1,7 @@
 """Black-box tests: the daemon as a program, known only by its contract.
 
-CURFEWD and CURFEW name the binaries under test (default: .build/debug). They need root, a writable cgroup v2, and PyPI's
-varlink, which deploy/test installs into .build/python.
+CURFEWD and CURFEW name the binaries under test (default: .build/debug). They need root, a writable cgroup v2, and
+PyPI's varlink, which deploy/test installs into .build/python.
 """
 
 import sys

@@ -50,8 +50,8 @@ class Login:
         self.parameters.update(changes)
         environment = {**os.environ, "DBUS_SYSTEM_BUS_ADDRESS": self.address}
         self.manager = subprocess.Popen(
-            ["/usr/bin/python3", "-m", "dbusmock", "--logfile", f"{self.socket}.log", "--system", "--template", str(TEMPLATE),
-             "--parameters", json.dumps(self.parameters)],
+            ["/usr/bin/python3", "-m", "dbusmock", "--logfile", f"{self.socket}.log", "--system",
+             "--template", str(TEMPLATE), "--parameters", json.dumps(self.parameters)],
             env=environment, stdin=subprocess.DEVNULL,
         )
 

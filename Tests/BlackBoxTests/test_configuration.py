@@ -36,7 +36,8 @@ BAD = {
     "no user of that name": (GOOD + 'user = "nobody-at-all"\n', 2, "nobody-at-all"),
     "no group of that name": (GOOD + 'group = "no-group-at-all"\n', 2, "no-group-at-all"),
     "a relative directory": (GOOD + 'working-directory = "here"\n', 2, "working-directory"),
-    "no signal of that name": (GOOD + 'delegate = "signals"\n[signals]\ndid-enter-background = "SIGNOT"\n', 4, "SIGNOT"),
+    "no signal of that name": (
+        GOOD + 'delegate = "signals"\n[signals]\ndid-enter-background = "SIGNOT"\n', 4, "SIGNOT"),
     "a signal nobody can catch": (
         GOOD + 'delegate = "signals"\n[signals]\ndid-enter-background = "SIGKILL"\n', 4, "SIGKILL"),
     "a key twice": (GOOD + GOOD, 2, "exec"),
@@ -121,7 +122,9 @@ def test_an_app_named_like_a_path(board):
     assert all(app["invalid"] for app in board.list().values())
 
 
-@pytest.mark.parametrize("text", ["nonsense", "front = 5\n", '[sleep]\nmargin = "never"\n', "unknown = 1\n", "[sleep\n"])
+@pytest.mark.parametrize("text", [
+    "nonsense", "front = 5\n", '[sleep]\nmargin = "never"\n', "unknown = 1\n", "[sleep\n",
+])
 def test_a_bad_device_file_does_not_stop_the_daemon(board, text):
     (board.apps_folder.parent / "curfew.toml").write_text(text)
     board.app_file("good", GOOD + 'launch = "boot"\n')

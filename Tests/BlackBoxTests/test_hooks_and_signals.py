@@ -26,7 +26,8 @@ def records(board):
 def test_hooks_run_as_the_app_s_user_in_its_group(board):
     hook = write_hook(
         board, "hook",
-        f"{{ env; echo UID=$(id -u); echo GROUP=$(grep ^0:: /proc/self/cgroup); }} > {board.journals}/hook-$CURFEW_EVENT\n")
+        "{ env; echo UID=$(id -u); echo GROUP=$(grep ^0:: /proc/self/cgroup); }"
+        f" > {board.journals}/hook-$CURFEW_EVENT\n")
     board.app("app", delegate="hooks", user="nobody", hooks={event: [hook] for event in EVENTS})
     board.start()
     board.wait_active("app")

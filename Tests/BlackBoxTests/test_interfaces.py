@@ -14,8 +14,8 @@ APP_MEMBERS = {
     "name", "invalid", "scenePhase", "taskState", "mainPID", "priorityBand", "backgroundModes", "backgroundRefresh",
     "backgroundTimeRemaining", "statusText", "memoryBytes", "launches", "lastTermination"}
 DEVICE_MEMBERS = {
-    "sleepState", "sleepId", "externalPower", "batteryLevel", "lowPowerMode", "thermalState", "memoryPressure", "profile",
-    "inhibitDelayMax", "hardwareWatchdog"}
+    "sleepState", "sleepId", "externalPower", "batteryLevel", "lowPowerMode", "thermalState", "memoryPressure",
+    "profile", "inhibitDelayMax", "hardwareWatchdog"}
 TERMINATION_MEMBERS = {
     "app", "time", "namespace", "code", "explanation", "event", "timeAllowance", "wallSeconds", "cpuSeconds", "report"}
 

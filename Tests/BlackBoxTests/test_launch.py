@@ -15,7 +15,12 @@ LAUNCH = ["DidFinishLaunching", "DidBecomeActive"]
 
 def test_what_every_app_inherits(board):
     board.app("app", "ready", liveness="20s", environment={"COLOUR": "green", "PATH": "/opt/bin"})
-    board.start(environment={"SECRET_OF_THE_DAEMON": "1", "NOTIFY_SOCKET": "/nonexistent", "WATCHDOG_PID": "1"})
+    # Somebody has left the daemon a descriptor, too.
+    leaked, other = os.pipe()
+    environment = {"SECRET_OF_THE_DAEMON": "1", "NOTIFY_SOCKET": "/nonexistent", "WATCHDOG_PID": "1"}
+    board.start(environment=environment, descriptors=[leaked])
+    os.close(leaked)
+    os.close(other)
     board.wait_active("app")
     start = board.wait_note("app", "start")
     environment = start["environment"]
@@ -75,7 +80,8 @@ def test_user_group_directory_umask_and_nice(board):
 
 
 def test_the_descriptor_limit_is_not_the_daemon_s_own(board):
-    board.app_file("app", f'exec = ["/bin/sh", "-c", "ulimit -Sn > {board.journals}/limit; sleep 100"]\nlaunch = "boot"')
+    command = f"ulimit -Sn > {board.journals}/limit; sleep 100"
+    board.app_file("app", f'exec = ["/bin/sh", "-c", "{command}"]\nlaunch = "boot"\n')
     limit = (256, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
     board.start(limits={resource.RLIMIT_NOFILE: limit})
     written = board.journals / "limit"

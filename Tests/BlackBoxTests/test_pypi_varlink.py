@@ -20,7 +20,8 @@ def open_client(varlink, path):
 
 def test_it_lists_the_interfaces(board, varlink):
     board.start()
-    for path, name in ((board.control_socket, "io.curfew.Control"), (board.application_socket, "io.curfew.Application")):
+    sockets = {"io.curfew.Control": board.control_socket, "io.curfew.Application": board.application_socket}
+    for name, path in sockets.items():
         with open_client(varlink, path) as client:
             assert set(client.get_interfaces()) == {"org.varlink.service", name}
             # It parses each description by its own grammar.

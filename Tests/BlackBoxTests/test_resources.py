@@ -370,8 +370,9 @@ def test_closed_standard_descriptors(board):
     board.app("app")
     board.start(wait=False)
     board.kill()
+    command = [boards.CURFEWD, "--root", board.root, "--cgroup", board.cgroup]
     board.daemon = subprocess.Popen(
-        ["/bin/sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", boards.CURFEWD, "--root", board.root, "--cgroup", board.cgroup],
+        ["/bin/sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *command],
         env={"DBUS_SYSTEM_BUS_ADDRESS": f"unix:path={board.root}/no-bus", "SWIFT_BACKTRACE": "enable=no"})
     wait_until(board.answers, "the daemon answers")
     board.wait_active("app")

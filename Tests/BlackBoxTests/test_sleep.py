@@ -100,8 +100,8 @@ def test_handlers_of_different_apps_run_side_by_side(board):
     login.sleep(True)
     asleep(board, login)
     begun = [board.wait_call(name, "DidEnterBackground")["t"] for name in names]
-    answered = [
-        note["t"] for name in names for note in board.notes(name, "answered") if note["handler"] == "DidEnterBackground"]
+    notes = [note for name in names for note in board.notes(name, "answered")]
+    answered = [note["t"] for note in notes if note["handler"] == "DidEnterBackground"]
     assert max(begun) < min(answered)
     assert not board.terminations()
 

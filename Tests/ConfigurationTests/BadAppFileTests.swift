@@ -153,10 +153,6 @@ import Testing
         BadFile(
             minimal + "[limits]\nmemory-max = \"1M\"\nmemory-high = \"2M\"", 4,
             "'memory-high' in [limits] is more than 'memory-max' (1048576 bytes)"),
-        BadFile(minimal + "[hooks]\nwill-terminate = [\"/x\"]", 2, "[hooks] needs delegate = \"hooks\""),
-        BadFile(
-            minimal + "delegate = \"hooks\"\n[signals]\nwill-terminate = \"TERM\"", 3,
-            "[signals] needs delegate = \"signals\""),
     ]
 
     static let tables = [

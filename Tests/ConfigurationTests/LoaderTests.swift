@@ -177,6 +177,20 @@ final class TemporaryRoot {
             "user = \"u\"\nlaunch = \"on-demand\"\nbackground.refresh = false",
             [": is never launched by itself: launch = \"on-demand\" needs refresh = true in [background]"]
         ),
+        (
+            "user = \"u\"\n[hooks]\nwill-terminate = [\"/x\"]\n[signals]\nwill-terminate = \"TERM\"",
+            [
+                ":3: [hooks] is not used without delegate = \"hooks\"",
+                ":5: [signals] is not used without delegate = \"signals\"",
+            ]
+        ),
+        (
+            "user = \"u\"\ndelegate = \"signals\"\nsignals.did-finish-launching = \"USR1\"",
+            [
+                ":4: did-finish-launching is sent before the program can be ready for it; readiness = \"notify\" waits "
+                    + "for READY=1"
+            ]
+        ),
         ("user = \"u\"\ndelegate = \"hooks\"", [": has delegate = \"hooks\" but no [hooks]"]),
         ("user = \"u\"\ndelegate = \"signals\"", [": has delegate = \"signals\" but no [signals]"]),
     ])

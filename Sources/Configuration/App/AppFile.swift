@@ -9,6 +9,7 @@ struct AppFile {
         var userLine: Int?
         var execLine: Int?
         var hooksLine: Int?
+        var signalsLine: Int?
         var startLine: Int?
     }
 
@@ -31,6 +32,7 @@ struct AppFile {
             result.userLine = root.line(of: "user")
             result.execLine = root.line(of: "exec")
             result.hooksLine = root.line(of: "hooks")
+            result.signalsLine = root.line(of: "signals")
             result.startLine = root.line(of: "start")
             result.entry = .valid(file.app)
         }

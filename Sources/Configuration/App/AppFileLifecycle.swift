@@ -75,6 +75,9 @@ extension AppFile {
         if let delegate = root.choice("delegate", choices) { app.delegate = delegate }
         readHooks()
         readSignals()
+        // A file may keep what another delegate would use.
+        if app.delegate != .hooks { app.hooks = [] }
+        if app.delegate != .signals { (app.signals, app.acknowledge) = ([], true) }
         switch app.delegate {
         case .none: app.policy.handlers = []
         case .varlink: app.policy.handlers = .all
@@ -85,9 +88,6 @@ extension AppFile {
 
     private mutating func readHooks() {
         guard let table = root.table("hooks", .app) else { return }
-        if app.delegate != .hooks {
-            root.problems.add(root.line(of: "hooks"), "[hooks] needs delegate = \"hooks\"")
-        }
         for handler in Handler.allCases {
             if let command = table.command(handler.key) {
                 app.hooks.append(AppConfiguration.Hook(handler: handler, command: command))
@@ -97,9 +97,6 @@ extension AppFile {
 
     private mutating func readSignals() {
         guard let table = root.table("signals", .app) else { return }
-        if app.delegate != .signals {
-            root.problems.add(root.line(of: "signals"), "[signals] needs delegate = \"signals\"")
-        }
         if let acknowledge = table.boolean("acknowledge") { app.acknowledge = acknowledge }
         for handler in Handler.allCases {
             guard let text = table.string(handler.key, expected: "a signal's name") else { continue }

@@ -30,6 +30,22 @@ struct Advice {
         if app.policy.launch == .onDemand, !app.background.refresh {
             warn(file, nil, "is never launched by itself: launch = \"on-demand\" needs refresh = true in [background]")
         }
+        considerDelegate(app, source, file: file)
+    }
+
+    private mutating func considerDelegate(_ app: AppConfiguration, _ source: AppFile.Result, file: String) {
+        if let line = source.hooksLine, app.delegate != .hooks {
+            warn(file, line, "[hooks] is not used without delegate = \"hooks\"")
+        }
+        if let line = source.signalsLine, app.delegate != .signals {
+            warn(file, line, "[signals] is not used without delegate = \"signals\"")
+        }
+        if app.signals.contains(where: { $0.handler == .didFinishLaunching }) {
+            warn(
+                file, source.signalsLine,
+                "did-finish-launching is sent before the program can be ready for it; readiness = \"notify\" waits for "
+                    + "READY=1")
+        }
         switch app.delegate {
         case .hooks where app.hooks.isEmpty: warn(file, nil, "has delegate = \"hooks\" but no [hooks]")
         case .signals where app.signals.isEmpty: warn(file, nil, "has delegate = \"signals\" but no [signals]")

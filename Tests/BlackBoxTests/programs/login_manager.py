@@ -1,8 +1,8 @@
 """A dbusmock template: logind as far as a holder of delay locks sees it.
 
-Beside dbusmock's own template it has InhibitDelayMaxUSec, knows when each lock's descriptor is closed by all who had it,
-refuses locks for what is under way, and writes all of it, with CLOCK_MONOTONIC, to a file. When a lock is closed it also
-writes which control groups below a given one were frozen at that moment.
+Beside dbusmock's own template it has InhibitDelayMaxUSec, knows when each lock's descriptor is closed by all who had
+it, refuses locks for what is under way, and writes all of it, with CLOCK_MONOTONIC, to a file. When a lock is closed
+it also writes which control groups below a given one were frozen at that moment.
 
 Parameters: events (the file), groups (a cgroup directory), delay (us), sleeping, refuse (a list of kinds).
 """
