@@ -7,6 +7,9 @@ extension DeviceLifecycle {
     /// While a handler's time runs, the core looks at the clock this often, so that a stall in the middle of a long
     /// allowance is noticed too.
     static let stallCheckInterval = Nanoseconds.seconds(1)
+    /// After a stall nobody is judged for so long: what the apps have said meanwhile is still to be read. Two stalls in a
+    /// row do not extend it.
+    static let grace = Nanoseconds.milliseconds(100)
     /// BOOTTIME gaining this much on MONOTONIC means that the board slept; less is the time between two readings.
     static let sleepThreshold = Nanoseconds.milliseconds(500)
 
@@ -17,14 +20,17 @@ extension DeviceLifecycle {
         let late = now.monotonic - max(asked, last.monotonic)
         if late > Self.stallThreshold {
             // When it began is not known: it may have been soon after the last look. A little always counts, or a board
-            // that is late every time would never end a hanging app. And what the apps have said meanwhile is still to
-            // be read.
-            let lost = late + max(Self.stallThreshold, min(late, asked - last.monotonic - Self.stallThreshold))
+            // that is late every time would never end a hanging app.
+            let lost = late + min(late, max(asked - last.monotonic - Self.stallThreshold, .zero))
+            let isInGrace = graceEnd.map { asked <= $0 } ?? false
+            graceEnd = isInGrace ? nil : now.monotonic + Self.grace
             for index in apps.indices where apps[index].instance?.isAlive == true {
                 apps[index].instance?.clock.credit(lost)
                 dueOfApp[index] = deadline(ofApp: index)?.at ?? .max
             }
             if runningCalls > 0 { emit(.note(.stalled(lost))) }
+        } else if let end = graceEnd, end <= now.monotonic {
+            graceEnd = nil
         }
         let slept = now.timeAsleep - last.timeAsleep
         if slept > Self.sleepThreshold { didSleep(slept) }
@@ -60,11 +66,9 @@ extension DeviceLifecycle {
         switch instance.stage {
         case .spawning: break
         case .running, .stopping:
-            if let call = instance.call {
-                consider(instance.clock.moment(of: call.deadline), .handler(id, call.call.handler))
-            }
-            if let due = instance.stop?.exitDue { consider(instance.clock.moment(of: due), .exit(id)) }
-            if let due = instance.livenessDue { consider(instance.clock.moment(of: due), .liveness(id)) }
+            if let call = instance.call { consider(moment(of: call.deadline, instance), .handler(id, call.call.handler)) }
+            if let due = instance.stop?.exitDue { consider(moment(of: due, instance), .exit(id)) }
+            if let due = instance.livenessDue { consider(moment(of: due, instance), .liveness(id)) }
             if instance.freezer == .freezing { consider(instance.waitingSince + Self.freezeBound, .freeze(id)) }
         case .killing:
             if !instance.isNamed { consider(instance.waitingSince + Self.killBound, .clearing(id)) }
@@ -72,6 +76,10 @@ extension DeviceLifecycle {
             if !instance.isNamed { consider(instance.waitingSince + Self.clearBound, .clearing(id)) }
         }
         return next
+    }
+
+    private func moment(of due: Nanoseconds, _ instance: Instance) -> Nanoseconds? {
+        instance.clock.moment(of: due).map { max($0, graceEnd ?? .zero) }
     }
 
     /// Judges everybody who is due, after the event at hand has been heard: it may have been the sign of life.
@@ -104,7 +112,7 @@ extension DeviceLifecycle {
     }
 
     private mutating func judgeAlive(_ index: Int, _ instance: Instance) {
-        if !instance.clock.isStopped {
+        if !instance.clock.isStopped, graceEnd == nil {
             let reading = instance.clock.reading(at: now.monotonic)
             if let call = instance.call, call.deadline <= reading {
                 return overrun(index, call, taken: reading - call.issued)

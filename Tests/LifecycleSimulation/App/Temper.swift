@@ -28,7 +28,8 @@ struct Temper {
         func some(_ fault: Fault) -> HandlerSet {
             guard plan.strikes(fault, &random) else { return [] }
             return random.chance(perMille: 200)
-                ? .all : HandlerSet([HandlerSet(random.pick(Handler.allCases)), HandlerSet(random.pick(Handler.allCases))])
+                ? .all
+                : HandlerSet([HandlerSet(random.pick(Handler.allCases)), HandlerSet(random.pick(Handler.allCases))])
         }
         hangs = some(.appHangs)
         crashes = some(.appCrashes)
@@ -69,7 +70,9 @@ extension Temper {
             for step in 0..<random.below(6) {
                 let time = random.pick([Nanoseconds.zero, .seconds(1), .seconds(3), .seconds(1000), .max])
                 reactions.append(
-                    Reaction(after: deadline / 8 + (deadline / 8).multiplied(by: step), deed: .says(.extendTimeout(instance, time))))
+                    Reaction(
+                        after: deadline / 8 + (deadline / 8).multiplied(by: step),
+                        deed: .says(.extendTimeout(instance, time))))
             }
         }
         if hangs.contains(handler), random.chance(perMille: 600) { return reactions }
@@ -111,7 +114,9 @@ extension Temper {
     func reactionToTermination(_ random: inout SeededGenerator) -> Reaction? {
         if ignoresTermination, random.chance(perMille: 700) { return nil }
         let after =
-            isSlow ? random.magnitude(.milliseconds(100), .seconds(4)) : random.magnitude(.microseconds(100), .milliseconds(30))
+            isSlow
+            ? random.magnitude(.milliseconds(100), .seconds(4))
+            : random.magnitude(.microseconds(100), .milliseconds(30))
         return Reaction(after: after, deed: .exits(random.chance(perMille: 500) ? .signalled(15) : .exited(0)))
     }
 }

@@ -67,7 +67,11 @@ extension SimulatedBoard {
         var at = Nanoseconds.microseconds(500)
         schedule(.deliver(.configured(configuration, devicePolicy)), after: .microseconds(100))
         let startFirst = random.chance(perMille: 200)
-        if startFirst { messages.insert(.started, at: random.below(messages.count + 1)) } else { messages.append(.started) }
+        if startFirst {
+            messages.insert(.started, at: random.below(messages.count + 1))
+        } else {
+            messages.append(.started)
+        }
         for message in messages {
             schedule(.deliver(message), after: at)
             at += random.magnitude(.microseconds(10), .milliseconds(5))

@@ -193,7 +193,9 @@ extension SimulatedBoard {
         let instance = process.instance
         if process.policy.readiness == .notify, !process.temper.neverReady {
             let most = process.policy.allowances[.didFinishLaunching] - .milliseconds(50)
-            let time = process.temper.isSlow ? random.span(.milliseconds(1), most) : random.magnitude(.milliseconds(1), .milliseconds(300))
+            let time =
+                process.temper.isSlow
+                ? random.span(.milliseconds(1), most) : random.magnitude(.milliseconds(1), .milliseconds(300))
             plan(Reaction(after: time, deed: .says(.ready(instance))), for: process)
         }
         if let interval = process.policy.liveness { after(random.span(interval / 10, interval / 2), .ping, process) }

@@ -45,6 +45,7 @@ final class DeadlineChecker: Checker {
     private var watches: [Watch] = []
     private var last: Nanoseconds?
     private var stalledAt: Nanoseconds?
+    private var lastStall: Nanoseconds?
 
     private func watch(_ instance: InstanceID) -> Watch? { watches.first { $0.instance == instance } }
 
@@ -90,7 +91,9 @@ final class DeadlineChecker: Checker {
         let excess = last.map { scene.step.excess(since: $0) } ?? .zero
         last = scene.now
         guard excess > .zero else { return }
-        stalledAt = scene.now
+        // Only the first of several in a row is forgiven so.
+        stalledAt = lastStall.map { scene.now - $0 < .seconds(40) } ?? false ? nil : scene.now
+        lastStall = scene.now
         for watch in watches {
             guard scene.chronicle.record(watch.instance)?.isFreezeAsked == false else { continue }
             watch.lost += excess
@@ -121,9 +124,10 @@ final class DeadlineChecker: Checker {
             watch.killedAt = reading(watch, scene)
             watch.callAtKill = scene.chronicle.record(instance)?.call
             let isResuming = stalledAt.map { scene.now - $0 < .milliseconds(200) } ?? false
-            watch.hadAnswered = watch.callAtKill.map {
-                isResuming && scene.board.inbox.contains(.handlerReturned(instance, $0.id))
-            } ?? false
+            watch.hadAnswered =
+                watch.callAtKill.map {
+                    isResuming && scene.board.inbox.contains(.handlerReturned(instance, $0.id))
+                } ?? false
             if let app = scene.board.directory.app(of: instance), let entry = scene.board.directory.entry(app) {
                 watch.livenessTold = min(entry.policy.liveness ?? .zero, entry.former.liveness ?? .zero)
             }

@@ -25,7 +25,8 @@ final class PhaseChecker: Checker {
             endedForShutdown = []
         case .requested(_, let request): forget(request, scene)
         case .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen, .handlerReturned, .ready, .ping,
-            .stopping, .extendTimeout, .loginAvailable, .loginUnavailable, .prepareForShutdown, .lockTaken, .lockRefused,
+            .stopping, .extendTimeout, .loginAvailable, .loginUnavailable, .prepareForShutdown, .lockTaken,
+            .lockRefused,
             .prepareForSleep, .preparingForSleep, .requestAbandoned:
             break
         }
@@ -62,7 +63,8 @@ final class PhaseChecker: Checker {
             if let before = phases.first(where: { $0.app == app }) {
                 guard before.phase != phase else { continue }
                 scene.inspection.violate(
-                    .phaseRestored, "\(scene.name(app)) was \(before.phase.name) and is \(phase.name); nobody asked for it")
+                    .phaseRestored,
+                    "\(scene.name(app)) was \(before.phase.name) and is \(phase.name); nobody asked for it")
             } else {
                 phases.append((app, phase))
             }

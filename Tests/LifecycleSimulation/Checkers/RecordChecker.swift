@@ -18,7 +18,8 @@ final class RecordChecker: Checker {
         case .spawn(let app, let instance, _, _):
             startedAt[instance.rawValue] = scene.now
             if let other = scene.chronicle.records.first(where: { $0.app == app && !$0.isReported }) {
-                violate("\(scene.name(app)) is spawned before the end of #\(other.instance.rawValue) is recorded", scene)
+                violate(
+                    "\(scene.name(app)) is spawned before the end of #\(other.instance.rawValue) is recorded", scene)
             }
         case .report(let end): judge(end, scene)
         case .call, .terminate, .kill, .clear, .freeze, .thaw, .nameCulprits, .takeLock, .releaseLock,
@@ -29,7 +30,9 @@ final class RecordChecker: Checker {
 
     private func judge(_ end: Termination, _ scene: Scene) {
         let name = scene.name(end.instance)
-        guard reported.insert(end.instance.rawValue).inserted else { return violate("\(name) is recorded twice", scene) }
+        guard reported.insert(end.instance.rawValue).inserted else {
+            return violate("\(name) is recorded twice", scene)
+        }
         guard let record = scene.chronicle.record(end.instance) else { return violate("\(name) never was", scene) }
         if record.app != end.app { violate("\(name) is recorded for another app", scene) }
         guard record.spawnFailed || record.status != nil else { return violate("\(name) has not ended", scene) }
