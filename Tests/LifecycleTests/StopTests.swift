@@ -96,7 +96,7 @@ import Testing
         #expect(try board.ask(2, .launch(board.id("camera"), background: false)) == [])
         #expect(board.pass(.seconds(600)) == [])
         _ = board.exited("camera", .signalled(9))
-        #expect(board.emptied("camera") == ["spawn camera user"])
+        #expect(board.emptied("camera") == ["spawn camera user", "reply 1: done"])
     }
 
     @Test func appEndsByItsOwnWish_whenItSaysStopping() throws {

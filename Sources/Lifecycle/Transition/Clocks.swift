@@ -66,7 +66,9 @@ extension DeviceLifecycle {
         switch instance.stage {
         case .spawning: break
         case .running, .stopping:
-            if let call = instance.call { consider(moment(of: call.deadline, instance), .handler(id, call.call.handler)) }
+            if let call = instance.call {
+                consider(moment(of: call.deadline, instance), .handler(id, call.call.handler))
+            }
             if let due = instance.stop?.exitDue { consider(moment(of: due, instance), .exit(id)) }
             if let due = instance.livenessDue { consider(moment(of: due, instance), .liveness(id)) }
             if instance.freezer == .freezing { consider(instance.waitingSince + Self.freezeBound, .freeze(id)) }
