@@ -7,8 +7,8 @@ extension DeviceLifecycle {
     /// While a handler's time runs, the core looks at the clock this often, so that a stall in the middle of a long
     /// allowance is noticed too.
     static let stallCheckInterval = Nanoseconds.seconds(1)
-    /// After a stall nobody is judged for so long: what the apps have said meanwhile is still to be read. Two stalls in a
-    /// row do not extend it.
+    /// After a stall nobody is judged for so long: what the apps have said meanwhile is still to be read. Two stalls in
+    /// a row do not extend it.
     static let grace = Nanoseconds.milliseconds(100)
     /// BOOTTIME gaining this much on MONOTONIC means that the board slept; less is the time between two readings.
     static let sleepThreshold = Nanoseconds.milliseconds(500)

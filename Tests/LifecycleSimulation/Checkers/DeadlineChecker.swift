@@ -18,8 +18,8 @@ final class DeadlineChecker: Checker {
         let instance: InstanceID
         let start: Nanoseconds
         var lost = Nanoseconds.zero
-        /// What the core may leave out beside that: between the order to freeze and the thaw, frozen or not, and what it
-        /// cannot tell around a stall.
+        /// What the core may leave out beside that: between the order to freeze and the thaw, frozen or not, and what
+        /// it cannot tell around a stall.
         var held = Nanoseconds.zero
         var heldSince = Nanoseconds.zero
         var heldAtCall = Nanoseconds.zero
