@@ -24,8 +24,8 @@ public struct DeviceLifecycle: Equatable, Sendable {
     var now = Instant(monotonic: .zero, boottime: .zero)
     /// When the shell was asked to come back; nil before the first event.
     var asked: Nanoseconds?
-    /// MONOTONIC: until then nobody is judged, after a stall.
-    var graceEnd: Nanoseconds?
+    /// MONOTONIC: until then the apps' words from before a stall are read.
+    var reprieveEnd = Nanoseconds.zero
 
     // Within one event.
     var effects: [Effect] = []

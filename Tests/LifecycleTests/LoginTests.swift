@@ -50,11 +50,32 @@ import Testing
         var board = Board([])
         _ = board.tell(appear())
         _ = board.tell(.lockRefused(.sleep))
+        _ = board.sleepSignal(true)
+        #expect(board.sleepSignal(false) == ["take sleep"])
+    }
+
+    @Test func lockIsTriedOnceAtOnceAndThenLater_whenItWasRefusedForNoReason() throws {
+        var board = Board([])
+        _ = board.tell(appear())
+        #expect(board.tell(.lockRefused(.sleep)) == ["read PreparingForSleep"])
+        // What it was refused for was over before the answer.
         #expect(board.tell(.preparingForSleep(false)) == ["take sleep"])
         #expect(board.tell(.lockRefused(.sleep)) == ["read PreparingForSleep"])
         #expect(board.tell(.preparingForSleep(false)) == [])
-        _ = board.sleepSignal(true)
+        #expect(board.pass(.milliseconds(29_999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["take sleep"])
+        #expect(board.tell(.lockTaken(.sleep)) == ["read PreparingForSleep"])
+        #expect(board.tell(.preparingForSleep(false)) == [])
+        #expect(board.pass(.seconds(3600)) == [])
+    }
+
+    @Test func lockIsTriedAgain_whenTheEndOfASleepWeNeverHeardOfIsTold() throws {
+        var board = Board([])
+        _ = board.tell(appear())
+        _ = board.tell(.lockRefused(.sleep))
         #expect(board.sleepSignal(false) == ["take sleep"])
+        _ = board.tell(.lockRefused(.shutdown))
+        #expect(board.shutdownSignal(false) == ["take shutdown"])
     }
 
     @Test func everybodyComesBack_whenLoginReturnsAwakeWhilePreparing() throws {
@@ -188,7 +209,7 @@ import Testing
         var board = awakeBoard()
         board.fallAsleep()
         #expect(board.pass(.seconds(30)) == ["read PreparingForSleep"])
-        // Its property says so already, and is as good as an edge.
+        // It says by itself that it still prepares.
         #expect(board.tell(appear(sleeping: true)) == ["take shutdown"])
         #expect(board.pass(.seconds(30)) == ["read PreparingForSleep"])
         #expect(board.tell(.preparingForSleep(true)) == [])

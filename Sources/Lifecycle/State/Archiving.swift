@@ -37,7 +37,7 @@ extension DeviceLifecycle {
         archive.value(&now.monotonic)
         archive.value(&now.boottime)
         archive.optional(&asked, .zero) { $0.value(&$1) }
-        archive.optional(&graceEnd, .zero) { $0.value(&$1) }
+        archive.value(&reprieveEnd)
     }
 
     /// Derives what is not written; false when what was read cannot be.

@@ -7,9 +7,11 @@ extension DeviceLifecycle {
     /// While a handler's time runs, the core looks at the clock this often, so that a stall in the middle of a long
     /// allowance is noticed too.
     static let stallCheckInterval = Nanoseconds.seconds(1)
-    /// After a stall nobody is judged for so long: what the apps have said meanwhile is still to be read. Two stalls in
-    /// a row do not extend it.
-    static let grace = Nanoseconds.milliseconds(100)
+    /// After a stall nobody is judged for so long: what the apps said meanwhile is still to be read.
+    static let reprieve = Nanoseconds.milliseconds(250)
+    /// Who is overdue by so much is judged all the same, or a board that stalls again and again would never end a
+    /// hanging app.
+    static let longestReprieve = Nanoseconds.milliseconds(500)
     /// BOOTTIME gaining this much on MONOTONIC means that the board slept; less is the time between two readings.
     static let sleepThreshold = Nanoseconds.milliseconds(500)
 
@@ -22,15 +24,12 @@ extension DeviceLifecycle {
             // When it began is not known: it may have been soon after the last look. A little always counts, or a board
             // that is late every time would never end a hanging app.
             let lost = late + min(late, max(asked - last.monotonic - Self.stallThreshold, .zero))
-            let isInGrace = graceEnd.map { asked <= $0 } ?? false
-            graceEnd = isInGrace ? nil : now.monotonic + Self.grace
+            reprieveEnd = now.monotonic + Self.reprieve
             for index in apps.indices where apps[index].instance?.isAlive == true {
                 apps[index].instance?.clock.credit(lost)
                 dueOfApp[index] = deadline(ofApp: index)?.at ?? .max
             }
             if runningCalls > 0 { emit(.note(.stalled(lost))) }
-        } else if let end = graceEnd, end <= now.monotonic {
-            graceEnd = nil
         }
         let slept = now.timeAsleep - last.timeAsleep
         if slept > Self.sleepThreshold { didSleep(slept) }
@@ -67,10 +66,10 @@ extension DeviceLifecycle {
         case .spawning: break
         case .running, .stopping:
             if let call = instance.call {
-                consider(moment(of: call.deadline, instance), .handler(id, call.call.handler))
+                consider(judgement(instance, call.deadline), .handler(id, call.call.handler))
             }
-            if let due = instance.stop?.exitDue { consider(moment(of: due, instance), .exit(id)) }
-            if let due = instance.livenessDue { consider(moment(of: due, instance), .liveness(id)) }
+            if let due = instance.stop?.exitDue { consider(judgement(instance, due), .exit(id)) }
+            if let due = instance.livenessDue { consider(judgement(instance, due), .liveness(id)) }
             if instance.freezer == .freezing { consider(instance.waitingSince + Self.freezeBound, .freeze(id)) }
         case .killing:
             if !instance.isNamed { consider(instance.waitingSince + Self.killBound, .clearing(id)) }
@@ -80,8 +79,9 @@ extension DeviceLifecycle {
         return next
     }
 
-    private func moment(of due: Nanoseconds, _ instance: Instance) -> Nanoseconds? {
-        instance.clock.moment(of: due).map { max($0, graceEnd ?? .zero) }
+    /// When an app is judged for a reading of its clock; nil while that stands still.
+    private func judgement(_ instance: Instance, _ due: Nanoseconds) -> Nanoseconds? {
+        instance.clock.moment(of: due).map { max($0, min($0 + Self.longestReprieve, reprieveEnd)) }
     }
 
     /// Judges everybody who is due, after the event at hand has been heard: it may have been the sign of life.
@@ -114,17 +114,15 @@ extension DeviceLifecycle {
     }
 
     private mutating func judgeAlive(_ index: Int, _ instance: Instance) {
-        if !instance.clock.isStopped, graceEnd == nil {
-            let reading = instance.clock.reading(at: now.monotonic)
-            if let call = instance.call, call.deadline <= reading {
-                return overrun(index, call, taken: reading - call.issued)
-            }
-            if let stop = instance.stop, let due = stop.exitDue, due <= reading {
-                return kill(index, Cause(reason: .exitOverrun(stop.exitAllowance)))
-            }
-            if let due = instance.livenessDue, due <= reading, let interval = apps[index].policy.liveness {
-                return kill(index, Cause(reason: .livenessMissed(interval)))
-            }
+        func isOver(_ due: Nanoseconds) -> Bool { judgement(instance, due) ?? .max <= now.monotonic }
+        if let call = instance.call, isOver(call.deadline) {
+            return overrun(index, call, taken: instance.clock.reading(at: now.monotonic) - call.issued)
+        }
+        if let stop = instance.stop, let due = stop.exitDue, isOver(due) {
+            return kill(index, Cause(reason: .exitOverrun(stop.exitAllowance)))
+        }
+        if let due = instance.livenessDue, isOver(due), let interval = apps[index].policy.liveness {
+            return kill(index, Cause(reason: .livenessMissed(interval)))
         }
         if instance.freezer == .freezing, instance.waitingSince + Self.freezeBound <= now.monotonic {
             apps[index].instance?.freezer = .stuck

@@ -63,10 +63,16 @@ final class SimulatedBoard {
 
     func run() {
         scheduleStart()
-        while inspection.violation == nil, !isOver, let next = queue.popFirst() {
-            if next.at > monotonic { monotonic = next.at }
-            happen(next.what)
-            if calmSince == nil, steps >= limits.steps || monotonic >= disturbedUntil { calmDown() }
+        while inspection.violation == nil, !isOver {
+            let next = queue.popFirst()
+            if let next {
+                if next.at > monotonic { monotonic = next.at }
+                happen(next.what)
+            } else if calmSince != nil {
+                break
+            }
+            let isEnough = next == nil || steps >= limits.steps || monotonic >= disturbedUntil
+            if calmSince == nil, isEnough { calmDown() }
         }
         if inspection.violation == nil { finish() }
     }
