@@ -1,5 +1,5 @@
-// An app that says when it runs: its first instructions read the clock and write "start PID NANOSECONDS" (CLOCK_MONOTONIC)
-// into a FIFO. Then it waits to be ended.
+// An app that says when it runs: its first instructions read the clock and write "start PID NANOSECONDS"
+// (CLOCK_MONOTONIC) into a FIFO. Then it waits to be ended.
 //
 //     cc -O2 -static -o beacon beacon.c
 //     beacon FIFO

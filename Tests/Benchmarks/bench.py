@@ -42,7 +42,7 @@ def noise():
     with Floor() as floor:
         pid = floor.start(1, BEACON).fifo.word("start")[0]
         for _ in range(30):
-            time.sleep(0.03)
+            time.sleep(0.03)  # not a wait: the rounds are to be apart
             killed = time.monotonic_ns()
             os.kill(pid, signal.SIGKILL)
             pid, begun = floor.fifo.word("start")[:2]
@@ -141,8 +141,8 @@ def report(rows, failures, facts, before, after):
     loads = [" ".join(f"{value:.2f}" for value in run["load"]) for run in (before, after)]
     print(f"  load average: {loads[0]}   then   {loads[1]}")
     print("  " + ", ".join(f"{name} {value}" for name, value in facts.items()))
-    print("start: from just before the supervisor is executed to the first instruction of the last app, by its own clock")
-    print("another run: measured once, at another time. The ratio to reach is what is to be reached by the floor of then:")
+    print("start: from just before the supervisor is executed to the first instruction of the last app")
+    print("another run: measured once at another time. The ratio to reach: what to reach, by the floor of then;")
     print("  on a busy machine the times say little, the ratios and the processor times more")
     for failure in failures:
         print(f"failed: {failure}")

@@ -44,7 +44,7 @@ def wait_for(condition, what, seconds=30, pause=0.02):
     while not (value := condition()):
         if time.monotonic() > end:
             raise Trouble(f"not within {seconds} s: {what}")
-        time.sleep(pause)
+        time.sleep(pause)  # not a wait: bounded above
     return value
 
 
@@ -190,7 +190,7 @@ class Supervisor:
             last = [taken["Pss"] for taken in readings[-3:]]
             if len(last) == 3 and max(last) - min(last) <= 8:
                 break
-            time.sleep(0.25)
+            time.sleep(0.25)  # not a wait: the readings are to be apart
         return readings[-1]
 
     def last_start(self, count):
@@ -227,7 +227,7 @@ class Supervisor:
                 os.kill(self.pid, signal.SIGKILL)
                 os.waitpid(self.pid, 0)
                 return
-            time.sleep(0.02)
+            time.sleep(0.02)  # not a wait: bounded above
 
     def remove_group(self):
         if not self.group.exists():

@@ -100,9 +100,9 @@ class Figures:
             floor.start(100, SLEEP).wait_started()
             curfew.start().wait_running().wait_locked()
             # What follows a start: the last connection is closed, logind has answered.
-            time.sleep(2)
+            time.sleep(2)  # not a wait: what a start leaves behind is not to be measured
             before = curfew.switches(), floor.switches(), ran(curfew.pid), ran(floor.pid)
-            time.sleep(seconds)
+            time.sleep(seconds)  # not a wait: the measurement
             row.curfewd.append(curfew.switches() - before[0])
             row.floor.append(floor.switches() - before[1])
             processor.curfewd.append((ran(curfew.pid) - before[2]) / MS)
@@ -130,7 +130,7 @@ class Figures:
         apps = [supervisor.fifo.word("start") for _ in range(count)]
         times.append((max(begun for _, begun in apps) - supervisor.started) / MS)
         # The last ones have yet to come to rest.
-        time.sleep(0.2)
+        time.sleep(0.2)  # not a wait: nothing tells when a process rests
         work.append((ran(supervisor.pid) + sum(ran(pid) for pid, _ in apps)) / MS)
 
     # Dying, and coming back.
@@ -145,7 +145,7 @@ class Figures:
             for _ in self.times(100, 20):
                 for index, (samples, supervisor) in enumerate(apps):
                     # The remains of the round before are gone by then.
-                    time.sleep(0.03)
+                    time.sleep(0.03)  # not a wait: the rounds are to be apart
                     killed = time.monotonic_ns()
                     os.kill(pids[index], 9)
                     pids[index], begun = supervisor.fifo.word("start")[:2]
@@ -187,7 +187,7 @@ class Figures:
                 samples = [int(line.split()[1]) / MS for line in floor.said().splitlines() if line.startswith("asleep")]
                 if len(samples) == len(rounds):
                     break
-                time.sleep(0.1)
+                time.sleep(0.1)  # not a wait: bounded by the loop
             row.floor = samples
         with Curfew(self.login, PROMPT, 100, delegate="varlink") as curfew:
             curfew.start().wait_locked()

@@ -27,7 +27,8 @@ static void write_group(unsigned instance, const char *file, const char *text) {
 static void tell(int index, const char *method, double deadline) {
     char message[200];
     int length = snprintf(message, sizeof message,
-                          "{\"method\":\"io.curfew.Delegate.%s\",\"parameters\":{\"deadline\":%.3f}}", method, deadline);
+                          "{\"method\":\"io.curfew.Delegate.%s\",\"parameters\":{\"deadline\":%.3f}}", method,
+                          deadline);
     if (write(sockets[index], message, (size_t)length + 1) != length + 1) fail("write");
 }
 
@@ -130,7 +131,7 @@ static void sleeps(int rounds) {
     }
     struct timespec pause = {.tv_nsec = 100000000};
     for (int round = 0; round < rounds; round++) {
-        nanosleep(&pause, NULL);
+        nanosleep(&pause, NULL);  // not a wait: the rounds are to be apart
         sleep_once();
     }
     for (int i = 0; i < child_count; i++) syscall(SYS_pidfd_send_signal, children[i].pidfd, SIGKILL, NULL, 0);

@@ -1,5 +1,5 @@
-// The smallest app with a delegate: answers each call of io.curfew.Delegate at once. Started with "hang" it never answers
-// DidEnterBackground, and has a child that has left its session.
+// The smallest app with a delegate: answers each call of io.curfew.Delegate at once. Started with "hang" it never
+// answers DidEnterBackground, and has a child that has left its session.
 //
 //     cc -O2 -static -o prompt prompt.c
 //     prompt FIFO [hang]

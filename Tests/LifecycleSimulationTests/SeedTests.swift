@@ -8,7 +8,7 @@ import Testing
 @Suite struct SeedTests {
     /// Fresh seeds, in parts of equal size that may run side by side.
     static let parts = 10
-    static let seedsOfPart: UInt64 = 400
+    static let seedsOfPart: UInt64 = 200
     static let base: UInt64 = 7_000_000
 
     /// Every seed that ever failed.

@@ -72,6 +72,7 @@ extension DeviceLifecycle {
         takeLock(.shutdown)
         guard !stopsDaemon else { return beginShutdown() }
         emit(.note(.shutdownCancelled))
+        // Whoever is to end for another reason has all its time again.
         for index in apps.indices { apps[index].instance?.stop?.limit = nil }
         for index in apps.indices where apps[index].endedForShutdown {
             apps[index].endedForShutdown = false

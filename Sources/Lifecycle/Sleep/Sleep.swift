@@ -119,7 +119,8 @@ extension DeviceLifecycle {
         case .awake: beginSleep(since: since, logical: logical, byLogin: byLogin)
         case .preparing:
             sleep.isLogical = sleep.isLogical && logical
-            guard byLogin, !sleep.isAnnouncedByLogin else { return }
+            // Its signal may have been sent before its property told us.
+            guard byLogin else { return }
             sleep.isAnnouncedByLogin = true
             boundSleep(since: since)
         case .asleep:

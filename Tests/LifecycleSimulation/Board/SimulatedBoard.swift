@@ -198,7 +198,8 @@ final class SimulatedBoard {
         queue.add(.timer(generation: timerGeneration), at: Swift.max(wanted, monotonic) + lateness)
     }
 
-    /// Writes the state down and reads it back at random steps: the copy must do the same with the event, and carries on.
+    /// Writes the state down and reads it back at random steps: the copy must do the same with the event, and
+    /// carries on.
     private func rehearseArchive(for event: Event, at instant: Instant) {
         guard inspection.wants(.archive), random.chance(perMille: limits.archivePerMille) else { return }
         let bytes = core.archived()

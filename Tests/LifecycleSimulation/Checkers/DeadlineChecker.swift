@@ -18,8 +18,8 @@ final class DeadlineChecker: Checker {
         let instance: InstanceID
         let start: Nanoseconds
         var lost = Nanoseconds.zero
-        /// What the core may leave out beside that: between the order to freeze and the thaw, frozen or not, and what it
-        /// cannot tell around a stall.
+        /// What the core may leave out beside that: between the order to freeze and the thaw, frozen or not, and what
+        /// it cannot tell around a stall.
         var held = Nanoseconds.zero
         var heldSince = Nanoseconds.zero
         var heldAtCall = Nanoseconds.zero
@@ -45,6 +45,7 @@ final class DeadlineChecker: Checker {
     private var watches: [Watch] = []
     private var last: Nanoseconds?
     private var stalledAt: Nanoseconds?
+    private var lastStall: Nanoseconds?
 
     private func watch(_ instance: InstanceID) -> Watch? { watches.first { $0.instance == instance } }
 
@@ -90,7 +91,9 @@ final class DeadlineChecker: Checker {
         let excess = last.map { scene.step.excess(since: $0) } ?? .zero
         last = scene.now
         guard excess > .zero else { return }
-        stalledAt = scene.now
+        // Only the first of several in a row is forgiven so.
+        stalledAt = lastStall.map { scene.now - $0 < .seconds(40) } ?? false ? nil : scene.now
+        lastStall = scene.now
         for watch in watches {
             guard scene.chronicle.record(watch.instance)?.isFreezeAsked == false else { continue }
             watch.lost += excess

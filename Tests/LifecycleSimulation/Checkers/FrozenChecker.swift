@@ -4,7 +4,8 @@ internal import Lifecycle
 /// reason to freeze it goes.
 ///
 /// - Between `freeze` and `thaw` no instance is called, and none is ended by a watchdog.
-/// - `freeze` goes only to instances that are not frozen already, `thaw` only to those that are: nothing is undone twice.
+/// - `freeze` goes only to instances that are not frozen already, `thaw` only to those that are: nothing is undone
+///   twice.
 /// - Never is an app frozen that its policy exempts, nor any on a board without a freezer.
 /// - When nothing is under way: who is in background is really frozen, everybody else is really not.
 final class FrozenChecker: Checker {

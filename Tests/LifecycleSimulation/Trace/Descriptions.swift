@@ -5,7 +5,7 @@ extension Event {
     func text(_ names: AppDirectory) -> String {
         switch self {
         case .configured(let apps, let device):
-            "configured: \(apps.map(\.text).joined(separator: "; ")); front \(device.front), margin \(device.sleepMargin.text), at most \(device.sleepAllowanceMax.text), without logind \(device.sleepAllowanceWithoutLogind.text)"
+            "configured: \(apps.map(\.text).joined(separator: "; ")); \(device.text)"
         case .started: "started"
         case .freezing(let available): "freezing is \(available ? "" : "not ")available"
         case .woke: "woke"
@@ -54,7 +54,7 @@ extension Effect {
         case .releaseLock(let kind): "release the \(kind) lock"
         case .readPreparingForSleep: "read PreparingForSleep"
         case .report(let end):
-            "report \(names.name(end.app))#\(end.instance.rawValue): \(end.reason.namespace.name) 0x\(String(end.reason.code, radix: 16)) \(end.reason.explanation)"
+            "report \(names.name(end.app))#\(end.instance.rawValue): \(end.reason.text)"
         case .reply(let id, let outcome): "reply to request \(id.rawValue): \(outcome.text)"
         case .note(let notice): "note: \(notice.text(names))"
         case .appChanged(let app): "\(names.name(app)) has changed"
@@ -142,4 +142,15 @@ extension AppPolicy {
         if !after.isEmpty { text += ", after \(after.joined(separator: "+"))" }
         return text + "]"
     }
+}
+
+extension DevicePolicy {
+    fileprivate var text: String {
+        "front \(front), margin \(sleepMargin.text), at most \(sleepAllowanceMax.text), "
+            + "without logind \(sleepAllowanceWithoutLogind.text)"
+    }
+}
+
+extension TerminationReason {
+    fileprivate var text: String { "\(namespace.name) 0x\(String(code, radix: 16)) \(explanation)" }
 }
