@@ -149,6 +149,21 @@ import Testing
         #expect(board.shutdownSignal(false) == ["take shutdown"])
     }
 
+    @Test func appsStillEndOneAfterTheOther_whenTheConfigurationIsReloadedAfterTheLimit() throws {
+        var board = board()
+        let apps = ["storage", "camera"].map { name in app(name) { $0.after = name == "camera" ? ["storage"] : [] } }
+        #expect(
+            board.tell(
+                .prepareForShutdown(true, delayMax: .seconds(5), signalled: board.monotonic - .seconds(6)))
+                == ["kill camera"])
+        #expect(board.tell(.configured(apps, DevicePolicy())) == [])
+        _ = board.exited("camera", .signalled(9))
+        #expect(board.emptied("camera") == ["kill storage"])
+        _ = board.exited("storage", .signalled(9))
+        #expect(board.shutdownSignal(false) == [])
+        #expect(board.emptied("storage") == ["spawn storage restart"])
+    }
+
     @Test func nothingIsLaunched_whileShuttingDown() throws {
         var board = Board([app("camera") { $0.restartDelay = .seconds(1) }])
         board.login()
