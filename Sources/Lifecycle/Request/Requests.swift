@@ -81,12 +81,14 @@ extension DeviceLifecycle {
     }
 
     private mutating func terminate(_ index: Int, force: Bool, _ id: RequestID) {
-        let wasScheduled = apps[index].queuedLaunch != nil || apps[index].restart.due != nil
+        let wasScheduled =
+            apps[index].queuedLaunch != nil || apps[index].restart.due != nil || apps[index].endedForShutdown
         guard apps[index].instance != nil || wasScheduled else { return emit(.reply(id, .notRunning)) }
         let reason = TerminationReason(
             namespace: .user, code: 0, explanation: force ? "ended by an operator, at once" : "ended by an operator")
         let leaving = apps[index].instance?.id
         stop(index, reason, force: force)
+        apps[index].endedForShutdown = false
         // Who waits for a launch that has not begun: it never will.
         deny("another request ended it") {
             $0.app == index && $0.wish != .ended && (leaving == nil || $0.leaving == leaving)
