@@ -82,7 +82,9 @@ import Testing
 
     @Test func defaults() throws {
         #expect(try app(minimal) == AppConfiguration(name: "camera", exec: ["/bin/true"]))
-        #expect(try app(minimal).policy == AppPolicy(name: "camera"))
+        var policy = AppPolicy(name: "camera")
+        policy.launch = .boot
+        #expect(try app(minimal).policy == policy)
     }
 
     @Test(
