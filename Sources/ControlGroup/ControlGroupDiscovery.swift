@@ -10,8 +10,11 @@ extension ControlGroupRoot {
     ///   DelegateSubgroup=supervisor it is there already;
     /// - in a group with others, a login session say: below its "curfew", where there are no controllers.
     ///
-    /// `override`: the group to use instead, a directory or a path below the mount; made when missing.
-    public static func discover(override: String? = nil) throws(ControlGroupUnavailable) -> ControlGroupRoot {
+    /// `override`: the group to use instead, a directory or a path below the mount; made when missing. `name`: in place
+    /// of "curfew", for a daemon that is not the board's own.
+    public static func discover(override: String? = nil, name: String = "curfew") throws(ControlGroupUnavailable)
+        -> ControlGroupRoot
+    {
         guard let mounts = try? Files.read("/proc/self/mountinfo"),
             let mount = ControlGroupMount.find(inMountInfo: mounts)
         else { throw ControlGroupUnavailable("no cgroup2 file system is mounted") }
@@ -19,7 +22,7 @@ extension ControlGroupRoot {
             throw ControlGroupUnavailable("/proc/self/cgroup names no cgroup v2")
         }
         let ownDirectory = mount.directory(of: own)
-        let base = try chooseBase(override, mount: mount, ownDirectory: ownDirectory)
+        let base = try chooseBase(override, name, mount: mount, ownDirectory: ownDirectory)
         guard let group = mount.controlGroup(of: base + "/apps") else {
             throw ControlGroupUnavailable("\(base) is not in \(mount.point)")
         }
@@ -39,18 +42,18 @@ extension ControlGroupRoot {
         return nil
     }
 
-    private static func chooseBase(_ override: String?, mount: ControlGroupMount, ownDirectory: String?)
+    private static func chooseBase(_ override: String?, _ name: String, mount: ControlGroupMount, ownDirectory: String?)
         throws(ControlGroupUnavailable) -> String
     {
         if let override { return try overridden(override, mount) }
         guard let ownDirectory else {
             throw ControlGroupUnavailable("our own cgroup does not show in \(mount.point)")
         }
-        if ownDirectory == mount.point { return mount.point + "/curfew" }
+        if ownDirectory == mount.point { return mount.point + "/" + name }
         if ownDirectory.utf8.reversed().starts(with: "/supervisor".utf8.reversed()) {
             return Files.directoryName(of: ownDirectory)
         }
-        return isAlone(in: ownDirectory) ? ownDirectory : ownDirectory + "/curfew"
+        return isAlone(in: ownDirectory) ? ownDirectory : ownDirectory + "/" + name
     }
 
     private static func overridden(_ path: String, _ mount: ControlGroupMount) throws(ControlGroupUnavailable) -> String

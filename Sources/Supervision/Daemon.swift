@@ -67,7 +67,7 @@ public enum Daemon {
         let configuration = Configuration.load(paths: ConfigurationPaths(root: options.root))
         let loop = try EventLoop()
         let supervisor = try Supervisor(
-            loop: loop, paths: paths, log: log, groups: openGroups(options, log), configuration: configuration)
+            loop: loop, paths: paths, log: log, groups: openGroups(options, paths, log), configuration: configuration)
         supervisor.appLimits = descriptorLimit
         let signals = try watchSignals(supervisor, notifier)
         try supervisor.openInterfaces()
@@ -112,10 +112,10 @@ public enum Daemon {
     }
 
     /// Ends what a dead predecessor left, so that nothing ever runs twice.
-    private static func openGroups(_ options: DaemonOptions, _ log: Log) -> ControlGroupRoot? {
+    private static func openGroups(_ options: DaemonOptions, _ paths: RuntimePaths, _ log: Log) -> ControlGroupRoot? {
         let root: ControlGroupRoot
         do throws(ControlGroupUnavailable) {
-            root = try ControlGroupRoot.discover(override: options.cgroup)
+            root = try ControlGroupRoot.discover(override: options.cgroup, name: paths.controlGroupName)
         } catch {
             log.daemon(
                 .warning, "no control groups: \(error.reason); apps are not frozen, and not limited in memory")

@@ -16,6 +16,15 @@ struct RuntimePaths {
         state = prefix + "/var/lib/curfew"
     }
 
+    /// The control group of a daemon that shares its own with others. Daemons with roots of their own have groups of
+    /// their own: two trials do not get in each other's way, and a restart finds what its predecessor left.
+    var controlGroupName: String {
+        if root.isEmpty { return "curfew" }
+        var hash: UInt32 = 2_166_136_261
+        for byte in root.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
+        return "curfew-" + String(hash, radix: 16)
+    }
+
     var controlSocket: String { runtime + "/io.curfew.Control" }
     var applicationSocket: String { runtime + "/io.curfew.Application" }
     var lock: String { runtime + "/curfewd.lock" }
