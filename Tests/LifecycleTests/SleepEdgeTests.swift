@@ -129,6 +129,14 @@ import Testing
         #expect(board.pass(.milliseconds(1500)) == ["kill camera"])
     }
 
+    @Test func allowanceCountsFromTheSignal_whenThePropertyToldOfTheSleepFirst() throws {
+        var board = running()
+        #expect(board.tell(.preparingForSleep(true)) == ["call camera willResignActive 2.25 s"])
+        #expect(
+            board.handle(.prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic - .seconds(2))) == [])
+        #expect(board.returned("camera") == ["call camera didEnterBackground 2.5 s"])
+    }
+
     @Test func lockIsReleasedAtOnce_whenTheSignalIsHeardTooLate() throws {
         var board = running()
         let effects = board.handle(
