@@ -87,6 +87,7 @@ extension DeviceLifecycle {
             namespace: .user, code: 0, explanation: force ? "ended by an operator, at once" : "ended by an operator")
         let leaving = apps[index].instance?.id
         stop(index, reason, force: force)
+        apps[index].endedForShutdown = false
         // Who waits for a launch that has not begun: it never will.
         deny("another request ended it") {
             $0.app == index && $0.wish != .ended && (leaving == nil || $0.leaving == leaving)

@@ -32,6 +32,8 @@ extension DeviceLifecycle {
     private mutating func tightenStop(_ index: Int, _ reason: TerminationReason, limit: Nanoseconds?) {
         guard let instance = apps[index].instance, let stop = instance.stop else { return }
         if let limit { apps[index].instance?.stop?.limit = min(limit, stop.limit ?? .max) }
+        // An operator's order outlives a shutdown that may be cancelled.
+        if stop.reason == Self.shutdownReason { apps[index].instance?.stop?.reason = reason }
         guard stop.isOwnWish else { return }
         apps[index].instance?.stop?.isOwnWish = false
         apps[index].instance?.stop?.reason = reason
