@@ -92,7 +92,8 @@ final class DeadlineChecker: Checker {
         last = scene.now
         guard excess > .zero else { return }
         // Only the first of several in a row is forgiven so.
-        stalledAt = lastStall.map { scene.now - $0 < .seconds(40) } ?? false ? nil : scene.now
+        let began = scene.step.askedBefore?.at ?? scene.now
+        stalledAt = lastStall.map { began - $0 < .seconds(40) } ?? false ? nil : scene.now
         lastStall = scene.now
         for watch in watches {
             guard scene.chronicle.record(watch.instance)?.isFreezeAsked == false else { continue }

@@ -23,6 +23,8 @@ final class PhaseChecker: Checker {
         case .configured, .started, .stopRequested:
             phases = []
             endedForShutdown = []
+            // Who is still on its way out then may have been taken from the configuration and put back.
+            asked += scene.chronicle.records.map(\.app)
         case .requested(_, let request): forget(request, scene)
         case .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen, .handlerReturned, .ready, .ping,
             .stopping, .extendTimeout, .loginAvailable, .loginUnavailable, .prepareForShutdown, .lockTaken,
