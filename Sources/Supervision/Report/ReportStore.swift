@@ -105,14 +105,16 @@ extension Supervisor {
     private func sayEnd(_ report: Report) {
         let termination = report.termination
         let failed = termination.reason.namespace == .launchFailure
+        var fields = [
+            ("CURFEW_APP", termination.name), ("CURFEW_REPORT", "\(report.id)"),
+            ("CURFEW_NAMESPACE", termination.reason.namespace.name),
+        ]
+        if let handler = termination.handler { fields.append(("CURFEW_EVENT", handler.method)) }
+        if let sleep = termination.sleep { fields.append(("CURFEW_SLEEP_ID", "\(sleep)")) }
         log.send(
             termination.reason.isFailure ? .warning : .info,
             "\(termination.name): \(failed ? "could not be launched" : "ended"): \(termination.reason.explanation) "
                 + "(\(termination.reason.namespace.name)); see: curfew report \(report.id)",
-            failed ? .appLaunchFailed : .appEnded,
-            [
-                ("CURFEW_APP", termination.name), ("CURFEW_REPORT", "\(report.id)"),
-                ("CURFEW_NAMESPACE", termination.reason.namespace.name),
-            ])
+            failed ? .appLaunchFailed : .appEnded, fields)
     }
 }
