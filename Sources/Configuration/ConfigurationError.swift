@@ -14,8 +14,11 @@ public struct ConfigurationError: Error, Equatable, Sendable {
     }
 
     /// "FILE:LINE: message".
-    public var text: String {
-        if let line { return "\(file):\(line): \(message)" }
-        return "\(file): \(message)"
+    public var text: String { text(as: "") }
+
+    /// "FILE:LINE: warning: message", as compilers write it.
+    public func text(as kind: String) -> String {
+        if let line { return "\(file):\(line): \(kind)\(message)" }
+        return "\(file): \(kind)\(message)"
     }
 }

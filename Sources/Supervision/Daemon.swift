@@ -41,12 +41,15 @@ public enum Daemon {
 
     private static func check(_ options: DaemonOptions) -> Int32 {
         let configuration = Configuration.check(paths: ConfigurationPaths(root: options.root))
-        for warning in configuration.warnings { write("warning: \(warning.text)\n", to: 1) }
-        for error in configuration.allErrors { write("error: \(error.text)\n", to: 1) }
+        for error in configuration.allErrors { write("\(error.text)\n", to: 1) }
+        for warning in configuration.warnings { write("\(warning.text(as: "warning: "))\n", to: 1) }
         let bad = configuration.allErrors.count
-        let apps = configuration.apps.count
-        write(bad == 0 ? "\(apps) apps, no errors\n" : "\(apps) apps, \(bad) errors\n", to: 1)
+        write("\(count(configuration.apps.count, "app")): \(bad == 0 ? "no errors" : count(bad, "error"))\n", to: 1)
         return bad == 0 ? 0 : 1
+    }
+
+    private static func count(_ number: Int, _ thing: String) -> String {
+        number == 1 ? "1 \(thing)" : "\(number) \(thing)s"
     }
 
     private static func supervise(_ options: DaemonOptions) throws(SystemError) -> Int32 {

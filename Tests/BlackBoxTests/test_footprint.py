@@ -42,13 +42,13 @@ def test_one_thread_and_no_wake_ups(board):
 
     def has_settled():
         before = switches(board)
-        time.sleep(0.3)
+        time.sleep(0.3)  # not a wait: idleness is what is measured
         return switches(board) == before
 
     wait_until(has_settled, "it has come to rest")
     before = switches(board)
     # Nothing is waited for: the point is that nothing happens.
-    time.sleep(IDLE)
+    time.sleep(IDLE)  # not a wait: idleness is what is measured
     assert switches(board) == before
     assert status(board)["Threads"] == "1"
     watcher.close()

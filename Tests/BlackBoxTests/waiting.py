@@ -16,7 +16,7 @@ def wait_until(condition, what, timeout=PATIENCE):
         if time.monotonic() > end:
             text = what() if callable(what) else what
             raise AssertionError(f"not within {timeout:g} s: {text}")
-        time.sleep(0.01)
+        time.sleep(0.01)  # not a wait: between two looks at the condition, which has a bound
 
 
 def holds_for(seconds, condition, what):
@@ -24,4 +24,4 @@ def holds_for(seconds, condition, what):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         assert condition(), what() if callable(what) else what
-        time.sleep(0.02)
+        time.sleep(0.02)  # not a wait: between two looks at the condition

@@ -105,6 +105,65 @@ import Testing
         #expect(board.shutdownSignal(false) == ["take shutdown"])
     }
 
+    @Test func appThatWasNotAskedYetStays_whenTheShutdownIsCancelled() throws {
+        var board = Board([app("camera")])
+        board.login()
+        board.start()
+        #expect(try board.ask(1, .background(board.id("camera"))) == ["call camera willResignActive 10 s"])
+        #expect(board.shutdownSignal(true) == [])
+        #expect(board.shutdownSignal(false) == [])
+        #expect(board.returned("camera") == ["call camera didEnterBackground 5 s"])
+        #expect(board.returned("camera") == ["freeze camera"])
+        #expect(board.frozen("camera") == ["reply 1: done"])
+    }
+
+    @Test func operatorsOrderStands_whenGivenInAShutdownThatIsCancelled() throws {
+        var board = Board([app("camera")])
+        board.login()
+        board.start()
+        _ = try board.ask(1, .background(board.id("camera")))
+        _ = board.shutdownSignal(true)
+        #expect(try board.ask(2, .terminate(board.id("camera"), force: false)) == [])
+        #expect(board.shutdownSignal(false) == [])
+        // The shutdown's limit is gone with it.
+        board.monotonic += .seconds(9)
+        #expect(board.returned("camera") == ["call camera willTerminate user 5 s"])
+        _ = board.returned("camera")
+        #expect(
+            board.exited("camera") == [
+                "report camera user: ended by an operator", "reply 1: ended by user", "clear camera",
+            ])
+        #expect(board.emptied("camera") == ["reply 2: done"])
+    }
+
+    @Test func appStaysDown_whenAnOperatorEndsItInAShutdownThatIsCancelled() throws {
+        var board = board()
+        _ = board.shutdownSignal(true)
+        #expect(try board.ask(1, .terminate(board.id("camera"), force: true)) == ["kill camera"])
+        _ = board.exited("camera", .signalled(9))
+        #expect(board.emptied("camera") == ["call storage willTerminate shutdown 4.5 s", "reply 1: done"])
+        _ = board.returned("storage")
+        _ = board.exited("storage")
+        _ = board.emptied("storage")
+        #expect(try board.ask(2, .terminate(board.id("storage"), force: false)) == ["reply 2: done"])
+        #expect(board.shutdownSignal(false) == ["take shutdown"])
+    }
+
+    @Test func appsStillEndOneAfterTheOther_whenTheConfigurationIsReloadedAfterTheLimit() throws {
+        var board = board()
+        let apps = ["storage", "camera"].map { name in app(name) { $0.after = name == "camera" ? ["storage"] : [] } }
+        #expect(
+            board.tell(
+                .prepareForShutdown(true, delayMax: .seconds(5), signalled: board.monotonic - .seconds(6)))
+                == ["kill camera"])
+        #expect(board.tell(.configured(apps, DevicePolicy())) == [])
+        _ = board.exited("camera", .signalled(9))
+        #expect(board.emptied("camera") == ["kill storage"])
+        _ = board.exited("storage", .signalled(9))
+        #expect(board.shutdownSignal(false) == [])
+        #expect(board.emptied("storage") == ["spawn storage restart"])
+    }
+
     @Test func nothingIsLaunched_whileShuttingDown() throws {
         var board = Board([app("camera") { $0.restartDelay = .seconds(1) }])
         board.login()

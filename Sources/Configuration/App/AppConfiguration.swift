@@ -86,9 +86,10 @@ public struct AppConfiguration: Equatable, Sendable {
 
     public var name: String { policy.name }
 
-    /// An app with all defaults.
+    /// An app with all defaults. A file that only names a program is there to have it run.
     public init(name: String, exec: [String]) {
         policy = AppPolicy(name: name)
+        policy.launch = .boot
         self.exec = exec
     }
 }

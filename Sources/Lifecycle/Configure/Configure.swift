@@ -30,7 +30,7 @@ extension DeviceLifecycle {
         for index in apps.indices where !isConfigured[index] && !apps[index].isRetired { retire(index) }
         link()
         // Waves are counted by level.
-        shutdown.wave = nil
+        shutdown.forgetWave()
         touchAll()
     }
 

@@ -64,8 +64,8 @@ public struct Instant: Equatable, Sendable {
 
 /// The time in which an app could run: MONOTONIC less what it spent frozen and less what the board did not give.
 ///
-/// Deadlines are kept as readings of this clock, so that freezing an app or crediting a stall moves all of them
-/// at once.
+/// Deadlines are kept as readings of this clock, so that freezing an app or crediting a stall moves all of them at
+/// once.
 struct RunnableClock: Equatable {
     /// Time that does not count, before the present freeze.
     private(set) var lost = Nanoseconds.zero

@@ -81,7 +81,8 @@ extension DeviceLifecycle {
     }
 
     private mutating func terminate(_ index: Int, force: Bool, _ id: RequestID) {
-        let wasScheduled = apps[index].queuedLaunch != nil || apps[index].restart.due != nil
+        let wasScheduled =
+            apps[index].queuedLaunch != nil || apps[index].restart.due != nil || apps[index].endedForShutdown
         guard apps[index].instance != nil || wasScheduled else { return emit(.reply(id, .notRunning)) }
         let reason = TerminationReason(
             namespace: .user, code: 0, explanation: force ? "ended by an operator, at once" : "ended by an operator")

@@ -19,6 +19,13 @@ struct Shutdown: Equatable {
     var isOver = false
 
     var isRunning: Bool { isAnnounced || stopsDaemon }
+
+    /// The next one is counted anew.
+    mutating func forgetWave() {
+        wave = nil
+        waveEnd = nil
+        isWaveForced = false
+    }
 }
 
 extension DeviceLifecycle {
@@ -55,7 +62,7 @@ extension DeviceLifecycle {
         emit(.note(.shutdownPreparing(allowance: allowance)))
         denyLaunches("shutting down")
         shutdown.isOver = false
-        shutdown.wave = nil
+        shutdown.forgetWave()
         for index in apps.indices where apps[index].queuedLaunch != nil || apps[index].restart.due != nil {
             apps[index].queuedLaunch = nil
             apps[index].restart.due = nil
@@ -145,7 +152,6 @@ extension DeviceLifecycle {
             if isForced {
                 nameCulprits(index, .unkillable)
             } else {
-                if !wasEndedByOperator(index) { apps[index].endedForShutdown = true }
                 stop(index, Self.shutdownReason, force: true)
             }
         }

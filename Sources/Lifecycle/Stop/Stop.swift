@@ -28,15 +28,14 @@ extension DeviceLifecycle {
         }
     }
 
-    /// A second order: the shorter limit counts, and an app that was ending by its own wish is now asked to.
+    /// A second order: the shorter limit counts, an operator's outlives a shutdown's, and an app that was ending by its
+    /// own wish is now asked to.
     private mutating func tightenStop(_ index: Int, _ reason: TerminationReason, limit: Nanoseconds?) {
         guard let instance = apps[index].instance, let stop = instance.stop else { return }
         if let limit { apps[index].instance?.stop?.limit = min(limit, stop.limit ?? .max) }
-        // An operator's order outlives a shutdown that may be cancelled.
-        if stop.reason == Self.shutdownReason { apps[index].instance?.stop?.reason = reason }
+        if stop.isOwnWish || reason.namespace == .user { apps[index].instance?.stop?.reason = reason }
         guard stop.isOwnWish else { return }
         apps[index].instance?.stop?.isOwnWish = false
-        apps[index].instance?.stop?.reason = reason
         emit(.terminate(instance.id))
     }
 

@@ -11,7 +11,7 @@ extension DeviceLifecycle {
     static let reprieve = Nanoseconds.milliseconds(250)
     /// Who is overdue by so much is judged all the same, or a board that stalls again and again would never end a
     /// hanging app.
-    static let longestReprieve = Nanoseconds.milliseconds(500)
+    static let longestReprieve = Nanoseconds.seconds(2)
     /// BOOTTIME gaining this much on MONOTONIC means that the board slept; less is the time between two readings.
     static let sleepThreshold = Nanoseconds.milliseconds(500)
 

@@ -156,7 +156,7 @@ def begin():
         if kind == "ready":
             notify("READY=1")
         elif kind == "ready-after":
-            time.sleep(float(values[0]))
+            time.sleep(float(values[0]))  # not a wait: slow on purpose
             notify("READY=1")
         elif kind == "status":
             notify(f"STATUS={values[0]}")
@@ -173,10 +173,10 @@ def begin():
         elif kind == "spam":
             spam(int(values[0]))
         elif kind == "die":
-            time.sleep(float(values[0]))
+            time.sleep(float(values[0]))  # not a wait: slow on purpose
             os._exit(int(values[1]))
         elif kind == "abort":
-            time.sleep(float(values[0]))
+            time.sleep(float(values[0]))  # not a wait: slow on purpose
             os.abort()
 
 
@@ -193,7 +193,7 @@ def misbehave(handler, delegate):
         if not values or values[0] not in (handler, "any"):
             continue
         if kind == "slow":
-            time.sleep(float(values[1]))
+            time.sleep(float(values[1]))  # not a wait: slow on purpose
         elif kind == "hang":
             wait_for_ever()
         elif kind == "crash":
@@ -211,7 +211,7 @@ def misbehave(handler, delegate):
         elif kind == "dribble":
             for byte in b'{"parameters":{}}\0':
                 delegate.sendall(bytes([byte]))
-                time.sleep(0.005)
+                time.sleep(0.005)  # not a wait: a flood with pauses
             return True
     return False
 

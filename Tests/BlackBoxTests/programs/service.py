@@ -26,9 +26,9 @@ address = os.environ["NOTIFY_SOCKET"]
 notify.connect("\0" + address[1:] if address.startswith("@") else address)
 watched = int(os.environ.get("WATCHDOG_PID", os.getpid())) == os.getpid()
 interval = int(os.environ.get("WATCHDOG_USEC", "0")) / 1e6 if watched else 0
-time.sleep(0.1)
+time.sleep(0.1)  # not a wait: the work of a slow start
 notify.send(b"READY=1\nSTATUS=Serving 3 clients")
 while True:
-    time.sleep(interval / 3 or 3600)
+    time.sleep(interval / 3 or 3600)  # not a wait: the pause between two pings
     if not hangs:
         notify.send(b"WATCHDOG=1")

@@ -80,6 +80,7 @@ extension SimulatedBoard {
             sendFromLogin(.lockRefused(kind), after: transport())
         } else {
             login.held[Int(kind.rawValue)] = true
+            login.heldBy[Int(kind.rawValue)] = login.connection
             sendFromLogin(.lockTaken(kind), after: transport())
         }
     }
@@ -89,7 +90,8 @@ extension SimulatedBoard {
         guard let connection = login.answers[Int(kind.rawValue)].first else { return true }
         login.answers[Int(kind.rawValue)].removeFirst()
         if connection == login.connection { return true }
-        if granted { closeLock(kind) }
+        // There may be another by now.
+        if granted, login.heldBy[Int(kind.rawValue)] == connection { closeLock(kind) }
         return false
     }
 

@@ -40,6 +40,8 @@ struct SimulatedLogin {
     var handshake = 0
     /// The locks the daemon holds (a descriptor of ours is open, and this logind gave it).
     var held = [false, false]
+    /// The connection that each was last granted to.
+    var heldBy = [0, 0]
     var asked = [false, false]
     /// The last Inhibit call was refused though nothing is being prepared.
     var refusedIdly = [false, false]

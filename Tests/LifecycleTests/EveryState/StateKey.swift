@@ -91,7 +91,8 @@ extension StateKey.InstanceKey {
     }
 }
 
-/// The part of a state whose combinations are counted: (stage, freezer, phase, call outstanding, sleep lock, sleep, shutdown).
+/// The part of a state whose combinations are counted: (stage, freezer, phase, call outstanding, sleep lock, sleep,
+/// shutdown).
 struct Combination: Hashable {
     var stage: Instance.Stage?
     var freezer: Instance.Freezer?

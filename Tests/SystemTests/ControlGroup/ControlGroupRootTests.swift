@@ -73,7 +73,8 @@ import Testing
         let unified = "31 23 0:28 / /sys/fs/cgroup rw,relatime shared:4 master:1 - cgroup2 cgroup2 rw,nsdelegate\n"
         #expect(find(unified) == ControlGroupMount(point: "/sys/fs/cgroup", root: "/"))
         let hybrid =
-            "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"
+            "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n"
+            + "32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"
             + "38 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n"
         #expect(find(hybrid)?.point == "/sys/fs/cgroup/unified")
         let escaped = "1 2 0:3 /a\\040b /mnt/c\\134d\\011e rw - cgroup2 none rw\n"

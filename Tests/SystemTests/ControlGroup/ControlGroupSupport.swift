@@ -28,6 +28,8 @@ func withControlGroupRoot(_ body: (ControlGroupRoot) throws -> Void) throws {
 }
 
 extension ControlGroup {
+    /// To be waited for by the test: exit tests beside it wait for any child, and a zombie that stays keeps them from
+    /// it.
     func start(_ request: SpawnRequest) throws -> ChildProcess {
         var request = request
         let directory = try openDirectory()

@@ -64,6 +64,8 @@ import Testing
             let culprit = try #require(group.unfrozenProcesses().first)
             #expect(culprit.pid == child.pid && culprit.name == "sh" && culprit.state == "R")
             #expect(culprit.text.hasPrefix("sh[\(child.pid)] (state R"))
+            try group.kill()
+            _ = try waitForEnd(of: child)
         }
     }
 
