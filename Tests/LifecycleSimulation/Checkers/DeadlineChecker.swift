@@ -67,7 +67,8 @@ final class DeadlineChecker: Checker {
         case .ping(let instance):
             if let watch = watch(instance), watch.killedAt == nil { watch.pingedAt = reading(watch, scene) }
         case .stopping(let instance):
-            askedToExit(instance, scene)
+            // What it says while it is being frozen is not heeded.
+            if scene.chronicle.record(instance)?.isFreezeAsked == false { askedToExit(instance, scene) }
         case .configured, .started, .freezing, .woke, .spawnFailed, .exited, .groupEmptied, .frozen, .handlerReturned,
             .ready, .extendTimeout, .loginAvailable, .loginUnavailable, .lockTaken, .lockRefused, .prepareForSleep,
             .prepareForShutdown, .preparingForSleep, .requested, .requestAbandoned, .stopRequested:
