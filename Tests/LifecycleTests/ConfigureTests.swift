@@ -11,6 +11,14 @@ import Testing
         #expect(board.tell(reload([app("camera"), app("tool") { $0.launch = .manual }])) == [])
     }
 
+    @Test func runningAppIsNotCalled_whenAReloadGivesItADelegate() throws {
+        var board = Board([app("camera") { $0.handlers = [] }])
+        board.start()
+        #expect(board.tell(reload([app("camera")])) == [])
+        #expect(try board.ask(1, .background(board.id("camera"))) == ["freeze camera"])
+        #expect(board.tell(.frozen(try board.instance("camera"))) == ["reply 1: done"])
+    }
+
     @Test func nothingIsLaunched_beforeTheStart() throws {
         var board = Board([app("camera")])
         #expect(try board.ask(1, .launch(board.id("camera"), background: true)) == [])

@@ -26,6 +26,8 @@ struct Instance: Equatable {
     /// MONOTONIC, of the order to start it and, from then on, of the start.
     var startedAt: Nanoseconds
     var phase: ScenePhase
+    /// What its delegate implements: fixed at the launch, whatever a reload says of the next one.
+    var handlers: HandlerSet
     /// willResignActive has returned since the launch or the last didBecomeActive.
     var hasResigned = false
     var isLaunched = false

@@ -41,7 +41,8 @@ extension DeviceLifecycle {
         apps[index].queuedLaunch = nil
         apps[index].launches += 1
         apps[index].instance = Instance(
-            id: id, reason: reason, startedAt: now.monotonic, phase: inBackground ? .background : .inactive)
+            id: id, reason: reason, startedAt: now.monotonic, phase: inBackground ? .background : .inactive,
+            handlers: apps[index].policy.handlers)
         indexOfInstance[id] = index
         emit(.spawn(AppID(rawValue: index), id, reason, background: inBackground))
     }
@@ -69,7 +70,7 @@ extension DeviceLifecycle {
         begin(
             .didFinishLaunching(apps[index].instance?.reason ?? .user), index,
             allowance: policy.allowances[.didFinishLaunching],
-            awaitsReply: policy.handlers.contains(.didFinishLaunching),
+            awaitsReply: apps[index].instance?.handlers.contains(.didFinishLaunching) == true,
             awaitsReady: policy.readiness == .notify)
         finishCall(index)
     }

@@ -14,7 +14,7 @@ extension App {
         archive.optional(&restart.due, .zero) { $0.value(&$1) }
         archive.value(&restart.isLeftDown)
         let blank = Instance(
-            id: InstanceID(rawValue: 0), reason: .user, startedAt: .zero, phase: .background)
+            id: InstanceID(rawValue: 0), reason: .user, startedAt: .zero, phase: .background, handlers: [])
         archive.optional(&instance, blank) { $1.archive(&$0) }
         archive.value(&launches)
         archive.optional(&lastTermination, .blank) { $1.archive(&$0) }
@@ -29,6 +29,7 @@ extension Instance {
         archive.raw(&reason)
         archive.value(&startedAt)
         archive.raw(&phase)
+        archive.raw(&handlers)
         archive.value(&hasResigned)
         archive.value(&isLaunched)
         archive.value(&isReady)

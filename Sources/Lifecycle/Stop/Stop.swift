@@ -60,7 +60,7 @@ extension DeviceLifecycle {
         let reading = instance.clock.reading(at: now.monotonic)
         apps[index].instance?.stop?.extensionLimit = reading + allowance + allowance + allowance
         apps[index].instance?.stop?.exitAllowance = allowance
-        if apps[index].policy.handlers.contains(.willTerminate) {
+        if instance.handlers.contains(.willTerminate) {
             begin(.willTerminate(stop.reason.namespace.name), index, allowance: allowance, awaitsReply: true)
         } else {
             apps[index].instance?.stop?.exitDue = reading + allowance

@@ -33,7 +33,7 @@ extension DeviceLifecycle {
                 guard let bounded = sleepAllowance(call.handler, allowance) else { return }
                 allowance = bounded
             }
-            if apps[index].policy.handlers.contains(call.handler) {
+            if instance.handlers.contains(call.handler) {
                 begin(call, index, allowance: allowance, awaitsReply: true)
             } else {
                 didReturn(call.handler, index)
