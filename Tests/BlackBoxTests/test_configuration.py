@@ -170,7 +170,7 @@ def test_check_warns_of_a_missing_program_and_of_root(board):
     board.app_file("app", 'exec = ["/nonexistent/program"]\n')
     ended = check(board)
     assert ended.returncode == 0
-    warnings = [line for line in ended.stdout.splitlines() if line.startswith("warning:")]
+    warnings = [line for line in ended.stdout.splitlines() if ": warning: " in line]
     assert any("/nonexistent/program" in line for line in warnings), ended.stdout
     assert any("root" in line for line in warnings), ended.stdout
 

@@ -35,7 +35,8 @@ final class HandlerOrderChecker: Checker {
         }
     }
 
-    private var places: [(instance: InstanceID, possible: [Bool])] = []
+    /// What an instance implements is fixed at its launch; a reload is about the next one.
+    private var places: [(instance: InstanceID, handlers: HandlerSet, possible: [Bool])] = []
 
     private func closure(_ start: [Bool], lacking handlers: HandlerSet) -> [Bool] {
         var possible = start
@@ -53,23 +54,12 @@ final class HandlerOrderChecker: Checker {
         return possible
     }
 
-    /// A reload may change what is implemented: until it, the former handlers were silent or not.
-    func heard(_ event: Event, _ scene: Scene) {
-        guard case .configured = event else { return }
-        for index in places.indices {
-            guard let record = scene.chronicle.record(places[index].instance), record.isSpawned,
-                let entry = scene.board.directory.entry(record.app)
-            else { continue }
-            places[index].possible = closure(places[index].possible, lacking: entry.former.handlers)
-        }
-    }
-
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .spawn(_, let instance, _, let background):
+        case .spawn(let app, let instance, _, let background):
             var possible = [Bool](repeating: false, count: Place.allCases.count)
             possible[(background ? Place.launchingInBackground : .launching).rawValue] = true
-            places.append((instance, possible))
+            places.append((instance, scene.board.directory.entry(app)?.policy.handlers ?? [], possible))
         case .call(let instance, _, let call, let deadline): judge(call, to: instance, deadline, scene)
         case .report(let end): places.removeAll { $0.instance == end.instance }
         case .terminate, .kill, .clear, .freeze, .thaw, .nameCulprits, .takeLock, .releaseLock,
@@ -87,10 +77,8 @@ final class HandlerOrderChecker: Checker {
         if let other = record.call { violate("is called during \(other.call.handler.method)") }
         if record.isKillAsked || record.isTerminateAsked { violate("is called after it was asked to end") }
         if deadline <= .zero { violate("is called without time") }
-        guard let entry = scene.board.directory.entry(record.app),
-            let index = places.firstIndex(where: { $0.instance == instance })
-        else { return }
-        let handlers = entry.policy.handlers
+        guard let index = places.firstIndex(where: { $0.instance == instance }) else { return }
+        let handlers = places[index].handlers
         guard handlers.contains(call.handler) else { return violate("is called and not implemented") }
         var possible = [Bool](repeating: false, count: Place.allCases.count)
         let before = closure(places[index].possible, lacking: handlers)
