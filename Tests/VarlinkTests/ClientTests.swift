@@ -22,7 +22,7 @@ struct ClientTests {
 
     /// Runs `body` with a client of a served path; the server ends after it.
     private func withServer(_ body: (Client, _ path: String) throws -> Void) throws {
-        let place = try Workplace()
+        let place = try TestDirectory()
         let path = place.path("socket")
         let host = try Host(path, Self.interface)
         host.start()
@@ -127,7 +127,7 @@ struct ClientTests {
     }
 
     @Test func nobodyThere() throws {
-        let place = try Workplace()
+        let place = try TestDirectory()
         let path = place.path("none")
         let error = try #require(throws: VarlinkError.self) { try Client(path: path) }
         #expect(error == .notRunning(path: path, .noEntry))
@@ -135,7 +135,7 @@ struct ClientTests {
     }
 
     @Test func aServerThatAcceptsNobody() throws {
-        let place = try Workplace()
+        let place = try TestDirectory()
         let path = place.path("socket")
         let listener = try Listener(path: path, mode: 0o600)
         var clients: [Client] = []

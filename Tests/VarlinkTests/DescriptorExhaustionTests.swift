@@ -57,13 +57,13 @@ private final class Scarcity {
     let loop = PollLoop()
     let server: Server
     private(set) var failures: [SystemError] = []
-    private let place: Workplace
+    private let place: TestDirectory
     private var clients: [RawPeer] = []
     private var sockets: [Int32] = []
     private var fillers: [FileDescriptorBox] = []
 
     init() throws {
-        place = try Workplace()
+        place = try TestDirectory()
         let service = try Service(product: "test", version: "0", url: "")
         server = Server(try Listener(path: place.path("socket"), mode: 0o600), service)
         // The clients' sockets are there before the descriptors run out.

@@ -4,11 +4,11 @@ import Testing
 import Varlink
 
 struct ListenerTests {
-    private let place: Workplace
+    private let place: TestDirectory
     private let path: String
 
     init() throws {
-        place = try Workplace()
+        place = try TestDirectory()
         path = place.path("socket")
     }
 

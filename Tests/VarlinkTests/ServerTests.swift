@@ -6,7 +6,7 @@ import Varlink
 /// A server at a path, with bare sockets as its clients.
 final class ServerTests {
     private let loop = PollLoop()
-    private let place: Workplace
+    private let place: TestDirectory
     private let path: String
     private let server: Server
     private var peers: [Peer] = []
@@ -14,7 +14,7 @@ final class ServerTests {
     private var admits = true
 
     init() throws {
-        place = try Workplace()
+        place = try TestDirectory()
         path = place.path("io.curfew.Application")
         let service = try Service(product: "curfewd", version: "0.1", url: "https://example.org")
         server = Server(try Listener(path: path, mode: 0o600), service)

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// A directory of a test's own, removed with it.
-final class Workplace {
+final class TestDirectory {
     let path: String
 
     init() throws {
