@@ -22,7 +22,7 @@ extension DemoPlay {
 
     private static let next =
         "A file of one line, /etc/curfew/apps/NAME.toml with exec = [\"/path/to/program\"], then: curfew reload; "
-        + "curfew launch NAME; curfew status. What else it may say: man curfew-app."
+        + "curfew status. What else it may say: man curfew-app."
 
     private func launch() throws(CommandFailure) {
         story.chapter(
