@@ -18,7 +18,6 @@ public enum MessageID: CaseIterable, Sendable {
     case shutdownPreparing
     case unfreezable
     case clockJumped
-    case conditionChanged
     case busLost
     case busBack
     case messagesDropped
@@ -44,7 +43,6 @@ public enum MessageID: CaseIterable, Sendable {
         case .shutdownPreparing: "bc5e5997723a479caa758132956f3097"
         case .unfreezable: "e975419db13246939ec83d5cceb5c3bc"
         case .clockJumped: "76cb6e4dd7a844fe9022316873812cbd"
-        case .conditionChanged: "9b8ae00d6c1a4438b2a20a8adadf3423"
         case .busLost: "60375d2a59c74247979723d0c2be7d46"
         case .busBack: "f1a5291a95214a3c853197200fd4247e"
         case .messagesDropped: "cb677382ddd64d91bca11451e0eb95f3"

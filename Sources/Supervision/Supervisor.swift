@@ -47,7 +47,6 @@ final class Supervisor {
     var strays: [ChildProcess] = []
     var straySources: [Int32: IOSource] = [:]
     var isLoginLost = false
-    private(set) var exitCode: Int32?
 
     init(
         loop: EventLoop, paths: RuntimePaths, log: Log, groups: ControlGroupRoot?, configuration: Configuration
@@ -135,7 +134,6 @@ final class Supervisor {
     }
 
     func leave(code: Int32) {
-        exitCode = code
         loop.exit(code: code)
     }
 
@@ -150,9 +148,5 @@ final class Supervisor {
     private func appDidChange(_ id: AppID) {
         control?.appDidChange(id)
         if core.view(of: id) == nil, apps[id.rawValue]?.process == nil { apps[id.rawValue] = nil }
-    }
-
-    func app(named name: String) -> SupervisedApp? {
-        core.id(of: name).flatMap { apps[$0.rawValue] }
     }
 }

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 static inline int linux_errno(void) { return errno; }
-static inline void linux_set_errno(int value) { errno = value; }
 
 static inline int linux_open(const char *path, int flags, mode_t mode) { return open(path, flags | O_CLOEXEC, mode); }
 static inline int linux_dup_cloexec(int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, 3); }
