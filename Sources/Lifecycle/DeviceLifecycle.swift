@@ -19,6 +19,7 @@ public struct DeviceLifecycle: Equatable, Sendable {
 
     var lastInstance: Int64 = 0
     var lastCall: Int64 = 0
+    var lastTask: Int64 = 0
 
     /// The instant of the event at hand, or of the last one.
     var now = Instant(monotonic: .zero, boottime: .zero)
@@ -36,6 +37,7 @@ public struct DeviceLifecycle: Equatable, Sendable {
     // What follows from the apps, by index: each one's next deadline.
     var dueOfApp: [Nanoseconds] = []
     var runningCalls = 0
+    var keepAwakeCount = 0
 
     public init() {}
 
@@ -149,6 +151,7 @@ public struct DeviceLifecycle: Equatable, Sendable {
             }
             touched.removeAll(keepingCapacity: true)
             advanceSleep()
+            advanceKeepAwake()
             advanceShutdown()
         } while !touched.isEmpty
     }
@@ -157,13 +160,18 @@ public struct DeviceLifecycle: Equatable, Sendable {
         guard let instance = apps[index].instance else { return launchIfDue(index) }
         guard instance.isAlive else { return }
         settleStop(index)
+        settlePool(index)
         settleFreezer(index)
         settlePhase(index)
+        settlePool(index)
+        settleExpirations(index)
         settleFreezer(index)
+        inform(index)
     }
 
     /// Brings what follows from an app's state up to date.
     mutating func refresh(_ index: Int) {
+        noteKeepAwake(index)
         dueOfApp[index] = deadline(ofApp: index)?.at ?? .max
         let runs = apps[index].isTimed
         if runs != apps[index].hasRunningCall {

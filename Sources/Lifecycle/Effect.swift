@@ -4,6 +4,8 @@ public enum Effect: Equatable, Sendable {
     case spawn(AppID, InstanceID, LaunchReason, background: Bool)
     /// Call the app's delegate. deadline: from now. Answered by `handlerReturned`.
     case call(InstanceID, CallID, HandlerCall, deadline: Nanoseconds)
+    /// Tell the app's delegate; no reply is awaited.
+    case inform(InstanceID, Information)
     /// SIGTERM to the main process.
     case terminate(InstanceID)
     /// Kill every process of the control group at once. Answered by `exited`.
@@ -22,6 +24,8 @@ public enum Effect: Equatable, Sendable {
     /// Record an end, durably. Comes before anything that follows from it.
     case report(Termination)
     case reply(RequestID, RequestOutcome)
+    /// A background task has begun, is about to run out of time, or has ended.
+    case taskChanged(AppID, InstanceID, BackgroundTaskView, TaskChange)
     case note(Notice)
     /// What can be seen of an app has changed.
     case appChanged(AppID)
@@ -45,6 +49,8 @@ public enum HandlerCall: Equatable, Sendable {
     case willEnterForeground
     /// reason: the termination namespace, "user".
     case willTerminate(String)
+    /// name: the task's.
+    case backgroundTaskWillExpire(BackgroundTaskID, name: String)
 
     public var handler: Handler {
         switch self {
@@ -54,8 +60,14 @@ public enum HandlerCall: Equatable, Sendable {
         case .didEnterBackground: .didEnterBackground
         case .willEnterForeground: .willEnterForeground
         case .willTerminate: .willTerminate
+        case .backgroundTaskWillExpire: .backgroundTaskWillExpire
         }
     }
+}
+
+/// What an app is told without being waited for.
+public enum Information: Equatable, Sendable {
+    case didReceiveMemoryWarning(MemoryLevel)
 }
 
 /// What is worth a line in the journal and has no other effect.
@@ -77,6 +89,8 @@ public enum Notice: Equatable, Sendable {
     case shutdownCancelled
     /// The board gave no time: handler deadlines were moved by this much.
     case stalled(Nanoseconds)
+    /// An app's background tasks do not keep the board awake any more: their budget for that is spent.
+    case keepAwakeSpent(AppID, budget: Nanoseconds)
 }
 
 /// When the core must be woken, and why.
@@ -88,6 +102,9 @@ public struct Deadline: Equatable, Sendable {
     /// What is due then.
     public enum Reason: Equatable, Sendable {
         case handler(AppID, Handler)
+        case taskExpiration(AppID)
+        case taskBudget(AppID)
+        case keepAwakeBudget(AppID)
         case exit(AppID)
         case liveness(AppID)
         case restart(AppID)
@@ -96,6 +113,8 @@ public struct Deadline: Equatable, Sendable {
         /// A handler runs: a look at the clock, so that a stalled board is noticed before anybody is judged.
         case stallCheck
         case sleepAllowance
+        /// Held background tasks have put the release off for long enough.
+        case taskGrace
         case sleepRelease
         case sleepCancellation
         case shutdown

@@ -48,8 +48,13 @@ public enum Event: Equatable, Sendable {
     case stopRequested
 }
 
-/// logind's delay locks.
-public enum LockKind: UInt8, CaseIterable, Sendable { case sleep, shutdown }
+/// The locks we hold at logind.
+public enum LockKind: UInt8, CaseIterable, Sendable {
+    /// Delay locks: each puts its operation off until the apps are ready.
+    case sleep, shutdown
+    /// A block lock on idle and sleep, for background tasks that may keep the board awake.
+    case keepAwake
+}
 
 /// What an operator asks for.
 public enum Request: Equatable, Sendable {
@@ -59,6 +64,15 @@ public enum Request: Equatable, Sendable {
     case terminate(AppID, force: Bool)
     /// One edge of a sleep, from the sleep hook or for a logical sleep, which nothing but another edge ends.
     case sleep(start: Bool, logical: Bool)
+    /// Answered by `taskBegun`, `tooManyTasks` or `denied`.
+    case beginTask(InstanceID, TaskWish)
+    /// Answered by `done` or `noSuchTask`. Also where the process that a task names is gone.
+    case endTask(InstanceID, BackgroundTaskID)
+    /// A process that somebody else has started becomes an app of its own for as long as it runs: `spawn` asks for
+    /// it to be taken over. Answered by `taskBegun`, `appEnded` or `denied`.
+    case adopt(app: String, TaskWish)
+    /// didReceiveMemoryWarning, to one app.
+    case warnOfMemory(AppID, MemoryLevel)
 }
 
 /// How a request ended.
@@ -70,4 +84,8 @@ public enum RequestOutcome: Equatable, Sendable {
     case appEnded(Termination)
     /// "sleeping", "shutting down", ...
     case denied(String)
+    /// timeRemaining: nil for no limit.
+    case taskBegun(BackgroundTaskID, timeRemaining: Nanoseconds?)
+    case tooManyTasks(limit: Int)
+    case noSuchTask
 }

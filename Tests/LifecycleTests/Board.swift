@@ -10,6 +10,8 @@ struct Board {
     var instances: [String: InstanceID] = [:]
     var names: [InstanceID: String] = [:]
     var calls: [InstanceID: CallID] = [:]
+    /// The last task of each name.
+    var tasks: [String: BackgroundTaskID] = [:]
 
     var now: Instant { Instant(monotonic: monotonic, boottime: monotonic + slept) }
 

@@ -34,6 +34,20 @@ extension Board {
     mutating func ask(_ id: Int64, _ request: Request) -> [String] {
         tell(.requested(RequestID(rawValue: id), request))
     }
+    mutating func begin(
+        _ app: String, _ name: String = "upload", keepAwake: Bool? = nil, allowed: Nanoseconds? = nil
+    ) -> [String] {
+        ask(0, .beginTask(last(app), TaskWish(name: name, keepAwake: keepAwake, timeAllowed: allowed)))
+    }
+    /// Ends the task of that name that began last.
+    mutating func end(_ app: String, _ name: String = "upload") -> [String] {
+        ask(0, .endTask(last(app), tasks[name] ?? BackgroundTaskID(rawValue: -1)))
+    }
+    /// Takes it to background and says so of its handlers at once.
+    mutating func goBack(_ app: String) throws {
+        let effects = try handle(.requested(RequestID(rawValue: 99), .background(id(app))))
+        _ = obey(effects)
+    }
     mutating func sleepSignal(_ start: Bool, delayMax: Nanoseconds = .seconds(5)) -> [String] {
         let effects = prepareForSleep(start, delayMax: delayMax)
         return lines(effects)
@@ -60,6 +74,8 @@ extension Board {
                 names[instance] = name
             } else if case .call(let instance, let call, _, _) = effect {
                 calls[instance] = call
+            } else if case .taskChanged(_, _, let task, .began) = effect {
+                tasks[task.name] = task.id
             }
         }
     }
@@ -74,6 +90,7 @@ extension Board {
             "spawn \(name(instance)) \(reason.name)\(background ? " background" : "")"
         case .call(let instance, _, let call, let deadline):
             "call \(name(instance)) \(call.handler)\(told(call)) \(deadline.text)"
+        case .inform(let instance, .didReceiveMemoryWarning(let level)): "inform \(name(instance)) memory \(level)"
         case .terminate(let instance): "terminate \(name(instance))"
         case .kill(let instance): "kill \(name(instance))"
         case .clear(let instance): "clear \(name(instance))"
@@ -85,6 +102,8 @@ extension Board {
         case .readPreparingForSleep: "read PreparingForSleep"
         case .report(let end): "report \(end.name) \(end.reason.namespace.name): \(end.reason.explanation)"
         case .reply(let id, let outcome): "reply \(id.rawValue): \(text(outcome))"
+        case .taskChanged(_, let instance, let task, let change):
+            "task \(name(instance)) \(task.name) \(change)\(task.timeRemaining.map { " \($0.text)" } ?? "")"
         case .note(let notice): "note \(notice)"
         case .appChanged(let app): "changed \(core.view(of: app)?.name ?? "?")"
         case .deviceChanged: "device changed"
@@ -96,6 +115,7 @@ extension Board {
         switch call {
         case .didFinishLaunching(let reason): " \(reason.name)"
         case .willTerminate(let reason): " \(reason)"
+        case .backgroundTaskWillExpire(_, let name): " \(name)"
         case .didBecomeActive, .willResignActive, .didEnterBackground, .willEnterForeground: ""
         }
     }
@@ -107,6 +127,9 @@ extension Board {
         case .notRunning: "not running"
         case .appEnded(let end): "ended by \(end.reason.namespace.name)"
         case .denied(let reason): "denied, \(reason)"
+        case .taskBegun(_, let remaining): "begun, \(remaining.map { $0.text } ?? "no limit")"
+        case .tooManyTasks(let limit): "more than \(limit) tasks"
+        case .noSuchTask: "no such task"
         }
     }
 }

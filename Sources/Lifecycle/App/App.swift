@@ -15,6 +15,14 @@ struct App: Equatable {
     var queuedLaunch: LaunchReason?
     var restart = RestartState()
     var instance: Instance?
+    /// What its background tasks have left since it was last active; nil: all of it.
+    var pool: TaskPool?
+    /// What is left of its time to keep the board awake; nil: all of it.
+    var lockTimeLeft: Nanoseconds?
+    /// Not configured: a process that was taken over, for as long as it runs.
+    var isAdopted = false
+    /// Until its process is in our hands.
+    var adoption: Adoption?
     var launches = 0
     var lastTermination: Termination?
     /// It ran when a shutdown was announced, and comes back when that is cancelled.
@@ -25,6 +33,7 @@ struct App: Equatable {
     var isChanged = false
     var isSettledForSleep = true
     var hasRunningCall = false
+    var wantsAwake = false
     var announced: AppView?
 
     /// A handler or an exit is awaited, and its time is running.
@@ -39,6 +48,12 @@ struct App: Equatable {
             instance: instance?.id, launches: launches, restartPending: restart.due != nil || queuedLaunch != nil,
             isLeftDown: restart.isLeftDown, lastTermination: lastTermination)
     }
+}
+
+/// What was asked with a process that is to be taken over.
+struct Adoption: Equatable {
+    var wish: TaskWish
+    var request: RequestID
 }
 
 /// What is to happen to an app that ends again and again.

@@ -35,6 +35,15 @@ struct Instance: Equatable {
     var clock = RunnableClock()
     var call: Call?
 
+    /// Oldest first.
+    var tasks: [BackgroundTask] = []
+    /// The reading of `clock` at which the pool is empty; nil while it does not run.
+    var poolEnd: Nanoseconds?
+    /// The reading at which the time to keep the board awake is over; nil while the lock is not held for it.
+    var lockEnd: Nanoseconds?
+    /// Told when it can hear it.
+    var memoryWarning: MemoryLevel?
+
     var freezer = Freezer.thawed
     var freezeReasons: FreezeReasons = []
     /// MONOTONIC of the last change of `freezer` or of the order to kill or clear: bounds are counted from it.
@@ -54,6 +63,15 @@ struct Instance: Equatable {
         case .spawning, .running: freezer == .frozen ? .suspended : .running
         }
     }
+
+    /// It does nothing that a sleep would have to wait for, but for the grace of its background tasks.
+    var isReadyInBackground: Bool {
+        stage == .running && stop == nil && isLaunched && phase == .background
+            && (call == nil || call?.call.handler == .backgroundTaskWillExpire)
+    }
+
+    /// Background tasks are under way, or their expiration handler is.
+    var isHeldByTasks: Bool { !tasks.isEmpty || call != nil }
 
     /// The calls of its delegate, the freezer and the watchdog concern it only then.
     var isAlive: Bool { stage == .running || stage == .stopping }

@@ -12,6 +12,7 @@ extension DeviceLifecycle {
                 if isConfigured[index] { continue }
                 isConfigured[index] = true
                 let isBack = apps[index].isRetired
+                apps[index].isAdopted = false
                 apps[index].isRetired = false
                 change(index, to: policy)
                 if isBack {
@@ -27,7 +28,9 @@ extension DeviceLifecycle {
                 start(index)
             }
         }
-        for index in apps.indices where !isConfigured[index] && !apps[index].isRetired { retire(index) }
+        for index in apps.indices where !isConfigured[index] && !apps[index].isRetired && !apps[index].isAdopted {
+            retire(index)
+        }
         link()
         // Waves are counted by level.
         shutdown.forgetWave()

@@ -25,7 +25,7 @@ extension DeviceLifecycle {
     /// Whether it is in background for good, with nothing to do there.
     private func isIdleInBackground(_ index: Int, _ instance: Instance) -> Bool {
         canFreeze && apps[index].policy.suspend && instance.stage == .running && instance.stop == nil
-            && instance.isLaunched && instance.call == nil && instance.phase == .background
+            && instance.isLaunched && instance.call == nil && instance.phase == .background && instance.tasks.isEmpty
             && goal(index) == .background
     }
 

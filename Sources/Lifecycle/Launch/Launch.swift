@@ -67,6 +67,14 @@ extension DeviceLifecycle {
         emit(.note(.launched(AppID(rawValue: index), id)))
         touch(index)
         if let cause = apps[index].instance?.cause { return kill(index, cause) }
+        // Nobody's restart or update: what was spent before does not count against it.
+        switch apps[index].instance?.reason {
+        case .user, .boot: apps[index].pool = nil
+        case .restart, .backgroundFetch, .remoteNotification, .backgroundSession, .backgroundTask, .location,
+            .accessory, nil:
+            break
+        }
+        beginAdopted(index)
         begin(
             .didFinishLaunching(apps[index].instance?.reason ?? .user), index,
             allowance: policy.allowances[.didFinishLaunching],

@@ -26,6 +26,8 @@ public struct Allowances: Hashable, Sendable {
             case .didFinishLaunching: .seconds(20)
             case .didEnterBackground, .willTerminate: .seconds(5)
             case .didBecomeActive, .willResignActive, .willEnterForeground: .seconds(10)
+            // What is left of the budget.
+            case .backgroundTaskWillExpire: .zero
             }
         }
     }
@@ -61,6 +63,10 @@ public struct AppPolicy: Hashable, Sendable {
     public var after: [String] = []
     /// The longest time between two WATCHDOG=1; nil: not watched.
     public var liveness: Nanoseconds?
+    /// What background tasks have in all when the app holds one as it enters background.
+    public var taskBudget = Nanoseconds.seconds(600)
+    /// Its background tasks may keep the board awake.
+    public var keepsAwake = false
 
     public init(name: String) { self.name = name }
 }
@@ -74,6 +80,8 @@ public struct DevicePolicy: Hashable, Sendable {
     public var sleepAllowanceMax = Nanoseconds.seconds(30)
     /// In place of InhibitDelayMaxUSec for the sleep hook and for logical sleep.
     public var sleepAllowanceWithoutLogind = Nanoseconds.seconds(5)
+    /// How long held background tasks may put off the release of the lock when everybody else is ready.
+    public var taskGrace = Nanoseconds.seconds(2)
 
     public init() {}
 }

@@ -71,6 +71,18 @@ public enum LaunchReason: UInt8, CaseIterable, Sendable {
     }
 }
 
+/// How much memory is short.
+public enum MemoryLevel: UInt8, CaseIterable, Sendable {
+    case warning, critical
+
+    public var name: String {
+        switch self {
+        case .warning: "warning"
+        case .critical: "critical"
+        }
+    }
+}
+
 /// The calls of an app's delegate that are awaited. Each has a time allowance.
 public enum Handler: UInt8, CaseIterable, Sendable {
     case didFinishLaunching
@@ -79,6 +91,8 @@ public enum Handler: UInt8, CaseIterable, Sendable {
     case didEnterBackground
     case willEnterForeground
     case willTerminate
+    /// The expiration handler: its time is what is left of the budget.
+    case backgroundTaskWillExpire
 
     /// The method of `io.curfew.Delegate`.
     public var method: String {
@@ -89,6 +103,7 @@ public enum Handler: UInt8, CaseIterable, Sendable {
         case .didEnterBackground: "DidEnterBackground"
         case .willEnterForeground: "WillEnterForeground"
         case .willTerminate: "WillTerminate"
+        case .backgroundTaskWillExpire: "BackgroundTaskWillExpire"
         }
     }
 
@@ -101,6 +116,7 @@ public enum Handler: UInt8, CaseIterable, Sendable {
         case .didEnterBackground: "did-enter-background"
         case .willEnterForeground: "will-enter-foreground"
         case .willTerminate: "will-terminate"
+        case .backgroundTaskWillExpire: "background-task-will-expire"
         }
     }
 
@@ -110,6 +126,7 @@ public enum Handler: UInt8, CaseIterable, Sendable {
         case .didFinishLaunching: "process-launch"
         case .didBecomeActive, .willResignActive, .didEnterBackground, .willEnterForeground: "scene-update"
         case .willTerminate: "process-exit"
+        case .backgroundTaskWillExpire: "background-task"
         }
     }
 }
@@ -120,7 +137,7 @@ public struct HandlerSet: OptionSet, Hashable, Sendable {
     public init(rawValue: UInt8) { self.rawValue = rawValue }
     public init(_ handler: Handler) { rawValue = 1 << handler.rawValue }
 
-    public static let all = HandlerSet(rawValue: 0b11_1111)
+    public static let all = HandlerSet(rawValue: 0b111_1111)
 
     public func contains(_ handler: Handler) -> Bool { rawValue & (1 << handler.rawValue) != 0 }
 }
@@ -147,6 +164,12 @@ public struct InstanceID: RawRepresentable, Hashable, Sendable {
 
 /// One call of a delegate.
 public struct CallID: RawRepresentable, Hashable, Sendable {
+    public var rawValue: Int64
+    public init(rawValue: Int64) { self.rawValue = rawValue }
+}
+
+/// One background task. Never used twice, greater than 0.
+public struct BackgroundTaskID: RawRepresentable, Hashable, Sendable {
     public var rawValue: Int64
     public init(rawValue: Int64) { self.rawValue = rawValue }
 }

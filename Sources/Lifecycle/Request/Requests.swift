@@ -19,6 +19,10 @@ extension DeviceLifecycle {
         case .background(let app): withApp(app, id) { $0.background($1, id) }
         case .terminate(let app, let force): withApp(app, id) { $0.terminate($1, force: force, id) }
         case .sleep(let start, let logical): sleepEdge(start: start, logical: logical, id)
+        case .beginTask(let instance, let wish): beginTask(instance, wish, id)
+        case .endTask(let instance, let task): endTask(instance, task, id)
+        case .adopt(let app, let wish): adopt(app, wish, id)
+        case .warnOfMemory(let app, let level): withApp(app, id) { $0.warnOfMemory($1, level, id) }
         }
     }
 
@@ -30,7 +34,7 @@ extension DeviceLifecycle {
     }
 
     /// Why nothing can be started or brought to the front; nil when it can.
-    private var launchDenial: String? {
+    var launchDenial: String? {
         if shutdown.isRunning { return "shutting down" }
         return sleep.state == .awake ? nil : "sleeping"
     }

@@ -5,7 +5,7 @@ extension DeviceLifecycle {
         guard let index = index(of: id), let instance = apps[index].instance, instance.stage != .clearing else {
             return
         }
-        let own = TerminationReason.ended(status)
+        let own = apps[index].isAdopted ? TerminationReason.adoptedEnded(status) : TerminationReason.ended(status)
         let ordered = instance.stop.map { $0.isOwnWish ? own : $0.reason }
         record(index, instance.cause?.reason ?? ordered ?? own)
         apps[index].instance?.stage = .clearing
@@ -27,6 +27,7 @@ extension DeviceLifecycle {
     mutating func forget(_ index: Int) {
         if let id = apps[index].instance?.id { indexOfInstance[id] = nil }
         apps[index].instance = nil
+        releaseAdopted(index)
         touch(index)
         touchNeighbours(index)
     }
@@ -44,6 +45,7 @@ extension DeviceLifecycle {
             sleep: sleep.state == .awake ? nil : sleep.id)
         apps[index].lastTermination = termination
         emit(.report(termination))
+        dropTasks(index, reason.namespace == .backgroundTask ? .expired : .died)
         answerEnd(index, termination)
         planRestart(index, termination, wasOrdered: instance.stop.map { !$0.isOwnWish } ?? false)
         touch(index)

@@ -9,18 +9,21 @@ struct Login: Equatable {
     struct Locks: Equatable {
         var sleep = Lock.none
         var shutdown = Lock.none
+        var keepAwake = Lock.none
 
         subscript(kind: LockKind) -> Lock {
             get {
                 switch kind {
                 case .sleep: sleep
                 case .shutdown: shutdown
+                case .keepAwake: keepAwake
                 }
             }
             set {
                 switch kind {
                 case .sleep: sleep = newValue
                 case .shutdown: shutdown = newValue
+                case .keepAwake: keepAwake = newValue
                 }
             }
         }
@@ -29,6 +32,8 @@ struct Login: Equatable {
     var isAvailable = false
     var delayMax: Nanoseconds?
     var locks = Locks()
+    /// Not asked for again until something changes.
+    var isKeepAwakeRefused = false
 }
 
 extension DeviceLifecycle {
@@ -56,6 +61,7 @@ extension DeviceLifecycle {
 
     private mutating func forgetLogin() {
         login = Login()
+        touchHolders()
         // Nobody will answer the question any more.
         if sleep.recheckAt == .max { sleep.recheckAt = now.monotonic }
         if sleep.state == .awake {
@@ -90,6 +96,7 @@ extension DeviceLifecycle {
             }
         case .shutdown:
             if shutdown.isOver, shutdown.isAnnounced { releaseLock(.shutdown) }
+        case .keepAwake: touchHolders()
         }
     }
 
@@ -97,5 +104,6 @@ extension DeviceLifecycle {
         guard login.locks[kind] == .requested else { return }
         login.locks[kind] = .none
         if kind == .sleep, sleep.state == .awake { emit(.readPreparingForSleep) }
+        if kind == .keepAwake { login.isKeepAwakeRefused = true }
     }
 }

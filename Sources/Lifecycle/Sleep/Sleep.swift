@@ -19,6 +19,9 @@ struct Sleep: Equatable {
     var forcedAt = Nanoseconds.zero
     /// The lock is released, whatever still runs.
     var release = Nanoseconds.zero
+    /// Held background tasks run until then; nil while others are not ready either.
+    var graceEnd: Nanoseconds?
+    var isGraceOver = false
 
     /// What logind has still to say of a sleep that is over for us.
     enum Echo: UInt8, CaseIterable {
@@ -107,7 +110,9 @@ extension DeviceLifecycle {
     /// BOOTTIME gained on MONOTONIC: the board has slept, and is awake now.
     mutating func didSleep(_ time: Nanoseconds) {
         switch sleep.state {
-        case .awake: emit(.note(.sleptUnannounced(time)))
+        case .awake:
+            emit(.note(.sleptUnannounced(time)))
+            refillLockTime()
         case .preparing: break
         case .asleep: if !sleep.isLogical { endSleep(cancelled: false, heardFromLogin: false) }
         }
@@ -187,10 +192,11 @@ extension DeviceLifecycle {
     func mustFreezeForSleep(_ index: Int, _ instance: Instance) -> Bool {
         guard canFreeze, apps[index].policy.suspend else { return false }
         if sleep.state == .asleep || sleep.isAllowanceOver { return true }
+        if instance.isReadyInBackground { return sleep.isGraceOver || !instance.isHeldByTasks }
         guard instance.stage == .running, instance.call == nil, instance.isLaunched, instance.stop == nil else {
             return false
         }
-        return instance.phase == .background || sleepAllowance(.didEnterBackground, .max) == nil
+        return sleepAllowance(.didEnterBackground, .max) == nil
     }
 
     /// Keeps count of the apps for which the lock still has to be held.
@@ -210,7 +216,7 @@ extension DeviceLifecycle {
             if instance.freezer == .frozen || instance.freezer == .stuck { return true }
             if canFreeze, app.policy.suspend { return false }
             return sleep.isAllowanceOver
-                || instance.stage == .running && instance.phase == .background && instance.call == nil
+                || instance.isReadyInBackground && (sleep.isGraceOver || !instance.isHeldByTasks)
         }
     }
 
@@ -223,6 +229,10 @@ extension DeviceLifecycle {
             if login.locks[.sleep] == .held { emit(.readPreparingForSleep) } else { takeLock(.sleep) }
         case .preparing:
             if sleep.allowanceEnd <= now.monotonic, !sleep.isAllowanceOver { overAllowance() }
+            if let end = sleep.graceEnd, end <= now.monotonic, !sleep.isGraceOver {
+                sleep.isGraceOver = true
+                touchAll()
+            }
             if sleep.forcedAt <= now.monotonic, !sleep.isForced {
                 sleep.isForced = true
                 touchAll()
@@ -244,7 +254,9 @@ extension DeviceLifecycle {
     var sleepDeadline: Deadline? {
         switch sleep.state {
         case .preparing:
-            if !sleep.isAllowanceOver {
+            if !sleep.isAllowanceOver, !sleep.isGraceOver, let end = sleep.graceEnd, end < sleep.allowanceEnd {
+                Deadline(at: end, reason: .taskGrace)
+            } else if !sleep.isAllowanceOver {
                 Deadline(at: sleep.allowanceEnd, reason: .sleepAllowance)
             } else if !sleep.isForced {
                 Deadline(at: sleep.forcedAt, reason: .sleepAllowance)
@@ -266,7 +278,7 @@ extension DeviceLifecycle {
     mutating func advanceSleep() {
         guard sleep.state == .preparing, touched.isEmpty else { return }
         let isLate = sleep.release <= now.monotonic
-        guard sleep.unsettled == 0 || isLate else { return }
+        guard sleep.unsettled == 0 || isLate else { return startGrace() }
         releaseForSleep()
         sleep.state = .asleep
         sleep.recheckAt = sleep.isLogical ? nil : now.monotonic + Self.cancellationDelay
@@ -276,6 +288,17 @@ extension DeviceLifecycle {
                     sleep: sleep.id, elapsed: now.monotonic - sleep.since, killed: sleep.killed.count)))
         answerSleepers()
         touchAll()
+    }
+
+    /// Background tasks are given no more than this once nothing else holds the sleep up.
+    private mutating func startGrace() {
+        guard sleep.graceEnd == nil, !sleep.isAllowanceOver else { return }
+        for index in apps.indices where !apps[index].isSettledForSleep {
+            guard let instance = apps[index].instance, instance.isReadyInBackground, instance.freezer == .thawed else {
+                return
+            }
+        }
+        sleep.graceEnd = now.monotonic + policy.taskGrace
     }
 
     /// Who still runs by then is named: the lock is never kept for it.
@@ -299,11 +322,15 @@ extension DeviceLifecycle {
     mutating func endSleep(cancelled: Bool, heardFromLogin: Bool) {
         guard sleep.state != .awake else { return }
         let wasHeld = sleep.state == .preparing && login.locks[.sleep] == .held
-        emit(.note(.sleepEnded(sleep: sleep.id, cancelled: cancelled || sleep.state == .preparing)))
+        let hasSlept = sleep.state == .asleep && !cancelled
+        emit(.note(.sleepEnded(sleep: sleep.id, cancelled: !hasSlept)))
         answerSleepers()
         sleep.state = .awake
         sleep.recheckAt = nil
         sleep.isAllowanceOver = false
+        sleep.isGraceOver = false
+        if hasSlept { refillLockTime() }
+        login.isKeepAwakeRefused = false
         if heardFromLogin { sleep.echo = .none }
         if sleep.isAnnouncedByLogin, login.isAvailable {
             if !heardFromLogin {

@@ -1,7 +1,7 @@
 // Writing the whole state down and reading it back. What follows from the rest is not written but derived again.
 
 extension DeviceLifecycle {
-    private static let formatVersion = 1
+    private static let formatVersion = 2
 
     /// The whole state between two events, to be written down.
     public func archived() -> [UInt8] {
@@ -34,6 +34,7 @@ extension DeviceLifecycle {
         archive.list(&requests, blank) { $1.archive(&$0) }
         archive.value(&lastInstance)
         archive.value(&lastCall)
+        archive.value(&lastTask)
         archive.value(&now.monotonic)
         archive.value(&now.boottime)
         archive.optional(&asked, .zero) { $0.value(&$1) }
@@ -85,6 +86,8 @@ extension Sleep {
         archive.value(&forcedAt)
         archive.value(&release)
         archive.raw(&echo)
+        archive.optional(&graceEnd, .zero) { $0.value(&$1) }
+        archive.value(&isGraceOver)
         archive.value(&isAllowanceOver)
         archive.value(&isForced)
         archive.list(&killed, "") { $0.value(&$1) }
@@ -112,5 +115,7 @@ extension Login {
         archive.optional(&delayMax, .zero) { $0.value(&$1) }
         archive.raw(&locks.sleep)
         archive.raw(&locks.shutdown)
+        archive.raw(&locks.keepAwake)
+        archive.value(&isKeepAwakeRefused)
     }
 }

@@ -19,6 +19,39 @@ extension App {
         archive.value(&launches)
         archive.optional(&lastTermination, .blank) { $1.archive(&$0) }
         archive.value(&endedForShutdown)
+        archive.optional(&pool, TaskPool(.zero)) {
+            $0.value(&$1.size)
+            $0.value(&$1.left)
+        }
+        archive.optional(&lockTimeLeft, .zero) { $0.value(&$1) }
+        archive.value(&isAdopted)
+        archive.optional(&adoption, Adoption(wish: TaskWish(name: ""), request: RequestID(rawValue: 0))) {
+            $1.wish.archive(&$0)
+            $0.raw(&$1.request)
+        }
+    }
+}
+
+extension TaskWish {
+    fileprivate mutating func archive(_ archive: inout StateArchive) {
+        archive.value(&name)
+        archive.optional(&keepAwake, false) { $0.value(&$1) }
+        archive.optional(&timeAllowed, .zero) { $0.value(&$1) }
+    }
+}
+
+extension BackgroundTask {
+    fileprivate static let blank = BackgroundTask(
+        id: BackgroundTaskID(rawValue: 0), name: "", keepsAwake: false, begun: .zero)
+
+    fileprivate mutating func archive(_ archive: inout StateArchive) {
+        archive.raw(&id)
+        archive.value(&name)
+        archive.value(&keepsAwake)
+        archive.value(&begun)
+        archive.optional(&limit, .zero) { $0.value(&$1) }
+        archive.value(&isWarned)
+        archive.value(&isOver)
     }
 }
 
@@ -35,6 +68,10 @@ extension Instance {
         archive.value(&isReady)
         clock.archive(&archive)
         archive.optional(&call, .blank) { $1.archive(&$0) }
+        archive.list(&tasks, .blank) { $1.archive(&$0) }
+        archive.optional(&poolEnd, .zero) { $0.value(&$1) }
+        archive.optional(&lockEnd, .zero) { $0.value(&$1) }
+        archive.optional(&memoryWarning, .warning) { $0.raw(&$1) }
         archive.raw(&freezer)
         archive.value(&freezeReasons)
         archive.value(&waitingSince)
@@ -89,6 +126,13 @@ extension HandlerCall {
             if case .willTerminate(let present) = self { reason = present }
             archive.value(&reason)
             self = .willTerminate(reason)
+        case .backgroundTaskWillExpire:
+            var task = BackgroundTaskID(rawValue: 0)
+            var name = ""
+            if case .backgroundTaskWillExpire(let id, let present) = self { (task, name) = (id, present) }
+            archive.raw(&task)
+            archive.value(&name)
+            self = .backgroundTaskWillExpire(task, name: name)
         }
     }
 }
@@ -153,6 +197,8 @@ extension AppPolicy {
         archive.value(&suspend)
         archive.list(&after, "") { $0.value(&$1) }
         archive.optional(&liveness, .zero) { $0.value(&$1) }
+        archive.value(&taskBudget)
+        archive.value(&keepsAwake)
     }
 }
 
@@ -162,5 +208,6 @@ extension DevicePolicy {
         archive.value(&sleepMargin)
         archive.value(&sleepAllowanceMax)
         archive.value(&sleepAllowanceWithoutLogind)
+        archive.value(&taskGrace)
     }
 }

@@ -103,7 +103,9 @@ extension DeviceLifecycle {
         if let call = instance.call {
             switch call.call.handler {
             case .didFinishLaunching, .willTerminate: break
-            case .didBecomeActive, .willResignActive, .didEnterBackground, .willEnterForeground: return
+            case .didBecomeActive, .willResignActive, .didEnterBackground, .willEnterForeground,
+                .backgroundTaskWillExpire:
+                return
             }
             let limit = call.issued + call.told + call.told + call.told
             apps[index].instance?.call?.deadline = max(call.deadline, min(wanted, limit))

@@ -37,10 +37,37 @@ public struct TerminationReason: Hashable, Sendable {
 
     public static let watchdogCode: UInt64 = 0x8bad_f00d
 
+    public static let taskBudgetCode: UInt64 = 0x2182_bad2
+
     static func overrun(_ handler: Handler, told allowance: Nanoseconds) -> TerminationReason {
-        TerminationReason(
+        if handler == .backgroundTaskWillExpire {
+            return TerminationReason(
+                namespace: .backgroundTask, code: taskBudgetCode,
+                explanation: "\(handler.method) did not return within \(allowance.text)")
+        }
+        return TerminationReason(
             namespace: .watchdog, code: watchdogCode,
             explanation: "\(handler.watchdogScope): \(handler.method) did not return within \(allowance.text)")
+    }
+
+    /// held: the tasks' names, each in quotation marks.
+    static func budgetSpent(_ budget: Nanoseconds, held: [String]) -> TerminationReason {
+        let some = held.prefix(3).joined(separator: ", ")
+        let more = held.count > 3 ? " and \(held.count - 3) more" : ""
+        return TerminationReason(
+            namespace: .backgroundTask, code: taskBudgetCode,
+            explanation: held.count == 1
+                ? "background task \(some) was still held when the budget of \(budget.text) was spent"
+                : "background tasks \(some)\(more) were still held when the budget of \(budget.text) was spent")
+    }
+
+    /// Its parent alone hears how a process that was taken over has ended.
+    static func adoptedEnded(_ status: ExitStatus) -> TerminationReason {
+        switch status {
+        case .exited, .signalled: ended(status)
+        case .unknown:
+            TerminationReason(namespace: .exit, code: 0, explanation: "ended by itself; who started it knows how")
+        }
     }
 
     static func readinessMissed(_ allowance: Nanoseconds) -> TerminationReason {

@@ -70,6 +70,11 @@ extension DeviceLifecycle {
             }
             if let due = instance.stop?.exitDue { consider(judgement(instance, due), .exit(id)) }
             if let due = instance.livenessDue { consider(judgement(instance, due), .liveness(id)) }
+            if let due = instance.poolEnd { consider(judgement(instance, due), .taskBudget(id)) }
+            if let due = instance.lockEnd { consider(instance.clock.moment(of: due), .keepAwakeBudget(id)) }
+            if let due = expirationDue(index, instance) {
+                consider(instance.clock.moment(of: due), .taskExpiration(id))
+            }
             if instance.freezer == .freezing { consider(instance.waitingSince + Self.freezeBound, .freeze(id)) }
         case .killing:
             if !instance.isNamed { consider(instance.waitingSince + Self.killBound, .clearing(id)) }
@@ -115,6 +120,7 @@ extension DeviceLifecycle {
 
     private mutating func judgeAlive(_ index: Int, _ instance: Instance) {
         func isOver(_ due: Nanoseconds) -> Bool { judgement(instance, due) ?? .max <= now.monotonic }
+        if let due = instance.poolEnd, isOver(due) { return spendBudget(index, instance) }
         if let call = instance.call, isOver(call.deadline) {
             return overrun(index, call, taken: instance.clock.reading(at: now.monotonic) - call.issued)
         }
@@ -123,6 +129,10 @@ extension DeviceLifecycle {
         }
         if let due = instance.livenessDue, isOver(due), let interval = apps[index].policy.liveness {
             return kill(index, Cause(reason: .livenessMissed(interval)))
+        }
+        if let due = instance.lockEnd, instance.clock.moment(of: due) ?? .max <= now.monotonic { spendLockTime(index) }
+        if let due = expirationDue(index, instance), instance.clock.moment(of: due) ?? .max <= now.monotonic {
+            touch(index)
         }
         if instance.freezer == .freezing, instance.waitingSince + Self.freezeBound <= now.monotonic {
             apps[index].instance?.freezer = .stuck

@@ -70,6 +70,7 @@ extension DeviceLifecycle {
         guard let call = apps[index].instance?.call, !call.awaitsReply, !call.awaitsReady else { return }
         apps[index].instance?.call = nil
         touch(index)
+        if case .backgroundTaskWillExpire(let task, _) = call.call { didExpire(index, task) }
         didReturn(call.call.handler, index)
     }
 
@@ -80,12 +81,14 @@ extension DeviceLifecycle {
         case .didBecomeActive:
             apps[index].instance?.hasResigned = false
             enter(.active, index)
+            refillPool(index)
         case .willResignActive:
             apps[index].instance?.hasResigned = true
             enter(.inactive, index)
         case .didEnterBackground: enter(.background, index)
         case .willEnterForeground: enter(.inactive, index)
         case .willTerminate: didAnswerTermination(index)
+        case .backgroundTaskWillExpire: break
         }
     }
 

@@ -12,6 +12,8 @@ struct Step {
 struct Alphabet {
     var policies: [AppPolicy]
     var device: DevicePolicy
+    /// Processes of others are taken over, too.
+    var adopts = false
 
     func steps(in core: DeviceLifecycle, request: RequestID) -> [Step] {
         var events = boardEvents(core) + loginEvents(core) + requests(core).map { Event.requested(request, $0) }
@@ -40,6 +42,7 @@ struct Alphabet {
             .loginAvailable(delayMax: nil, preparingForSleep: true, preparingForShutdown: false),
             .loginAvailable(delayMax: max, preparingForSleep: false, preparingForShutdown: true), .loginUnavailable,
             .lockTaken(.sleep), .lockTaken(.shutdown), .lockRefused(.sleep), .lockRefused(.shutdown),
+            .lockTaken(.keepAwake), .lockRefused(.keepAwake),
             .prepareForSleep(true, delayMax: max, signalled: now),
             .prepareForSleep(false, delayMax: max, signalled: now),
             .prepareForSleep(true, delayMax: .milliseconds(500), signalled: now),
@@ -60,7 +63,26 @@ struct Alphabet {
             let app = AppID(rawValue: index)
             all += [
                 .launch(app, background: false), .launch(app, background: true), .activate(app), .background(app),
-                .terminate(app, force: false), .terminate(app, force: true),
+                .terminate(app, force: false), .terminate(app, force: true), .warnOfMemory(app, .critical),
+            ]
+        }
+        if adopts, core.apps.count < 3 || core.apps.contains(where: { $0.isAdopted && $0.isRetired }) {
+            all += [
+                .adopt(app: "task-x", TaskWish(name: "x", timeAllowed: .seconds(20))),
+                .adopt(app: "server", TaskWish(name: "x")),
+            ]
+        }
+        return all + core.apps.flatMap { app in app.instance.map { tasks($0) } ?? [] }
+    }
+
+    private func tasks(_ instance: Instance) -> [Request] {
+        let stale = BackgroundTaskID(rawValue: 0)
+        var all: [Request] = [.endTask(instance.id, instance.tasks.last?.id ?? stale), .endTask(instance.id, stale)]
+        if instance.tasks.count < 2 {
+            all += [
+                .beginTask(instance.id, TaskWish(name: "a", keepAwake: false)),
+                .beginTask(instance.id, TaskWish(name: "b", keepAwake: true)),
+                .beginTask(instance.id, TaskWish(name: "c", timeAllowed: .seconds(1))),
             ]
         }
         return all

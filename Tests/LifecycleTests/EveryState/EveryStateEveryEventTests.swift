@@ -15,6 +15,16 @@ import Testing
         search.check(leastSteps: 250_000, leastCombinations: 500)
     }
 
+    @Test func invariantsHold_whenTasksKeepTheBoardAwakeAndProcessesAreTakenOver() throws {
+        let server = app("server") {
+            $0.keepsAwake = true
+            $0.taskBudget = .seconds(60)
+        }
+        let search = Search([server], adopts: true)
+        search.run(limit: 4500)
+        search.check(leastSteps: 200_000, leastCombinations: 300)
+    }
+
     @Test func invariantsHold_whenOneAppIsExemptAndOneHasToSayReady() throws {
         let server = app("server") {
             $0.readiness = .notify

@@ -27,8 +27,8 @@ final class Search {
     /// By text, the first path that led there.
     var objections: [String: Int] = [:]
 
-    init(_ policies: [AppPolicy]) {
-        alphabet = Alphabet(policies: policies, device: DevicePolicy())
+    init(_ policies: [AppPolicy], adopts: Bool = false) {
+        alphabet = Alphabet(policies: policies, device: DevicePolicy(), adopts: adopts)
         let board = Board(policies)
         known = [StateKey(board.core)]
         add(Node(core: board.core, witness: Witness(apps: policies.count), parent: -1, step: nil))

@@ -8,6 +8,10 @@ struct StateKey: Hashable {
         var isRestartDue: Bool
         var requestedPhase: ScenePhase
         var endedForShutdown: Bool
+        var hasPool: Bool
+        var isLockTimeSpent: Bool
+        var isAdopted: Bool
+        var isBeingAdopted: Bool
         var instance: InstanceKey?
     }
     struct InstanceKey: Hashable {
@@ -25,6 +29,16 @@ struct StateKey: Hashable {
         var isOwnWish: Bool
         var hasCause: Bool
         var isNamed: Bool
+        var tasks: [TaskKey]
+        var isPoolRunning: Bool
+        var isLockTimeRunning: Bool
+        var isWarnedOfMemory: Bool
+    }
+    struct TaskKey: Hashable {
+        var keepsAwake: Bool
+        var hasLimit: Bool
+        var isWarned: Bool
+        var isOver: Bool
     }
 
     var apps: [AppKey]
@@ -33,6 +47,8 @@ struct StateKey: Hashable {
     var isAnnouncedByLogin: Bool
     var isAllowanceOver: Bool
     var isForced: Bool
+    var isGraceRunning: Bool
+    var isGraceOver: Bool
     var echo: Sleep.Echo
     var rechecks: Int
     var isAnnounced: Bool
@@ -43,6 +59,8 @@ struct StateKey: Hashable {
     var isAvailable: Bool
     var sleepLock: Login.Lock
     var shutdownLock: Login.Lock
+    var keepAwakeLock: Login.Lock
+    var isKeepAwakeRefused: Bool
     var isWaitedFor: [Bool]
 
     init(_ core: DeviceLifecycle) {
@@ -50,13 +68,16 @@ struct StateKey: Hashable {
             AppKey(
                 isRetired: app.isRetired, isQueued: app.queuedLaunch != nil, isRestartDue: app.restart.due != nil,
                 requestedPhase: app.requestedPhase, endedForShutdown: app.endedForShutdown,
-                instance: app.instance.map(InstanceKey.init))
+                hasPool: app.pool != nil, isLockTimeSpent: app.lockTimeLeft == .zero, isAdopted: app.isAdopted,
+                isBeingAdopted: app.adoption != nil, instance: app.instance.map(InstanceKey.init))
         }
         sleepState = core.sleep.state
         isLogical = core.sleep.isLogical
         isAnnouncedByLogin = core.sleep.isAnnouncedByLogin
         isAllowanceOver = core.sleep.isAllowanceOver
         isForced = core.sleep.isForced
+        isGraceRunning = core.sleep.graceEnd != nil
+        isGraceOver = core.sleep.isGraceOver
         echo = core.sleep.echo
         rechecks = core.sleep.recheckAt.map { $0 == .max ? 2 : 1 } ?? 0
         isAnnounced = core.shutdown.isAnnounced
@@ -67,6 +88,8 @@ struct StateKey: Hashable {
         isAvailable = core.login.isAvailable
         sleepLock = core.login.locks.sleep
         shutdownLock = core.login.locks.shutdown
+        keepAwakeLock = core.login.locks.keepAwake
+        isKeepAwakeRefused = core.login.isKeepAwakeRefused
         isWaitedFor = core.apps.indices.map { index in core.requests.contains { $0.app == index } }
         isWaitedFor.append(!core.sleep.waiting.isEmpty)
     }
@@ -88,6 +111,13 @@ extension StateKey.InstanceKey {
         isOwnWish = instance.stop?.isOwnWish == true
         hasCause = instance.cause != nil
         isNamed = instance.isNamed
+        tasks = instance.tasks.map {
+            StateKey.TaskKey(
+                keepsAwake: $0.keepsAwake, hasLimit: $0.limit != nil, isWarned: $0.isWarned, isOver: $0.isOver)
+        }
+        isPoolRunning = instance.poolEnd != nil
+        isLockTimeRunning = instance.lockEnd != nil
+        isWarnedOfMemory = instance.memoryWarning != nil
     }
 }
 

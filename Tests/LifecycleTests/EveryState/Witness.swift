@@ -16,6 +16,7 @@ struct Witness {
         var isReported = false
         var isClearing = false
         var hasFailedToSpawn = false
+        var tasks: Set<BackgroundTaskID> = []
     }
     enum Lock { case none, requested, held }
 
@@ -66,6 +67,7 @@ struct Witness {
     private mutating func forget(_ id: InstanceID) {
         guard let run = runs[id] else { return }
         if !run.isReported { object("instance forgotten without a report") }
+        if !run.tasks.isEmpty { object("a background task never ended") }
         runs[id] = nil
         present[run.app] = nil
     }
@@ -130,8 +132,18 @@ struct Witness {
             locks[kind] = Lock.none
         case .report(let end):
             if runs[end.instance]?.isReported != false { object("reported twice, or nobody") }
+            if end.reason.namespace == .backgroundTask, runs[end.instance]?.tasks.isEmpty != false,
+                end.handler != .backgroundTaskWillExpire
+            {
+                object("ended for a task it did not hold")
+            }
             change(end.instance) { $0.isReported = true }
         case .reply(let id, _): if requests.remove(id) == nil { object("reply to nobody") }
+        case .inform(let id, _):
+            if runs[id]?.isFreezing != false || runs[id]?.isKilled != false || runs[id]?.isReported != false {
+                object("told while frozen or dead")
+            }
+        case .taskChanged(_, let id, let task, let change): seeTask(id, task, change)
         case .readPreparingForSleep, .note, .appChanged, .deviceChanged, .stopDaemon: break
         }
     }
@@ -143,7 +155,8 @@ struct Witness {
     }
 
     private mutating func seeSpawn(_ app: AppID, _ id: InstanceID, _ background: Bool) {
-        if let last = present[app.rawValue], isGone(last) { forget(last) }
+        if app.rawValue < present.count, let last = present[app.rawValue], isGone(last) { forget(last) }
+        while present.count <= app.rawValue { present.append(nil) }
         if present[app.rawValue] != nil { object("spawned while the last instance is still there") }
         if runs[id] != nil { object("an instance identifier was used twice") }
         runs[id] = Run(app: app.rawValue, isBackground: background)
@@ -161,13 +174,32 @@ struct Witness {
         }
         change(id) {
             $0.openCall = call
-            $0.lastCall = handler
+            // It changes nothing of where the app stands.
+            if handler != .backgroundTaskWillExpire { $0.lastCall = handler }
+        }
+    }
+
+    /// Every task that has begun ends once.
+    private mutating func seeTask(_ id: InstanceID, _ task: BackgroundTaskView, _ change: TaskChange) {
+        guard let run = runs[id] else { return object("a task of nobody has \(change)") }
+        switch change {
+        case .began: if run.tasks.contains(task.id) || run.isReported { object("a task began twice, or of a dead app") }
+        case .expiring, .ended, .expired, .died:
+            if !run.tasks.contains(task.id) { object("a task that nobody holds has \(change)") }
+        }
+        self.change(id) {
+            switch change {
+            case .began: $0.tasks.insert(task.id)
+            case .expiring: break
+            case .ended, .expired, .died: $0.tasks.remove(task.id)
+            }
         }
     }
 
     /// For a delegate that implements everything.
     static func isLegal(_ handler: Handler, after last: Handler?, background: Bool) -> Bool {
-        switch last {
+        if handler == .backgroundTaskWillExpire { return last != nil && last != .willTerminate }
+        return switch last {
         case nil: handler == .didFinishLaunching || handler == .willTerminate
         case .didFinishLaunching:
             handler == .willTerminate
@@ -178,7 +210,7 @@ struct Witness {
         case .didEnterBackground: handler == .willEnterForeground || handler == .willTerminate
         case .willEnterForeground:
             [.didBecomeActive, .didEnterBackground, .willResignActive, .willTerminate].contains(handler)
-        case .willTerminate: false
+        case .willTerminate, .backgroundTaskWillExpire: false
         }
     }
 }

@@ -44,6 +44,12 @@ extension Witness {
         for run in runs.values where run.isFreezing && !run.isFrozen && !run.isNamed && !run.isReported {
             objections.append("a freeze is awaited without a deadline")
         }
+        for app in core.apps {
+            guard let instance = app.instance, instance.stage == .running, instance.stop == nil,
+                instance.phase == .background, !instance.tasks.isEmpty, !instance.clock.isStopped
+            else { continue }
+            objections.append("a task is held in background without a deadline")
+        }
         if core.device.sleepState == .preparing { objections.append("a sleep is prepared without a deadline") }
     }
 }

@@ -1,0 +1,62 @@
+// Processes that somebody else has started (`curfew run`): each an app of its own for as long as it runs.
+
+extension DeviceLifecycle {
+    mutating func adopt(_ name: String, _ wish: TaskWish, _ request: RequestID) {
+        if let launchDenial { return emit(.reply(request, .denied(launchDenial))) }
+        if let index = indexOfName[name], !apps[index].isRetired || apps[index].instance != nil {
+            return emit(.reply(request, .denied("\(name) is there already")))
+        }
+        let index = placeForAdopted(name)
+        apps[index].adoption = Adoption(wish: wish, request: request)
+        queueLaunch(index, .backgroundTask, phase: .background)
+    }
+
+    /// Places are taken again, or a board that runs tasks by the thousand would never forget one.
+    private mutating func placeForAdopted(_ name: String) -> Int {
+        var policy = AppPolicy(name: name)
+        policy.restart = .never
+        var app = App(policy: policy)
+        app.isAdopted = true
+        let free =
+            indexOfName[name]
+            ?? apps.indices.first { apps[$0].isRetired && apps[$0].isAdopted && apps[$0].instance == nil }
+        guard let index = free else {
+            indexOfName[name] = apps.count
+            apps.append(app)
+            dueOfApp.append(.max)
+            return apps.count - 1
+        }
+        indexOfName[apps[index].policy.name] = nil
+        indexOfName[name] = index
+        app.isTouched = apps[index].isTouched
+        app.isChanged = apps[index].isChanged
+        apps[index] = app
+        return index
+    }
+
+    /// It is in our hands: its task begins, with a pool of its own.
+    mutating func beginAdopted(_ index: Int) {
+        guard let adoption = apps[index].adoption else { return }
+        apps[index].adoption = nil
+        var wish = adoption.wish
+        if let budget = wish.timeAllowed { apps[index].policy.taskBudget = budget }
+        wish.timeAllowed = nil
+        apps[index].pool = TaskPool(apps[index].policy.taskBudget)
+        let task = addTask(index, wish, keepsAwake: wish.keepAwake ?? false)
+        emit(.reply(adoption.request, .taskBegun(task, timeRemaining: apps[index].pool?.left)))
+    }
+
+    /// Nothing of it is left: nobody configured it, so nobody will look for it.
+    mutating func releaseAdopted(_ index: Int) {
+        guard apps[index].isAdopted else { return }
+        if let request = apps[index].adoption?.request {
+            if let end = apps[index].lastTermination {
+                emit(.reply(request, .appEnded(end)))
+            } else {
+                emit(.reply(request, .denied("it was ended before it began")))
+            }
+        }
+        apps[index].adoption = nil
+        apps[index].isRetired = true
+    }
+}

@@ -1,0 +1,19 @@
+// What an app is told without being waited for: of each kind the latest word, once it can hear it.
+
+extension DeviceLifecycle {
+    mutating func warnOfMemory(_ index: Int, _ level: MemoryLevel, _ request: RequestID) {
+        guard apps[index].instance?.isAlive == true else { return emit(.reply(request, .notRunning)) }
+        apps[index].instance?.memoryWarning = level
+        touch(index)
+        emit(.reply(request, .done))
+    }
+
+    /// Nothing is sent to a frozen app, nor after willTerminate.
+    mutating func inform(_ index: Int) {
+        guard let instance = apps[index].instance, let level = instance.memoryWarning, instance.isLaunched,
+            instance.stage == .running, instance.freezer == .thawed, instance.freezeReasons.isEmpty
+        else { return }
+        apps[index].instance?.memoryWarning = nil
+        emit(.inform(instance.id, .didReceiveMemoryWarning(level)))
+    }
+}

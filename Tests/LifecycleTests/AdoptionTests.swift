@@ -1,0 +1,110 @@
+import Lifecycle
+import Testing
+
+/// Processes that somebody else has started, taken over with a budget.
+@Suite struct AdoptionTests {
+    private func adopted(_ budget: Nanoseconds? = .seconds(60)) -> Board {
+        var board = Board([])
+        board.login()
+        board.start()
+        let asked = board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync", timeAllowed: budget)))
+        #expect(asked == ["spawn task-sync backgroundTask background"])
+        return board
+    }
+
+    @Test func processRunsAsATaskOfItsOwn_untilItEnds() throws {
+        var board = adopted()
+        #expect(board.spawned("task-sync") == ["task task-sync sync began 60 s", "reply 1: begun, 60 s"])
+        #expect(try board.view("task-sync").taskState == .running)
+        _ = board.pass(.seconds(20))
+        #expect(
+            board.exited("task-sync", .unknown) == [
+                "report task-sync exit: ended by itself; who started it knows how", "task task-sync sync died 40 s",
+                "clear task-sync",
+            ])
+        #expect(board.emptied("task-sync") == [])
+        #expect(board.core.id(of: "task-sync") == nil)
+        #expect(board.core.appIDs.isEmpty)
+        #expect(board.core.nextDeadline == nil)
+    }
+
+    @Test func processIsAskedAndThenKilled_whenItsBudgetIsSpent() throws {
+        var board = adopted()
+        _ = board.spawned("task-sync")
+        #expect(board.pass(.seconds(55)) == ["task task-sync sync expiring 5 s", "terminate task-sync"])
+        #expect(board.pass(.seconds(5)) == ["kill task-sync"])
+        let effects = board.exited("task-sync", .unknown)
+        #expect(effects.contains("task task-sync sync expired 0 ms"))
+        #expect(effects[0].hasPrefix("report task-sync backgroundTask:"))
+    }
+
+    @Test func processIsFrozenOverASleepWithItsBudget() throws {
+        var board = adopted()
+        _ = board.spawned("task-sync")
+        #expect(board.sleepSignal(true) == [])
+        #expect(board.pass(.seconds(2)) == ["freeze task-sync"])
+        #expect(board.frozen("task-sync") == ["release sleep"])
+        board.slept = .seconds(600)
+        #expect(board.sleepSignal(false) == ["take sleep", "thaw task-sync"])
+        let id = try board.id("task-sync")
+        #expect(board.core.backgroundTimeRemaining(of: id, at: board.monotonic) == .seconds(58))
+    }
+
+    @Test func nameIsTakenAgain_whenItIsFree() throws {
+        var board = adopted()
+        let denied = board.ask(2, .adopt(app: "task-sync", TaskWish(name: "sync")))
+        #expect(denied == ["reply 2: denied, task-sync is there already"])
+        _ = board.spawned("task-sync")
+        _ = board.exited("task-sync", .unknown)
+        _ = board.emptied("task-sync")
+        let other = board.ask(3, .adopt(app: "task-other", TaskWish(name: "other")))
+        #expect(other == ["spawn task-other backgroundTask background"])
+        #expect(board.spawned("task-other").last == "reply 3: begun, 10 min")
+        #expect(board.core.id(of: "task-sync") == nil)
+    }
+
+    @Test func failureIsAnswered() throws {
+        var board = adopted()
+        let effects = board.tell(.spawnFailed(board.last("task-sync"), code: 3, explanation: "it is gone"))
+        #expect(effects == ["report task-sync launchFailure: it is gone", "reply 1: ended by launchFailure"])
+        #expect(board.core.appIDs.isEmpty)
+    }
+
+    @Test func nothingIsTakenOver_whileTheBoardSleepsOrShutsDown() throws {
+        var board = Board([app("camera")])
+        board.login()
+        board.start()
+        board.fallAsleep()
+        #expect(
+            board.ask(1, .adopt(app: "task-x", TaskWish(name: "x"))) == ["reply 1: denied, sleeping"])
+        #expect(
+            board.ask(2, .adopt(app: "camera", TaskWish(name: "x"))) == ["reply 2: denied, sleeping"])
+        _ = board.sleepSignal(false)
+        #expect(
+            board.ask(3, .adopt(app: "camera", TaskWish(name: "x"))) == ["reply 3: denied, camera is there already"])
+    }
+
+    @Test func reloadLeavesItAlone() throws {
+        var board = adopted()
+        _ = board.spawned("task-sync")
+        #expect(board.tell(.configured([app("camera")], DevicePolicy())) == ["spawn camera boot"])
+        #expect(try board.view("task-sync").taskState == .running)
+    }
+
+    @Test func memoryWarningIsToldOnceTheAppCanHearIt() throws {
+        var board = Board([app("camera")])
+        board.login()
+        board.start()
+        let id = try board.id("camera")
+        #expect(board.ask(1, .warnOfMemory(id, .warning)) == ["reply 1: done", "inform camera memory warning"])
+        try board.goBack("camera")
+        #expect(board.ask(2, .warnOfMemory(id, .warning)) == ["reply 2: done"])
+        #expect(board.ask(3, .warnOfMemory(id, .critical)) == ["reply 3: done"])
+        #expect(
+            board.ask(4, .activate(id)) == [
+                "thaw camera", "call camera willEnterForeground 10 s", "inform camera memory critical",
+            ])
+        _ = board.handle(.exited(board.last("camera"), .exited(0)))
+        #expect(board.ask(5, .warnOfMemory(id, .warning)) == ["reply 5: not running"])
+    }
+}

@@ -1,0 +1,102 @@
+import Lifecycle
+import Testing
+
+@Suite struct KeepAwakeTests {
+    private func awake(_ names: [String] = ["camera"]) -> Board {
+        var board = Board(names.map { app($0) { $0.keepsAwake = true } })
+        board.login()
+        board.start()
+        return board
+    }
+
+    @Test func lockIsTakenWithTheFirstAndDroppedWithTheLast() throws {
+        var board = awake(["camera", "radio"])
+        #expect(board.begin("camera", "a") == ["task camera a began", "reply 0: begun, no limit", "take keepAwake"])
+        #expect(board.tell(.lockTaken(.keepAwake)) == [])
+        #expect(board.begin("radio", "b") == ["task radio b began", "reply 0: begun, no limit"])
+        #expect(board.end("camera", "a") == ["task camera a ended", "reply 0: done"])
+        #expect(board.end("radio", "b") == ["task radio b ended", "reply 0: done", "release keepAwake"])
+    }
+
+    @Test func lockIsNotTaken_forATaskThatDoesNotAskForIt() throws {
+        var board = awake()
+        #expect(board.begin("camera", keepAwake: false) == ["task camera upload began", "reply 0: begun, no limit"])
+    }
+
+    @Test func lockIsDropped_whenItIsGrantedTooLate() throws {
+        var board = awake()
+        _ = board.begin("camera")
+        _ = board.end("camera")
+        #expect(board.tell(.lockTaken(.keepAwake)) == ["release keepAwake"])
+    }
+
+    @Test func lockIsDropped_whenItsTimeIsSpentAndOnlyASleepBringsMore() throws {
+        var board = awake()
+        _ = board.begin("camera")
+        _ = board.pass(.seconds(50))
+        _ = board.tell(.lockTaken(.keepAwake))
+        #expect(board.pass(.milliseconds(599_999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["release keepAwake"])
+        // The task goes on; another one is like any other.
+        #expect(
+            board.begin("camera", "b", keepAwake: true) == [
+                "reply 0: denied, the time to keep the board awake is spent until it has slept"
+            ])
+        #expect(board.begin("camera", "c") == ["task camera c began", "reply 0: begun, no limit"])
+        board.fallAsleep()
+        _ = board.pass(.seconds(2))
+        _ = board.frozen("camera")
+        board.slept = .seconds(60)
+        #expect(board.sleepSignal(false).contains("take keepAwake"))
+    }
+
+    @Test func timeForTheLockOutlivesTheInstance() throws {
+        var board = awake()
+        _ = board.begin("camera")
+        _ = board.tell(.lockTaken(.keepAwake))
+        _ = board.pass(.seconds(400))
+        #expect(board.exited("camera", .signalled(11)).contains("release keepAwake"))
+        _ = board.emptied("camera")
+        _ = board.pass(.milliseconds(100))
+        let up = board.handle(.spawned(board.last("camera")))
+        _ = board.obey(up)
+        _ = board.begin("camera")
+        _ = board.tell(.lockTaken(.keepAwake))
+        #expect(board.pass(.milliseconds(199_999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["release keepAwake"])
+    }
+
+    @Test func forcedSleepTreatsTheTaskAsAnyOther() throws {
+        var board = awake()
+        _ = board.begin("camera")
+        _ = board.tell(.lockTaken(.keepAwake))
+        #expect(board.sleepSignal(true) == ["call camera willResignActive 2.25 s", "release keepAwake"])
+        _ = board.returned("camera")
+        #expect(board.returned("camera") == [])
+        #expect(board.pass(.milliseconds(1999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["freeze camera"])
+        #expect(board.frozen("camera") == ["release sleep"])
+        board.slept = .seconds(60)
+        #expect(
+            board.sleepSignal(false) == [
+                "take sleep", "thaw camera", "call camera willEnterForeground 10 s", "take keepAwake",
+            ])
+    }
+
+    @Test func lockIsNotAskedForAgainAndAgain_whenLogindRefuses() throws {
+        var board = awake()
+        _ = board.begin("camera", "a")
+        #expect(board.tell(.lockRefused(.keepAwake)) == [])
+        #expect(board.pass(.seconds(600)) == [])
+        #expect(board.begin("camera", "b").last == "take keepAwake")
+    }
+
+    @Test func lockIsTakenAgain_whenLogindComesBack() throws {
+        var board = awake()
+        _ = board.begin("camera")
+        _ = board.tell(.lockTaken(.keepAwake))
+        #expect(board.tell(.loginUnavailable) == [])
+        let back = board.tell(.loginAvailable(delayMax: nil, preparingForSleep: false, preparingForShutdown: false))
+        #expect(back == ["take sleep", "take shutdown", "take keepAwake"])
+    }
+}
