@@ -75,6 +75,7 @@ int linux_read_process_stat(pid_t pid, pid_t tid, struct linux_process_stat *out
     out->state = end[2];
     const char *field = end + 2;  // the third
     for (int number = 3; number < 22; number++) {
+        if (number == 4) out->parent = (pid_t)strtol(field, NULL, 10);
         field = strchr(field, ' ');
         if (!field) {
             errno = EBADMSG;
@@ -83,6 +84,20 @@ int linux_read_process_stat(pid_t pid, pid_t tid, struct linux_process_stat *out
         field++;
     }
     out->start_ticks = strtoull(field, NULL, 10);
+    return 0;
+}
+
+int linux_process_user(pid_t pid, uid_t *out) {
+    char path[64], text[4096];
+    snprintf(path, sizeof path, "/proc/%d/status", pid);
+    if (read_text(path, text, sizeof text) < 0) return -1;
+    // The name is on the first line, with its newlines escaped: it cannot pass for this one.
+    const char *line = strstr(text, "\nUid:");
+    if (!line) {
+        errno = EBADMSG;
+        return -1;
+    }
+    *out = (uid_t)strtoul(line + 5, NULL, 10);
     return 0;
 }
 

@@ -21,6 +21,9 @@ public final class ControlGroup {
         try FileDescriptor.open(path, linux_directory_flags)
     }
 
+    /// Moves a process here, with all its threads; its children stay where they are. ESRCH when it is gone.
+    public func add(_ pid: Int32) throws(SystemError) { try Files.writeExisting(path + "/cgroup.procs", "\(pid)") }
+
     /// Asks the kernel to stop every process, by cgroup.freeze. Done when `state().frozen`, which `openEvents`
     /// announces.
     public func freeze() throws(SystemError) { try Files.writeExisting(path + "/cgroup.freeze", "1") }

@@ -21,6 +21,8 @@ public enum MessageID: CaseIterable, Sendable {
     case busLost
     case busBack
     case messagesDropped
+    case taskExpiring
+    case keepAwakeSpent
 
     /// 128 bits as 32 hexadecimal digits.
     public var id: String {
@@ -46,6 +48,8 @@ public enum MessageID: CaseIterable, Sendable {
         case .busLost: "60375d2a59c74247979723d0c2be7d46"
         case .busBack: "f1a5291a95214a3c853197200fd4247e"
         case .messagesDropped: "cb677382ddd64d91bca11451e0eb95f3"
+        case .taskExpiring: "e6b32ee87c8e4da181a47fe67120203f"
+        case .keepAwakeSpent: "b977007893ef420ab766c2019002d853"
         }
     }
 }

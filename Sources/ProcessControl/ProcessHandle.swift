@@ -45,12 +45,29 @@ public final class ProcessHandle {
         if linux_pidfd_send_signal(pidfd.rawValue, number) != 0 { throw SystemError("kill", "\(pid)") }
     }
 
+    /// Whether it has not ended, reaped or not.
+    public var isRunning: Bool {
+        var stat = linux_process_stat()
+        guard linux_read_process_stat(pid, 0, &stat) == 0, holdsPid else { return false }
+        return stat.state != CChar(UInt8(ascii: "Z")) && stat.state != CChar(UInt8(ascii: "X"))
+    }
+
     /// When it started, in clock ticks after boot: with the pid, it names a process for as long as the board is up.
     /// nil when it is gone.
     public var startTime: UInt64? {
         var stat = linux_process_stat()
         guard linux_read_process_stat(pid, 0, &stat) == 0, holdsPid else { return nil }
         return stat.start_ticks
+    }
+
+    /// Whether it is a child of that process, and runs as that real user.
+    public func isChild(of parent: Int32, user: UInt32) -> Bool {
+        var stat = linux_process_stat()
+        var owner: uid_t = 0
+        guard linux_read_process_stat(pid, 0, &stat) == 0, linux_process_user(pid, &owner) == 0, holdsPid else {
+            return false
+        }
+        return stat.parent == parent && owner == user
     }
 
     /// Its cgroup v2 as /proc/PID/cgroup has it, "/system.slice/x.service". nil when it is gone.

@@ -70,6 +70,7 @@ public enum Daemon {
             loop: loop, paths: paths, log: log, groups: openGroups(options, paths, log), configuration: configuration)
         supervisor.appLimits = descriptorLimit
         let signals = try watchSignals(supervisor, notifier)
+        if options.isTrial { supervisor.trial = Trial(supervisor) }
         try supervisor.openInterfaces()
         log.daemon(.info, "curfewd \(version) started, \(configuration.apps.count) apps", .daemonStarted)
         supervisor.start()
@@ -153,6 +154,8 @@ struct DaemonOptions: Equatable {
     var root: String?
     var cgroup: String?
     var checksOnly = false
+    /// For `curfew try`: time can be skipped.
+    var isTrial = false
 
     enum Outcome: Equatable {
         case run(DaemonOptions)
@@ -161,10 +164,11 @@ struct DaemonOptions: Equatable {
     }
 
     static let usage = """
-        Usage: curfewd [--root DIR] [--cgroup PATH] [--check] [--version]
+        Usage: curfewd [--root DIR] [--cgroup PATH] [--trial] [--check] [--version]
 
           --root DIR     put DIR before every path of configuration, runtime and state
           --cgroup PATH  the control group to keep apps in (default: its own)
+          --trial        serve io.curfew.Trial too, for curfew try: time can be skipped
           --check        validate all configuration files, print what is wrong, exit 0 or 1
           --version      print the version
 
@@ -185,6 +189,7 @@ struct DaemonOptions: Equatable {
                 }
                 if name == "--root" { options.root = value } else { options.cgroup = value }
             case "--check" where attached == nil: options.checksOnly = true
+            case "--trial" where attached == nil: options.isTrial = true
             case "--version" where attached == nil: return .print("curfewd \(Daemon.version)\n")
             case "--help" where attached == nil: return .print(usage)
             default: return .wrong("unknown argument '\(argument)'")

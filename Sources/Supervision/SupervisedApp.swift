@@ -17,8 +17,13 @@ final class SupervisedApp {
     var statusText: String?
     /// What it wrote last, where there is no journal to ask.
     var output: OutputRing?
+    /// Nobody configured it: a process that was taken over.
+    let isAdopted: Bool
+    /// Seconds; what the app asked between two background fetches. nil: never.
+    var fetchInterval: Double?
 
-    init(_ id: AppID, _ configuration: AppConfiguration) {
+    init(_ id: AppID, _ configuration: AppConfiguration, isAdopted: Bool = false) {
+        self.isAdopted = isAdopted
         self.id = id
         name = configuration.policy.name
         self.configuration = configuration

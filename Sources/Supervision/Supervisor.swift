@@ -30,6 +30,14 @@ final class Supervisor {
     var control: ControlService?
     var application: ApplicationService?
     var interfaces: Interfaces?
+    let answers: Answers
+    let tasks: TaskDesk
+    /// Processes that are to be taken over, by the name of the app they become.
+    var adoptions: [String: ProcessHandle] = [:]
+    /// Only for `curfew try`.
+    var trial: Trial?
+    /// What a trial has skipped, in nanoseconds.
+    var skipped: Int64 = 0
 
     private var pending: [Event] = []
     private var isDispatching = false
@@ -57,6 +65,10 @@ final class Supervisor {
         self.groups = groups
         self.configuration = configuration
         reports = ReportStore(directory: paths.state)
+        answers = Answers()
+        tasks = TaskDesk()
+        answers.supervisor = self
+        tasks.supervisor = self
         // After everything that may be a sign of life.
         timer = try loop.timer(priority: EventLoop.Priority.normal + 1) { [unowned(unsafe) self] in
             armedFor = .max
@@ -65,9 +77,11 @@ final class Supervisor {
         clockChange = try loop.clockChange { [unowned(unsafe) self] in dispatch(.woke) }
     }
 
-    static var now: Instant {
+    /// The core's time.
+    var now: Instant {
         Instant(
-            monotonic: Nanoseconds(rawValue: Clocks.monotonic), boottime: Nanoseconds(rawValue: Clocks.boottime))
+            monotonic: Nanoseconds(rawValue: Clocks.monotonic + skipped),
+            boottime: Nanoseconds(rawValue: Clocks.boottime + skipped))
     }
 
     /// One event into the core, and its effects out. Events that come up meanwhile wait their turn.
@@ -77,18 +91,20 @@ final class Supervisor {
         isDispatching = true
         var next = 0
         while next < pending.count {
-            let effects = core.handle(pending[next], at: Self.now)
+            let effects = core.handle(pending[next], at: now)
+            trial?.hear(pending[next])
             next += 1
             for effect in effects { perform(effect) }
         }
         pending.removeAll(keepingCapacity: true)
         isDispatching = false
         armTimer()
+        trial?.advance()
     }
 
     /// Judges who is due, from the handler of a source that something untrusted may keep busy for ever.
     func wakeIfDue() {
-        if !isDispatching, Clocks.monotonic >= armedFor.rawValue { dispatch(.woke) }
+        if !isDispatching, Clocks.monotonic + skipped >= armedFor.rawValue { dispatch(.woke) }
     }
 
     private func armTimer() {
@@ -98,7 +114,7 @@ final class Supervisor {
         if due == .max {
             timer?.disarm()
         } else {
-            timer?.arm(at: due.rawValue)
+            timer?.arm(at: due.rawValue - skipped)
         }
     }
 
@@ -107,18 +123,23 @@ final class Supervisor {
         case .spawn(let app, let instance, let reason, let background):
             spawn(app, instance, reason, background: background)
         case .call(let instance, let call, let handler, let deadline):
+            trial?.called(instance, call, handler, deadline: deadline)
             processes[instance.rawValue]?.deliver(call, handler, deadline: deadline)
+        case .inform(let instance, let information): processes[instance.rawValue]?.inform(information)
         case .terminate(let instance): processes[instance.rawValue]?.terminate()
         case .kill(let instance): processes[instance.rawValue]?.kill()
         case .clear(let instance): processes[instance.rawValue]?.clear()
         case .freeze(let instance): processes[instance.rawValue]?.freeze()
         case .thaw(let instance): processes[instance.rawValue]?.thaw()
         case .nameCulprits(let instance, let stuck): processes[instance.rawValue]?.nameCulprits(stuck)
-        case .takeLock(let kind): login?.takeLock(kind.bus, mode: .delay)
+        case .takeLock(let kind): login?.takeLock(kind.bus, mode: kind.mode)
         case .releaseLock(let kind): login?.releaseLock(kind.bus)
         case .readPreparingForSleep: readPreparingForSleep()
-        case .report(let termination): record(termination)
-        case .reply(let request, let outcome): control?.answer(request, outcome)
+        case .report(let termination):
+            trial?.ended(termination)
+            record(termination)
+        case .reply(let request, let outcome): answers.answer(request, outcome)
+        case .taskChanged(let app, let instance, let task, let change): tasks.didChange(app, instance, task, change)
         case .note(let notice): say(notice)
         case .appChanged(let app): appDidChange(app)
         case .deviceChanged: control?.deviceDidChange()
@@ -147,6 +168,8 @@ final class Supervisor {
 
     private func appDidChange(_ id: AppID) {
         control?.appDidChange(id)
-        if core.view(of: id) == nil, apps[id.rawValue]?.process == nil { apps[id.rawValue] = nil }
+        guard core.view(of: id) == nil, let app = apps[id.rawValue], app.process == nil else { return }
+        if app.isAdopted { lastReports[id.rawValue] = nil }
+        apps[id.rawValue] = nil
     }
 }

@@ -5,6 +5,7 @@ import os
 import resource
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 from pathlib import Path
@@ -12,7 +13,7 @@ from pathlib import Path
 import cgroups
 from login import Login
 from waiting import PATIENCE, wait_until
-from wire import VarlinkError, Wire, one_call
+from wire import AppWire, VarlinkError, Wire, one_call
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CURFEWD = os.environ.get("CURFEWD", str(REPOSITORY / ".build/debug/curfewd"))
@@ -260,6 +261,14 @@ class Board:
             return matching[number - 1] if len(matching) >= number else None
 
         return wait_until(found, lambda: f"{name} hears {handler}: {self.notes(name)}\n{self.log()}")
+
+    def borrow(self, name):
+        """A connection to io.curfew.Application that an app with `lend` has opened."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as desk:
+            desk.settimeout(PATIENCE)
+            desk.connect(f"{self.journal(name)}.lend")
+            _, descriptors, _, _ = socket.recv_fds(desk, 1, 1)
+        return AppWire(connected=socket.socket(fileno=descriptors[0]))
 
     def signal(self, name, number):
         pid = self.wait_running(name) if name in self.samples else self.describe(name)["mainPID"]

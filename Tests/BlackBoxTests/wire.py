@@ -22,10 +22,11 @@ class Closed(Exception):
 
 
 class Wire:
-    def __init__(self, path, timeout=TIMEOUT):
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+    def __init__(self, path=None, timeout=TIMEOUT, connected=None):
+        self.socket = connected or socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
         self.socket.settimeout(timeout)
-        self.socket.connect(path)
+        if path:
+            self.socket.connect(path)
         self.pending = b""
 
     def __enter__(self):
@@ -80,6 +81,37 @@ class Wire:
             return True
         except TimeoutError:
             return False
+
+
+class AppWire(Wire):
+    """An app's connection to io.curfew.Application."""
+
+    INTERFACE = "io.curfew.Application"
+
+    def ask(self, method, **parameters):
+        return self.call(f"{self.INTERFACE}.{method}", parameters)
+
+    def refused(self, method, **parameters):
+        """The error that a call ends with."""
+        try:
+            answer = self.ask(method, **parameters)
+        except VarlinkError as error:
+            return error
+        raise AssertionError(f"{method} {parameters} was answered with {answer}")
+
+    def begin(self, name="upload", **parameters):
+        wish = {"name": name, "keepAwake": None, "processIdentifier": None, "timeAllowed": None, **parameters}
+        return self.ask("BeginBackgroundTask", **wish)["identifier"]
+
+    def begin_refused(self, name="upload", **parameters):
+        wish = {"name": name, "keepAwake": None, "processIdentifier": None, "timeAllowed": None, **parameters}
+        return self.refused("BeginBackgroundTask", **wish)
+
+    def end(self, identifier):
+        self.ask("EndBackgroundTask", identifier=identifier)
+
+    def remaining(self):
+        return self.ask("GetBackgroundTimeRemaining")["seconds"]
 
 
 def one_call(path, method, parameters=None, timeout=TIMEOUT):

@@ -55,7 +55,7 @@ import Testing
             ("sleep.margin = \"100ms\"", { $0.policy.sleepMargin = .milliseconds(100) }),
             ("sleep.allowance-max = \"10s\"", { $0.policy.sleepAllowanceMax = .seconds(10) }),
             ("sleep.allowance-without-logind = \"1s\"", { $0.policy.sleepAllowanceWithoutLogind = .seconds(1) }),
-            ("sleep.task-grace = \"0\"", { $0.taskGrace = .zero }),
+            ("sleep.task-grace = \"0\"", { $0.policy.taskGrace = .zero }),
             ("watchdog.device = \"none\"", { $0.watchdogDevice = .none }),
             ("watchdog.device = \"/dev/watchdog1\"", { $0.watchdogDevice = .path("/dev/watchdog1") }),
             ("watchdog.timeout = \"15s\"", { $0.watchdogTimeout = .seconds(15) }),

@@ -27,11 +27,15 @@ int linux_reap(int pidfd, bool block, struct linux_exit *out);
 struct linux_process_stat {
     char name[64];         // comm; may hold anything, parentheses and newlines too
     char state;            // R S D T t Z X I ...
+    pid_t parent;
     uint64_t start_ticks;  // after boot, in clock ticks
 };
 // /proc/PID/stat, or /proc/PID/task/TID/stat where tid is not 0. -1 and errno.
 int linux_read_process_stat(pid_t pid, pid_t tid, struct linux_process_stat *out);
 static inline const char *linux_process_name(const struct linux_process_stat *stat) { return stat->name; }
+
+// The real user of a process, from /proc/PID/status. -1 and errno.
+int linux_process_user(pid_t pid, uid_t *out);
 
 // The users data base. 0, ENOENT when there is no such entry, or an errno. Both may ask a name service, and block.
 struct linux_user {

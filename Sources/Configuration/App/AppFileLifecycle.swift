@@ -56,7 +56,7 @@ extension AppFile {
 
     mutating func readAllowances() {
         guard let table = root.table("allowances", .app) else { return }
-        for handler in Handler.allCases {
+        for handler in AppKey.timed {
             if let time = table.duration(handler.key, Self.allowance) { app.policy.allowances[handler] = time }
         }
         if let time = table.duration(AppKey.fetch, Self.allowance) { app.background.fetchAllowance = time }

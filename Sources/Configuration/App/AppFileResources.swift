@@ -17,12 +17,11 @@ extension AppFile {
     mutating func readBackground() {
         guard let table = root.table("background", .app) else { return }
         if let budget = table.duration("task-budget", .seconds(1)...Nanoseconds.seconds(86_400)) {
-            app.background.taskBudget = budget
+            app.policy.taskBudget = budget
         }
-        let policies: [(String, BackgroundConfiguration.TaskPolicy)] = [
-            ("opportunistic", .opportunistic), ("keep-awake", .keepAwake),
-        ]
-        if let policy = table.choice("task-policy", policies) { app.background.taskPolicy = policy }
+        if let keepsAwake = table.choice("task-policy", [("opportunistic", false), ("keep-awake", true)]) {
+            app.policy.keepsAwake = keepsAwake
+        }
         app.background.modes = modes(table)
         app.background.accessory = accessory(table)
         if let refresh = table.boolean("refresh") { app.background.refresh = refresh }

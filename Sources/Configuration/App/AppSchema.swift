@@ -13,7 +13,9 @@ extension Schema {
                     "limits",
                     "hooks", "signals",
                 ]),
-            Section(name: "allowances", keys: handlers + AppKey.updates),
+            Section(
+                name: "allowances",
+                keys: AppKey.timed.map { $0.key } + AppKey.updates),
             Section(
                 name: "background",
                 keys: ["task-budget", "task-policy", "modes", "accessory", "refresh", "fetch-interval"]),
@@ -31,8 +33,11 @@ extension Schema {
     private static let handlers = Handler.allCases.map { $0.key }
 }
 
-/// Keys of `[allowances]` for calls that the core does not make yet.
+/// Keys of `[allowances]`.
 enum AppKey {
+    /// The handlers with an allowance of their own.
+    static let timed = Handler.allCases.filter { $0 != .backgroundTaskWillExpire }
+    // Of calls that the core does not make yet.
     static let fetch = "perform-fetch"
     static let remoteNotification = "did-receive-remote-notification"
     static let backgroundSession = "handle-events-for-background-session"

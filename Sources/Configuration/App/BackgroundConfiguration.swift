@@ -2,9 +2,6 @@ public import Lifecycle
 
 /// What an app may do in background.
 public struct BackgroundConfiguration: Equatable, Sendable {
-    /// Whether a background task may keep the board awake.
-    public enum TaskPolicy: UInt8, Equatable, Sendable { case opportunistic, keepAwake }
-
     /// Uses for which an app may go on running in background.
     public enum Mode: UInt8, CaseIterable, Equatable, Sendable {
         case audio, voip, externalAccessory, location, newsstandContent
@@ -32,9 +29,6 @@ public struct BackgroundConfiguration: Equatable, Sendable {
         }
     }
 
-    /// The time that background tasks get each time the app leaves the front.
-    public var taskBudget = Nanoseconds.seconds(600)
-    public var taskPolicy = TaskPolicy.opportunistic
     /// In the order of `Mode`, each once.
     public var modes: [Mode] = []
     /// In the order of the file; empty: no accessory.

@@ -79,8 +79,6 @@ public struct DeviceConfiguration: Equatable, Sendable {
     /// What the lifecycle's core must know.
     public var policy = DevicePolicy()
     public var profile = Profile.automatic
-    /// How long held background tasks may delay a sleep.
-    public var taskGrace = Nanoseconds.seconds(2)
     public var watchdogDevice = WatchdogDevice.automatic
     /// nil: from the profile.
     public var watchdogTimeout: Nanoseconds?

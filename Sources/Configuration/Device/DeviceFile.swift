@@ -83,7 +83,7 @@ struct DeviceFile {
         if let time = table.duration("allowance-without-logind", allowance) {
             device.policy.sleepAllowanceWithoutLogind = time
         }
-        if let time = table.duration("task-grace", .zero...Nanoseconds.seconds(600)) { device.taskGrace = time }
+        if let time = table.duration("task-grace", .zero...Nanoseconds.seconds(600)) { device.policy.taskGrace = time }
         let limits: [(String, Nanoseconds)] = [
             ("allowance-max", device.policy.sleepAllowanceMax),
             ("allowance-without-logind", device.policy.sleepAllowanceWithoutLogind),
@@ -93,10 +93,10 @@ struct DeviceFile {
                 table.line(of: "margin") ?? table.line(of: key),
                 "'margin' in [sleep] (\(device.policy.sleepMargin.text)) must be less than '\(key)' (\(limit.text))")
         }
-        if device.taskGrace > device.policy.sleepAllowanceMax {
+        if device.policy.taskGrace > device.policy.sleepAllowanceMax {
             table.problems.add(
                 table.line(of: "task-grace") ?? table.line(of: "allowance-max"),
-                "'task-grace' in [sleep] (\(device.taskGrace.text)) is more than 'allowance-max' "
+                "'task-grace' in [sleep] (\(device.policy.taskGrace.text)) is more than 'allowance-max' "
                     + "(\(device.policy.sleepAllowanceMax.text))")
         }
     }

@@ -39,3 +39,16 @@ extension DeviceLifecycle {
         return min(max(limit - instance.clock.reading(at: moment), .zero), left ?? .max)
     }
 }
+
+extension DeviceLifecycle {
+    /// Whether an app is at something that takes real time: a handler, a launch, an end, a freeze.
+    public var isBusy: Bool {
+        apps.contains { app in
+            guard let instance = app.instance else { return false }
+            switch instance.stage {
+            case .spawning, .stopping, .killing, .clearing: return true
+            case .running: return instance.call != nil || instance.freezer == .freezing
+            }
+        }
+    }
+}

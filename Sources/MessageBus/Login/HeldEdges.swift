@@ -58,6 +58,8 @@ final class HeldEdges {
         switch kind {
         case .sleep: client.tell(.prepareForSleep(isStart, inhibitDelayMax: delay, at: time))
         case .shutdown: client.tell(.prepareForShutdown(isStart, inhibitDelayMax: delay, at: time))
+        // Announced by PrepareForSleep, as any sleep.
+        case .idleAndSleep: break
         }
     }
 }

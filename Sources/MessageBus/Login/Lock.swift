@@ -24,7 +24,12 @@ final class Lock {
     func take(mode: LockMode) {
         guard !isHeld, request == nil else { return }
         guard client.isAvailable, let bus = client.bus else { return refuse("logind is not available") }
-        let why = kind == .sleep ? "Apps get ready for sleep" : "Apps get ready for shutdown"
+        let why =
+            switch kind {
+            case .sleep: "Apps get ready for sleep"
+            case .shutdown: "Apps get ready for shutdown"
+            case .idleAndSleep: "Apps finish background tasks"
+            }
         do throws(SystemError) {
             request = try bus.call(LogindClient.manager("Inhibit"), [kind.name, "Curfew", why, mode.name]) {
                 [unowned(unsafe) self] in
@@ -77,6 +82,7 @@ extension LogindClient {
         switch kind {
         case .sleep: sleepLock
         case .shutdown: shutdownLock
+        case .idleAndSleep: idleLock
         }
     }
 }

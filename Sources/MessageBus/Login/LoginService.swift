@@ -2,11 +2,14 @@
 public enum LockKind: CaseIterable, Sendable {
     case sleep
     case shutdown
+    /// Both going idle and sleep.
+    case idleAndSleep
 
     public var name: String {
         switch self {
         case .sleep: "sleep"
         case .shutdown: "shutdown"
+        case .idleAndSleep: "idle:sleep"
         }
     }
 }

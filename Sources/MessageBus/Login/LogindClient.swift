@@ -33,6 +33,7 @@ public final class LogindClient: LoginService {
     var edges: HeldEdges?
     var sleepLock: Lock?
     var shutdownLock: Lock?
+    var idleLock: Lock?
     private var isStarted = false
     private var isUnavailabilityTold = false
     private var matches: [BusSlot] = []
@@ -66,6 +67,7 @@ public final class LogindClient: LoginService {
         edges = try HeldEdges(event: event, priority: priority, client: self)
         sleepLock = try Lock(.sleep, event: event, priority: priority, client: self)
         shutdownLock = try Lock(.shutdown, event: event, priority: priority, client: self)
+        idleLock = try Lock(.idleAndSleep, event: event, priority: priority, client: self)
     }
 
     deinit { stop() }
@@ -210,7 +212,7 @@ public final class LogindClient: LoginService {
     private func lose(_ reason: String) {
         edges?.deliver()
         if isPreparingAsked { tellPreparing(nil) }
-        let lost = [sleepLock, shutdownLock].compactMap { $0 }.filter { $0.isHeld }
+        let lost = [sleepLock, shutdownLock, idleLock].compactMap { $0 }.filter { $0.isHeld }
         forget()
         for lock in lost { tell(.lockLost(lock.kind)) }
         tellUnavailable(reason)
@@ -226,6 +228,7 @@ public final class LogindClient: LoginService {
         edges?.drop()
         sleepLock?.release()
         shutdownLock?.release()
+        idleLock?.release()
     }
 
     private func edge(_ kind: LockKind, _ message: Message) {

@@ -2,6 +2,7 @@ internal import Configuration
 internal import Lifecycle
 internal import ProcessControl
 internal import SystemCalls
+internal import Varlink
 
 /// The way an instance hears of its transitions. Each call is answered, at some time or never, by `handlerReturned`;
 /// the core keeps the time.
@@ -11,10 +12,19 @@ protocol DelegateChannel: AnyObject {
     /// The app has its own copy of `inherited`.
     func didSpawn()
     func deliver(_ call: CallID, _ handler: HandlerCall, deadline: Nanoseconds)
+    /// No reply is awaited.
+    func inform(_ information: Information)
+    /// Calls go over this connection from now on, the outstanding one again; false where there are none to make.
+    func attach(_ connection: Connection) -> Bool
     /// READY=1 came over the notify socket.
     func didBecomeReady()
     /// Nothing is delivered or answered any more.
     func close()
+}
+
+extension DelegateChannel {
+    func inform(_ information: Information) {}
+    func attach(_ connection: Connection) -> Bool { false }
 }
 
 extension Supervisor {

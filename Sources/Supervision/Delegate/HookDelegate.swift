@@ -52,6 +52,9 @@ final class HookDelegate: DelegateChannel {
             if case .didFinishLaunching(let reason) = handler {
                 request.environment.append("CURFEW_LAUNCH_REASON=\(reason.name)")
             }
+            if case .backgroundTaskWillExpire(let task, let name) = handler {
+                request.environment += ["CURFEW_TASK=\(task.rawValue)", "CURFEW_TASK_NAME=\(name)"]
+            }
             if let pid = process.mainPID { request.environment.append("MAINPID=\(pid)") }
             request.credentials = credentials
             request.limits = supervisor.appLimits

@@ -11,6 +11,9 @@ final class VarlinkDelegate: DelegateChannel {
     private var watched: WatchedConnection?
     /// The app's end, until it has it.
     private var theirs: FileDescriptor?
+    /// The connection that the app has put in its place.
+    private var attached: Connection?
+    private var outstanding: (call: CallID, handler: HandlerCall, due: Int64)?
 
     init(_ process: AppProcess, _ supervisor: Supervisor) throws(SystemError) {
         self.process = process
@@ -33,14 +36,42 @@ final class VarlinkDelegate: DelegateChannel {
     func didBecomeReady() {}
 
     func deliver(_ call: CallID, _ handler: HandlerCall, deadline: Nanoseconds) {
+        outstanding = (call, handler, Clocks.monotonic + deadline.rawValue)
+        send(call, handler, deadline: deadline)
+    }
+
+    func attach(_ connection: Connection) -> Bool {
+        attached = connection
+        // The one before may have gone down with the call unread.
+        if let (call, handler, due) = outstanding {
+            send(call, handler, deadline: Nanoseconds(rawValue: max(due - Clocks.monotonic, 0)))
+        }
+        return true
+    }
+
+    func inform(_ information: Information) {
+        switch information {
+        case .didReceiveMemoryWarning(let level):
+            _ = connection?.call(
+                Call(
+                    "io.curfew.Delegate.DidReceiveMemoryWarning", ["level": .string(level.name)], oneway: true))
+        }
+    }
+
+    private var connection: Connection? { attached ?? watched?.connection }
+
+    private func send(_ call: CallID, _ handler: HandlerCall, deadline: Nanoseconds) {
         var parameters: JSONObject = ["deadline": .number(deadline.seconds)]
         switch handler {
         case .didFinishLaunching(let reason): parameters["reason"] = .string(reason.name)
         case .willTerminate(let reason): parameters["reason"] = .string(reason)
+        case .backgroundTaskWillExpire(let task, let name):
+            parameters["identifier"] = .integer(task.rawValue)
+            parameters["name"] = .string(name)
         case .didBecomeActive, .willResignActive, .didEnterBackground, .willEnterForeground: break
         }
         // What cannot be sent stays unanswered: its time runs all the same.
-        watched?.connection.call(Call("io.curfew.Delegate." + handler.handler.method, parameters)) {
+        connection?.call(Call("io.curfew.Delegate." + handler.handler.method, parameters)) {
             [unowned(unsafe) self] response in
             didRespond(response, call, handler.handler)
         }
@@ -56,6 +87,7 @@ final class VarlinkDelegate: DelegateChannel {
                 supervisor.log.handlerFailed(process.app.name, handler, "the app replied with error \(name)")
             }
         }
+        if outstanding?.call == call { outstanding = nil }
         supervisor.dispatch(.handlerReturned(process.instance, call))
     }
 
@@ -66,12 +98,13 @@ final class VarlinkDelegate: DelegateChannel {
         case .system, .protocolError, .outputOverflow, .messageTooLong:
             supervisor.log.app(
                 process.app.name, .warning,
-                "its delegate connection was closed: \(reason.text); handlers cannot return any more")
+                "its delegate connection was closed: \(reason.text); handlers return when it attaches a new one")
         }
     }
 
     func close() {
         theirs = nil
+        attached?.close()
         watched?.connection.close()
     }
 }

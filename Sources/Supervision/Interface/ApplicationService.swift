@@ -1,3 +1,4 @@
+internal import Configuration
 internal import ControlGroup
 internal import Lifecycle
 internal import ProcessControl
@@ -7,19 +8,134 @@ internal import Varlink
 /// `io.curfew.Application`: what an app asks of the device. Who asks is settled when its connection is accepted.
 final class ApplicationService {
     static let name = "io.curfew.Application"
+    /// Bytes of a task's name.
+    static let nameLimit = 255
+    /// Seconds between background fetches, at least.
+    private static let leastFetchInterval = 900.0
 
     private unowned(unsafe) let supervisor: Supervisor
 
     init(_ supervisor: Supervisor) { self.supervisor = supervisor }
 
     func handle(_ request: Varlink.Request, from instance: InstanceID?) {
-        guard let instance, let id = supervisor.processes[instance.rawValue]?.app.id,
-            let view = supervisor.core.view(of: id), view.instance == instance
+        guard let instance, let process = supervisor.processes[instance.rawValue],
+            let view = supervisor.core.view(of: process.app.id), view.instance == instance
         else { return request.fail(error: "io.curfew.Application.NotAnApp") }
         switch request.method.dropFirst(Self.name.utf8.count + 1) {
-        case "GetState": request.reply(["state": supervisor.applicationState(view), "tasks": []])
+        case "GetState":
+            request.reply([
+                "state": supervisor.applicationState(process.app.id, view),
+                "tasks": supervisor.ownTaskValues(process.app.id),
+            ])
+        case "BeginBackgroundTask": begin(request, process)
+        case "EndBackgroundTask":
+            let task = BackgroundTaskID(rawValue: request.parameters["identifier"]?.intValue ?? 0)
+            supervisor.answers.submit(request, .endTask(instance, task)) { [unowned(unsafe) self] in answer($0, $1) }
+        case "GetBackgroundTimeRemaining":
+            request.reply(["seconds": JSON(supervisor.timeRemaining(process.app.id))])
+        case "AttachDelegate": attach(request, process)
+        case "SetMinimumBackgroundFetchInterval": setFetchInterval(request, process.app)
         default: request.fail(.methodNotImplemented(method: request.method))
         }
+    }
+
+    // MARK: Background tasks
+
+    private func begin(_ request: Varlink.Request, _ process: AppProcess) {
+        let name = request.parameters["name"]?.stringValue ?? ""
+        guard Self.isTaskName(name) else { return request.fail(.invalidParameter(parameter: "name")) }
+        var wish = TaskWish(name: name, keepAwake: request.parameters["keepAwake"]?.boolValue)
+        if let seconds = request.parameters["timeAllowed"]?.doubleValue {
+            guard let time = Self.duration(seconds) else {
+                return request.fail(.invalidParameter(parameter: "timeAllowed"))
+            }
+            wish.timeAllowed = time
+        }
+        var named: ProcessHandle?
+        if let pid = request.parameters["processIdentifier"]?.intValue {
+            named = Int32(exactly: pid).flatMap { process.member($0) }
+            if named == nil { return request.fail(.invalidParameter(parameter: "processIdentifier")) }
+        }
+        supervisor.answers.submit(request, .beginTask(process.instance, wish)) {
+            [unowned(unsafe) self] request, outcome in
+            if case .taskBegun(let task, let remaining) = outcome {
+                begun(request, process.instance, task, remaining, named)
+            } else {
+                answer(request, outcome)
+            }
+        }
+    }
+
+    private func begun(
+        _ request: Varlink.Request, _ instance: InstanceID, _ task: BackgroundTaskID, _ remaining: Nanoseconds?,
+        _ named: ProcessHandle?
+    ) {
+        let reply: JSONObject = ["identifier": .integer(task.rawValue), "timeRemaining": JSON(remaining?.seconds)]
+        if request.wantsMore {
+            request.reply(continuing: reply)
+            supervisor.tasks.tell(request, of: task)
+        } else {
+            request.reply(reply)
+        }
+        if let named { supervisor.tasks.follow(named, task, of: instance) }
+    }
+
+    private func answer(_ request: Varlink.Request, _ outcome: RequestOutcome) {
+        switch outcome {
+        case .done: request.reply()
+        case .denied(let reason):
+            request.fail(error: "io.curfew.Application.BackgroundTimeDenied", ["reason": .string(reason)])
+        case .tooManyTasks(let limit):
+            request.fail(error: "io.curfew.Application.TooManyBackgroundTasks", ["limit": .integer(Int64(limit))])
+        case .noSuchTask:
+            let task = request.parameters["identifier"] ?? 0
+            request.fail(error: "io.curfew.Application.NoSuchBackgroundTask", ["identifier": task])
+        case .taskBegun, .sleepReady, .notRunning, .appEnded:
+            request.fail(.methodNotImplemented(method: request.method))
+        }
+    }
+
+    static func isTaskName(_ name: String) -> Bool {
+        name.utf8.count <= nameLimit && name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+    }
+
+    /// More than nothing, and no more than a year, which is as good as no limit.
+    static func duration(_ seconds: Double) -> Nanoseconds? {
+        guard seconds > 0 else { return nil }
+        return Nanoseconds(rawValue: Int64(min(seconds, 31_536_000) * 1e9))
+    }
+
+    // MARK: The rest
+
+    private func attach(_ request: Varlink.Request, _ process: AppProcess) {
+        guard let delegate = process.delegate, process.app.configuration.delegate == .varlink else {
+            return request.fail(
+                error: "io.curfew.Application.DelegateDenied",
+                ["reason": .string("the app is not configured with delegate = \"varlink\"")])
+        }
+        guard let connection = request.connection, request.acceptUpgrade() else { return }
+        _ = delegate.attach(connection)
+    }
+
+    private func setFetchInterval(_ request: Varlink.Request, _ app: SupervisedApp) {
+        var effective: Double?
+        if let asked = request.parameters["seconds"]?.doubleValue {
+            guard asked >= 0 else { return request.fail(.invalidParameter(parameter: "seconds")) }
+            let configured = app.configuration.background.fetchInterval?.seconds ?? 0
+            effective = max(asked, configured, Self.leastFetchInterval)
+        }
+        app.fetchInterval = effective
+        request.reply(["effective": JSON(effective)])
+    }
+}
+
+extension AppProcess {
+    /// A process of this instance, held so that its end can be heard; nil for any other.
+    func member(_ pid: Int32) -> ProcessHandle? {
+        guard pid > 0, let handle = try? ProcessHandle.open(pid), handle.isRunning else { return nil }
+        guard let groups = supervisor.groups, let group else { return handle }
+        guard let place = handle.controlGroup, groups.instance(ofControlGroup: place) == group.name else { return nil }
+        return handle
     }
 }
 

@@ -8,9 +8,6 @@ final class ControlService {
     static let name = "io.curfew.Control"
 
     private unowned(unsafe) let supervisor: Supervisor
-    /// Calls that wait for their transition, by RequestID.
-    private var waiting: [Int64: Varlink.Request] = [:]
-    private var lastRequest: Int64 = 0
     let monitors: MonitorFeed
 
     init(_ supervisor: Supervisor) {
@@ -18,7 +15,7 @@ final class ControlService {
         monitors = MonitorFeed(supervisor)
     }
 
-    /// The methods that are served. The interface has more: what belongs to background tasks, updates and power.
+    /// The methods that are served. The interface has more: what belongs to updates and power.
     func handle(_ request: Varlink.Request) {
         switch request.method.dropFirst(Self.name.utf8.count + 1) {
         case "List": request.reply(["apps": .array(supervisor.appValues)])
@@ -36,6 +33,7 @@ final class ControlService {
             let kind = request.parameters["kind"]?.stringValue
             let start = request.parameters["start"]?.boolValue ?? false
             submit(request, .sleep(start: start, logical: kind == nil || kind == "logical"))
+        case "AdoptTask": adopt(request)
         case "Reload": reload(request)
         case "ListTerminations": listTerminations(request)
         case "Monitor": monitors.add(request)
@@ -45,8 +43,7 @@ final class ControlService {
 
     // MARK: Answers
 
-    func answer(_ id: RequestID, _ outcome: RequestOutcome) {
-        guard let request = waiting.removeValue(forKey: id.rawValue) else { return }
+    private func answer(_ request: Varlink.Request, _ outcome: RequestOutcome) {
         switch outcome {
         case .done: request.reply()
         case .sleepReady(let sleep, let killed):
@@ -58,6 +55,8 @@ final class ControlService {
             request.fail(error: "io.curfew.Control.AppEnded", ["termination": report?.control ?? .null])
         case .denied(let reason):
             request.fail(error: "io.curfew.Control.Denied", ["reason": .string(reason)])
+        case .taskBegun(let task, _): request.reply(["identifier": .integer(task.rawValue)])
+        case .tooManyTasks, .noSuchTask: request.fail(.methodNotImplemented(method: request.method))
         }
     }
 
@@ -68,16 +67,7 @@ final class ControlService {
     // MARK: Methods
 
     private func submit(_ request: Varlink.Request, _ wish: Lifecycle.Request) {
-        lastRequest += 1
-        let id = RequestID(rawValue: lastRequest)
-        if request.isAlive {
-            waiting[id.rawValue] = request
-            request.onCancelled = { [unowned(unsafe) self] in
-                waiting[id.rawValue] = nil
-                supervisor.dispatch(.requestAbandoned(id))
-            }
-        }
-        supervisor.dispatch(.requested(id, wish))
+        supervisor.answers.submit(request, wish) { [unowned(unsafe) self] in answer($0, $1) }
     }
 
     private func ask(_ request: Varlink.Request, _ wish: (AppID) -> Lifecycle.Request) {
@@ -94,12 +84,22 @@ final class ControlService {
     private func describe(_ request: Varlink.Request) {
         let name = request.parameters["app"]?.stringValue ?? ""
         if let id = supervisor.core.id(of: name), let view = supervisor.core.view(of: id) {
-            return request.reply(["app": supervisor.appValue(id, view), "tasks": []])
+            let tasks = supervisor.taskValues(id).map { JSON.object($0) }
+            return request.reply(["app": supervisor.appValue(id, view), "tasks": .array(tasks)])
         }
         if let app = supervisor.configuration.apps.first(where: { $0.name == name }) {
             return request.reply(["app": supervisor.invalidAppValue(name, app.errors), "tasks": []])
         }
         request.fail(error: "io.curfew.Control.NoSuchApp", ["app": .string(name)])
+    }
+
+    private func adopt(_ request: Varlink.Request) {
+        switch supervisor.adoption(request) {
+        case .success(let wish): submit(request, wish)
+        case .failure(.parameter(let name)): request.fail(.invalidParameter(parameter: name))
+        case .failure(.denied(let reason)):
+            request.fail(error: "io.curfew.Control.Denied", ["reason": .string(reason)])
+        }
     }
 
     private func reload(_ request: Varlink.Request) {

@@ -32,14 +32,14 @@ final class Interfaces {
 
     func open(control: ControlService, application: ApplicationService) throws(SystemError) {
         let paths = supervisor.paths
-        try open(paths.controlSocket, mode: 0o660, group: Self.operators, ControlInterface.description) {
-            control.handle($0)
-        }
-        try open(paths.applicationSocket, mode: 0o666, group: nil, ApplicationInterface.description) {
-            [unowned(unsafe) self] request in
+        var operators: [(String, (Varlink.Request) -> Void)] = [(ControlInterface.description, { control.handle($0) })]
+        if let trial = supervisor.trial { operators.append((TrialInterface.description, { trial.handle($0) })) }
+        try open(paths.controlSocket, mode: 0o660, group: Self.operators, operators)
+        let apps: (Varlink.Request) -> Void = { [unowned(unsafe) self] request in
             let instance = request.connection.flatMap { visitors[$0.descriptor]?.instance }
             application.handle(request, from: instance)
         }
+        try open(paths.applicationSocket, mode: 0o666, group: nil, [(ApplicationInterface.description, apps)])
     }
 
     /// The group that may operate the device; root alone where there is no such group.
@@ -48,13 +48,12 @@ final class Interfaces {
     }
 
     private func open(
-        _ path: String, mode: UInt32, group: UInt32?, _ description: String,
-        _ handler: @escaping (Varlink.Request) -> Void
+        _ path: String, mode: UInt32, group: UInt32?, _ interfaces: [(String, (Varlink.Request) -> Void)]
     ) throws(SystemError) {
         let service: Service
         do throws(DescriptionError) {
             service = try Service(product: "Curfew", version: Daemon.version, url: "https://curfew.io/")
-            try service.register(description, handler)
+            for (description, handler) in interfaces { try service.register(description, handler) }
         } catch {
             throw SystemError("read the description of \(path), line \(error.line): \(error.message)", errno: .invalid)
         }

@@ -20,6 +20,11 @@ final class MonitorFeed {
         for value in supervisor.appValues {
             send(to: request, "app", value["name"]?.stringValue, value)
         }
+        for id in supervisor.core.appIDs {
+            for task in supervisor.taskValues(id) {
+                send(to: request, "task", task["app"]?.stringValue, .object(task))
+            }
+        }
         send(to: request, "synchronized", nil, [:])
     }
 
@@ -38,6 +43,11 @@ final class MonitorFeed {
     func deviceDidChange() {
         guard !requests.isEmpty else { return }
         broadcast("device", nil, supervisor.deviceValue)
+    }
+
+    func taskDidChange(_ app: String, _ task: BackgroundTaskView, ended: String?) {
+        guard !requests.isEmpty else { return }
+        broadcast("task", app, .object(supervisor.taskValue(app, task, ended: ended)))
     }
 
     func didTerminate(_ report: Report) {

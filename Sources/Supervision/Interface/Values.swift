@@ -37,7 +37,7 @@ extension Supervisor {
         object["priorityBand"] = .integer(Int64(configuration?.priorityBand ?? 100))
         object["backgroundModes"] = .array((configuration?.background.modes ?? []).map { .string($0.key) })
         object["backgroundRefresh"] = .bool(configuration?.background.refresh ?? true)
-        object["backgroundTimeRemaining"] = .null
+        object["backgroundTimeRemaining"] = JSON(timeRemaining(id))
         object["statusText"] = JSON(app?.statusText ?? (view.isLeftDown ? "left down after repeated failures" : nil))
         object["memoryBytes"] = JSON(process?.memoryBytes)
         object["launches"] = .integer(Int64(view.launches))
@@ -80,17 +80,53 @@ extension Supervisor {
     }
 
     /// `State` of io.curfew.Application.
-    func applicationState(_ view: AppView) -> JSON {
+    func applicationState(_ id: AppID, _ view: AppView) -> JSON {
         var object = JSONObject()
         object["app"] = .string(view.name)
         object["scenePhase"] = JSON(view.phase?.name)
         object["taskState"] = .string(view.taskState.name)
-        object["backgroundTimeRemaining"] = .null
+        object["backgroundTimeRemaining"] = JSON(timeRemaining(id))
         object["backgroundRefreshStatus"] = .string(
             configured[view.name]?.background.refresh ?? true ? "available" : "denied")
         object["lowPowerMode"] = false
         object["thermalState"] = "nominal"
         return .object(object)
+    }
+
+    /// Seconds; nil for no limit.
+    func timeRemaining(_ id: AppID) -> Double? {
+        core.backgroundTimeRemaining(of: id, at: now.monotonic)?.seconds
+    }
+
+    /// `BackgroundTask` of io.curfew.Control, one each.
+    func taskValues(_ id: AppID) -> [JSONObject] {
+        guard let name = core.view(of: id)?.name else { return [] }
+        return core.tasks(of: id, at: now.monotonic).map { taskValue(name, $0, ended: nil) }
+    }
+
+    func taskValue(_ app: String, _ task: BackgroundTaskView, ended: String?) -> JSONObject {
+        var object: JSONObject = ["app": .string(app)]
+        addTask(task, to: &object)
+        object["timeRemaining"] = JSON(task.timeRemaining?.seconds)
+        object["ended"] = JSON(ended)
+        return object
+    }
+
+    /// `BackgroundTask` of io.curfew.Application, one each.
+    func ownTaskValues(_ id: AppID) -> JSON {
+        .array(
+            core.tasks(of: id, at: now.monotonic).map { task in
+                var object = JSONObject()
+                addTask(task, to: &object)
+                return .object(object)
+            })
+    }
+
+    private func addTask(_ task: BackgroundTaskView, to object: inout JSONObject) {
+        object["identifier"] = .integer(task.id.rawValue)
+        object["name"] = .string(task.name)
+        object["keepAwake"] = .bool(task.keepAwake)
+        object["secondsHeld"] = .number(task.held.seconds)
     }
 }
 

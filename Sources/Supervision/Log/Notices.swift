@@ -19,8 +19,15 @@ extension Supervisor {
                 "ended \(ends) times in a row and is left down; start it with: curfew launch \(name(app))", .appLeftDown
             )
         case .overrun(let app, _, let reason):
-            log.app(name(app), .error, "killed: \(reason.explanation) (0x8badf00d)", .appKilledByWatchdog)
+            log.app(
+                name(app), .error, "killed: \(reason.explanation) (0x\(String(reason.code, radix: 16)))",
+                .appKilledByWatchdog)
         case .phaseChanged(let app, let phase): log.app(name(app), .debug, "is \(phase.name)")
+        case .keepAwakeSpent(let app, let budget):
+            log.app(
+                name(app), .warning,
+                "its background tasks have kept the board awake for \(budget.text) and do so no more before it has slept",
+                .keepAwakeSpent)
         case .sleepPreparing, .sleepReleased, .sleepEnded, .sleptUnannounced: saySleep(notice)
         case .shutdownPreparing(let allowance):
             let limit = allowance.map { " within \($0.text)" } ?? ""
@@ -46,7 +53,7 @@ extension Supervisor {
         case .sleptUnannounced(let time):
             log.daemon(.notice, "the board slept for \(time.text) unannounced", .clockJumped)
         case .launched, .restartScheduled, .leftDown, .overrun, .phaseChanged, .shutdownPreparing, .shutdownCancelled,
-            .stalled:
+            .stalled, .keepAwakeSpent:
             break
         }
     }

@@ -10,6 +10,14 @@ extension Lifecycle.LockKind {
         switch self {
         case .sleep: .sleep
         case .shutdown: .shutdown
+        case .keepAwake: .idleAndSleep
+        }
+    }
+
+    var mode: LockMode {
+        switch self {
+        case .sleep, .shutdown: .delay
+        case .keepAwake: .block
         }
     }
 }
@@ -19,6 +27,7 @@ extension MessageBus.LockKind {
         switch self {
         case .sleep: .sleep
         case .shutdown: .shutdown
+        case .idleAndSleep: .keepAwake
         }
     }
 }
@@ -48,11 +57,13 @@ extension Supervisor {
         case .prepareForSleep(let start, let delayMax, let at):
             dispatch(
                 .prepareForSleep(
-                    start, delayMax: delayMax.map { Nanoseconds(rawValue: $0) }, signalled: Nanoseconds(rawValue: at)))
+                    start, delayMax: delayMax.map { Nanoseconds(rawValue: $0) },
+                    signalled: Nanoseconds(rawValue: at + skipped)))
         case .prepareForShutdown(let start, let delayMax, let at):
             dispatch(
                 .prepareForShutdown(
-                    start, delayMax: delayMax.map { Nanoseconds(rawValue: $0) }, signalled: Nanoseconds(rawValue: at)))
+                    start, delayMax: delayMax.map { Nanoseconds(rawValue: $0) },
+                    signalled: Nanoseconds(rawValue: at + skipped)))
         case .lockTaken(let kind, _): dispatch(.lockTaken(kind.core))
         case .lockRefused(let kind, let reason):
             log.daemon(.warning, "logind refused a \(kind.name) lock: \(reason)", .sleepLockRefused)

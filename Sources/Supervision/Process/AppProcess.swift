@@ -49,6 +49,8 @@ final class AppProcess {
         delegate?.deliver(call, handler, deadline: deadline)
     }
 
+    func inform(_ information: Information) { delegate?.inform(information) }
+
     // MARK: The main process
 
     private func childDidEnd() {
@@ -96,6 +98,17 @@ final class AppProcess {
         adoptedSource = source
         adopted = handle
         supervisor.control?.appDidChange(app.id)
+    }
+
+    /// A process that somebody else has started: into our group, and followed from here.
+    func takeOver(_ handle: ProcessHandle) throws(SystemError) {
+        try group?.add(handle.pid)
+        // The pid may have changed hands before it was moved.
+        guard handle.holdsPid else { throw SystemError("take over", "\(handle.pid)", errno: .noProcess) }
+        adoptedSource = try supervisor.loop.watch(handle.descriptor, .readable) { [unowned(unsafe) self] _ in
+            mainDidEnd(.unknown)
+        }
+        adopted = handle
     }
 
     func signal(_ number: Int32) {

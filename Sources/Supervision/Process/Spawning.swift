@@ -10,6 +10,9 @@ internal import SystemCalls
 
 extension Supervisor {
     func spawn(_ id: AppID, _ instance: InstanceID, _ reason: LaunchReason, background: Bool) {
+        if let handle = core.view(of: id).flatMap({ adoptions.removeValue(forKey: $0.name) }) {
+            return takeOver(handle, id, instance)
+        }
         guard let app = supervised(id) else {
             return dispatch(.spawnFailed(instance, code: ENOENT, explanation: "it is not configured any more"))
         }
@@ -79,7 +82,7 @@ extension Supervisor {
     }
 
     /// A fresh group for every instance: on Linux 6.18 one that has seen a kill is of no use any more.
-    private func makeGroup(_ app: SupervisedApp) throws(LaunchFailure) -> ControlGroup? {
+    func makeGroup(_ app: SupervisedApp) throws(LaunchFailure) -> ControlGroup? {
         guard let groups else { return nil }
         do throws(SystemError) {
             let group = try groups.create(app.name)

@@ -44,6 +44,12 @@ public enum ApplicationInterface {
         # processIdentifier: the task ends by itself when that process of the caller's cgroup exits.
         # timeAllowed: a limit of this task's own, within the app's pool; when it is over, its expiration handler is \
         called and it ends.
+        # name: 255 bytes at most, without control characters.
+        # Called with "more" there are two replies: a second one comes when the task's time is about to run out \
+        (timeRemaining: what there
+        # is left), or when it has ended (timeRemaining: 0). For programs that are not the app's delegate. Later \
+        calls on the same
+        # connection are answered after that one.
         method BeginBackgroundTask(name: string, keepAwake: ?bool, processIdentifier: ?int, timeAllowed: ?float) -> \
         (identifier: int, timeRemaining: ?float)
 
@@ -70,6 +76,9 @@ public enum ApplicationInterface {
 
         # The budget is spent, the policy does not allow it, or the app is being ended.
         error BackgroundTimeDenied (reason: string)
+
+        # Nothing is called on this app's delegate: its configuration has another kind, or none.
+        error DelegateDenied (reason: string)
 
         """
 }

@@ -19,13 +19,16 @@ public enum ControlInterface {
 
         type MemoryPressure (normal, warning, critical)
 
+        # ended: null while it is held; Monitor's last word on it is "ended" (by the app), "expired" or "died" (with \
+        the app).
         type BackgroundTask (
           app: string,
           identifier: int,
           name: string,
           keepAwake: bool,
           secondsHeld: float,
-          timeRemaining: ?float
+          timeRemaining: ?float,
+          ended: ?string
         )
 
         # time: RFC 3339, UTC. code: "0x8badf00d". event: the handler that was running, "DidEnterBackground". report: \

@@ -67,7 +67,7 @@ def frozen_groups():
 
 @dbus.service.method(MAIN_IFACE, in_signature="ssss", out_signature="h")
 def Inhibit(self, what, who, why, mode):
-    under_way = self.props[MAIN_IFACE]["PreparingForSleep" if what == "sleep" else "PreparingForShutdown"]
+    under_way = self.props[MAIN_IFACE]["PreparingForSleep" if "sleep" in what else "PreparingForShutdown"]
     if what in state["refuse"] or under_way:
         record("refused", what=what)
         raise dbus.exceptions.DBusException(

@@ -25,6 +25,7 @@ io.curfew.Delegate, or "any".
     die:SECONDS:CODE         exits after so long    abort:SECONDS      aborts after so long
     usr1:ACTION              on SIGUSR1: exit=CODE, abort, state, stop, notify=MESSAGE
     state                    calls GetState at its start
+    lend                     opens connections to io.curfew.Application for whoever asks at JOURNAL.lend
 """
 
 import json
@@ -33,6 +34,7 @@ import select
 import signal
 import socket
 import sys
+import threading
 import time
 
 journal = os.open(sys.argv[1], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
@@ -66,6 +68,25 @@ def get_state():
                 break
             answer += chunk
     note("state", answer=json.loads(answer[:-1] or b"null"))
+
+
+def lend():
+    # Whose connection it is was settled when it was made: the test can say through it what no library would.
+    def serve():
+        while True:
+            asker, _ = desk.accept()
+            with asker, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as ours:
+                ours.connect(os.environ["CURFEW_SOCKET"])
+                socket.send_fds(asker, [b"x"], [ours.fileno()])
+
+    path = sys.argv[1] + ".lend"
+    if os.path.exists(path):
+        os.unlink(path)
+    desk = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    desk.bind(path)
+    os.chmod(path, 0o777)
+    desk.listen(64)
+    threading.Thread(target=serve, daemon=True).start()
 
 
 def first_line_of(path):
@@ -256,7 +277,7 @@ def answer_calls(delegate):
             call = json.loads(message)
             handler = call["method"].rpartition(".")[2]
             note("call", handler=handler, parameters=call.get("parameters", {}))
-            if not misbehave(handler, delegate):
+            if not call.get("oneway") and not misbehave(handler, delegate):
                 answer(handler, delegate, b'{"parameters":{}}\0')
 
 
@@ -265,5 +286,7 @@ descriptor = os.environ.get("CURFEW_DELEGATE_FD")
 connection = socket.socket(fileno=int(descriptor)) if descriptor else None
 if "unasked" in names and connection:
     connection.sendall(b'{"parameters":{}}\0')
+if "lend" in names:
+    lend()
 note("running")
 answer_calls(connection)

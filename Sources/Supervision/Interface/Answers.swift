@@ -1,0 +1,40 @@
+internal import Lifecycle
+internal import Varlink
+
+/// The calls that the core answers, at once or when a transition is complete.
+final class Answers {
+    unowned(unsafe) var supervisor: Supervisor!
+    /// By RequestID.
+    private var waiting: [Int64: (request: Varlink.Request, answer: (Varlink.Request, RequestOutcome) -> Void)] = [:]
+    private var lastRequest: Int64 = 0
+
+    /// Puts a wish before the core. answer: called with its outcome, if anybody still waits for it then.
+    func submit(
+        _ request: Varlink.Request, _ wish: Lifecycle.Request,
+        answer: @escaping (Varlink.Request, RequestOutcome) -> Void
+    ) {
+        let id = nextID()
+        if request.isAlive {
+            waiting[id.rawValue] = (request, answer)
+            request.onCancelled = { [unowned(unsafe) self] in
+                waiting[id.rawValue] = nil
+                supervisor.dispatch(.requestAbandoned(id))
+            }
+        }
+        supervisor.dispatch(.requested(id, wish))
+    }
+
+    /// A wish of the shell's own: nobody waits for its outcome.
+    func submit(_ wish: Lifecycle.Request) { supervisor.dispatch(.requested(nextID(), wish)) }
+
+    func answer(_ id: RequestID, _ outcome: RequestOutcome) {
+        guard let (request, answer) = waiting.removeValue(forKey: id.rawValue) else { return }
+        request.onCancelled = nil
+        answer(request, outcome)
+    }
+
+    private func nextID() -> RequestID {
+        lastRequest += 1
+        return RequestID(rawValue: lastRequest)
+    }
+}

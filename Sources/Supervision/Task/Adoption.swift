@@ -1,0 +1,66 @@
+internal import Configuration
+internal import ControlGroup
+internal import EventLoop
+internal import Lifecycle
+internal import ProcessControl
+internal import SystemCalls
+internal import Varlink
+
+/// Why a process is not taken over.
+enum AdoptionRefusal: Error {
+    /// A parameter of the call makes no sense.
+    case parameter(String)
+    case denied(String)
+}
+
+// AdoptTask: a process that somebody else has started, as an app of its own.
+
+extension Supervisor {
+    /// The wish behind a call of AdoptTask, once its process is known to be the caller's to give away.
+    func adoption(_ request: Varlink.Request) -> Result<Lifecycle.Request, AdoptionRefusal> {
+        let name = request.parameters["name"]?.stringValue ?? ""
+        guard AppName.isWellFormed("task-" + name), !name.isEmpty else { return .failure(.parameter("name")) }
+        var wish = TaskWish(name: name, keepAwake: request.parameters["keepAwake"]?.boolValue)
+        if let seconds = request.parameters["budget"]?.doubleValue {
+            guard let budget = ApplicationService.duration(seconds) else { return .failure(.parameter("budget")) }
+            wish.timeAllowed = budget
+        }
+        let number = request.parameters["processIdentifier"]?.intValue ?? 0
+        guard let pid = Int32(exactly: number), pid > 0, let handle = try? ProcessHandle.open(pid) else {
+            return .failure(.parameter("processIdentifier"))
+        }
+        guard let peer = request.peer, handle.isChild(of: peer.pid, user: peer.uid) else {
+            return .failure(.denied("not your process"))
+        }
+        if let place = handle.controlGroup, groups?.instance(ofControlGroup: place) != nil {
+            return .failure(.denied("it belongs to an app; curfew run inside an app is a task of that app"))
+        }
+        let app = "task-" + name
+        guard adoptions[app] == nil else { return .failure(.denied("\(app) is there already")) }
+        adoptions[app] = handle
+        // What the core refuses is not to be remembered.
+        loop.post { [unowned(unsafe) self] in adoptions[app] = nil }
+        return .success(.adopt(app: app, wish))
+    }
+
+    func takeOver(_ handle: ProcessHandle, _ id: AppID, _ instance: InstanceID) {
+        guard let name = core.view(of: id)?.name else { return }
+        let app = SupervisedApp(id, AppConfiguration(name: name, exec: []), isAdopted: true)
+        let process: AppProcess
+        do throws(LaunchFailure) {
+            process = AppProcess(instance, app, self, group: try makeGroup(app))
+        } catch {
+            return dispatch(.spawnFailed(instance, code: error.code, explanation: error.text))
+        }
+        apps[id.rawValue] = app
+        do throws(SystemError) {
+            try process.takeOver(handle)
+        } catch {
+            try? process.group?.remove()
+            return dispatch(.spawnFailed(instance, code: error.errno.rawValue, explanation: error.text))
+        }
+        app.process = process
+        processes[instance.rawValue] = process
+        dispatch(.spawned(instance))
+    }
+}

@@ -1,0 +1,121 @@
+internal import Lifecycle
+internal import SystemCalls
+internal import Varlink
+
+/// `io.curfew.Trial`: a board on a desk, whose time can be skipped, for `curfew try`.
+///
+/// Skipped time is injected into the core, from one of its deadlines to the next, so that nothing is missed on the way.
+/// While an app is busy with what came of one (a handler, a launch, an end) it has real time for it.
+final class Trial {
+    private struct OpenCall {
+        let instance: InstanceID
+        let call: CallID
+        let app: String
+        let handler: Handler
+        let allowance: Nanoseconds
+        let at: Int64
+    }
+
+    private unowned(unsafe) let supervisor: Supervisor
+    private var open: [OpenCall] = []
+    private var watchers: [Varlink.Request] = []
+    /// Calls of Skip, with the time at which each is over.
+    private var skips: [(request: Varlink.Request, until: Nanoseconds, seconds: Double)] = []
+    private var isAdvancing = false
+
+    init(_ supervisor: Supervisor) { self.supervisor = supervisor }
+
+    func handle(_ request: Varlink.Request) {
+        switch request.method.dropFirst(TrialInterface.name.utf8.count + 1) {
+        case "Skip": skip(request)
+        case "WarnOfMemory": warn(request)
+        case "Watch":
+            guard request.wantsMore else { return request.fail(.expectedMore) }
+            watchers.append(request)
+            request.onCancelled = { [unowned(unsafe) self, unowned(unsafe) request] in
+                watchers.removeAll { $0 === request }
+            }
+        default: request.fail(.methodNotImplemented(method: request.method))
+        }
+    }
+
+    private func warn(_ request: Varlink.Request) {
+        let level = request.parameters["level"]?.stringValue
+        guard let level = MemoryLevel.allCases.first(where: { $0.name == level }) else {
+            return request.fail(.invalidParameter(parameter: "level"))
+        }
+        guard let app = supervisor.core.id(of: request.parameters["app"]?.stringValue ?? "") else {
+            return request.fail(.invalidParameter(parameter: "app"))
+        }
+        supervisor.answers.submit(request, .warnOfMemory(app, level)) { request, _ in request.reply() }
+    }
+
+    // MARK: Time
+
+    private func skip(_ request: Varlink.Request) {
+        let seconds = request.parameters["seconds"]?.doubleValue ?? 0
+        guard let time = ApplicationService.duration(seconds) else {
+            return request.fail(.invalidParameter(parameter: "seconds"))
+        }
+        skips.append((request, supervisor.now.monotonic + time, seconds))
+        request.onCancelled = { [unowned(unsafe) self, unowned(unsafe) request] in
+            skips.removeAll { $0.request === request }
+        }
+        // Wakes the core, and begins the skip with that.
+        supervisor.dispatch(.woke)
+    }
+
+    /// After each event: on to the next deadline, if nobody is busy.
+    func advance() {
+        guard !isAdvancing else { return }
+        isAdvancing = true
+        defer { isAdvancing = false }
+        while let end = skips.map({ $0.until }).min(), !supervisor.core.isBusy {
+            let now = supervisor.now.monotonic
+            if now >= end { return finish(now) }
+            let next = min(end, supervisor.core.nextDeadline?.at ?? .max)
+            supervisor.skipped += max((next - now).rawValue, 0)
+            supervisor.dispatch(.woke)
+        }
+    }
+
+    private func finish(_ now: Nanoseconds) {
+        let over = skips.filter { $0.until <= now }
+        skips.removeAll { $0.until <= now }
+        for skip in over { skip.request.reply(["skipped": .number(skip.seconds)]) }
+    }
+
+    // MARK: Handlers
+
+    func called(_ instance: InstanceID, _ call: CallID, _ handler: HandlerCall, deadline: Nanoseconds) {
+        let name = supervisor.processes[instance.rawValue]?.app.name ?? ""
+        open.append(
+            OpenCall(
+                instance: instance, call: call, app: name, handler: handler.handler, allowance: deadline,
+                at: Clocks.monotonic))
+    }
+
+    func hear(_ event: Event) {
+        guard case .handlerReturned(_, let call) = event else { return }
+        close("returned") { $0.call == call }
+    }
+
+    func ended(_ termination: Termination) {
+        let handler = termination.handler
+        let isOverrun = [.watchdog, .backgroundTask].contains(termination.reason.namespace)
+        close("overran") { $0.instance == termination.instance && isOverrun && $0.handler == handler }
+        close("ended") { $0.instance == termination.instance }
+    }
+
+    private func close(_ outcome: String, _ isOver: (OpenCall) -> Bool) {
+        for call in open where isOver(call) {
+            let handled: JSON = [
+                "app": .string(call.app), "handler": .string(call.handler.method),
+                "timeAllowance": .number(call.allowance.seconds),
+                "seconds": .number(Double(Clocks.monotonic - call.at) / 1e9), "outcome": .string(outcome),
+            ]
+            for watcher in watchers { watcher.reply(continuing: ["handled": handled]) }
+        }
+        open.removeAll(where: isOver)
+    }
+}

@@ -1,0 +1,225 @@
+"""Background tasks and sleep: what keeps the board awake, and what is frozen with it."""
+
+import subprocess
+import sys
+import time
+
+from waiting import holds_for, wait_until
+
+BLOCK = "idle:sleep"
+
+
+def start(board, **background):
+    """An app in background with `lend`; its connection, and the login manager."""
+    board.app("camera", "lend", background=background)
+    login = board.with_login()
+    board.start()
+    board.wait_active("camera")
+    login.wait_held("sleep")
+    return board.borrow("camera"), login
+
+
+def test_keep_awake_holds_the_block_lock_while_a_task_is_held(board):
+    wire, login = start(board, task_policy="keep-awake")
+    assert login.held(BLOCK) == 0
+    first = wire.begin("first")
+    login.wait_held(BLOCK)
+    [lock] = login.events("inhibit", what=BLOCK)
+    assert lock["mode"] == "block"
+    second = wire.begin("second", keepAwake=True)
+    wire.end(first)
+    # In background as in front.
+    board.call("Background", app="camera")
+    assert login.held(BLOCK) == 1
+    wire.end(second)
+    login.wait_closed(BLOCK)
+    assert len(login.events("inhibit", what=BLOCK)) == 1
+
+
+def test_keep_awake_drops_the_lock_with_its_budget(board):
+    wire, login = start(board, task_policy="keep-awake", task_budget="1s")
+    begun = time.monotonic()
+    task = wire.begin()
+    closing = login.wait_closed(BLOCK)
+    assert 0.9 < closing["t"] - begun < 5
+    # The task goes on, in front, and another one cannot keep the board awake.
+    assert len(board.call("Describe", app="camera")["tasks"]) == 1
+    assert "until it has slept" in wire.begin_refused(keepAwake=True).parameters["reason"]
+    wire.end(task)
+    assert board.terminations() == []
+    board.wait_log("have kept the board awake for 1 s")
+
+
+def test_opportunistic_takes_no_lock(board):
+    wire, login = start(board)
+    wire.begin()
+    wire.begin(keepAwake=False)
+    holds_for(0.3, lambda: login.events("inhibit", what=BLOCK) == [], "no block lock is taken")
+
+
+def test_opportunistic_is_frozen_over_a_sleep_and_goes_on_with_the_same_budget(board):
+    board.device(sleep={"task_grace": "300ms"})
+    wire, login = start(board)
+    task = wire.begin()
+    board.call("Background", app="camera")
+    signalled = login.sleep(True)
+    closing = login.wait_closed("sleep")
+    board.wait_sleep("asleep")
+    # The release was put off by the grace, and by no more.
+    assert 0.3 <= closing["t"] - signalled < 2
+    assert list(closing["groups"].values()) == [True]
+    left = board.describe("camera")["backgroundTimeRemaining"]
+    assert 590 < left < 600
+    holds_for(0.5, lambda: board.describe("camera")["backgroundTimeRemaining"] == left, "the budget stands still")
+    login.sleep(False)
+    board.wait_app("camera", taskState="running", scenePhase="background")
+    assert left - 0.5 < wire.remaining() <= left
+    wire.end(task)
+    board.wait_app("camera", taskState="suspended")
+
+
+def test_a_task_that_ends_in_time_lets_the_board_sleep_at_once(board):
+    wire, login = start(board)
+    task = wire.begin()
+    board.call("Background", app="camera")
+    signalled = login.sleep(True)
+    wait_until(lambda: board.device_state()["sleepState"] == "preparing", "the sleep is being prepared")
+    wire.end(task)
+    assert login.wait_closed("sleep")["t"] - signalled < 1.5
+
+
+def test_a_forced_sleep_treats_keep_awake_as_any_other(board):
+    board.device(sleep={"task_grace": "200ms"})
+    wire, login = start(board, task_policy="keep-awake")
+    wire.begin()
+    login.wait_held(BLOCK)
+    login.sleep(True)
+    board.wait_sleep("asleep")
+    assert login.held(BLOCK) == 0
+    assert board.is_frozen("camera")
+    login.sleep(False)
+    login.wait_held(BLOCK, 2)
+
+
+def test_a_sleep_in_the_middle_of_an_expiration_handler(board):
+    board.device(sleep={"task_grace": "100ms"})
+    board.app(
+        "camera", "lend", "slow:BackgroundTaskWillExpire:0.6", background={"task_budget": "10s"})
+    login = board.with_login()
+    board.start()
+    board.wait_active("camera")
+    login.wait_held("sleep")
+    wire = board.borrow("camera")
+    task = wire.begin()
+    board.call("Background", app="camera")
+    call = board.wait_call("camera", "BackgroundTaskWillExpire")
+    login.sleep(True)
+    board.wait_sleep("asleep")
+    assert board.is_frozen("camera")
+    holds_for(call["parameters"]["deadline"] + 0.3, lambda: not board.terminations(), "nobody is killed asleep")
+    login.sleep(False)
+    wire.end(task)
+    board.wait_app("camera", taskState="suspended")
+    assert board.terminations() == []
+
+
+def adopt(board, *command, budget=None, name="sync"):
+    """A child that waits, is taken over, and becomes the command."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", "import os, sys; sys.stdin.read(1); os.execv(sys.argv[1], sys.argv[1:])", *command],
+        stdin=subprocess.PIPE)
+    board.others.append(child)
+    answer = board.call("AdoptTask", name=name, processIdentifier=child.pid, keepAwake=None, budget=budget)
+    child.stdin.write(b"x")
+    child.stdin.flush()
+    return child, answer["identifier"]
+
+
+def test_a_process_that_was_taken_over_is_an_app_of_its_own(board):
+    board.start()
+    child, task = adopt(board, "/bin/sleep", "1000")
+    app = board.describe("task-sync")
+    assert (app["mainPID"], app["taskState"], app["scenePhase"]) == (child.pid, "running", "background")
+    [held] = board.call("Describe", app="task-sync")["tasks"]
+    assert (held["identifier"], held["name"]) == (task, "sync")
+    assert 590 < held["timeRemaining"] <= 600
+    assert board.instances() == ["task-sync"]
+    child.kill()
+    wait_until(lambda: "task-sync" not in board.list(), "it is gone")
+    [end] = board.terminations("task-sync")
+    assert end["namespace"] == "exit"
+
+
+def test_a_process_that_was_taken_over_ends_with_its_budget(board):
+    board.start()
+    child, _ = adopt(board, "/bin/sleep", "1000", budget=1.0)
+    assert child.wait(20) == -15
+    child, _ = adopt(board, "/bin/sh", "-c", "trap '' TERM; while :; do sleep 1; done", budget=1.0, name="deaf")
+    assert child.wait(20) == -9
+    end = board.wait_termination("task-deaf")
+    assert (end["namespace"], end["code"], end["timeAllowance"]) == ("backgroundTask", "0x2182bad2", 1.0)
+
+
+def test_what_is_not_the_callers_is_not_taken_over(board):
+    board.app("camera", "child")
+    board.start()
+    board.wait_active("camera")
+    stranger = board.wait_note("camera", "child")["pid"]
+    for pid in (1, stranger):
+        error = board.error("AdoptTask", name="x", processIdentifier=pid, keepAwake=None, budget=None)
+        assert (error.short, error.parameters["reason"]) == ("Denied", "not your process")
+    for name in ("", "A", "x" * 60, "../x", "a b"):
+        assert board.error("AdoptTask", name=name, processIdentifier=1, keepAwake=None, budget=None).parameters == {
+            "parameter": "name"}
+    child, _ = adopt(board, "/bin/sleep", "1000")
+    error = board.error("AdoptTask", name="sync", processIdentifier=child.pid, keepAwake=None, budget=None)
+    assert error.short == "Denied"
+
+
+def trial(board, method, **parameters):
+    with board.wire() as wire:
+        return wire.call(f"io.curfew.Trial.{method}", parameters)
+
+
+def test_time_can_be_skipped_in_a_trial(board):
+    board.app("camera", "lend", "slow:BackgroundTaskWillExpire:0.2")
+    board.start("--trial")
+    board.wait_active("camera")
+    wire = board.borrow("camera")
+    task = wire.begin()
+    board.call("Background", app="camera")
+    with board.wire() as watch:
+        watch.send("io.curfew.Trial.Watch", {}, more=True)
+        assert trial(board, "Skip", seconds=300)["skipped"] == 300
+        assert 299 < wire.remaining() <= 300
+        assert board.terminations() == []
+        begun = time.monotonic()
+        trial(board, "Skip", seconds=296)
+        # The handler that was called on the way had its time.
+        assert time.monotonic() - begun >= 0.2
+        handled = watch.reply()["handled"]
+        assert (handled["app"], handled["handler"], handled["outcome"]) == (
+            "camera", "BackgroundTaskWillExpire", "returned")
+        assert 4.5 < handled["timeAllowance"] <= 5
+        assert handled["seconds"] >= 0.2
+        trial(board, "Skip", seconds=60)
+    assert board.wait_termination("camera")["code"] == "0x2182bad2"
+    assert wire.is_closed()
+    assert task > 0
+
+
+def test_memory_warnings_in_a_trial(board):
+    board.app("camera")
+    board.start("--trial")
+    board.wait_active("camera")
+    trial(board, "WarnOfMemory", app="camera", level="critical")
+    assert board.wait_call("camera", "DidReceiveMemoryWarning")["parameters"] == {"level": "critical"}
+    # No reply is awaited, and the next call finds its way.
+    board.call("Background", app="camera")
+
+
+def test_there_is_no_trial_on_a_board(board):
+    board.start()
+    with board.wire() as wire:
+        wire.send("io.curfew.Trial.Skip", {"seconds": 1})
+        assert wire.receive()["error"] == "org.varlink.service.InterfaceNotFound"
