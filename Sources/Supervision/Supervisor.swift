@@ -30,8 +30,8 @@ final class Supervisor {
     var control: ControlService?
     var application: ApplicationService?
     var interfaces: Interfaces?
-    let answers: Answers
-    let tasks: TaskDesk
+    private(set) lazy var answers = Answers(self)
+    private(set) lazy var tasks = TaskDesk(self)
     /// Processes that are to be taken over, by the name of the app they become.
     var adoptions: [String: ProcessHandle] = [:]
     /// Only for `curfew try`.
@@ -65,10 +65,6 @@ final class Supervisor {
         self.groups = groups
         self.configuration = configuration
         reports = ReportStore(directory: paths.state)
-        answers = Answers()
-        tasks = TaskDesk()
-        answers.supervisor = self
-        tasks.supervisor = self
         // After everything that may be a sign of life.
         timer = try loop.timer(priority: EventLoop.Priority.normal + 1) { [unowned(unsafe) self] in
             armedFor = .max

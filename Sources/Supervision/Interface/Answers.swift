@@ -3,10 +3,12 @@ internal import Varlink
 
 /// The calls that the core answers, at once or when a transition is complete.
 final class Answers {
-    unowned(unsafe) var supervisor: Supervisor!
+    private unowned(unsafe) let supervisor: Supervisor
     /// By RequestID.
     private var waiting: [Int64: (request: Varlink.Request, answer: (Varlink.Request, RequestOutcome) -> Void)] = [:]
     private var lastRequest: Int64 = 0
+
+    init(_ supervisor: Supervisor) { self.supervisor = supervisor }
 
     /// Puts a wish before the core. answer: called with its outcome, if anybody still waits for it then.
     func submit(

@@ -7,11 +7,13 @@ internal import Varlink
 
 /// Who has to hear of background tasks, and whose end is theirs.
 final class TaskDesk {
-    unowned(unsafe) var supervisor: Supervisor!
+    private unowned(unsafe) let supervisor: Supervisor
     /// By BackgroundTaskID: begun with "more", and not told yet that its time runs out.
     private var waiting: [Int64: Varlink.Request] = [:]
     /// By BackgroundTaskID: the process that a task named.
     private var named: [Int64: (process: ProcessHandle, source: IOSource)] = [:]
+
+    init(_ supervisor: Supervisor) { self.supervisor = supervisor }
 
     func tell(_ request: Varlink.Request, of task: BackgroundTaskID) {
         waiting[task.rawValue] = request
