@@ -47,11 +47,11 @@ final class PlayedDevice: @unchecked Sendable {
         let isListening = loop.perform { [self] in
             guard let listener = try? Listener(path: path, mode: 0o600),
                 let service = try? Service(product: "played", version: "0", url: ""),
-                (try? service.register(ApplicationInterface.description) { [unowned self] in answer($0) }) != nil
+                (try? service.register(ApplicationInterface.description) { [weak self] in self?.answer($0) }) != nil
             else { return false }
             let server = Server(listener, service)
-            server.onConnected = { [unowned self] in loop.connections.append($0) }
-            server.onDisconnected = { [unowned self] connection, _ in forget(connection) }
+            server.onConnected = { [unowned loop] in loop.connections.append($0) }
+            server.onDisconnected = { [weak self] connection, _ in self?.forget(connection) }
             loop.servers = [server]
             return true
         }
@@ -95,7 +95,7 @@ final class PlayedDevice: @unchecked Sendable {
         let ours = pair.ours.take()
         loop.perform { [self] in
             let connection = Connection(owning: FileDescriptor(owning: ours), role: .client)
-            connection.onClosed = { [unowned self] connection, _ in forget(connection) }
+            connection.onClosed = { [weak self] connection, _ in self?.forget(connection) }
             loop.connections.append(connection)
             delegate = connection
         }
