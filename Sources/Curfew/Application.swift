@@ -13,8 +13,8 @@ internal import Varlink
 /// again, after 10 ms at first and up to a second later on. Calls wait up to 5 s for the device before they throw
 /// `CurfewError.connectionLost`; a cancellation does not make them shorter.
 ///
-/// Outside Curfew, as at a developer's desk, it says so on stderr and works all the same: no handler is ever called, and
-/// background tasks have no limit.
+/// Outside Curfew, as at a developer's desk, it says so on stderr and works all the same: no handler is ever called,
+/// and background tasks have no limit.
 public final class Application: Sendable {
     /// The version of this library.
     public static let libraryVersion = "0.1.0"
@@ -36,8 +36,8 @@ public final class Application: Sendable {
     // MARK: Its life
 
     /// Makes this process an app: from here its delegate is called. Returns when the device can call it, or has been
-    /// tried once. To be called once, and early: the time for `didFinishLaunching` is running. The app lives as long as
-    /// the process.
+    /// tried once. To be called once, in the app's main process, and early: the time for `didFinishLaunching` runs
+    /// already. The app lives as long as the process.
     public static func start(delegate: some ApplicationDelegate) async throws(CurfewError) -> Application {
         let isFirst = hasStarted.withLock { hasStarted in
             defer { hasStarted = true }

@@ -15,8 +15,8 @@ public protocol ApplicationDelegate: Sendable {
     /// The app stays in sight but is not the one that is used any more: pause.
     func willResignActive(_ app: Application, deadline: Deadline) async throws
 
-    /// The app is not seen any more. Save what matters: it may be suspended or gone after this. To go on with something,
-    /// hold a background task when this returns, as `Application.startBackgroundTask` does.
+    /// The app is not seen any more. Save what matters: it may be suspended or gone after this. To go on with
+    /// something, hold a background task when this returns, as `Application.startBackgroundTask` does.
     func didEnterBackground(_ app: Application, deadline: Deadline) async throws
 
     /// On the way back to the front; `didBecomeActive` follows.
@@ -59,16 +59,15 @@ extension ApplicationDelegate {
     public func didEnterBackground(_ app: Application, deadline: Deadline) async throws {}
     public func willEnterForeground(_ app: Application, deadline: Deadline) async throws {}
     public func willTerminate(_ app: Application, reason: String, deadline: Deadline) async throws {}
-    public func backgroundTaskWillExpire(
-        _ app: Application, _ task: BackgroundTask, deadline: Deadline
-    ) async throws {}
+    public func backgroundTaskWillExpire(_ app: Application, _ task: BackgroundTask, deadline: Deadline) async throws {}
     public func performFetch(_ app: Application, deadline: Deadline) async throws -> FetchResult { .noData }
+    /// Finds no new data.
     public func didReceiveRemoteNotification(
         _ app: Application, _ notification: RemoteNotification, deadline: Deadline
     ) async throws -> FetchResult { .noData }
-    public func handleEventsForBackgroundSession(
-        _ app: Application, session: String, deadline: Deadline
-    ) async throws {}
+    /// Has nothing to do.
+    public func handleEventsForBackgroundSession(_ app: Application, session: String, deadline: Deadline) async throws {
+    }
     public func didReceiveMemoryWarning(_ app: Application, level: MemoryLevel) async throws {}
     public func powerStateDidChange(_ app: Application, _ state: PowerState) async throws {}
     public func thermalStateDidChange(_ app: Application, _ state: ThermalState) async throws {}

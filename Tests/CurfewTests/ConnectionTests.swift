@@ -95,7 +95,7 @@ import Varlink
         let app = try await Application.start(delegate: SilentDelegate(), environment)
         defer { app.stop() }
         let error = await #expect(throws: CurfewError.self) { try await app.beginBackgroundTask(named: "upload") }
-        #expect(error == .connectionLost("it is busy"))
+        #expect(error == .connectionLost("it is there, but takes too long"))
         device.answerHeld { _ in ["identifier": 9, "timeRemaining": nil] }
         #expect(await device.events.until("EndBackgroundTask 9"))
     }

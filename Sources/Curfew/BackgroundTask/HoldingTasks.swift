@@ -29,7 +29,8 @@ extension Application {
         }
     }
 
-    /// The same, but returns as soon as the task is held: for handlers, which must not wait for what goes on after them.
+    /// The same, but returns as soon as the task is held: for handlers, which must not wait for what goes on after
+    /// them.
     ///
     ///     func didEnterBackground(_ app: Application, deadline: Deadline) async throws {
     ///         try await app.startBackgroundTask(named: "upload") { _ in try await uploadAll() }

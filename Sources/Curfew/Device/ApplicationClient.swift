@@ -32,6 +32,7 @@ final class ApplicationClient {
 
     /// The device reads no more than 64 unanswered calls; more would only fill the connection's queue.
     private static let window = 32
+    private static let busy = "it is there, but takes too long"
 
     private let path: String
     private let timers: Timers
@@ -40,7 +41,7 @@ final class ApplicationClient {
     private var sent: [Pending] = []
     private var backoff = Backoff()
     private var retry: Timers.Identifier?
-    private var trouble = "it is busy"
+    private var trouble = ApplicationClient.busy
 
     init(path: String, _ timers: Timers) {
         self.path = path
@@ -82,6 +83,7 @@ final class ApplicationClient {
             let made = Connection(owning: try DeviceLink.connect(path), role: .client)
             made.onClosed = { [self] _, reason in didLose(reason) }
             connection = made
+            trouble = Self.busy
             return made
         } catch {
             trouble = error.text

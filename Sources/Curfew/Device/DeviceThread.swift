@@ -3,8 +3,8 @@ internal import Synchronization
 internal import SystemCalls
 internal import Varlink
 
-/// The one thread that talks to the device, so that no thread of the concurrency pool ever waits for a socket. It sleeps
-/// in poll(2) until a socket, a timer or somebody with work for it wakes it.
+/// The one thread that talks to the device, so that no thread of the concurrency pool ever waits for a socket. It
+/// sleeps in poll(2) until a socket, a timer or somebody with work for it wakes it.
 final class DeviceThread: Sendable {
     typealias Work = @Sendable (DeviceLink) -> Void
 

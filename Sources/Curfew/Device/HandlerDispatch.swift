@@ -39,9 +39,9 @@ extension Application {
         return HandlerOutcome()
     }
 
-    /// A closure that holds the task is cancelled, and the device hears that the handler has returned when it has ended:
-    /// so it is not suspended in the middle of cleaning up. One that does not stop is waited for nine tenths of the time
-    /// only: a task with a time of its own then ends on the device, and the app lives on.
+    /// A closure that holds the task is cancelled, and the device hears that the handler has returned when it has
+    /// ended: so it is not suspended in the middle of cleaning up. One that does not stop is waited for nine tenths of
+    /// the time only: a task with a time of its own then ends on the device, and the app lives on.
     private func expire(_ task: BackgroundTask, _ deadline: Deadline) async throws {
         let hold = hold(of: task)
         hold?.expire()

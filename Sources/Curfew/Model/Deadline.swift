@@ -2,8 +2,8 @@
 ///
 /// The device counts deadlines in CLOCK_MONOTONIC, which stands still while the board sleeps. On Linux that is
 /// `SuspendingClock`; `ContinuousClock` (CLOCK_BOOTTIME) would run on during a sleep and call a deadline over that is
-/// not. Time in which the app itself is suspended does not count for the device either, so that after such a pause there
-/// is more time than is said here, never less.
+/// not. Time in which the app itself is suspended does not count for the device either, so that after such a pause
+/// there is more time than is said here, never less.
 public struct Deadline: Sendable, Hashable {
     /// The time the device gave the call, from its beginning.
     public let timeAllowance: Duration

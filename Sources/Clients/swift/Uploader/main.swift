@@ -4,6 +4,13 @@
 //     delegate = "varlink"
 
 import Curfew
+import Glibc
+
+/// Into the app's log. What is still in a buffer is lost when an app is killed.
+func log(_ text: String) {
+    print(text)
+    fflush(nil)
+}
 
 /// What is still to be uploaded.
 actor Album {
@@ -18,7 +25,7 @@ actor Album {
         while let photo = photos.first {
             try await Task.sleep(for: .seconds(1))  // what a real upload would take
             photos.removeFirst()
-            print("uploaded \(photo), \(photos.count) to go")
+            log("uploaded \(photo), \(photos.count) to go")
         }
     }
 }
@@ -36,7 +43,7 @@ struct Uploader: ApplicationDelegate {
     }
 
     func willTerminate(_ app: Application, reason: String, deadline: Deadline) {
-        print("ending: \(reason)")
+        log("ending: \(reason)")
     }
 }
 

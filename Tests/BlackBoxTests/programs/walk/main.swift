@@ -73,5 +73,9 @@ actor Walk: ApplicationDelegate {
     }
 }
 
+guard CommandLine.arguments.count > 1 else {
+    print("usage: walk TRACE_FILE [overrun] [keep-awake]")
+    exit(2)
+}
 let app = try await Application.start(delegate: Walk(CommandLine.arguments))
 try await app.run()
