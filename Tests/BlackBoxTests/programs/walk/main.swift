@@ -11,7 +11,7 @@ struct Trace: Sendable {
     let path: String
 
     func line(_ text: String) throws {
-        try FileDescriptor.open(path, O_WRONLY | O_APPEND | O_CREAT, mode: 0o644).writeAll(Array((text + "\n").utf8))
+        try FileDescriptor.open(path, O_WRONLY | O_APPEND | O_CREAT, mode: 0o666).writeAll(Array((text + "\n").utf8))
     }
 }
 
@@ -59,6 +59,28 @@ actor Walk: ApplicationDelegate {
     func backgroundTaskWillExpire(_ app: Application, _ task: BackgroundTask, deadline: Deadline) async throws {
         try trace.line("BackgroundTaskWillExpire \(task.name)")
         if !overruns { try await end(app) }
+    }
+
+    func performFetch(_ app: Application, deadline: Deadline) throws -> FetchResult {
+        try trace.line("PerformFetch")
+        return .noData
+    }
+
+    func didReceiveRemoteNotification(
+        _ app: Application, _ notification: RemoteNotification, deadline: Deadline
+    ) throws -> FetchResult {
+        try trace.line("DidReceiveRemoteNotification")
+        return .noData
+    }
+
+    func handleEventsForBackgroundSession(_ app: Application, session: String, deadline: Deadline) throws {
+        try trace.line("HandleEventsForBackgroundSession \(session)")
+    }
+
+    func powerStateDidChange(_ app: Application, _ state: PowerState) throws { try trace.line("PowerStateDidChange") }
+
+    func thermalStateDidChange(_ app: Application, _ state: ThermalState) throws {
+        try trace.line("ThermalStateDidChange \(state.rawValue)")
     }
 
     func didReceiveMemoryWarning(_ app: Application, level: MemoryLevel) throws {
