@@ -80,7 +80,8 @@ public final class Application: Sendable {
         if await !hasTerminated.wait() { throw CancellationError() }
     }
 
-    /// Closes the connections to the device; nothing is called after that, and calls throw.
+    /// Closes the connections to the device; nothing is called after that, and calls throw. For tests: an app lives as
+    /// long as its process.
     func stop() {
         if case .app(_, let thread) = standing { thread.stop() }
     }

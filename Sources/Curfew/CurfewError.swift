@@ -12,8 +12,9 @@ public enum CurfewError: Error, Equatable, Sendable {
     case noSuchBackgroundTask(BackgroundTaskIdentifier)
     /// A value that cannot be used, and what is expected.
     case invalidValue(String)
-    /// The device did not answer in time or went away. A task that was being begun is ended again if it turns out that
-    /// it was; one that was being ended will be as soon as the device is back.
+    /// The device did not answer in time, or went away. A task that was being ended will be as soon as the device is
+    /// back, and one that is granted too late is ended at once. Where the connection was lost in the middle of a begin,
+    /// `Application.tasks` says whether there is a task.
     case connectionLost(String)
     /// An error that this library does not know, by its full name, or an answer that makes no sense.
     case unexpectedAnswer(String)
