@@ -59,8 +59,17 @@ var packages: [Package.Dependency] = []
 
 if !embedded {
     packages += [.package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")]
-    products += [.executable(name: "curfew", targets: ["curfew"])]
+    products += [
+        .executable(name: "curfew", targets: ["curfew"]), .library(name: "Curfew", targets: ["Curfew"]),
+    ]
     targets += [
+        .target(name: "Curfew", dependencies: ["Varlink", "SystemCalls", "CLinux"], swiftSettings: strict),
+        .executableTarget(
+            name: "uploader-example", dependencies: ["Curfew"], path: "Sources/Clients/swift/Uploader",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "walk", dependencies: ["Curfew", "SystemCalls", "CLinux"], path: "Tests/BlackBoxTests/programs/walk",
+            swiftSettings: strict),
         .target(
             name: "CurfewCommands",
             dependencies: [
@@ -94,6 +103,8 @@ if !embedded {
             swiftSettings: strict),
         .testTarget(
             name: "CurfewCommandsTests", dependencies: ["CurfewCommands", "Varlink"], swiftSettings: strict),
+        .testTarget(
+            name: "CurfewTests", dependencies: ["Curfew", "Varlink", "SystemCalls", "CLinux"], swiftSettings: strict),
         .testTarget(name: "SourceRulesTests", swiftSettings: strict),
     ]
 }

@@ -122,6 +122,9 @@ struct Sample: Sendable, CustomStringConvertible {
         Sample(
             "leaf modules import SystemCalls and C modules only", "Sources/Configuration/A.swift",
             "public import Lifecycle", at: []),
+        Sample(
+            "the client library imports Varlink and what that imports", "Sources/Curfew/A.swift",
+            "internal import CLinux\ninternal import Varlink\nimport Dispatch\nimport Configuration", at: [3, 4]),
         Sample("few import the core", "Sources/EventLoop/A.swift", "public import Lifecycle", at: [1]),
         Sample("few import the core", "Sources/Configuration/A.swift", "public import Lifecycle", at: []),
         Sample("few import the core", "Tests/ATests/A.swift", "import Lifecycle", at: []),

@@ -39,3 +39,4 @@
 #include "linux_processes.h"
 #include "linux_sockets.h"
 #include "linux_spawn.h"
+#include "linux_threads.h"

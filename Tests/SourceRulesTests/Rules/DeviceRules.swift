@@ -38,6 +38,14 @@ extension Rule {
                 }
             }
         },
+        Rule(name: "the client library imports Varlink and what that imports") { tree in
+            let allowed: Set = ["Varlink", "SystemCalls", "Synchronization"]
+            return try tree.swift(in: "Sources/Curfew").flatMap { file in
+                try file.imports().filter { !allowed.contains($0.module) && !isCModule($0.module) }.map {
+                    file.violation($0.line, "\($0.module) would have to be linked by every app")
+                }
+            }
+        },
         Rule(name: "few import the core") { tree in
             let allowed: Set = ["Configuration", "Supervision", "CurfewCommands", "curfew"]
             return try tree.swift(in: "Sources").filter { !allowed.contains($0.target ?? "") }.flatMap { file in
