@@ -18,6 +18,7 @@ extension SimulatedBoard {
     private func somePolicy() -> DevicePolicy {
         var policy = DevicePolicy()
         policy.front = random.chance(perMille: 300) ? .one : .many
+        policy.taskGrace = random.pick([.seconds(2), .seconds(2), .zero, .milliseconds(500), .seconds(6), .seconds(60)])
         if random.chance(perMille: 300) {
             policy.sleepMargin = random.pick([.milliseconds(100), .milliseconds(300), .seconds(1)])
             policy.sleepAllowanceMax = random.pick([.seconds(2), .seconds(8), .seconds(30)])
@@ -33,7 +34,7 @@ extension SimulatedBoard {
         app.readiness = random.chance(perMille: 250) ? .notify : .launch
         switch random.below(4) {
         case 0: app.handlers = []
-        case 1: app.handlers = HandlerSet(rawValue: UInt8(random.below(64)))
+        case 1: app.handlers = HandlerSet(rawValue: UInt8(random.below(128)))
         default: app.handlers = .all
         }
         if random.chance(perMille: 300) {
@@ -48,6 +49,10 @@ extension SimulatedBoard {
         app.restartLimit = random.pick([10, 10, 3, 1])
         app.suspend = random.chance(perMille: 850)
         app.liveness = random.chance(perMille: 200) ? random.pick([.seconds(2), .seconds(10), .seconds(30)]) : nil
+        app.taskBudget = random.pick([
+            .seconds(1), .seconds(4), .seconds(15), .seconds(40), .seconds(60), .seconds(200), .seconds(600),
+        ])
+        app.keepsAwake = random.chance(perMille: 400)
         for other in Self.names {
             if other == name { break }
             if random.chance(perMille: 250) { app.after.append(other) }

@@ -28,7 +28,7 @@ extension SimulatedBoard {
         case .stopDaemon:
             say("the daemon leaves")
             daemonHasLeft = true
-        case .nameCulprits, .report, .note, .appChanged, .deviceChanged: break
+        case .inform, .nameCulprits, .report, .taskChanged, .note, .appChanged, .deviceChanged: break
         }
     }
 

@@ -32,7 +32,7 @@ extension SimulatedBoard {
     func closeLock(_ kind: LockKind) {
         guard login.held[Int(kind.rawValue)] else { return }
         login.held[Int(kind.rawValue)] = false
-        if login[kind] == .preparing { proceed(kind) }
+        if let operation = kind.operation, login[operation] == .preparing { proceed(operation) }
     }
 
     func askPreparing() {
@@ -115,20 +115,20 @@ extension SimulatedBoard {
         }
     }
 
-    private func announce(_ kind: LockKind) {
+    private func announce(_ kind: Operation) {
         sendEdge(kind, true)
         plan(.losesPatience(kind, handshake: login.handshake), after: login.delayMax)
         if !login.held[Int(kind.rawValue)] { proceed(kind) }
     }
 
     /// Our lock is gone; somebody else's may not be.
-    private func proceed(_ kind: LockKind) {
+    private func proceed(_ kind: Operation) {
         var delay = transport()
         if plan.strikes(.otherInhibitor, &random) { delay = random.span(.zero, login.delayMax) }
         plan(.proceeds(kind, handshake: login.handshake), after: delay)
     }
 
-    private func sendEdge(_ kind: LockKind, _ edge: Bool) {
+    private func sendEdge(_ kind: Operation, _ edge: Bool) {
         let message = transport()
         let signalled = monotonic + message
         let event: Event =
@@ -149,7 +149,7 @@ extension SimulatedBoard {
         }
     }
 
-    private func commit(_ kind: LockKind) {
+    private func commit(_ kind: Operation) {
         login[kind] = .committed
         switch kind {
         case .shutdown:
@@ -230,8 +230,8 @@ extension SimulatedBoard {
         sendFromLogin(.loginUnavailable, after: transport())
         login.isPresent = false
         login.incarnation += 1
-        login.held = [false, false]
-        login.asked = [false, false]
+        login.held = [false, false, false]
+        login.asked = [false, false, false]
         plan(.returns, after: random.magnitude(.milliseconds(5), .seconds(40)))
         // A sleep in progress is systemd's by now, or is forgotten with logind.
         if login.sleep == .preparing || login.shutdown == .preparing {
@@ -259,5 +259,16 @@ extension SimulatedBoard {
             return random.pick([.seconds(5), .seconds(5), .seconds(30), .seconds(10)])
         }
         return random.pick([.milliseconds(100), .milliseconds(600), .seconds(1), .milliseconds(1700), .seconds(3)])
+    }
+}
+
+extension LockKind {
+    /// What a delay lock puts off; nil for a block lock.
+    fileprivate var operation: Operation? {
+        switch self {
+        case .sleep: .sleep
+        case .shutdown: .shutdown
+        case .keepAwake: nil
+        }
     }
 }

@@ -1,13 +1,16 @@
 internal import Lifecycle
 
+/// What delay locks put off.
+enum Operation: Int { case sleep, shutdown }
+
 enum LoginAct: Equatable {
     /// An Inhibit call is answered. incarnation: of logind; one that is gone answers nothing.
     case answersInhibit(LockKind, incarnation: Int, connection: Int)
     case answersPreparing(incarnation: Int)
     /// InhibitDelayMaxUSec is over.
-    case losesPatience(LockKind, handshake: Int)
+    case losesPatience(Operation, handshake: Int)
     /// Every delay lock is gone.
-    case proceeds(LockKind, handshake: Int)
+    case proceeds(Operation, handshake: Int)
     /// systemd-sleep runs its hooks, then the board sleeps.
     case sleeps(handshake: Int)
     case wakes(handshake: Int)
@@ -32,35 +35,36 @@ struct SimulatedLogin {
     var connection = 0
     var isConnected = false
     /// For each kind of lock, the connections that the answers on their way belong to.
-    var answers: [[Int]] = [[], []]
+    var answers: [[Int]] = [[], [], []]
     var delayMax = Nanoseconds.seconds(5)
     var sleep = Stage.idle
     var shutdown = Stage.idle
     /// Counts both kinds, so that what was planned for an older one is recognised.
     var handshake = 0
     /// The locks the daemon holds (a descriptor of ours is open, and this logind gave it).
-    var held = [false, false]
+    var held = [false, false, false]
     /// The connection that each was last granted to.
-    var heldBy = [0, 0]
-    var asked = [false, false]
+    var heldBy = [0, 0, 0]
+    var asked = [false, false, false]
     /// The last Inhibit call was refused though nothing is being prepared.
-    var refusedIdly = [false, false]
+    var refusedIdly = [false, false, false]
     /// Messages of one connection do not overtake each other.
     var lastDelivery = Nanoseconds.zero
     /// The sleep hook waits for the daemon's answer.
     var hookRequest: RequestID?
 
+    /// No lock on an operation is granted while it is being prepared.
     func isPreparing(_ kind: LockKind) -> Bool {
         switch kind {
-        case .sleep: sleep != .idle
+        case .sleep, .keepAwake: sleep != .idle
         case .shutdown: shutdown != .idle
         }
     }
 
-    subscript(kind: LockKind) -> Stage {
-        get { kind == .sleep ? sleep : shutdown }
+    subscript(operation: Operation) -> Stage {
+        get { operation == .sleep ? sleep : shutdown }
         set {
-            switch kind {
+            switch operation {
             case .sleep: sleep = newValue
             case .shutdown: shutdown = newValue
             }

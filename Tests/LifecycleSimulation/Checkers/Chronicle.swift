@@ -25,12 +25,16 @@ final class InstanceRecord {
     var isFrozenHeard = false
     /// The one that is outstanding.
     var call: Call?
+    var phase: ScenePhase
+    /// Background tasks that are held, oldest first.
+    var tasks: [BackgroundTaskView] = []
 
     init(_ instance: InstanceID, of app: AppID, _ reason: LaunchReason, inBackground: Bool) {
         self.instance = instance
         self.app = app
         self.reason = reason
         self.inBackground = inBackground
+        phase = inBackground ? .background : .inactive
     }
 
     /// Its main process runs, as far as the core has heard.
@@ -88,9 +92,20 @@ final class Chronicle {
             record(instance)?.isFreezeAsked = false
             record(instance)?.isFrozenHeard = false
         case .report(let end): record(end.instance)?.isReported = true
-        case .clear, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep, .reply, .note, .appChanged,
+        case .taskChanged(_, let instance, let task, let change): note(task, change, record(instance))
+        case .note(.phaseChanged(let app, let phase)): records.last { $0.app == app }?.phase = phase
+        case .clear, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep, .reply, .inform, .note,
+            .appChanged,
             .deviceChanged, .stopDaemon:
             break
+        }
+    }
+
+    private func note(_ task: BackgroundTaskView, _ change: TaskChange, _ record: InstanceRecord?) {
+        switch change {
+        case .began: record?.tasks.append(task)
+        case .expiring: break
+        case .ended, .expired, .died: record?.tasks.removeAll { $0.id == task.id }
         }
     }
 

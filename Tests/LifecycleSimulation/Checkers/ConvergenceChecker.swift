@@ -3,16 +3,16 @@ internal import Lifecycle
 /// Invariant 8: any order of doubled, lost or late edges converges.
 ///
 /// When the faults have stopped and the board was left in peace, nothing is under way any more: the device is awake,
-/// every app runs or is down for good, both locks are held where there is a logind, no request waits, and nothing is
-/// due but liveness. On the way there the core never asks for the same past moment again and again.
+/// every app runs or is down for good, both delay locks are held where there is a logind, no request waits, and nothing is
+/// due but liveness and what background tasks may still use. On the way there the core never asks for the same past moment again and again.
 final class ConvergenceChecker: Checker {
     private var pastWakes = 0
-    private var locks = [false, false]
+    private var locks = [false, false, false]
 
     func heard(_ event: Event, _ scene: Scene) {
         switch event {
         case .lockTaken(let kind): locks[Int(kind.rawValue)] = true
-        case .loginUnavailable, .loginAvailable: locks = [false, false]
+        case .loginUnavailable, .loginAvailable: locks = [false, false, false]
         case .configured, .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen,
             .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .lockRefused, .prepareForSleep,
             .prepareForShutdown, .preparingForSleep, .requested, .requestAbandoned, .stopRequested:
@@ -42,7 +42,7 @@ final class ConvergenceChecker: Checker {
         guard !board.daemonHasLeft, !board.isPoweredOff else { return }
         if let unrest = board.unrest() { return violate("the board does not come to rest: \(unrest)", scene) }
         guard board.login.isPresent else { return }
-        for kind in LockKind.allCases where !board.login.refusedIdly[Int(kind.rawValue)] {
+        for kind in [LockKind.sleep, .shutdown] where !board.login.refusedIdly[Int(kind.rawValue)] {
             if board.login.held[Int(kind.rawValue)], locks[Int(kind.rawValue)] { continue }
             violate("the \(kind) lock is not held again", scene)
         }

@@ -136,7 +136,8 @@ final class DeadlineChecker: Checker {
         case .report(let end):
             if end.reason.namespace == .watchdog { judge(end, scene) }
             watches.removeAll { $0.instance == end.instance }
-        case .spawn, .clear, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep, .reply, .note,
+        case .spawn, .clear, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep, .reply, .inform,
+            .taskChanged, .note,
             .appChanged, .deviceChanged, .stopDaemon:
             break
         }

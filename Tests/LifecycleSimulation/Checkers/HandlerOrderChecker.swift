@@ -31,6 +31,8 @@ final class HandlerOrderChecker: Checker {
         case (.unseen, .willEnterForeground): .fresh
         case (.launching, .willTerminate), (.launchingInBackground, .willTerminate), (.over, .willTerminate): nil
         case (_, .willTerminate): .over
+        case (.launching, .backgroundTaskWillExpire), (.launchingInBackground, .backgroundTaskWillExpire): nil
+        case (_, .backgroundTaskWillExpire): place
         default: nil
         }
     }
@@ -63,7 +65,7 @@ final class HandlerOrderChecker: Checker {
         case .call(let instance, _, let call, let deadline): judge(call, to: instance, deadline, scene)
         case .report(let end): places.removeAll { $0.instance == end.instance }
         case .terminate, .kill, .clear, .freeze, .thaw, .nameCulprits, .takeLock, .releaseLock,
-            .readPreparingForSleep, .reply, .note, .appChanged, .deviceChanged, .stopDaemon:
+            .readPreparingForSleep, .reply, .inform, .taskChanged, .note, .appChanged, .deviceChanged, .stopDaemon:
             break
         }
     }

@@ -13,8 +13,8 @@ internal import Lifecycle
 final class LockChecker: Checker {
     private enum State { case none, asked, held }
 
-    private var state = [State.none, State.none]
-    private var limit: [Nanoseconds?] = [nil, nil]
+    private var state = [State.none, .none, .none]
+    private var limit: [Nanoseconds?] = [nil, nil, nil]
     private var told: Nanoseconds?
     private var shutdownIsLate = false
     private var sleep = SleepKnowledge()
@@ -25,12 +25,12 @@ final class LockChecker: Checker {
         case .lockTaken(let kind): state[Int(kind.rawValue)] = .held
         case .lockRefused(let kind): state[Int(kind.rawValue)] = .none
         case .loginUnavailable:
-            state = [.none, .none]
-            limit = [nil, nil]
+            state = [.none, .none, .none]
+            limit = [nil, nil, nil]
             told = nil
         case .loginAvailable(let delayMax, _, _):
-            state = [.none, .none]
-            limit = [nil, nil]
+            state = [.none, .none, .none]
+            limit = [nil, nil, nil]
             told = delayMax
         case .prepareForSleep(let start, let delayMax, let signalled):
             edge(.sleep, start, delayMax, signalled, scene)
@@ -75,7 +75,7 @@ final class LockChecker: Checker {
             state[Int(kind.rawValue)] = .none
             limit[Int(kind.rawValue)] = nil
         case .spawn, .call, .terminate, .kill, .clear, .freeze, .thaw, .nameCulprits, .readPreparingForSleep, .report,
-            .reply, .note, .appChanged, .deviceChanged, .stopDaemon:
+            .reply, .inform, .taskChanged, .note, .appChanged, .deviceChanged, .stopDaemon:
             break
         }
     }

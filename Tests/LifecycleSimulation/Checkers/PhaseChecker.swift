@@ -13,6 +13,8 @@ final class PhaseChecker: Checker {
     private var asked: [AppID] = []
 
     func did(_ effect: Effect, _ scene: Scene) {
+        // What is adopted may take the place of what was.
+        if case .spawn(let app, _, .backgroundTask, _) = effect { phases.removeAll { $0.app == app } }
         guard case .report(let end) = effect else { return }
         endedForShutdown.removeAll { $0 == end.app }
         if end.reason.namespace == .shutdown, !asked.contains(end.app) { endedForShutdown.append(end.app) }
@@ -39,7 +41,7 @@ final class PhaseChecker: Checker {
         case .launch(let app, _), .activate(let app), .background(let app), .terminate(let app, _):
             endedForShutdown.removeAll { $0 == app }
             asked.append(app)
-        case .sleep: break
+        case .sleep, .beginTask, .endTask, .adopt, .warnOfMemory: break
         }
         switch request {
         case .launch(let app, _), .activate(let app):
@@ -49,7 +51,7 @@ final class PhaseChecker: Checker {
                 phases.removeAll { $0.app == app }
             }
         case .background(let app), .terminate(let app, _): phases.removeAll { $0.app == app }
-        case .sleep: break
+        case .sleep, .beginTask, .endTask, .adopt, .warnOfMemory: break
         }
     }
 

@@ -23,7 +23,7 @@ final class RecordChecker: Checker {
             }
         case .report(let end): judge(end, scene)
         case .call, .terminate, .kill, .clear, .freeze, .thaw, .nameCulprits, .takeLock, .releaseLock,
-            .readPreparingForSleep, .reply, .note, .appChanged, .deviceChanged, .stopDaemon:
+            .readPreparingForSleep, .reply, .inform, .taskChanged, .note, .appChanged, .deviceChanged, .stopDaemon:
             break
         }
     }
@@ -41,13 +41,16 @@ final class RecordChecker: Checker {
         }
         let code = Int32(truncatingIfNeeded: Int64(bitPattern: end.reason.code))
         switch end.reason.namespace {
-        case .watchdog: if !record.isKillAsked { violate("\(name): a watchdog that did not kill", scene) }
+        case .watchdog, .backgroundTask:
+            if !record.isKillAsked { violate("\(name): its time was over, and nobody killed it", scene) }
+        // Its parent alone hears how a process that was taken over has ended.
+        case .exit where record.reason == .backgroundTask && record.status == .unknown: break
         case .exit: if record.status != .exited(code) { violate("\(name): did not exit with \(code)", scene) }
         case .crash: if record.status != .signalled(code) { violate("\(name): did not die of signal \(code)", scene) }
         case .unknown: if record.status != .unknown { violate("\(name): its end is known", scene) }
         case .launchFailure: if !record.spawnFailed { violate("\(name): was launched", scene) }
         case .user, .shutdown: break
-        case .backgroundTask, .jetsam, .thermal, .lowBattery, .lockHeldInSuspension:
+        case .jetsam, .thermal, .lowBattery, .lockHeldInSuspension:
             violate("\(name): nothing ends apps for \(end.reason.namespace.name) yet", scene)
         }
     }

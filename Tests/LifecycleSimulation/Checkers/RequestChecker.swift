@@ -46,7 +46,10 @@ final class RequestChecker: Checker {
         case .background(let app): scene.board.core.view(of: app)?.phase == .background
         case .terminate(let app, _):
             scene.board.core.view(of: app)?.instance == nil || scene.board.core.view(of: app)?.instance != open.instance
-        case .sleep: false
+        case .endTask(let instance, let task):
+            scene.chronicle.record(instance)?.tasks.contains { $0.id == task } != true
+        case .warnOfMemory(let app, _): scene.board.core.view(of: app)?.instance != nil
+        case .sleep, .beginTask, .adopt: false
         }
     }
 

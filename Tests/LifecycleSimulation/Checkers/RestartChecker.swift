@@ -65,7 +65,7 @@ final class RestartChecker: Checker {
             switch policy.restart {
             case .never: false
             case .onFailure: end.reason.isFailure
-            case .always: end.reason.namespace != .user && end.reason.namespace != .shutdown
+            case .always: ![.user, .shutdown, .backgroundTask].contains(end.reason.namespace)
             }
         if !isAllowed { violate("\(scene.name(app)) is restarted after \(end.reason.namespace.name)", scene) }
         if counts[index].restarts >= policy.restartLimit {

@@ -26,7 +26,7 @@ final class StillnessChecker: Checker {
         case .note(.sleepEnded): released = false
         case .releaseLock(.sleep): look(scene)
         case .spawn, .call, .terminate, .kill, .clear, .takeLock, .releaseLock, .readPreparingForSleep, .report,
-            .reply, .note, .appChanged, .deviceChanged, .stopDaemon:
+            .reply, .inform, .taskChanged, .note, .appChanged, .deviceChanged, .stopDaemon:
             break
         }
         sleep.see(effect, scene)

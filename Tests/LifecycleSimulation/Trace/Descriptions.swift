@@ -56,6 +56,11 @@ extension Effect {
         case .report(let end):
             "report \(names.name(end.app))#\(end.instance.rawValue): \(end.reason.text)"
         case .reply(let id, let outcome): "reply to request \(id.rawValue): \(outcome.text)"
+        case .inform(let instance, .didReceiveMemoryWarning(let level)):
+            "inform \(names.name(instance)): memory \(level.name)"
+        case .taskChanged(_, let instance, let task, let change):
+            "task \(task.id.rawValue) of \(names.name(instance)) \(change)\(task.keepAwake ? ", keeps awake" : ""), "
+                + "held \(task.held.text), left \(task.timeRemaining.limitText)"
         case .note(let notice): "note: \(notice.text(names))"
         case .appChanged(let app): "\(names.name(app)) has changed"
         case .deviceChanged: "the device has changed"
@@ -72,6 +77,10 @@ extension Request {
         case .background(let app): "background \(names.name(app))"
         case .terminate(let app, let force): "terminate \(names.name(app))\(force ? " by force" : "")"
         case .sleep(let start, let logical): "sleep \(start ? "starts" : "ends")\(logical ? ", logical" : ", hook")"
+        case .beginTask(let instance, let wish): "\(names.name(instance)) begins \(wish.text)"
+        case .endTask(let instance, let task): "\(names.name(instance)) ends task \(task.rawValue)"
+        case .adopt(let app, let wish): "adopt \(app): \(wish.text)"
+        case .warnOfMemory(let app, let level): "warn \(names.name(app)) of memory: \(level.name)"
         }
     }
 }
@@ -84,6 +93,9 @@ extension RequestOutcome {
         case .notRunning: "not running"
         case .appEnded(let end): "the app ended: \(end.reason.namespace.name)"
         case .denied(let why): "denied: \(why)"
+        case .taskBegun(let task, let left): "task \(task.rawValue) begun, left \(left.limitText)"
+        case .tooManyTasks(let limit): "there are \(limit) tasks"
+        case .noSuchTask: "no such task"
         }
     }
 }
@@ -104,6 +116,7 @@ extension Notice {
         case .shutdownPreparing(let allowance): "shutdown prepares, allowance \(allowance.text)"
         case .shutdownCancelled: "shutdown is cancelled"
         case .stalled(let time): "stalled for \(time.text)"
+        case .keepAwakeSpent(let app, let budget): "\(names.name(app)) has kept the board awake for \(budget.text)"
         }
     }
 }
@@ -112,6 +125,9 @@ extension Deadline.Reason {
     func text(_ names: AppDirectory) -> String {
         switch self {
         case .handler(let app, let handler): "\(handler.method) of \(names.name(app))"
+        case .taskExpiration(let app): "expiration of a task of \(names.name(app))"
+        case .taskBudget(let app): "task budget of \(names.name(app))"
+        case .keepAwakeBudget(let app): "keep-awake budget of \(names.name(app))"
         case .exit(let app): "exit of \(names.name(app))"
         case .liveness(let app): "liveness of \(names.name(app))"
         case .restart(let app): "restart of \(names.name(app))"
@@ -119,6 +135,7 @@ extension Deadline.Reason {
         case .clearing(let app): "clearing of \(names.name(app))"
         case .stallCheck: "stall check"
         case .sleepAllowance: "sleep allowance"
+        case .taskGrace: "task grace"
         case .sleepRelease: "sleep release"
         case .sleepCancellation: "sleep cancellation"
         case .shutdown: "shutdown"
@@ -128,6 +145,7 @@ extension Deadline.Reason {
 
 extension Nanoseconds? {
     fileprivate var text: String { self?.text ?? "unknown" }
+    fileprivate var limitText: String { self.map { $0 == .max ? "for ever" : $0.text } ?? "no limit" }
 }
 
 extension AppPolicy {
@@ -138,6 +156,7 @@ extension AppPolicy {
         text += ", restart \(restart) \(restartDelay.text)...\(restartDelayMax.text) limit \(restartLimit)"
         text += " reset \(restartReset.text)"
         if let liveness { text += ", liveness \(liveness.text)" }
+        text += ", tasks \(taskBudget.text)\(keepsAwake ? ", keeps awake" : "")"
         if !suspend { text += ", never frozen" }
         if !after.isEmpty { text += ", after \(after.joined(separator: "+"))" }
         return text + "]"
@@ -147,7 +166,15 @@ extension AppPolicy {
 extension DevicePolicy {
     fileprivate var text: String {
         "front \(front), margin \(sleepMargin.text), at most \(sleepAllowanceMax.text), "
-            + "without logind \(sleepAllowanceWithoutLogind.text)"
+            + "without logind \(sleepAllowanceWithoutLogind.text), task grace \(taskGrace.text)"
+    }
+}
+
+extension TaskWish {
+    fileprivate var text: String {
+        let awake = keepAwake.map { $0 ? ", keep awake" : ", do not keep awake" } ?? ""
+        let limit = timeAllowed.map { _ in ", limit \(timeAllowed.limitText)" } ?? ""
+        return "\(name)\(awake)\(limit)"
     }
 }
 
