@@ -78,7 +78,8 @@ struct CurfewCommand: ParsableCommand {
             CommandGroup(
                 name: "Look",
                 subcommands: [
-                    StatusCommand.self, MonitorCommand.self, ReportsCommand.self, ReportCommand.self,
+                    StatusCommand.self, TasksCommand.self, MonitorCommand.self, ReportsCommand.self,
+                    ReportCommand.self,
                 ]),
             CommandGroup(
                 name: "Apps",

@@ -67,4 +67,7 @@ final class Session {
         open = connection
         return connection
     }
+
+    /// Lets go of the connection; the next one is a fresh one.
+    func disconnect() { open = nil }
 }

@@ -25,7 +25,9 @@ import Varlink
         #expect(daemon.run("status", "zzz").error.hasPrefix("curfew: no app 'zzz' ("))
     }
 
-    @Test(arguments: [["status"], ["launch", "x"], ["monitor"], ["sleep"], ["wake"], ["reports"], ["reload"]])
+    @Test(arguments: [
+        ["status"], ["tasks"], ["launch", "x"], ["monitor"], ["sleep"], ["wake"], ["reports"], ["reload"],
+    ])
     func noDaemonIs4AndHowToStartIt(_ arguments: [String]) {
         let outcome = PlayedDaemon.run(["--root", "/nonexistent"] + arguments)
         #expect(outcome.code == 4 && outcome.output == "")

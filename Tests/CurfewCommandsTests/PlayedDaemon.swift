@@ -12,6 +12,13 @@ final class PlayedDaemon: @unchecked Sendable {
         case error(String, JSONObject)
         /// Closes the connection without an answer.
         case hangUp
+
+        /// The first block of `Monitor`.
+        static func state(apps: [JSON], tasks: [JSON] = [], then changes: [JSONObject] = []) -> Answer {
+            let state = [Sample.change("device", Sample.device)] + apps.map { Sample.change("app", $0) }
+            return .replies(
+                state + tasks.map { Sample.change("task", $0) } + [Sample.change("synchronized", [:])] + changes)
+        }
     }
 
     typealias Script = @Sendable (String, JSONObject) -> Answer
@@ -115,6 +122,28 @@ enum Sample {
         for member in changes.members { object[member.name] = member.value }
         return .object(object)
     }
+
+    static func change(_ kind: String, _ detail: JSON) -> JSONObject {
+        [
+            "time": "2026-11-21T05:48:23.123Z", "kind": .string(kind),
+            "app": detail["app"] ?? detail["name"] ?? .null, "detail": detail,
+        ]
+    }
+
+    static func task(_ name: String, _ changes: JSONObject = [:]) -> JSON {
+        var object: JSONObject = [
+            "app": "camera", "identifier": 7, "name": .string(name), "keepAwake": false, "secondsHeld": 3.0,
+            "timeRemaining": .null, "ended": .null,
+        ]
+        for member in changes.members { object[member.name] = member.value }
+        return .object(object)
+    }
+
+    static let budget: JSON = [
+        "app": "camera", "time": "2026-11-21T05:48:23.123Z", "namespace": "backgroundTask", "code": "0x2182bad2",
+        "explanation": "background-task: still held \"upload\" when its budget of 10 min was spent", "event": .null,
+        "timeAllowance": 600.0, "wallSeconds": 600.0, "cpuSeconds": 1.5, "report": "18",
+    ]
 
     static let device: JSON = [
         "sleepState": "awake", "sleepId": 3, "externalPower": false, "batteryLevel": 0.82, "lowPowerMode": false,

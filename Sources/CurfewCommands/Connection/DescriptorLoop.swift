@@ -43,6 +43,11 @@ final class DescriptorLoop {
         return true
     }
 
+    /// The same, with a bound that counts from now, in nanoseconds.
+    func run(patience: Int64, _ condition: () -> Bool) -> Bool {
+        run(until: Clocks.monotonic + patience, condition)
+    }
+
     /// timeout: nanoseconds; negative: none.
     private func turn(timeout: Int64) {
         sources.removeAll { $0.isCancelled }
