@@ -81,7 +81,9 @@ import Varlink
 
     @Test(arguments: [
         ["launch"], ["launch", "a", "b"], ["report"], ["report", "x"], ["report", "--last", "3"], ["--bogus"],
-        ["status", "--bogus"], ["demo", "--root", "/x"],
+        ["status", "--bogus"], ["demo", "--root", "/x"], ["run"], ["run", "true"], ["run", "--"],
+        ["run", "--budget", "soon", "--", "true"], ["run", "--budget", "0", "--", "true"],
+        ["run", "--bogus", "--", "true"],
     ])
     func wrongUsageIs2(_ arguments: [String]) {
         let outcome = PlayedDaemon.run(arguments)

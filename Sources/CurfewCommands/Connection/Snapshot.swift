@@ -29,7 +29,7 @@ struct Snapshot {
             case .connectionClosed: outcome.value = .failed(control?.lost ?? .closed)
             }
         }
-        let isOver = session.loop.run(patience: ControlConnection.patience) { outcome.value != nil }
+        let isOver = session.loop.run(patience: DaemonConnection.patience) { outcome.value != nil }
         switch outcome.value {
         case .complete?: return snapshot.value
         case .failed(let error)?: throw .of(error, app: nil, doing: "described", session: session)

@@ -11,8 +11,8 @@ final class DemoPlay {
     private let interruption: Interruption?
     private let output: OutputWatch
     /// A connection that monitors has no other answer to give.
-    private var monitor: ControlConnection?
-    private var control: ControlConnection?
+    private var monitor: DaemonConnection?
+    private var control: DaemonConnection?
 
     private(set) var apps: [String: AppRecord] = [:]
     private(set) var terminations: [TerminationRecord] = []
@@ -65,12 +65,12 @@ final class DemoPlay {
     // MARK: The daemon's side
 
     func connect() throws(CommandFailure) {
-        let socket = ControlConnection.socketPath(root: stage.root)
+        let socket = DaemonConnection.socketPath(root: stage.root)
         let deadline = Clocks.monotonic + 5_000_000_000
         while control == nil || monitor == nil {
             if Files.exists(socket) {
-                control = try? ControlConnection.connect(root: stage.root, loop: session.loop)
-                monitor = try? ControlConnection.connect(root: stage.root, loop: session.loop)
+                control = try? DaemonConnection.connect(root: stage.root, loop: session.loop)
+                monitor = try? DaemonConnection.connect(root: stage.root, loop: session.loop)
             }
             if control != nil, monitor != nil { break }
             if Clocks.monotonic > deadline { throw .failed("the demo failed: curfewd did not open its socket in 5 s") }
