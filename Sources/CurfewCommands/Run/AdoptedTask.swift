@@ -21,7 +21,9 @@ final class AdoptedTask {
     private var isLost = false
     /// The daemon has recorded the end of the task.
     private var termination: TerminationRecord?
+    /// Its time was about to run out, and it was told so by SIGTERM; or it ran out.
     private var hasExpired = false
+    private var hasBegun = false
 
     init(_ wish: TaskWish, _ command: TaskCommand, _ session: Session) throws(CommandFailure) {
         self.session = session
@@ -83,7 +85,10 @@ final class AdoptedTask {
         // An older task of the same name may be known from before.
         case "termination" where isSynchronized && change.app == app: termination = TerminationRecord(change.detail)
         case "task" where isSynchronized && change.app == app:
-            if BackgroundTaskRecord(change.detail).ended == "expired" { hasExpired = true }
+            let ended = BackgroundTaskRecord(change.detail).ended
+            // Between its begin and its end there is only one thing to say of a task: that its time runs out.
+            if ended == "expired" || ended == nil && hasBegun { hasExpired = true }
+            hasBegun = true
         default: break
         }
     }
