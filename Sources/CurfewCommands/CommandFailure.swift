@@ -5,6 +5,11 @@ struct CommandFailure: Error, Equatable {
         case usage = 2
         case noSuchApp = 3
         case notRunning = 4
+        /// `curfew run`: as timeout(1) has it, and env(1).
+        case timeIsOver = 124
+        case cannotRun = 125
+        case cannotExecute = 126
+        case commandNotFound = 127
         /// As a shell reports SIGINT.
         case interrupted = 130
     }

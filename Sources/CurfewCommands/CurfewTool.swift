@@ -8,14 +8,20 @@ public enum CurfewTool {
     /// arguments: without the program's name. Returns the exit code: 0 done, 1 failed, 2 usage, 3 no such app, 4 the
     /// daemon is not running.
     public static func run(_ arguments: [String], console: Console = .standard) -> Int32 {
+        run(arguments, console, variable: { Terminal.variable($0) })
+    }
+
+    /// The same, in another environment.
+    static func run(_ arguments: [String], _ console: Console, variable: @escaping (String) -> String?) -> Int32 {
         do {
             var command = try CurfewCommand.parseAsRoot(arguments)
             guard let sessionCommand = command as? any SessionCommand else {
                 try command.run()
                 return 0
             }
-            try sessionCommand.run(Session(console, sessionCommand.global))
-            return 0
+            let session = Session(console, sessionCommand.global, variable: variable)
+            try sessionCommand.run(session)
+            return session.exitCode
         } catch let failure as CommandFailure {
             if !failure.text.isEmpty {
                 console.error(console.errorStyle.paint("curfew:", .bad) + " " + failure.text + "\n")
@@ -78,13 +84,15 @@ struct CurfewCommand: ParsableCommand {
             CommandGroup(
                 name: "Look",
                 subcommands: [
-                    StatusCommand.self, MonitorCommand.self, ReportsCommand.self, ReportCommand.self,
+                    StatusCommand.self, TasksCommand.self, MonitorCommand.self, ReportsCommand.self,
+                    ReportCommand.self,
                 ]),
             CommandGroup(
                 name: "Apps",
                 subcommands: [
                     LaunchCommand.self, ActivateCommand.self, BackgroundCommand.self, TerminateCommand.self,
                 ]),
+            CommandGroup(name: "Background tasks", subcommands: [RunCommand.self]),
             CommandGroup(name: "Device", subcommands: [SleepCommand.self, WakeCommand.self]),
             CommandGroup(name: "Configuration", subcommands: [CheckCommand.self, ReloadCommand.self]),
             CommandGroup(name: "Try", subcommands: [DemoCommand.self, DemoAppCommand.self]),

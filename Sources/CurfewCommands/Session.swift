@@ -36,9 +36,17 @@ final class Session {
     let console: Console
     let options: GlobalOptions
     let loop = DescriptorLoop()
-    private var open: ControlConnection?
+    /// The environment.
+    let variable: (String) -> String?
+    /// What the tool exits with when the command has not failed: `curfew run` passes on what its command said.
+    var exitCode: Int32 = 0
+    private var open: DaemonConnection?
 
-    init(_ console: Console, _ options: GlobalOptions) {
+    init(
+        _ console: Console, _ options: GlobalOptions,
+        variable: @escaping (String) -> String? = { Terminal.variable($0) }
+    ) {
+        self.variable = variable
         self.console = console
         self.options = options
     }
@@ -61,10 +69,13 @@ final class Session {
     func say(_ line: String) { console.output(line + "\n") }
 
     /// The connection to the daemon, made when first needed.
-    func control() throws(CommandFailure) -> ControlConnection {
+    func control() throws(CommandFailure) -> DaemonConnection {
         if let open { return open }
-        let connection = try ControlConnection.connect(root: root, loop: loop)
+        let connection = try DaemonConnection.connect(root: root, loop: loop)
         open = connection
         return connection
     }
+
+    /// Lets go of the connection; the next one is a fresh one.
+    func disconnect() { open = nil }
 }

@@ -7,8 +7,8 @@ import Varlink
 @Suite struct CommandTests {
     @Test func statusShowsDeviceAndApps() throws {
         let daemon = try PlayedDaemon { method, _ in
-            if method == "DescribeDevice" { return .reply(["device": Sample.device]) }
-            return .reply(["apps": [Sample.app("camera"), Sample.app("bad", ["invalid": "bad.toml:1: no"])]])
+            #expect(method == "Monitor")
+            return .state(apps: [Sample.app("camera"), Sample.app("bad", ["invalid": "bad.toml:1: no"])])
         }
         let lines = daemon.run("status").output.split(separator: "\n").map(String.init)
         #expect(lines[0] == "  Device   awake, after sleep 3")
@@ -22,9 +22,7 @@ import Varlink
     }
 
     @Test func statusOfNothingSaysHowToBegin() throws {
-        let daemon = try PlayedDaemon { method, _ in
-            method == "List" ? .reply(["apps": []]) : .reply(["device": Sample.device])
-        }
+        let daemon = try PlayedDaemon { _, _ in .state(apps: []) }
         #expect(daemon.run("status").output.contains("To add the first one:\n  echo 'exec = "))
     }
 

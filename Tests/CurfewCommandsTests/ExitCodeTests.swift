@@ -25,7 +25,9 @@ import Varlink
         #expect(daemon.run("status", "zzz").error.hasPrefix("curfew: no app 'zzz' ("))
     }
 
-    @Test(arguments: [["status"], ["launch", "x"], ["monitor"], ["sleep"], ["wake"], ["reports"], ["reload"]])
+    @Test(arguments: [
+        ["status"], ["tasks"], ["launch", "x"], ["monitor"], ["sleep"], ["wake"], ["reports"], ["reload"],
+    ])
     func noDaemonIs4AndHowToStartIt(_ arguments: [String]) {
         let outcome = PlayedDaemon.run(["--root", "/nonexistent"] + arguments)
         #expect(outcome.code == 4 && outcome.output == "")
@@ -79,7 +81,9 @@ import Varlink
 
     @Test(arguments: [
         ["launch"], ["launch", "a", "b"], ["report"], ["report", "x"], ["report", "--last", "3"], ["--bogus"],
-        ["status", "--bogus"], ["demo", "--root", "/x"],
+        ["status", "--bogus"], ["demo", "--root", "/x"], ["run"], ["run", "true"], ["run", "--"],
+        ["run", "--budget", "soon", "--", "true"], ["run", "--budget", "0", "--", "true"],
+        ["run", "--bogus", "--", "true"],
     ])
     func wrongUsageIs2(_ arguments: [String]) {
         let outcome = PlayedDaemon.run(arguments)

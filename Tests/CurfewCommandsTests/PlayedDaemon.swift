@@ -3,15 +3,24 @@ import Varlink
 
 @testable import CurfewCommands
 
-/// A curfewd that is only played: it serves io.curfew.Control in a root of its own, on a thread of its own, and answers
-/// as a test says.
+/// A curfewd that is only played: it serves io.curfew.Control, and io.curfew.Application beside it, in a root of its own,
+/// on a thread of its own, and answers as a test says.
 final class PlayedDaemon: @unchecked Sendable {
     enum Answer {
         case reply(JSONObject)
         case replies([JSONObject])
+        /// A first reply; the others never come.
+        case open(JSONObject)
         case error(String, JSONObject)
         /// Closes the connection without an answer.
         case hangUp
+
+        /// The first block of `Monitor`.
+        static func state(apps: [JSON], tasks: [JSON] = [], then changes: [JSONObject] = []) -> Answer {
+            let state = [Sample.change("device", Sample.device)] + apps.map { Sample.change("app", $0) }
+            return .replies(
+                state + tasks.map { Sample.change("task", $0) } + [Sample.change("synchronized", [:])] + changes)
+        }
     }
 
     typealias Script = @Sendable (String, JSONObject) -> Answer
@@ -42,7 +51,8 @@ final class PlayedDaemon: @unchecked Sendable {
         defer { ready.signal() }
         guard let listener = try? Listener(path: path, mode: 0o600),
             let service = try? Service(product: "played", version: "0", url: ""),
-            (try? service.register(ControlInterface.description) { self.answer($0) }) != nil
+            (try? service.register(ControlInterface.description) { self.answer($0) }) != nil,
+            (try? service.register(ApplicationInterface.description) { self.answer($0) }) != nil
         else { return }
         let loop = DescriptorLoop()
         let server = Server(listener, service)
@@ -67,12 +77,13 @@ final class PlayedDaemon: @unchecked Sendable {
     }
 
     private func answer(_ request: Request) {
-        let method = String(request.method.dropFirst(ControlInterface.name.count + 1))
+        let method = request.method.split(separator: ".").last.map(String.init) ?? ""
         switch script(method, request.parameters) {
         case .reply(let object): request.reply(object)
         case .replies(let objects):
             for object in objects { request.reply(continuing: object) }
             request.fail(error: "org.varlink.service.MethodNotImplemented")
+        case .open(let object): request.reply(continuing: object)
         case .error(let name, let parameters): request.fail(error: name, parameters)
         case .hangUp: request.connection?.close()
         }
@@ -96,11 +107,19 @@ final class PlayedDaemon: @unchecked Sendable {
 
     func run(_ arguments: String...) -> Outcome { Self.run(["--root", root] + arguments) }
 
-    static func run(_ arguments: [String], width: Int? = nil) -> Outcome {
+    var controlSocket: String { root + "/run/curfew/io.curfew.Control" }
+
+    /// As a process of an app would.
+    func runInside(_ arguments: String...) -> Outcome {
+        Self.run(arguments, environment: ["CURFEW_APP": "camera", "CURFEW_SOCKET": controlSocket])
+    }
+
+    static func run(_ arguments: [String], width: Int? = nil, environment: [String: String] = [:]) -> Outcome {
         var output = ""
         var error = ""
         let console = Console.captured(output: { output += $0 }, error: { error += $0 }, width: width)
-        return Outcome(code: CurfewTool.run(arguments, console: console), output: output, error: error)
+        let code = CurfewTool.run(arguments, console) { environment[$0] }
+        return Outcome(code: code, output: output, error: error)
     }
 }
 
@@ -115,6 +134,28 @@ enum Sample {
         for member in changes.members { object[member.name] = member.value }
         return .object(object)
     }
+
+    static func change(_ kind: String, _ detail: JSON) -> JSONObject {
+        [
+            "time": "2026-11-21T05:48:23.123Z", "kind": .string(kind),
+            "app": detail["app"] ?? detail["name"] ?? .null, "detail": detail,
+        ]
+    }
+
+    static func task(_ name: String, _ changes: JSONObject = [:]) -> JSON {
+        var object: JSONObject = [
+            "app": "camera", "identifier": 7, "name": .string(name), "keepAwake": false, "secondsHeld": 3.0,
+            "timeRemaining": .null, "ended": .null,
+        ]
+        for member in changes.members { object[member.name] = member.value }
+        return .object(object)
+    }
+
+    static let budget: JSON = [
+        "app": "camera", "time": "2026-11-21T05:48:23.123Z", "namespace": "backgroundTask", "code": "0x2182bad2",
+        "explanation": "background-task: still held \"upload\" when its budget of 10 min was spent", "event": .null,
+        "timeAllowance": 600.0, "wallSeconds": 600.0, "cpuSeconds": 1.5, "report": "18",
+    ]
 
     static let device: JSON = [
         "sleepState": "awake", "sleepId": 3, "externalPower": false, "batteryLevel": 0.82, "lowPowerMode": false,

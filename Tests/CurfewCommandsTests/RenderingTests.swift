@@ -126,7 +126,8 @@ import Varlink
         }
     }
 
-    @Test func configurationOfTheDemoSurvivesOddPaths() {
-        #expect(DemoStage.quoted("a\"b\\c") == "\"a\\\"b\\\\c\"")
+    @Test func configurationSurvivesOddPaths() {
+        #expect(TomlText.string("a\"b\\c\n\u{7F}é") == "\"a\\\"b\\\\c\\u000a\\u007fé\"")
+        #expect(TomlText.array(["a", "b"]) == "[\"a\", \"b\"]")
     }
 }

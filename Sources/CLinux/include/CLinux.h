@@ -35,6 +35,7 @@
 #include "linux_cgroup.h"
 #include "linux_daemon.h"
 #include "linux_files.h"
+#include "linux_held_child.h"
 #include "linux_notify.h"
 #include "linux_processes.h"
 #include "linux_sockets.h"

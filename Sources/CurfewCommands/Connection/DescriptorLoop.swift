@@ -43,6 +43,11 @@ final class DescriptorLoop {
         return true
     }
 
+    /// The same, with a bound that counts from now, in nanoseconds.
+    func run(patience: Int64, _ condition: () -> Bool) -> Bool {
+        run(until: Clocks.monotonic + patience, condition)
+    }
+
     /// timeout: nanoseconds; negative: none.
     private func turn(timeout: Int64) {
         sources.removeAll { $0.isCancelled }
@@ -71,29 +76,41 @@ final class OutputWatch {
     deinit { source?.cancel() }
 }
 
-/// SIGINT and SIGTERM as something to wait for, in place of the end of the process.
-final class Interruption {
-    private(set) var isRequested = false
+/// Signals as something to wait for, in place of what they do by themselves. They stay blocked for good.
+final class SignalWatch {
     private let descriptor: FileDescriptor
     private var source: DescriptorLoop.Source?
 
-    /// nil when the kernel has no descriptor left for it.
-    init?(_ loop: DescriptorLoop) {
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        sigaddset(&signals, SIGINT)
-        sigaddset(&signals, SIGTERM)
-        sigaddset(&signals, SIGHUP)
-        let number = signalfd(-1, &signals, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
+    /// isFromKernel: a terminal's, which all of its foreground has got. nil when the kernel has no descriptor left.
+    init?(
+        _ loop: DescriptorLoop, _ signals: [Int32], _ handler: @escaping (_ signal: Int32, _ isFromKernel: Bool) -> Void
+    ) {
+        var set = sigset_t()
+        sigemptyset(&set)
+        for signal in signals { sigaddset(&set, signal) }
+        let number = signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
         guard number >= 0 else { return nil }
         descriptor = FileDescriptor(owning: number)
-        sigprocmask(SIG_BLOCK, &signals, nil)
-        source = loop.watch(readable: number) { [unowned self] in
+        sigprocmask(SIG_BLOCK, &set, nil)
+        source = loop.watch(readable: number) {
             var information = signalfd_siginfo()
-            _ = read(number, &information, MemoryLayout<signalfd_siginfo>.size)
-            isRequested = true
+            let size = MemoryLayout<signalfd_siginfo>.size
+            guard read(number, &information, size) == size else { return }
+            handler(Int32(information.ssi_signo), information.ssi_code > 0)
         }
     }
 
     deinit { source?.cancel() }
+}
+
+/// SIGINT, SIGTERM and SIGHUP as a wish to end.
+final class Interruption {
+    private(set) var isRequested = false
+    private var signals: SignalWatch?
+
+    /// nil when the kernel has no descriptor left for it.
+    init?(_ loop: DescriptorLoop) {
+        signals = SignalWatch(loop, [SIGINT, SIGTERM, SIGHUP]) { [unowned self] _, _ in isRequested = true }
+        if signals == nil { return nil }
+    }
 }

@@ -19,25 +19,19 @@ struct DemoCommand: SessionCommand {
 
     func run(_ session: Session) throws(CommandFailure) {
         guard let tool = Program.ownPath else { throw .failed("/proc/self/exe cannot be read") }
-        let daemonPath = try DemoDaemon.find(besides: tool)
+        let daemonPath = try PrivateDaemon.find(besides: tool)
         let stage: DemoStage
         do throws(SystemError) {
             stage = try DemoStage(program: tool)
         } catch {
             throw .failed("the demo cannot make its folder: \(error.text)")
         }
-        defer { stage.remove() }
+        defer { stage.board.remove() }
         let play = try DemoPlay(session, stage, daemonPath)
         do throws(CommandFailure) {
             try play.perform()
         } catch {
-            play.end(failed: true)
-            if error.code == .interrupted {
-                throw CommandFailure(code: .interrupted, text: "interrupted; everything the demo made has been removed")
-            }
-            let log = play.daemon.log.suffix(12).map { "  curfewd: " + $0.printable + "\n" }
-            session.console.error(log.joined())
-            throw error
+            throw play.abandon(error)
         }
     }
 }

@@ -6,19 +6,14 @@ internal import Varlink
 final class DemoPlay {
     let session: Session
     let stage: DemoStage
-    let story: DemoStory
-    let daemon: DemoDaemon
-    private let interruption: Interruption?
-    private let output: OutputWatch
-    /// A connection that monitors has no other answer to give.
-    private var monitor: ControlConnection?
-    private var control: ControlConnection?
+    let story: Story
+    private let board: PrivateBoard
+    var daemon: PrivateDaemon { board.daemon }
 
     private(set) var apps: [String: AppRecord] = [:]
     private(set) var terminations: [TerminationRecord] = []
     /// Handlers as the apps tell of them, in order.
     private(set) var calls: [(app: String, isBegin: Bool, handler: String, at: Int64)] = []
-    private(set) var isSynchronized = false
     private(set) var device: DeviceRecord?
     private var partial: [UInt8] = []
     /// By app.
@@ -27,68 +22,32 @@ final class DemoPlay {
     init(_ session: Session, _ stage: DemoStage, _ daemonPath: String) throws(CommandFailure) {
         self.session = session
         self.stage = stage
-        story = DemoStory(session)
-        interruption = Interruption(session.loop)
-        output = OutputWatch(session.loop)
-        do throws(SystemError) {
-            daemon = try DemoDaemon(daemonPath, stage, session.loop)
-        } catch {
-            throw .failed("curfewd could not be started: \(error.text)")
-        }
+        story = Story(session)
+        board = try PrivateBoard(session, stage.board, program: daemonPath, subject: "the demo")
         session.loop.watch(readable: stage.story.rawValue) { [unowned self] in readStory() }
-        // A reader who leaves (curfew demo | head) ends the demo, which removes what it made.
-        linux_ignore(SIGPIPE)
     }
-
-    // MARK: Waiting
 
     /// Goes on until the condition holds; throws when that takes too long, when the daemon ends, and on Ctrl-C.
     func wait(_ seconds: Double, for what: String, _ condition: () -> Bool) throws(CommandFailure) {
-        let deadline = Clocks.monotonic + Int64(seconds * 1e9)
-        let isDone = session.loop.run(until: deadline) { condition() || isInterrupted || daemon.hasEnded }
-        if isInterrupted { throw CommandFailure(code: .interrupted, text: "interrupted") }
-        if condition() { return }
-        let reason =
-            isDone ? "its curfewd ended before \(what)" : "\(Amounts.duration(seconds)) went by without \(what)"
-        throw .failed("the demo failed: \(reason)")
+        try board.wait(seconds, for: what, condition)
     }
 
     /// Lets time go by.
-    func pause(_ seconds: Double, before what: String = "the end of a pause") throws(CommandFailure) {
-        let deadline = Clocks.monotonic + Int64(seconds * 1e9)
-        _ = session.loop.run(until: deadline) { isInterrupted || daemon.hasEnded }
-        try wait(1, for: what) { Clocks.monotonic >= deadline }
-    }
-
-    private var isInterrupted: Bool { output.isGone || interruption?.isRequested == true }
+    func pause(_ seconds: Double) throws(CommandFailure) { try board.pause(seconds) }
 
     // MARK: The daemon's side
 
     func connect() throws(CommandFailure) {
-        let socket = ControlConnection.socketPath(root: stage.root)
-        let deadline = Clocks.monotonic + 5_000_000_000
-        while control == nil || monitor == nil {
-            if Files.exists(socket) {
-                control = try? ControlConnection.connect(root: stage.root, loop: session.loop)
-                monitor = try? ControlConnection.connect(root: stage.root, loop: session.loop)
-            }
-            if control != nil, monitor != nil { break }
-            if Clocks.monotonic > deadline { throw .failed("the demo failed: curfewd did not open its socket in 5 s") }
-            try pause(0.01, before: "it answered")
-        }
-        monitor?.begin("Monitor", more: true) { [unowned self] response in
-            if case .reply(let reply, _) = response { hear(MonitorChange(reply)) }
-        }
-        try wait(5, for: "an answer of curfewd") { isSynchronized }
+        try board.connect { [unowned self] in hear($0) }
     }
 
     /// One edge of a sleep; the reply, when it came.
     func sleep(start: Bool) throws(CommandFailure) -> (sleep: Int64, killed: [String], at: Int64) {
         let answer = Reference<Response?>(nil)
-        control?.begin("PrepareForSleep", ["start": .bool(start), "kind": "logical"]) { answer.value = $0 }
+        board.control?.begin("PrepareForSleep", ["start": .bool(start), "kind": "logical"]) { answer.value = $0 }
         try wait(10, for: start ? "all apps being ready for sleep" : "an answer to the wake") { answer.value != nil }
         guard case .reply(let reply, _)? = answer.value else {
-            throw .failed("the demo failed: curfewd refused the sleep")
+            throw board.failure("curfewd refused the sleep")
         }
         let killed = reply["killed"]?.arrayValue?.compactMap(\.stringValue) ?? []
         return (reply["sleepId"]?.intValue ?? 0, killed, Clocks.monotonic)
@@ -96,7 +55,6 @@ final class DemoPlay {
 
     private func hear(_ change: MonitorChange) {
         switch change.kind {
-        case "synchronized": isSynchronized = true
         case "device":
             let next = DeviceRecord(change.detail)
             if let text = MonitorView.changes(from: device, to: next), device != nil {
@@ -163,13 +121,12 @@ final class DemoPlay {
 
     // MARK: The end
 
-    /// Ends the daemon, and with it its apps. A demo that failed does not wait for handlers to return.
-    func end(failed: Bool = false) {
-        if failed { story.isOver = true }
-        daemon.askToEnd()
-        let patience: Int64 = failed ? 500_000_000 : 8_000_000_000
-        if !session.loop.run(until: Clocks.monotonic + patience, { daemon.hasEnded }) { daemon.kill() }
-        control = nil
-        monitor = nil
+    /// Ends the daemon, and with it its apps.
+    func end() { board.end(patience: 8) }
+
+    /// A demo that failed does not wait for handlers to return, and tells nothing more.
+    func abandon(_ error: CommandFailure) -> CommandFailure {
+        story.isOver = true
+        return board.abandon(error)
     }
 }

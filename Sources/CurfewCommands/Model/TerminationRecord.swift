@@ -48,6 +48,17 @@ struct TerminationRecord: Equatable {
         return String(explanation[..<colon])
     }
 
+    /// It had a certain time for something: for a handler, or for its background tasks.
+    var isTimed: Bool { event != nil || namespace == "backgroundTask" }
+
+    /// It was ended for what it did, or did not do.
+    var isKill: Bool {
+        switch namespace {
+        case "watchdog", "backgroundTask", "jetsam", "thermal", "lockHeldInSuspension": true
+        default: false
+        }
+    }
+
     /// It ended as its own, an operator's or the board's wish.
     var isOrderly: Bool {
         switch namespace {
@@ -60,7 +71,7 @@ struct TerminationRecord: Equatable {
     /// "scene-update: DidEnterBackground did not return within 2 s (watchdog 0x8badf00d)".
     var reason: String {
         switch namespace {
-        case "watchdog": "\(explanation) (watchdog \(code))"
+        case "watchdog", "backgroundTask": "\(explanation) (\(namespace) \(code))"
         case "crash": "crash: \(signal)"
         case "exit": explanation
         default: "\(explanation) (\(namespace))"
@@ -70,7 +81,7 @@ struct TerminationRecord: Equatable {
     /// What happened, from its verb on: "killed: …", "crashed: …", "ended: …".
     var sentence: String {
         switch namespace {
-        case "watchdog": "killed: \(reason)"
+        case _ where isKill: "killed: \(reason)"
         case "crash": "crashed: \(signal)"
         default: "ended: \(reason)"
         }

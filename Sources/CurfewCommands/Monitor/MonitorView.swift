@@ -1,6 +1,8 @@
 /// Turns states, as they come, into what has changed.
 struct MonitorView {
     private var apps: [String: AppRecord] = [:]
+    /// By identifier, while they are held.
+    private var tasks: [Int64: BackgroundTaskRecord] = [:]
     private var device: DeviceRecord?
     private var isSynchronized = false
     /// The column of apps grows with the longest name.
@@ -28,6 +30,12 @@ struct MonitorView {
             let next = AppRecord(change.detail)
             defer { apps[next.name] = next }
             return Self.changes(from: apps[next.name], to: next).map { (next.name, $0, next.tone) }
+        case "task":
+            let next = BackgroundTaskRecord(change.detail)
+            let old = tasks.updateValue(next, forKey: next.identifier)
+            if next.ended != nil { tasks[next.identifier] = nil }
+            let tone: Tone = next.ended == "expired" ? .bad : .accent
+            return Self.changes(from: old, to: next, isNew: isSynchronized).map { (next.app, $0, tone) }
         case "termination":
             let end = TerminationRecord(change.detail)
             let report = end.report.map { " (report \($0))" } ?? ""
@@ -55,6 +63,22 @@ struct MonitorView {
             parts.append(says)
         }
         return parts.isEmpty ? nil : parts.joined(separator: "; ")
+    }
+
+    /// "begins task “upload” (12), 30 s left", "task “upload” (12) ended after 3 s". isNew: it has just begun if it was
+    /// not known before.
+    static func changes(from old: BackgroundTaskRecord?, to new: BackgroundTaskRecord, isNew: Bool) -> String? {
+        let task = "task \(new.title)"
+        if let ending = new.ending { return "\(task) \(ending)" }
+        guard let old else {
+            let parts = [
+                isNew ? "begins \(task)" : "holds \(task) for \(Amounts.duration(new.secondsHeld))",
+                new.keepAwake ? "keep-awake" : nil, new.timeRemaining.map { Amounts.duration($0) + " left" },
+            ]
+            return parts.compactMap { $0 }.joined(separator: ", ")
+        }
+        if new == old || new.timeRemaining == nil && old.timeRemaining == nil { return nil }
+        return "\(task): " + (new.timeRemaining.map { Amounts.duration($0) + " left" } ?? "no limit any more")
     }
 
     private static func transition(_ old: String, _ new: String) -> String {

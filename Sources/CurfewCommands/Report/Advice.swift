@@ -16,7 +16,7 @@ struct Advice {
         case "exit": report.number == 0 ? [] : ["See what it wrote before: \(lookAtOutput)", restarting]
         case "launchFailure": launchFailure
         case "lockHeldInSuspension": ["Release file locks in DidEnterBackground, before the app is suspended."]
-        case "backgroundTask": ["End every background task in its expiration handler at the latest."]
+        case "backgroundTask": budget
         case "unknown":
             ["curfewd was not running when it ended, so nobody knows why; what it wrote may tell: \(lookAtOutput)"]
         default: []
@@ -66,6 +66,32 @@ struct Advice {
         let more = Int((had * 2).rounded(.up))
         return
             "If it needs longer by design, raise its allowance in \(file): [allowances] \(handler.key) = \"\(more)s\""
+    }
+
+    /// Background time that ran out.
+    private var budget: [String] {
+        if let name = report.app.suffix(after: "task-") {
+            let had = report.timeAllowance.map { Int(($0 * 2).rounded(.up)) } ?? 1200
+            return [
+                "It got SIGTERM shortly before: have it save its progress then, so that the next run can go on.",
+                "If it needs longer by design: \(tool) run --name \(name) --budget \(had)s -- …", lookFirst,
+            ]
+        }
+        var points = [
+            "End each task as soon as its work is done, and in its expiration handler (BackgroundTaskWillExpire) at "
+                + "the latest: there, stop the work, save how far it got, end the task.",
+            "Do the work in chunks that can be taken up again, so that a run that is cut short is not lost.", lookFirst,
+        ]
+        // What the model grants an app that held no task when it left the front.
+        if report.timeAllowance == 30 {
+            points.append(
+                "Begin the task before DidEnterBackground has returned: then there is the whole task-budget for it; "
+                    + "a task that is begun later has what is left of 30 s.")
+        }
+        let more = Int(max(600, (report.timeAllowance ?? 600) * 2).rounded(.up))
+        return points + [
+            "If it needs longer by design, raise its budget in \(file): [background] task-budget = \"\(more)s\""
+        ]
     }
 
     private var sleepLimit: [String] {

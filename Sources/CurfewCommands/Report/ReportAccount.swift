@@ -1,5 +1,3 @@
-internal import Lifecycle
-
 /// One end of an app, told so that a stranger understands it.
 struct ReportAccount {
     let report: TerminationRecord
@@ -38,6 +36,8 @@ struct ReportAccount {
             case "liveness": return "\(app) was killed: it gave no sign of life (\(report.code))"
             default: return "\(app) was killed by its watchdog (\(report.code))"
             }
+        case "backgroundTask":
+            return "\(app) was killed: its background time ran out while it still held a task (\(report.code))"
         case "crash": return "\(app) crashed: \(report.signal)"
         case "exit":
             return report.number == 0
@@ -58,19 +58,25 @@ struct ReportAccount {
         facts.add("During", report.sleepId.map { "sleep \($0), as the board got ready for it or slept" })
         facts.add("What", report.explanation.isEmpty ? nil : report.explanation)
         facts.add("Handler", report.event.map { event in handlerMeaning(event).map { "\(event): \($0)" } ?? event })
-        facts.add("Allowed", report.event == nil ? nil : report.timeAllowance.map { Amounts.duration($0) })
-        facts.add("Took", report.event == nil ? nil : took)
+        facts.add("Allowed", report.isTimed ? allowed : nil)
+        facts.add("Took", report.isTimed ? took : nil)
         facts.add("CPU time", cpu)
         facts.add(
-            "Had run for", (report.uptime ?? (report.event == nil ? report.wallSeconds : nil)).map(Amounts.duration))
+            "Had run for", (report.uptime ?? (report.isTimed ? nil : report.wallSeconds)).map(Amounts.duration))
         facts.add("Scene phase", report.scenePhase)
         facts.add("Reason", "\(report.namespace), code \(report.code)")
         return facts
     }
 
+    private var allowed: String? {
+        guard let allowance = report.timeAllowance else { return nil }
+        let isBudget = report.namespace == "backgroundTask"
+        return Amounts.duration(allowance) + (isBudget ? " of background time, for all its tasks together" : "")
+    }
+
     private var took: String? {
         guard let wall = report.wallSeconds else { return nil }
-        guard report.namespace == "watchdog" else { return Amounts.duration(wall) }
+        guard report.isKill else { return Amounts.duration(wall) }
         let exact = wall < 60 ? Amounts.fixed(wall, 3) + " s" : Amounts.duration(wall)
         return exact + ", then all its processes were killed"
     }
@@ -78,9 +84,10 @@ struct ReportAccount {
     private var cpu: String? {
         guard let cpu = report.cpuSeconds else { return nil }
         let total = "\(Amounts.duration(cpu)) in its whole run"
+        let span = report.namespace == "backgroundTask" ? "its background time" : "the handler"
         switch load {
-        case .waiting: return "\(total): in the handler it was waiting for something, not computing"
-        case .computing: return "\(total): in the handler it was busy computing"
+        case .waiting: return "\(total): in \(span) it was waiting for something, not computing"
+        case .computing: return "\(total): in \(span) it was busy computing"
         case .unclear: return total
         }
     }
@@ -89,7 +96,7 @@ struct ReportAccount {
 
     /// Hung or busy? CPU time is known for the whole run only; sometimes that says enough.
     var load: Load {
-        guard let cpu = report.cpuSeconds, let wall = report.wallSeconds, report.event != nil, wall > 0.05 else {
+        guard let cpu = report.cpuSeconds, let wall = report.wallSeconds, report.isTimed, wall > 0.05 else {
             return .unclear
         }
         if cpu < 0.25 * wall { return .waiting }
@@ -99,14 +106,15 @@ struct ReportAccount {
     }
 
     private func handlerMeaning(_ event: String) -> String? {
-        switch Handler.allCases.first(where: { $0.method == event }) {
-        case .didFinishLaunching?: "called when its process has been started"
-        case .didBecomeActive?: "called when it has come to the front"
-        case .willResignActive?: "called when it is about to leave the front"
-        case .didEnterBackground?: "called when it has left the front, to save what must not be lost"
-        case .willEnterForeground?: "called when it is about to come back to the front"
-        case .willTerminate?: "called when it is about to be ended"
-        case nil: nil
+        switch event {
+        case "DidFinishLaunching": "called when its process has been started"
+        case "DidBecomeActive": "called when it has come to the front"
+        case "WillResignActive": "called when it is about to leave the front"
+        case "DidEnterBackground": "called when it has left the front, to save what must not be lost"
+        case "WillEnterForeground": "called when it is about to come back to the front"
+        case "WillTerminate": "called when it is about to be ended"
+        case "BackgroundTaskWillExpire": "called when a task's time is about to run out, to end that task"
+        default: nil
         }
     }
 }

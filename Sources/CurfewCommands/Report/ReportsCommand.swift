@@ -41,8 +41,8 @@ struct ReportsCommand: SessionCommand {
             table.add([
                 Table.Cell(report.report ?? "-"), Table.Cell(report.time?.date ?? "-"), Table.Cell(report.app, .bold),
                 Table.Cell(report.sleepId.map { "\($0)" } ?? "-"),
-                Table.Cell(report.event == nil ? "-" : report.wallSeconds.map { Amounts.duration($0) } ?? "-"),
-                Table.Cell(report.reason, report.isOrderly ? .dim : report.namespace == "watchdog" ? .bad : .caution),
+                Table.Cell(report.isTimed ? report.wallSeconds.map { Amounts.duration($0) } ?? "-" : "-"),
+                Table.Cell(report.reason, report.isOrderly ? .dim : report.isKill ? .bad : .caution),
             ])
         }
         return table

@@ -43,7 +43,7 @@ struct KnownReports {
         func ofApp(_ reports: [TerminationRecord]) -> [TerminationRecord] {
             reports.filter { app == nil || $0.app == app }
         }
-        let control: ControlConnection
+        let control: DaemonConnection
         do throws(CommandFailure) {
             control = try session.control()
         } catch {

@@ -1,6 +1,7 @@
 /// What `curfew status APP` shows.
 struct AppView {
     let app: AppRecord
+    let tasks: [BackgroundTaskRecord]
     let log: LastLines
     let root: String
     let now: LocalTime
@@ -16,6 +17,10 @@ struct AppView {
             return lines
         }
         lines += facts.lines(style, width: width)
+        if !tasks.isEmpty {
+            let table = TaskTable(tasks, showsApp: false).lines(style, width: width.map { max(20, $0 - 2) })
+            lines += ["", style.paint("Background tasks:", .dim)] + table.map { "  " + $0 }
+        }
         if let end = app.lastTermination { lines += [""] + ending(end).lines(style, width: width) }
         if !log.lines.isEmpty {
             lines += ["", style.paint(log.title, .dim)]
@@ -55,7 +60,7 @@ struct AppView {
 extension TerminationRecord {
     /// "had 2 s, took 2.01 s".
     var timing: String? {
-        guard event != nil, let wallSeconds else { return nil }
+        guard isTimed, let wallSeconds else { return nil }
         let had = timeAllowance.map { "had \(Amounts.duration($0)), " } ?? ""
         return "\(had)took \(Amounts.duration(wallSeconds))"
     }

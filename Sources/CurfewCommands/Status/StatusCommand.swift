@@ -15,18 +15,16 @@ struct StatusCommand: SessionCommand {
 
     func run(_ session: Session) throws(CommandFailure) {
         if let app { return try describe(app, session) }
-        let control = try session.control()
-        let device: JSON
-        let apps: JSON
-        do throws(VarlinkError) {
-            device = try control.call("DescribeDevice")["device"] ?? .null
-            apps = try control.call("List")["apps"] ?? []
-        } catch {
-            throw .of(error, app: nil, doing: "described", session: session)
+        let state = try Snapshot.take(session)
+        if session.isJSON {
+            let object: JSONObject = [
+                "device": state.device, "apps": .array(state.apps), "tasks": .array(state.tasks),
+            ]
+            return session.say(JSON.object(object).prettyText())
         }
-        if session.isJSON { return session.say(JSON.object(["device": device, "apps": apps]).prettyText()) }
         let view = StatusView(
-            device: DeviceRecord(device), apps: (apps.arrayValue ?? []).map { AppRecord($0) }, root: session.root,
+            device: DeviceRecord(state.device), apps: state.apps.map { AppRecord($0) },
+            tasks: state.tasks.map { BackgroundTaskRecord($0) }, root: session.root,
             now: LocalTime(milliseconds: Clocks.realtime / 1_000_000))
         for line in view.lines(session.style, width: session.console.width) { session.say(line) }
     }
@@ -47,7 +45,8 @@ struct StatusCommand: SessionCommand {
             return session.say(JSON.object(object).prettyText())
         }
         let now = LocalTime(milliseconds: Clocks.realtime / 1_000_000)
-        let view = AppView(app: app, log: log, root: session.root, now: now)
+        let tasks = (reply["tasks"]?.arrayValue ?? []).map { BackgroundTaskRecord($0) }
+        let view = AppView(app: app, tasks: tasks, log: log, root: session.root, now: now)
         for line in view.lines(session.style, width: session.console.width) { session.say(line) }
     }
 }

@@ -25,6 +25,11 @@ struct Style {
 }
 
 extension String {
+    /// What follows a prefix; nil where there is another one.
+    func suffix(after prefix: String) -> String? {
+        hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
+    }
+
     /// Without characters that would move a terminal's cursor or change its colours: what apps say is shown, not
     /// obeyed.
     var printable: String {

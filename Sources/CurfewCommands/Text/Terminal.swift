@@ -5,6 +5,9 @@ internal import Glibc
 enum Terminal {
     static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
+    /// Whether we are in the foreground of a terminal: its keys mean us, and all of our process group.
+    static var isOurs: Bool { (0...2).contains { tcgetpgrp($0) == getpgrp() } }
+
     /// Colour is for terminals that can show it and users who want it: https://no-color.org
     static func showsColour(_ descriptor: Int32) -> Bool {
         guard isTerminal(descriptor), variable("TERM") != "dumb" else { return false }

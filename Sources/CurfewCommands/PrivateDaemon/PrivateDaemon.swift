@@ -1,8 +1,8 @@
 internal import CLinux
 internal import SystemCalls
 
-/// The demo's private curfewd.
-final class DemoDaemon {
+/// A curfewd of a command's own.
+final class PrivateDaemon {
     private let program: Program
     private let loop: DescriptorLoop
     private let errors: FileDescriptor
@@ -24,7 +24,7 @@ final class DemoDaemon {
         if access(beside, X_OK) == 0 { return beside }
         if let found = Program.find("curfewd") { return found }
         throw .failed(
-            "there is no curfewd beside \(tool) or in PATH; build it (deploy/build), or name it: CURFEWD=… curfew demo")
+            "there is no curfewd beside \(tool) or in PATH; build it (deploy/build), or name it: CURFEWD=… curfew …")
     }
 
     private static func absolute(_ path: String) -> String? {
@@ -33,17 +33,17 @@ final class DemoDaemon {
         return String(cString: resolved)
     }
 
-    init(_ path: String, _ stage: DemoStage, _ loop: DescriptorLoop) throws(SystemError) {
+    init(_ path: String, _ root: PrivateRoot, _ options: [String], _ loop: DescriptorLoop) throws(SystemError) {
         self.loop = loop
         var ends: [Int32] = [-1, -1]
         guard linux_pipe_cloexec(&ends) == 0 else { throw SystemError("pipe") }
         errors = FileDescriptor(owning: ends[0])
         let writer = FileDescriptor(owning: ends[1])
-        var arguments = [path, "--root", stage.root]
-        if let group = stage.controlGroup { arguments += ["--cgroup", group] }
+        var arguments = [path, "--root", root.path] + options
+        if let group = root.controlGroup { arguments += ["--cgroup", group] }
         let environment = [
             "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "SWIFT_BACKTRACE=enable=no",
-            "DBUS_SYSTEM_BUS_ADDRESS=unix:path=\(stage.root)/no-bus",
+            "DBUS_SYSTEM_BUS_ADDRESS=unix:path=\(root.path)/no-bus",
         ]
         program = try Program(arguments, environment: environment, output: nil, error: writer.rawValue)
         writer.close()

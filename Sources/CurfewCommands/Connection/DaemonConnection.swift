@@ -2,12 +2,14 @@ internal import CLinux
 internal import SystemCalls
 internal import Varlink
 
-/// The way to the daemon: `io.curfew.Control` on its socket.
-final class ControlConnection {
+/// The way to the daemon: one of its interfaces on that interface's socket.
+final class DaemonConnection {
     /// A daemon that answers nothing at all for so long is stuck, whatever was asked.
     static let patience: Int64 = 10_000_000_000
 
     let path: String
+    /// Whose methods `begin` and `call` mean.
+    private let interface: String
     private let connection: Connection
     private let loop: DescriptorLoop
     private var source: DescriptorLoop.Source?
@@ -15,8 +17,14 @@ final class ControlConnection {
 
     static func socketPath(root: String) -> String { root + "/run/curfew/io.curfew.Control" }
 
-    static func connect(root: String, loop: DescriptorLoop) throws(CommandFailure) -> ControlConnection {
-        let path = socketPath(root: root)
+    /// To io.curfew.Control.
+    static func connect(root: String, loop: DescriptorLoop) throws(CommandFailure) -> DaemonConnection {
+        try connect(to: ControlInterface.name, at: socketPath(root: root), root: root, loop: loop)
+    }
+
+    static func connect(to interface: String, at path: String, root: String, loop: DescriptorLoop)
+        throws(CommandFailure) -> DaemonConnection
+    {
         let number = linux_unix_socket()
         guard number >= 0 else { throw .failed(SystemError("socket").text) }
         let socket = FileDescriptor(owning: number)
@@ -25,11 +33,14 @@ final class ControlConnection {
             let errno = Errno.current
             if errno != .interrupted { throw connectFailure(errno, path, root: root) }
         }
-        return ControlConnection(socket, path, loop)
+        return DaemonConnection(socket, interface, path, loop)
     }
 
-    private init(_ socket: consuming FileDescriptor, _ path: String, _ loop: DescriptorLoop) {
+    private init(
+        _ socket: consuming FileDescriptor, _ interface: String, _ path: String, _ loop: DescriptorLoop
+    ) {
         self.path = path
+        self.interface = interface
         self.loop = loop
         let connection = Connection(owning: socket, role: .client)
         self.connection = connection
@@ -53,17 +64,18 @@ final class ControlConnection {
         connection.close()
     }
 
-    /// Begins a call of the Control interface; the handler gets every reply.
+    /// Begins a call; the handler gets every reply. interface: another one on the same socket.
     func begin(
-        _ method: String, _ parameters: JSONObject = [:], more: Bool = false, _ handler: @escaping (Response) -> Void
+        _ method: String, _ parameters: JSONObject = [:], of interface: String? = nil, more: Bool = false,
+        _ handler: @escaping (Response) -> Void
     ) {
-        let call = Call("io.curfew.Control." + method, parameters, more: more)
+        let call = Call("\(interface ?? self.interface).\(method)", parameters, more: more)
         if !connection.call(call, handler) { handler(.connectionClosed) }
     }
 
     /// Calls and waits for the reply. timeout: nanoseconds. `whileWaiting` is called once, after a second.
     func call(
-        _ method: String, _ parameters: JSONObject = [:], timeout: Int64? = ControlConnection.patience,
+        _ method: String, _ parameters: JSONObject = [:], timeout: Int64? = DaemonConnection.patience,
         whileWaiting: (() -> Void)? = nil
     ) throws(VarlinkError) -> JSONObject {
         let response = Reference<Response?>(nil)

@@ -1,11 +1,13 @@
 internal import SystemCalls
 internal import Varlink
 
-/// Tells the demo: chapters, and under them what happened when, and to whom.
-final class DemoStory {
-    private let console: Console
-    private let isJSON: Bool
-    let start = Clocks.monotonic
+/// Tells what happens on a private board: chapters, and under them what happened when, and to whom.
+final class Story {
+    let console: Console
+    let isJSON: Bool
+    private let start = Clocks.monotonic
+    /// Time that passed at once, in seconds.
+    var skipped = 0.0
     /// Nothing more is told.
     var isOver = false
 
@@ -14,9 +16,9 @@ final class DemoStory {
         isJSON = session.isJSON
     }
 
-    private var style: Style { console.outputStyle }
-    /// Seconds since the demo began.
-    var elapsed: Double { Double(Clocks.monotonic - start) / 1e9 }
+    var style: Style { console.outputStyle }
+    /// Seconds since it began.
+    var elapsed: Double { Double(Clocks.monotonic - start) / 1e9 + skipped }
 
     func chapter(_ title: String, _ explanation: String = "") {
         if isJSON { return write(["chapter": .string(title), "text": .string(explanation)]) }
@@ -51,38 +53,17 @@ final class DemoStory {
         for line in lines { console.output(line.isEmpty ? "\n" : "  " + line + "\n") }
     }
 
-    func verdict(_ checks: [DemoCheck]) {
-        if isJSON {
-            let problems = checks.filter { !$0.holds }.map { JSON.string($0.text) }
-            return write(["ok": .bool(problems.isEmpty), "problems": .array(problems)])
-        }
-        for check in checks {
-            let mark = check.holds ? style.paint("yes", .good) : style.paint("NO ", .bad)
-            console.output("  \(mark)  \(check.text.printable)\n")
-        }
-    }
-
     private func line(_ subject: String, _ text: String) {
         guard !isOver else { return }
         let time = Amounts.fixed(elapsed, 2).padded(6, toRight: true)
         console.output("\(style.paint(time + " s", .dim))  \(style.paint(subject.padded(7), .bold))  \(text)\n")
     }
 
-    private func write(_ object: JSONObject) {
+    /// With --json: an object a line.
+    func write(_ object: JSONObject) {
         guard !isOver else { return }
         var timed = object
         timed["time"] = .number((elapsed * 1000).rounded() / 1000)
         console.output(JSON.object(timed).line + "\n")
-    }
-}
-
-/// Something the demo has shown, or failed to show.
-struct DemoCheck: Equatable {
-    let text: String
-    let holds: Bool
-
-    init(_ text: String, _ holds: Bool) {
-        self.text = text
-        self.holds = holds
     }
 }

@@ -1,0 +1,44 @@
+internal import Varlink
+
+/// The state of everything at one moment: the first block of `Monitor`, so that one call is enough for all of it.
+struct Snapshot {
+    private(set) var device: JSON = .null
+    private(set) var apps: [JSON] = []
+    private(set) var tasks: [JSON] = []
+
+    /// The connection it takes is of no further use.
+    static func take(_ session: Session) throws(CommandFailure) -> Snapshot {
+        let control = try session.control()
+        defer { session.disconnect() }
+        let snapshot = Reference(Snapshot())
+        let outcome = Reference<Outcome?>(nil)
+        control.begin("Monitor", more: true) { [weak control] response in
+            guard outcome.value == nil else { return }
+            switch response {
+            case .reply(let reply, let continues):
+                let change = MonitorChange(reply)
+                switch change.kind {
+                case "device": snapshot.value.device = change.detail
+                case "app": snapshot.value.apps.append(change.detail)
+                case "task": snapshot.value.tasks.append(change.detail)
+                case "synchronized": outcome.value = .complete
+                default: break
+                }
+                if !continues, outcome.value == nil { outcome.value = .failed(.closed) }
+            case .error(let name, let parameters): outcome.value = .failed(.error(name: name, parameters: parameters))
+            case .connectionClosed: outcome.value = .failed(control?.lost ?? .closed)
+            }
+        }
+        let isOver = session.loop.run(patience: DaemonConnection.patience) { outcome.value != nil }
+        switch outcome.value {
+        case .complete?: return snapshot.value
+        case .failed(let error)?: throw .of(error, app: nil, doing: "described", session: session)
+        case nil: throw .of(isOver ? .closed : .timedOut, app: nil, doing: "described", session: session)
+        }
+    }
+
+    private enum Outcome {
+        case complete
+        case failed(VarlinkError)
+    }
+}

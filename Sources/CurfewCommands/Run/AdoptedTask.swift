@@ -1,0 +1,95 @@
+internal import CLinux
+internal import Configuration
+internal import SystemCalls
+internal import Varlink
+
+/// A command as a task of its own, `task-NAME`, that the daemon takes over from the tool.
+final class AdoptedTask {
+    static let prefix = "task-"
+    /// What an app's name leaves for it.
+    static let nameLimit = 63 - prefix.utf8.count
+    /// How long the daemon's word on an end may take.
+    private static let patience: Int64 = 2_000_000_000
+
+    private let session: Session
+    private let command: TaskCommand
+    private let wish: TaskWish
+    private let name: String
+    private var app: String { Self.prefix + name }
+
+    private var isSynchronized = false
+    private var isLost = false
+    /// The daemon has recorded the end of the task.
+    private var termination: TerminationRecord?
+    /// Its time was about to run out, and it was told so by SIGTERM; or it ran out.
+    private var hasExpired = false
+    private var hasBegun = false
+
+    init(_ wish: TaskWish, _ command: TaskCommand, _ session: Session) throws(CommandFailure) {
+        self.session = session
+        self.command = command
+        self.wish = wish
+        name = wish.name ?? command.plainName
+        guard AppName.isWellFormed(Self.prefix + name) else {
+            let fitting = TaskCommand.plain(name)
+            throw CommandFailure(
+                code: .usage,
+                text: "the name of a task of its own is 1 to \(Self.nameLimit) of the characters a-z, 0-9 and -: "
+                    + "--name \(fitting)")
+        }
+    }
+
+    /// Runs the command until its end, or that of its budget; the exit code.
+    func perform() throws(CommandFailure) -> Int32 {
+        let control = try session.control()
+        let monitor = try watch()
+        defer { withExtendedLifetime(monitor) {} }
+        let run = try CommandRun(command, mayHeadGroup: false, session.loop)
+        do throws(VarlinkError) {
+            _ = try control.call(
+                "AdoptTask",
+                [
+                    "name": .string(name), "processIdentifier": .integer(Int64(run.child.pid)),
+                    "keepAwake": wish.keepAwake ? true : .null, "budget": JSON(wish.budget),
+                ])
+        } catch {
+            throw .of(error, app: app, doing: "run", session: session)
+        }
+        try run.go()
+        run.wait()
+        let end = run.finish()
+        _ = session.loop.run(patience: Self.patience) { termination != nil || isLost }
+        guard hasExpired || termination?.namespace == "backgroundTask" else { return end.exitCode }
+        let report = termination?.report.map { " (\(session.tool) report \($0))" } ?? ""
+        let more = "give it more with --budget"
+        throw CommandFailure(code: .timeIsOver, text: "the budget of \(app) ran out, so it was ended; \(more)\(report)")
+    }
+
+    /// Listens for the end of the task, from before its begin.
+    private func watch() throws(CommandFailure) -> DaemonConnection {
+        let monitor = try DaemonConnection.connect(root: session.root, loop: session.loop)
+        monitor.begin("Monitor", more: true) { [weak self] response in
+            switch response {
+            case .reply(let reply, _): self?.hear(MonitorChange(reply))
+            case .error, .connectionClosed: self?.isLost = true
+            }
+        }
+        let isAnswered = session.loop.run(patience: DaemonConnection.patience) { isSynchronized || isLost }
+        if !isSynchronized { throw .of(isAnswered ? .closed : .timedOut, app: nil, doing: "watched", session: session) }
+        return monitor
+    }
+
+    private func hear(_ change: MonitorChange) {
+        switch change.kind {
+        case "synchronized": isSynchronized = true
+        // An older task of the same name may be known from before.
+        case "termination" where isSynchronized && change.app == app: termination = TerminationRecord(change.detail)
+        case "task" where isSynchronized && change.app == app:
+            let ended = BackgroundTaskRecord(change.detail).ended
+            // Between its begin and its end there is only one thing to say of a task: that its time runs out.
+            if ended == "expired" || ended == nil && hasBegun { hasExpired = true }
+            hasBegun = true
+        default: break
+        }
+    }
+}

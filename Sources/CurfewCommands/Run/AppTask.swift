@@ -1,0 +1,123 @@
+internal import CLinux
+internal import SystemCalls
+internal import Varlink
+
+/// A command as a background task of the app that it is called in.
+final class AppTask {
+    private static let nameLimit = 255
+
+    private let session: Session
+    private let command: TaskCommand
+    private let socket: String
+    private let connection: DaemonConnection
+    private var identifier: Int64?
+    /// The task's time is about to run out: what is left, in seconds, and when that was said.
+    private var warning: (left: Double, at: Int64)?
+    private var failure: VarlinkError?
+
+    /// Asks for the task; nil when nobody takes us for an app.
+    static func begin(_ wish: TaskWish, _ command: TaskCommand, _ session: Session) throws(CommandFailure) -> AppTask? {
+        guard let socket = session.variable("CURFEW_SOCKET"), !socket.isEmpty,
+            !(session.variable("CURFEW_APP") ?? "").isEmpty
+        else { return nil }
+        let name = wish.name ?? command.name
+        guard name.utf8.count <= nameLimit, name == name.printable else {
+            throw CommandFailure(
+                code: .usage, text: "a task's name has \(nameLimit) bytes at most, and no control characters")
+        }
+        let connection = try DaemonConnection.connect(
+            to: ApplicationInterface.name, at: socket, root: "", loop: session.loop)
+        let task = AppTask(session, command, socket, connection)
+        return try task.begin(name, wish) ? task : nil
+    }
+
+    private init(_ session: Session, _ command: TaskCommand, _ socket: String, _ connection: DaemonConnection) {
+        self.session = session
+        self.command = command
+        self.socket = socket
+        self.connection = connection
+    }
+
+    /// False: we are no app's process.
+    private func begin(_ name: String, _ wish: TaskWish) throws(CommandFailure) -> Bool {
+        // With our own pid: the task does not outlive us, whatever ends us.
+        let parameters: JSONObject = [
+            "name": .string(name), "keepAwake": wish.keepAwake ? true : .null,
+            "processIdentifier": .integer(Int64(getpid())), "timeAllowed": JSON(wish.budget),
+        ]
+        connection.begin("BeginBackgroundTask", parameters, more: true) { [weak self] in self?.hear($0) }
+        let isAnswered = session.loop.run(patience: DaemonConnection.patience) { identifier != nil || failure != nil }
+        switch failure {
+        case .error(name: ApplicationInterface.name + ".NotAnApp", parameters: _)? where identifier == nil:
+            return false
+        case let error? where identifier == nil: throw refusal(error)
+        default:
+            if !isAnswered { throw refusal(.timedOut) }
+            return true
+        }
+    }
+
+    private func hear(_ response: Response) {
+        switch response {
+        case .reply(let reply, _) where identifier == nil: identifier = reply["identifier"]?.intValue ?? 0
+        case .reply(let reply, _): warning = (reply["timeRemaining"]?.doubleValue ?? 0, Clocks.monotonic)
+        case .error(let name, let parameters): failure = .error(name: name, parameters: parameters)
+        case .connectionClosed: failure = failure ?? connection.lost
+        }
+    }
+
+    private func refusal(_ error: VarlinkError) -> CommandFailure {
+        guard case .error(let name, let parameters) = error else {
+            return .of(error, app: command.name, doing: "run", session: session)
+        }
+        switch name {
+        case ApplicationInterface.name + ".BackgroundTimeDenied":
+            let reason = parameters["reason"]?.stringValue ?? "no reason given"
+            return .failed("\(command.name) was not run: no background time for it: \(reason)".printable)
+        case ApplicationInterface.name + ".TooManyBackgroundTasks":
+            let limit = parameters["limit"]?.intValue.map { "\($0)" } ?? "all it may"
+            return .failed("\(command.name) was not run: the app holds \(limit) background tasks already; end some")
+        default: return .of(error, app: command.name, doing: "run", session: session)
+        }
+    }
+
+    /// Runs the command until its end, or that of its time; the exit code.
+    func perform() throws(CommandFailure) -> Int32 {
+        defer { end() }
+        let run = try CommandRun(command, mayHeadGroup: true, session.loop)
+        try run.go()
+        run.wait { warning != nil || failure != nil }
+        if failure != nil, warning == nil, !run.hasEnded {
+            session.console.error(
+                "curfew: curfewd has ended; \(command.name) goes on, and nobody says when its time runs out\n")
+            run.wait()
+        }
+        guard !run.hasEnded, let warning else { return run.finish().exitCode }
+        expire(run, warning.left, warning.at)
+        throw CommandFailure(
+            code: .timeIsOver,
+            text: "the background time of \(command.name) ran out, so it was ended; curfew tasks shows what apps have "
+                + "left, and curfew-app(5) how to ask for more (task-budget)")
+    }
+
+    /// SIGTERM now, and SIGKILL before its app would be killed for it.
+    private func expire(_ run: CommandRun, _ left: Double, _ at: Int64) {
+        run.child.signal(SIGTERM)
+        let margin = min(0.5, left / 10)
+        run.wait(until: at + Int64((left - margin) * 1e9))
+        // What it leaves of its group has no more time either.
+        run.child.signal(SIGKILL)
+        _ = run.finish()
+    }
+
+    /// On a connection of its own: the other one waits for the last word on the task.
+    private func end() {
+        guard let identifier,
+            let connection = try? DaemonConnection.connect(
+                to: ApplicationInterface.name, at: socket, root: "", loop: session.loop)
+        else { return }
+        // It may have ended by itself, or with its time.
+        _ = try? connection.call(
+            "EndBackgroundTask", ["identifier": .integer(identifier)], timeout: 2_000_000_000)
+    }
+}

@@ -1,0 +1,199 @@
+import Foundation
+import Testing
+import Varlink
+
+@testable import CurfewCommands
+
+/// What a played daemon was asked, in order.
+final class Heard: @unchecked Sendable {
+    private let lock = NSLock()
+    private var calls: [(method: String, parameters: JSONObject)] = []
+
+    func add(_ method: String, _ parameters: JSONObject) {
+        lock.lock()
+        calls.append((method, parameters))
+        lock.unlock()
+    }
+
+    var methods: [String] { lock.withLock { calls.map(\.method) } }
+    func parameters(of method: String) -> JSONObject? {
+        lock.withLock { calls.last { $0.method == method }?.parameters }
+    }
+}
+
+@Suite struct RunTests {
+    private static let begun: JSONObject = ["identifier": 7, "timeRemaining": .null]
+
+    private func app(_ heard: Heard, _ answer: PlayedDaemon.Answer) throws -> PlayedDaemon {
+        try PlayedDaemon { method, parameters in
+            heard.add(method, parameters)
+            return method == "BeginBackgroundTask" ? answer : .reply([:])
+        }
+    }
+
+    private func device(_ heard: Heard, then changes: [JSONObject] = []) throws -> PlayedDaemon {
+        try PlayedDaemon { method, parameters in
+            heard.add(method, parameters)
+            return method == "Monitor" ? .state(apps: [], then: changes) : .reply(["identifier": 7])
+        }
+    }
+
+    // MARK: Inside an app
+
+    @Test(arguments: [("exit 0", Int32(0)), ("exit 3", 3), ("kill -TERM $$", 143), ("kill -KILL $$", 137)])
+    func theExitCodeIsTheCommands(_ script: String, _ code: Int32) throws {
+        let heard = Heard()
+        let daemon = try app(heard, .open(Self.begun))
+        let outcome = daemon.runInside("run", "--", "sh", "-c", script)
+        #expect(outcome.code == code && outcome.output == "" && outcome.error == "")
+        #expect(heard.methods == ["BeginBackgroundTask", "EndBackgroundTask"])
+        #expect(heard.parameters(of: "EndBackgroundTask") == ["identifier": 7])
+    }
+
+    @Test func theTaskIsAskedForAsTheOptionsSay() throws {
+        let heard = Heard()
+        let daemon = try app(heard, .open(Self.begun))
+        #expect(daemon.runInside("run", "--", "/bin/true").code == 0)
+        let pid = JSON.integer(Int64(getpid()))
+        #expect(
+            heard.parameters(of: "BeginBackgroundTask")
+                == ["name": "true", "keepAwake": .null, "processIdentifier": pid, "timeAllowed": .null])
+        #expect(
+            daemon.runInside("run", "--name", "a b", "--keep-awake", "--budget", "1min 30s", "--", "true").code == 0)
+        #expect(
+            heard.parameters(of: "BeginBackgroundTask")
+                == ["name": "a b", "keepAwake": true, "processIdentifier": pid, "timeAllowed": 90.0])
+    }
+
+    @Test func whenTheTimeRunsOutTheCommandIsAskedToEnd() throws {
+        let heard = Heard()
+        let daemon = try app(heard, .replies([Self.begun, ["identifier": 7, "timeRemaining": 600.0]]))
+        let outcome = daemon.runInside("run", "--", "sleep", "600")
+        #expect(outcome.code == 124 && outcome.error.hasPrefix("curfew: the background time of sleep ran out"))
+        #expect(heard.methods.last == "EndBackgroundTask")
+    }
+
+    @Test func aCommandThatIgnoresThatIsKilledBeforeItsAppIs() throws {
+        let daemon = try app(Heard(), .replies([Self.begun, ["identifier": 7, "timeRemaining": 0.3]]))
+        let begun = Date()
+        let outcome = daemon.runInside("run", "--", "sh", "-c", "trap '' TERM; while :; do sleep 1; done")
+        #expect(outcome.code == 124)
+        let seconds = -begun.timeIntervalSinceNow
+        #expect(seconds >= 0.2 && seconds < 5)
+    }
+
+    @Test func refusalsSayWhyAndRunNothing() throws {
+        let mark = NSTemporaryDirectory() + "ran-\(UUID().uuidString)"
+        let application = "io.curfew.Application."
+        for (error, parameters, text) in [
+            (
+                "BackgroundTimeDenied", ["reason": "the budget is spent"] as JSONObject,
+                "time for it: the budget is spent"
+            ),
+            ("TooManyBackgroundTasks", ["limit": 64], "holds 64 background tasks already"),
+        ] {
+            let daemon = try app(Heard(), .error(application + error, parameters))
+            let outcome = daemon.runInside("run", "--", "touch", mark)
+            #expect(outcome.code == 125 && outcome.error.contains("touch was not run: "))
+            #expect(outcome.error.contains(text) && outcome.error.split(separator: "\n").count == 1)
+        }
+        let gone = PlayedDaemon.run(
+            ["run", "--", "touch", mark], environment: ["CURFEW_APP": "camera", "CURFEW_SOCKET": "/nonexistent"])
+        #expect(gone.code == 4 && gone.error.hasSuffix("; touch was not run\n"))
+        #expect(!FileManager.default.fileExists(atPath: mark))
+    }
+
+    @Test func aDaemonThatEndsMeanwhileDoesNotEndTheCommand() throws {
+        let daemon = try app(Heard(), .error("io.curfew.Application.NoSuchBackgroundTask", [:]))
+        #expect(daemon.runInside("run", "--", "true").code == 125)
+        let broken = try app(Heard(), .replies([Self.begun]))
+        let outcome = broken.runInside("run", "--", "sh", "-c", "sleep 0.3; exit 5")
+        #expect(outcome.code == 5 && outcome.error.contains("sh goes on"))
+    }
+
+    // MARK: Outside
+
+    @Test func outsideTheCommandIsHeldUntilItIsAdopted() throws {
+        let mark = NSTemporaryDirectory() + "ran-\(UUID().uuidString)"
+        let daemon = try PlayedDaemon { method, parameters in
+            if method == "Monitor" { return .state(apps: []) }
+            #expect(!FileManager.default.fileExists(atPath: mark), "it must not have run yet")
+            #expect(parameters["name"] == "touch" && parameters["budget"] == .null && parameters["keepAwake"] == .null)
+            #expect(kill(pid_t(parameters["processIdentifier"]?.intValue ?? 0), 0) == 0)
+            return .reply(["identifier": 1])
+        }
+        defer { try? FileManager.default.removeItem(atPath: mark) }
+        #expect(daemon.run("run", "--", "touch", mark).code == 0)
+        #expect(FileManager.default.fileExists(atPath: mark))
+    }
+
+    @Test func outsideTheExitCodeIsTheCommandsToo() throws {
+        let heard = Heard()
+        let daemon = try device(heard)
+        #expect(daemon.run("run", "--name", "nightly", "--budget", "90s", "--", "sh", "-c", "exit 9").code == 9)
+        #expect(heard.methods == ["Monitor", "AdoptTask"])
+        #expect(heard.parameters(of: "AdoptTask")?["name"] == "nightly")
+        #expect(heard.parameters(of: "AdoptTask")?["budget"] == 90.0)
+        #expect(daemon.run("run", "--", "sh", "-c", "kill -9 $$").code == 137)
+    }
+
+    @Test func aBudgetThatRanOutIs124() throws {
+        let end = Sample.change("termination", Sample.budget.with("app", "task-sh"))
+        let outcome = try device(Heard(), then: [end]).run("run", "--", "sh", "-c", "exit 0")
+        #expect(outcome.code == 124 && outcome.error.hasPrefix("curfew: the budget of task-sh ran out"))
+        #expect(outcome.error.contains("report 18"))
+        let expired = Sample.change("task", Sample.task("sh", ["app": "task-sh", "ended": "expired"]))
+        #expect(try device(Heard(), then: [expired]).run("run", "--", "sh", "-c", "exit 0").code == 124)
+        let other = Sample.change("termination", Sample.budget.with("app", "task-other"))
+        #expect(try device(Heard(), then: [other]).run("run", "--", "sh", "-c", "exit 0").code == 0)
+    }
+
+    @Test func whoIsNotAdoptedIsNotRun() throws {
+        let mark = NSTemporaryDirectory() + "ran-\(UUID().uuidString)"
+        let daemon = try PlayedDaemon { method, _ in
+            method == "Monitor"
+                ? .state(apps: []) : .error("io.curfew.Control.Denied", ["reason": "task-touch is running already"])
+        }
+        let outcome = daemon.run("run", "--", "touch", mark)
+        #expect(outcome.code == 125)
+        #expect(outcome.error == "curfew: task-touch was not run: task-touch is running already\n")
+        #expect(!FileManager.default.fileExists(atPath: mark))
+    }
+
+    @Test func whoIsInNoAppGoesOutside() throws {
+        let heard = Heard()
+        let daemon = try PlayedDaemon { method, parameters in
+            heard.add(method, parameters)
+            return .error("io.curfew.Application.NotAnApp", [:])
+        }
+        let outcome = daemon.runInside("run", "--name", "UPPER", "--", "true")
+        #expect(heard.methods == ["BeginBackgroundTask"])
+        #expect(outcome.code == 2 && outcome.error.contains("--name upper"))
+    }
+
+    // MARK: The command
+
+    @Test func aCommandThatCannotRunIs126Or127() throws {
+        let file = NSTemporaryDirectory() + "script-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        func run(_ text: String, mode: Int) throws -> PlayedDaemon.Outcome {
+            try text.write(toFile: file, atomically: true, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
+            return try app(Heard(), .open(Self.begun)).runInside("run", "--", file, "x")
+        }
+        #expect(try run("#!/bin/sh\nexit 7\n", mode: 0o755).code == 7)
+        #expect(try run("test \"$1\" = x && exit 8\n", mode: 0o755).code == 8, "no #! line: the shell's")
+        #expect(try run("#!/bin/sh\n", mode: 0o644).code == 126)
+        #expect(try run("#!/nonexistent\n", mode: 0o755).code == 127)
+        #expect(PlayedDaemon.run(["run", "--", "no-such-command-at-all"]).code == 127)
+        #expect(PlayedDaemon.run(["run", "--", "/tmp"]).code == 126)
+    }
+
+    @Test(arguments: [
+        ("rsync", "rsync"), ("My_Script.sh", "my-script-sh"), ("--x--", "x"), ("é", "command"), ("[", "command"),
+        (String(repeating: "a", count: 80), String(repeating: "a", count: 58)),
+    ])
+    func namesOfTasksAreNamesOfApps(_ name: String, _ plain: String) {
+        #expect(TaskCommand(arguments: ["/usr/bin/" + name], path: "").plainName == plain)
+    }
+}
