@@ -128,6 +128,7 @@ public struct DeviceLifecycle: Equatable, Sendable {
         case .prepareForShutdown(let start, let delayMax, let signalled):
             hearPrepareForShutdown(start, delayMax: delayMax, signalled: signalled)
         case .preparingForSleep(let value): hearPreparingForSleep(value)
+        case .suspendRefused: suspendWasRefused()
         case .requested(let id, let request): hear(request, as: id)
         case .requestAbandoned(let id): abandon(id)
         case .stopRequested: stopDaemonWhenEnded()

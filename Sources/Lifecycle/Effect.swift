@@ -21,6 +21,10 @@ public enum Effect: Equatable, Sendable {
     case releaseLock(LockKind)
     /// Answered by `preparingForSleep`.
     case readPreparingForSleep
+    /// Wake the board at a moment of BOOTTIME, and the core then; nil: not any more.
+    case setWakeAlarm(Nanoseconds?)
+    /// Ask logind for a sleep. Answered by `prepareForSleep` or `suspendRefused`.
+    case suspendDevice
     /// Record an end, durably. Comes before anything that follows from it.
     case report(Termination)
     case reply(RequestID, RequestOutcome)
@@ -83,6 +87,8 @@ public enum Notice: Equatable, Sendable {
     /// elapsed: from the announcement.
     case sleepReleased(sleep: Int, elapsed: Nanoseconds, killed: Int)
     case sleepEnded(sleep: Int, cancelled: Bool)
+    /// Our alarm has woken the board: held background tasks run, for so long at most.
+    case darkWake(sleep: Int, allowance: Nanoseconds)
     /// The board slept without a word to us.
     case sleptUnannounced(Nanoseconds)
     case shutdownPreparing(allowance: Nanoseconds?)
@@ -117,6 +123,7 @@ public struct Deadline: Equatable, Sendable {
         case taskGrace
         case sleepRelease
         case sleepCancellation
+        case darkWake
         case shutdown
     }
 }

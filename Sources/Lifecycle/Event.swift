@@ -39,6 +39,8 @@ public enum Event: Equatable, Sendable {
     case prepareForShutdown(Bool, delayMax: Nanoseconds?, signalled: Nanoseconds)
     /// The answer to `readPreparingForSleep`; nil: logind does not say.
     case preparingForSleep(Bool?)
+    /// The answer to `suspendDevice`, where it is no sleep.
+    case suspendRefused
 
     /// A call of the Control interface; answered by one `reply`.
     case requested(RequestID, Request)

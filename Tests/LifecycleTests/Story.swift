@@ -100,6 +100,8 @@ extension Board {
         case .takeLock(let kind): "take \(kind)"
         case .releaseLock(let kind): "release \(kind)"
         case .readPreparingForSleep: "read PreparingForSleep"
+        case .setWakeAlarm(let alarm): "alarm \(alarm.map { "in \(($0 - now.boottime).text)" } ?? "off")"
+        case .suspendDevice: "suspend"
         case .report(let end): "report \(end.name) \(end.reason.namespace.name): \(end.reason.explanation)"
         case .reply(let id, let outcome): "reply \(id.rawValue): \(text(outcome))"
         case .taskChanged(_, let instance, let task, let change):

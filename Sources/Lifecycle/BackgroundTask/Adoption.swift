@@ -2,6 +2,7 @@
 
 extension DeviceLifecycle {
     mutating func adopt(_ name: String, _ wish: TaskWish, _ request: RequestID) {
+        wakeFully()
         if let launchDenial { return emit(.reply(request, .denied(launchDenial))) }
         if let index = indexOfName[name], !apps[index].isRetired || apps[index].instance != nil {
             return emit(.reply(request, .denied("\(name) is there already")))

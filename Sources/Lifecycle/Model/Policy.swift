@@ -82,6 +82,10 @@ public struct DevicePolicy: Hashable, Sendable {
     public var sleepAllowanceWithoutLogind = Nanoseconds.seconds(5)
     /// How long held background tasks may put off the release of the lock when everybody else is ready.
     public var taskGrace = Nanoseconds.seconds(2)
+    /// How long the board sleeps before it is woken for held background tasks; nil: it is not.
+    public var darkWakeInterval: Nanoseconds?
+    /// How long they then have, before it sleeps again.
+    public var darkWakeAllowance = Nanoseconds.seconds(30)
 
     public init() {}
 }

@@ -41,12 +41,15 @@ public enum SleepState: UInt8, CaseIterable, Sendable {
     case preparing
     /// Every app is ready and the delay lock is released: the board sleeps, is about to, or does so logically.
     case asleep
+    /// Woken by our own alarm: only background work runs, and the board sleeps again.
+    case darkWake
 
     public var name: String {
         switch self {
         case .awake: "awake"
         case .preparing: "preparing"
         case .asleep: "asleep"
+        case .darkWake: "darkWake"
         }
     }
 }

@@ -40,6 +40,7 @@ extension DeviceLifecycle {
     }
 
     private mutating func launch(_ index: Int, background: Bool, _ id: RequestID) {
+        wakeFully()
         if apps[index].instance?.isAlive == true { return wait(id, index, .running) }
         if let launchDenial { return emit(.reply(id, .denied(launchDenial))) }
         forgive(index)
@@ -52,6 +53,7 @@ extension DeviceLifecycle {
     }
 
     private mutating func activate(_ index: Int, _ id: RequestID) {
+        wakeFully()
         if let launchDenial { return emit(.reply(id, .denied(launchDenial))) }
         supersede(index, .active)
         apps[index].requestedPhase = .active
@@ -113,7 +115,12 @@ extension DeviceLifecycle {
             // It would wait for the lock in vain, for as long as it can.
             emit(.reply(id, .denied("logind prepares a sleep")))
         } else {
-            endSleep(cancelled: false, heardFromLogin: false)
+            // Who ends a logical sleep is at the board; the hook is told of any wake.
+            if sleep.state == .asleep, !logical {
+                wake(heardFromLogin: false)
+            } else {
+                endSleep(cancelled: false, heardFromLogin: false)
+            }
             emit(.reply(id, .sleepReady(sleep: sleep.id, killed: [])))
         }
     }

@@ -45,7 +45,7 @@ extension DeviceLifecycle {
         if !sleeping {
             // A logind that was restarted has forgotten the sleep: its edge would never come.
             if sleep.isAnnouncedByLogin { endSleep(cancelled: false, heardFromLogin: true) }
-            if sleep.state == .awake { takeLock(.sleep) }
+            if sleep.state == .awake || sleep.state == .darkWake { takeLock(.sleep) }
         } else {
             announceSleep(since: now.monotonic, logical: false, byLogin: true)
         }
@@ -57,14 +57,18 @@ extension DeviceLifecycle {
         }
     }
 
-    mutating func loginDidVanish() { forgetLogin() }
+    mutating func loginDidVanish() {
+        forgetLogin()
+        // Nobody is there any more who could put the board to sleep again.
+        if !sleep.isLogical { wakeFully() }
+    }
 
     private mutating func forgetLogin() {
         login = Login()
         touchHolders()
         // Nobody will answer the question any more.
         if sleep.recheckAt == .max { sleep.recheckAt = now.monotonic }
-        if sleep.state == .awake {
+        if sleep.state == .awake || sleep.state == .darkWake {
             sleep.echo = .none
             sleep.recheckAt = nil
         }
@@ -89,7 +93,7 @@ extension DeviceLifecycle {
         case .sleep:
             switch sleep.state {
             // An edge between the last reading of the property and this lock would otherwise be missed.
-            case .awake: emit(.readPreparingForSleep)
+            case .awake, .darkWake: emit(.readPreparingForSleep)
             // logind's clock runs for us after all.
             case .preparing: if sleep.isAnnouncedByLogin { boundSleep(since: sleep.since) }
             case .asleep: releaseForSleep()
@@ -103,7 +107,7 @@ extension DeviceLifecycle {
     mutating func lockWasRefused(_ kind: LockKind) {
         guard login.locks[kind] == .requested else { return }
         login.locks[kind] = .none
-        if kind == .sleep, sleep.state == .awake { emit(.readPreparingForSleep) }
+        if kind == .sleep, sleep.state == .awake || sleep.state == .darkWake { emit(.readPreparingForSleep) }
         if kind == .keepAwake { login.isKeepAwakeRefused = true }
     }
 }

@@ -1,6 +1,7 @@
 /// A sleep of the board, from its announcement until it is awake again.
 ///
-/// awake -> preparing (announced: apps go to background and are frozen) -> asleep (the lock is released) -> awake.
+/// awake -> preparing (announced: apps go to background and are frozen) -> asleep (the lock is released) -> awake, or
+/// darkWake (our own alarm woke the board: background tasks only) -> preparing again.
 /// Every `true` edge while not awake joins the present sleep; any `false` edge, a clock jump after the release, or 30 s
 /// without a sign of sleep end it.
 struct Sleep: Equatable {
@@ -42,6 +43,12 @@ struct Sleep: Equatable {
     var waiting: [RequestID] = []
     /// When logind is asked whether the sleep is still meant (or, awake, is over for it too); `.max`: it has been.
     var recheckAt: Nanoseconds?
+    /// BOOTTIME at which our alarm wakes the board; nil: none is set.
+    var alarm: Nanoseconds?
+    /// MONOTONIC: how long a dark wake may last, and then how long it waits for the next sleep to be announced.
+    var darkEnd = Nanoseconds.zero
+    /// The dark wake is over, and the next sleep has been asked for.
+    var isReturning = false
     /// Apps that are neither dead nor frozen nor exempt.
     var unsettled = 0
 }
@@ -59,17 +66,21 @@ extension DeviceLifecycle {
     mutating func hearPrepareForSleep(_ start: Bool, delayMax: Nanoseconds?, signalled: Nanoseconds) {
         if let delayMax { login.delayMax = delayMax }
         guard start else {
-            guard sleep.state == .awake else { return endSleep(cancelled: false, heardFromLogin: true) }
-            settleEcho()
-            // A lock that was refused can be had now.
-            return takeLock(.sleep)
+            switch sleep.state {
+            case .awake, .darkWake:
+                settleEcho()
+                // A lock that was refused can be had now.
+                return takeLock(.sleep)
+            case .preparing: return endSleep(cancelled: false, heardFromLogin: true)
+            case .asleep: return wake(heardFromLogin: true)
+            }
         }
         announceSleep(since: min(signalled, now.monotonic), logical: false, byLogin: true)
     }
 
     mutating func hearPreparingForSleep(_ value: Bool?) {
         switch (sleep.state, value) {
-        case (.awake, true):
+        case (.awake, true), (.darkWake, true):
             switch sleep.echo {
             case .none: announceSleep(since: now.monotonic, logical: false, byLogin: true)
             case .end: break
@@ -84,7 +95,7 @@ extension DeviceLifecycle {
             if let recheck = sleep.recheckAt, recheck <= now.monotonic || recheck == .max {
                 endSleep(cancelled: true, heardFromLogin: true)
             }
-        case (.awake, _):
+        case (.awake, _), (.darkWake, _):
             let isAskedAgain = sleep.recheckAt != nil
             settleEcho()
             retryLock(isLater: isAskedAgain)
@@ -114,14 +125,16 @@ extension DeviceLifecycle {
             emit(.note(.sleptUnannounced(time)))
             refillLockTime()
         case .preparing: break
-        case .asleep: if !sleep.isLogical { endSleep(cancelled: false, heardFromLogin: false) }
+        case .asleep: if !sleep.isLogical { wake(heardFromLogin: false) }
+        // Whatever woke it this time, it was not our alarm.
+        case .darkWake: endSleep(cancelled: false, heardFromLogin: false)
         }
     }
 
     /// A start edge from any source.
     mutating func announceSleep(since: Nanoseconds, logical: Bool, byLogin: Bool) {
         switch sleep.state {
-        case .awake: beginSleep(since: since, logical: logical, byLogin: byLogin)
+        case .awake, .darkWake: beginSleep(since: since, logical: logical, byLogin: byLogin)
         case .preparing:
             sleep.isLogical = sleep.isLogical && logical
             // Its signal may have been sent before its property told us.
@@ -191,7 +204,11 @@ extension DeviceLifecycle {
     /// Whether an app has to be frozen for the sleep now: it is ready, or its time is over.
     func mustFreezeForSleep(_ index: Int, _ instance: Instance) -> Bool {
         guard canFreeze, apps[index].policy.suspend else { return false }
-        if sleep.state == .asleep || sleep.isAllowanceOver { return true }
+        switch sleep.state {
+        case .asleep: return true
+        case .darkWake: return !worksInTheDark(instance)
+        case .awake, .preparing: if sleep.isAllowanceOver { return true }
+        }
         if instance.isReadyInBackground { return sleep.isGraceOver || !instance.isHeldByTasks }
         guard instance.stage == .running, instance.call == nil, instance.isLaunched, instance.stop == nil else {
             return false
@@ -222,11 +239,10 @@ extension DeviceLifecycle {
 
     mutating func judgeSleep() {
         switch sleep.state {
-        case .awake:
-            guard let recheck = sleep.recheckAt, recheck <= now.monotonic else { return }
-            sleep.echo = .none
-            sleep.recheckAt = nil
-            if login.locks[.sleep] == .held { emit(.readPreparingForSleep) } else { takeLock(.sleep) }
+        case .awake: recheckLogin()
+        case .darkWake:
+            recheckLogin()
+            judgeDarkWake()
         case .preparing:
             if sleep.allowanceEnd <= now.monotonic, !sleep.isAllowanceOver { overAllowance() }
             if let end = sleep.graceEnd, end <= now.monotonic, !sleep.isGraceOver {
@@ -238,12 +254,20 @@ extension DeviceLifecycle {
                 touchAll()
             }
         case .asleep:
+            if isAlarmDue { return wake(heardFromLogin: false) }
             if let recheck = sleep.recheckAt, recheck <= now.monotonic {
                 guard login.isAvailable else { return endSleep(cancelled: true, heardFromLogin: false) }
                 sleep.recheckAt = .max
                 emit(.readPreparingForSleep)
             }
         }
+    }
+
+    private mutating func recheckLogin() {
+        guard let recheck = sleep.recheckAt, recheck <= now.monotonic else { return }
+        sleep.echo = .none
+        sleep.recheckAt = nil
+        if login.locks[.sleep] == .held { emit(.readPreparingForSleep) } else { takeLock(.sleep) }
     }
 
     private mutating func overAllowance() {
@@ -253,6 +277,8 @@ extension DeviceLifecycle {
 
     var sleepDeadline: Deadline? {
         switch sleep.state {
+        case .darkWake where sleep.darkEnd < sleep.recheckAt ?? .max:
+            Deadline(at: sleep.darkEnd, reason: .darkWake)
         case .preparing:
             if !sleep.isAllowanceOver, !sleep.isGraceOver, let end = sleep.graceEnd, end < sleep.allowanceEnd {
                 Deadline(at: end, reason: .taskGrace)
@@ -263,94 +289,12 @@ extension DeviceLifecycle {
             } else {
                 Deadline(at: sleep.release, reason: .sleepRelease)
             }
-        case .awake, .asleep:
+        case .awake, .asleep, .darkWake:
             if let recheck = sleep.recheckAt, recheck != .max {
                 Deadline(at: recheck, reason: .sleepCancellation)
             } else {
                 nil
             }
         }
-    }
-
-    // MARK: Release and resume
-
-    /// Lets the board sleep once every app is ready, or at the latest moment.
-    mutating func advanceSleep() {
-        guard sleep.state == .preparing, touched.isEmpty else { return }
-        let isLate = sleep.release <= now.monotonic
-        guard sleep.unsettled == 0 || isLate else { return startGrace() }
-        releaseForSleep()
-        sleep.state = .asleep
-        sleep.recheckAt = sleep.isLogical ? nil : now.monotonic + Self.cancellationDelay
-        emit(
-            .note(
-                .sleepReleased(
-                    sleep: sleep.id, elapsed: now.monotonic - sleep.since, killed: sleep.killed.count)))
-        answerSleepers()
-        touchAll()
-    }
-
-    /// Background tasks are given no more than this once nothing else holds the sleep up.
-    private mutating func startGrace() {
-        guard sleep.graceEnd == nil, !sleep.isAllowanceOver else { return }
-        for index in apps.indices where !apps[index].isSettledForSleep {
-            guard let instance = apps[index].instance, instance.isReadyInBackground, instance.freezer == .thawed else {
-                return
-            }
-        }
-        sleep.graceEnd = now.monotonic + policy.taskGrace
-    }
-
-    /// Who still runs by then is named: the lock is never kept for it.
-    mutating func releaseForSleep() {
-        let isFreed = sleep.isAnnouncedByLogin && login.locks[.sleep] == .held
-        if sleep.unsettled > 0, sleep.state == .preparing || isFreed { nameUnsettled() }
-        if isFreed { releaseLock(.sleep) }
-    }
-
-    private mutating func nameUnsettled() {
-        for index in apps.indices where !apps[index].isSettledForSleep {
-            guard let isAlive = apps[index].instance?.isAlive else { continue }
-            apps[index].instance?.isNamed = false
-            nameCulprits(index, isAlive ? .unfreezable : .unkillable)
-            // That a sleep did not wait for its end does not mean that it is beyond killing.
-            if !isAlive { apps[index].instance?.isNamed = false }
-        }
-    }
-
-    /// Everybody comes back to where they were: servers thaw before their clients.
-    mutating func endSleep(cancelled: Bool, heardFromLogin: Bool) {
-        guard sleep.state != .awake else { return }
-        let wasHeld = sleep.state == .preparing && login.locks[.sleep] == .held
-        let hasSlept = sleep.state == .asleep && !cancelled
-        emit(.note(.sleepEnded(sleep: sleep.id, cancelled: !hasSlept)))
-        answerSleepers()
-        sleep.state = .awake
-        sleep.recheckAt = nil
-        sleep.isAllowanceOver = false
-        sleep.isGraceOver = false
-        if hasSlept { refillLockTime() }
-        login.isKeepAwakeRefused = false
-        if heardFromLogin { sleep.echo = .none }
-        if sleep.isAnnouncedByLogin, login.isAvailable {
-            if !heardFromLogin {
-                sleep.echo = .end
-            } else if wasHeld {
-                sleep.echo = .cancellation
-                emit(.readPreparingForSleep)
-            }
-        }
-        if sleep.echo == .end { sleep.recheckAt = now.monotonic + Self.cancellationDelay }
-        takeLock(.sleep)
-        for index in apps.indices.sorted(by: { (apps[$0].level, $0) < (apps[$1].level, $1) }) {
-            apps[index].instance?.freezeReasons.remove(.sleep)
-            settleFreezer(index)
-        }
-        touchAll()
-    }
-
-    private mutating func answerSleepers() {
-        for id in sleep.waiting { emit(.reply(id, .sleepReady(sleep: sleep.id, killed: sleep.killed))) }
-        sleep.waiting = []
     }
 }

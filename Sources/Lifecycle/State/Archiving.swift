@@ -93,6 +93,9 @@ extension Sleep {
         archive.list(&killed, "") { $0.value(&$1) }
         archive.list(&waiting, RequestID(rawValue: 0)) { $0.raw(&$1) }
         archive.optional(&recheckAt, .zero) { $0.value(&$1) }
+        archive.optional(&alarm, .zero) { $0.value(&$1) }
+        archive.value(&darkEnd)
+        archive.value(&isReturning)
     }
 }
 

@@ -209,5 +209,7 @@ extension DevicePolicy {
         archive.value(&sleepAllowanceMax)
         archive.value(&sleepAllowanceWithoutLogind)
         archive.value(&taskGrace)
+        archive.optional(&darkWakeInterval, .zero) { $0.value(&$1) }
+        archive.value(&darkWakeAllowance)
     }
 }

@@ -2,7 +2,7 @@
 
 /// One step of the search: an event, and what the clocks do before it.
 struct Step {
-    enum Clocks { case standStill, reachDeadline, stall, jump }
+    enum Clocks { case standStill, reachDeadline, stall, jump, reachAlarm }
 
     var event: Event
     var clocks = Clocks.standStill
@@ -23,6 +23,7 @@ struct Alphabet {
         var steps = events.map { Step(event: $0) }
         steps.append(Step(event: .woke, clocks: .stall))
         steps.append(Step(event: .woke, clocks: .jump))
+        if core.sleep.alarm != nil { steps.append(Step(event: .woke, clocks: .reachAlarm)) }
         if core.nextDeadline != nil { steps.append(Step(event: .woke, clocks: .reachDeadline)) }
         return steps
     }
@@ -49,7 +50,7 @@ struct Alphabet {
             .prepareForSleep(true, delayMax: nil, signalled: now - .seconds(60)),
             .prepareForShutdown(true, delayMax: max, signalled: now),
             .prepareForShutdown(false, delayMax: nil, signalled: now), .preparingForSleep(true),
-            .preparingForSleep(false), .preparingForSleep(nil),
+            .preparingForSleep(false), .preparingForSleep(nil), .suspendRefused,
         ]
     }
 

@@ -28,8 +28,10 @@ final class Search {
     var objections: [String: Int] = [:]
 
     init(_ policies: [AppPolicy], adopts: Bool = false) {
-        alphabet = Alphabet(policies: policies, device: DevicePolicy(), adopts: adopts)
-        let board = Board(policies)
+        var device = DevicePolicy()
+        if adopts { device.darkWakeInterval = .seconds(600) }
+        alphabet = Alphabet(policies: policies, device: device, adopts: adopts)
+        let board = Board(policies, device: device)
         known = [StateKey(board.core)]
         add(Node(core: board.core, witness: Witness(apps: policies.count), parent: -1, step: nil))
         // On most boards there is a logind, and its locks are held: a short way there.
@@ -100,6 +102,7 @@ final class Search {
             now.monotonic += .seconds(600)
             now.boottime += .seconds(600)
         case .jump: now.boottime += .seconds(3600)
+        case .reachAlarm: now.boottime = max(core.sleep.alarm ?? .zero, now.boottime)
         }
         return now
     }

@@ -49,6 +49,8 @@ struct StateKey: Hashable {
     var isForced: Bool
     var isGraceRunning: Bool
     var isGraceOver: Bool
+    var isAlarmSet: Bool
+    var isReturning: Bool
     var echo: Sleep.Echo
     var rechecks: Int
     var isAnnounced: Bool
@@ -78,6 +80,8 @@ struct StateKey: Hashable {
         isForced = core.sleep.isForced
         isGraceRunning = core.sleep.graceEnd != nil
         isGraceOver = core.sleep.isGraceOver
+        isAlarmSet = core.sleep.alarm != nil
+        isReturning = core.sleep.isReturning
         echo = core.sleep.echo
         rechecks = core.sleep.recheckAt.map { $0 == .max ? 2 : 1 } ?? 0
         isAnnounced = core.shutdown.isAnnounced

@@ -51,7 +51,7 @@ struct Witness {
         case .requestAbandoned(let id): requests.remove(id)
         case .spawnFailed(let id, _, _): change(id) { $0.hasFailedToSpawn = !$0.isSpawned && !$0.isReported }
         case .configured, .started, .freezing, .woke, .ready, .ping, .extendTimeout, .prepareForSleep,
-            .prepareForShutdown, .preparingForSleep, .stopRequested:
+            .prepareForShutdown, .preparingForSleep, .suspendRefused, .stopRequested:
             break
         }
     }
@@ -77,10 +77,17 @@ struct Witness {
     /// Judges one event's effects, in their order.
     mutating func see(_ effects: [Effect], of event: Event, core: DeviceLifecycle) {
         let wasAwake = sleepBefore == .awake
+        let wokeInTheDark = effects.contains { if case .note(.darkWake) = $0 { true } else { false } }
         let endedSleep = effects.contains { if case .note(.sleepEnded) = $0 { true } else { false } }
         for effect in effects {
             switch effect {
-            case .spawn, .thaw:
+            case .thaw(let id):
+                let isWorking = sleepBefore == .darkWake || wokeInTheDark
+                if !wasAwake, !endedSleep, !(isWorking && runs[id]?.tasks.isEmpty == false || runs[id]?.openCall != nil)
+                {
+                    object("\(effect) while not awake")
+                }
+            case .spawn:
                 if !wasAwake, !endedSleep { object("\(effect) while not awake") }
             // A lock that is granted late, after that, is released at once.
             case .releaseLock(.sleep): if sleepBefore == .preparing { judgeRelease(core) }
@@ -144,7 +151,8 @@ struct Witness {
                 object("told while frozen or dead")
             }
         case .taskChanged(_, let id, let task, let change): seeTask(id, task, change)
-        case .readPreparingForSleep, .note, .appChanged, .deviceChanged, .stopDaemon: break
+        case .suspendDevice, .setWakeAlarm, .readPreparingForSleep, .note, .appChanged, .deviceChanged, .stopDaemon:
+            break
         }
     }
 

@@ -1,0 +1,81 @@
+// A wake by our own alarm, of which nobody at the board knows: background tasks run on, and the board sleeps again.
+
+extension DeviceLifecycle {
+    /// An alarm that is older than this has not woken the board.
+    static let alarmTolerance = Nanoseconds.seconds(30)
+    /// How long the next sleep may take to be announced once it has been asked for.
+    static let returnDelay = Nanoseconds.seconds(30)
+
+    /// Whether an app is let run in a dark wake: it holds a task, and has gone to background for it.
+    func worksInTheDark(_ instance: Instance) -> Bool { instance.isReadyInBackground && instance.isHeldByTasks }
+
+    private var hasDarkWork: Bool {
+        apps.contains { app in app.policy.suspend && app.instance.map { worksInTheDark($0) } ?? false }
+    }
+
+    /// Somebody must be there who puts the board to sleep again.
+    private var canReturn: Bool { sleep.isLogical || login.isAvailable }
+
+    mutating func setAlarm() {
+        guard let interval = policy.darkWakeInterval, canFreeze, canReturn, hasDarkWork else { return }
+        sleep.alarm = now.boottime + interval
+        emit(.setWakeAlarm(sleep.alarm))
+    }
+
+    mutating func clearAlarm() {
+        guard sleep.alarm != nil else { return }
+        sleep.alarm = nil
+        emit(.setWakeAlarm(nil))
+    }
+
+    /// Whether the board is awake because of our alarm.
+    var isAlarmDue: Bool {
+        guard let alarm = sleep.alarm else { return false }
+        return alarm <= now.boottime && now.boottime - alarm <= Self.alarmTolerance && canReturn && hasDarkWork
+    }
+
+    /// The board is awake again: for everybody, or in the dark.
+    mutating func wake(heardFromLogin: Bool) {
+        guard isAlarmDue else { return endSleep(cancelled: false, heardFromLogin: heardFromLogin) }
+        clearAlarm()
+        leaveSleep(hasSlept: true, heardFromLogin: heardFromLogin)
+        sleep.state = .darkWake
+        sleep.isReturning = false
+        sleep.darkEnd = now.monotonic + policy.darkWakeAllowance
+        emit(.note(.darkWake(sleep: sleep.id, allowance: policy.darkWakeAllowance)))
+        for index in apps.indices {
+            guard let instance = apps[index].instance, worksInTheDark(instance) else { continue }
+            apps[index].instance?.freezeReasons.remove(.sleep)
+        }
+        touchAll()
+    }
+
+    /// Back to sleep as soon as the work is done.
+    mutating func advanceDarkWake() {
+        guard touched.isEmpty, !sleep.isReturning, !hasDarkWork else { return }
+        returnToSleep()
+    }
+
+    mutating func judgeDarkWake() {
+        guard sleep.darkEnd <= now.monotonic else { return }
+        // It was asked for in vain: the board is awake, and nobody is to sit there frozen.
+        if sleep.isReturning { return endSleep(cancelled: false, heardFromLogin: false) }
+        returnToSleep()
+    }
+
+    private mutating func returnToSleep() {
+        if sleep.isLogical { return announceSleep(since: now.monotonic, logical: true, byLogin: false) }
+        sleep.isReturning = true
+        sleep.darkEnd = now.monotonic + Self.returnDelay
+        emit(.suspendDevice)
+    }
+
+    mutating func suspendWasRefused() {
+        if sleep.state == .darkWake, sleep.isReturning { endSleep(cancelled: false, heardFromLogin: false) }
+    }
+
+    /// Somebody is at the board: everybody comes back.
+    mutating func wakeFully() {
+        if sleep.state == .darkWake { endSleep(cancelled: false, heardFromLogin: false) }
+    }
+}

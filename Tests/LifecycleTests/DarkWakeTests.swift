@@ -1,0 +1,125 @@
+import Lifecycle
+import Testing
+
+/// Our own alarm wakes the board for held background tasks, and nobody at the board hears of it.
+@Suite struct DarkWakeTests {
+    /// "camera" is in front, "upload" holds a task in background; both go to sleep.
+    private func asleep(logical: Bool = false, with task: Bool = true) throws -> Board {
+        var device = DevicePolicy()
+        device.darkWakeInterval = .seconds(900)
+        var board = Board([app("camera"), app("upload")], device: device)
+        if !logical { board.login() }
+        board.start()
+        if task { _ = board.begin("upload", "upload") }
+        try board.goBack("upload")
+        _ = logical ? board.ask(7, .sleep(start: true, logical: true)) : board.sleepSignal(true)
+        _ = board.returned("camera")
+        _ = board.returned("camera")
+        _ = board.frozen("camera")
+        guard task else { return board }
+        #expect(board.pass(.seconds(2)) == ["freeze upload"])
+        let last = board.frozen("upload")
+        #expect(
+            last
+                == (logical
+                    ? ["alarm in 15 min", "reply 7: sleep 1 ready, killed []"] : ["alarm in 15 min", "release sleep"]))
+        return board
+    }
+
+    @Test func onlyTheWorkRunsAndTheBoardSleepsAgain_whenItIsDone() throws {
+        var board = try asleep()
+        board.slept += .seconds(901)
+        #expect(board.sleepSignal(false) == ["alarm off", "take sleep", "thaw upload"])
+        #expect(board.core.device.sleepState == .darkWake)
+        #expect(board.tell(.lockTaken(.sleep)) == ["read PreparingForSleep"])
+        #expect(board.pass(.seconds(3)) == [])
+        #expect(try board.view("camera").taskState == .suspended)
+        #expect(board.end("upload") == ["task upload upload ended 595 s", "reply 0: done", "freeze upload", "suspend"])
+        #expect(board.frozen("upload") == [])
+        #expect(board.core.device.sleepState == .darkWake)
+    }
+
+    @Test func boardSleepsAgain_whenTheAllowanceIsOver() throws {
+        var board = try asleep()
+        board.slept += .seconds(901)
+        _ = board.sleepSignal(false)
+        _ = board.tell(.lockTaken(.sleep))
+        #expect(board.pass(.milliseconds(29_999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["suspend"])
+        #expect(board.sleepSignal(true) == [])
+        #expect(board.pass(.seconds(2)) == ["freeze upload"])
+        #expect(board.frozen("upload") == ["alarm in 15 min", "release sleep"])
+        // A key this time: everybody comes back.
+        board.slept += .seconds(60)
+        #expect(
+            board.sleepSignal(false) == [
+                "take sleep", "alarm off", "thaw camera", "thaw upload", "call camera willEnterForeground 10 s",
+            ])
+    }
+
+    @Test func clockAloneTells_whenLogindIsLate() throws {
+        var board = try asleep()
+        board.slept += .seconds(901)
+        #expect(board.tell(.woke) == ["alarm off", "take sleep", "thaw upload"])
+        #expect(board.sleepSignal(false) == [])
+        #expect(board.core.device.sleepState == .darkWake)
+    }
+
+    @Test func wakeIsFull_whenTheAlarmWasNotWhatWokeTheBoard() throws {
+        var board = try asleep()
+        board.slept += .seconds(800)
+        #expect(board.sleepSignal(false).contains("call camera willEnterForeground 10 s"))
+        board = try asleep()
+        board.slept += .seconds(5000)
+        #expect(board.sleepSignal(false).contains("call camera willEnterForeground 10 s"))
+    }
+
+    @Test func wakeBecomesFull_whenSomebodyAsksForAnApp() throws {
+        var board = try asleep()
+        board.slept += .seconds(901)
+        _ = board.sleepSignal(false)
+        #expect(
+            try board.ask(8, .activate(board.id("camera"))) == ["thaw camera", "call camera willEnterForeground 10 s"])
+        #expect(board.core.device.sleepState == .awake)
+    }
+
+    @Test func wakeBecomesFull_whenTheBoardIsNotPutToSleepAgain() throws {
+        var board = try asleep()
+        board.slept += .seconds(901)
+        _ = board.sleepSignal(false)
+        _ = board.tell(.lockTaken(.sleep))
+        #expect(board.pass(.seconds(30)) == ["suspend"])
+        var refused = board
+        #expect(refused.tell(.suspendRefused).contains("call camera willEnterForeground 10 s"))
+        #expect(board.pass(.milliseconds(29_999)) == [])
+        #expect(board.pass(.milliseconds(1)).contains("call camera willEnterForeground 10 s"))
+    }
+
+    @Test func logicalSleepHasDarkWakesToo() throws {
+        var board = try asleep(logical: true)
+        #expect(board.pass(.seconds(900)) == [])
+        #expect(board.tell(.woke) == ["alarm off", "thaw upload"])
+        #expect(board.end("upload").last == "freeze upload")
+        #expect(board.frozen("upload") == [])
+        #expect(board.core.device.sleepState == .asleep)
+        #expect(board.ask(9, .sleep(start: false, logical: true)).contains("call camera willEnterForeground 10 s"))
+    }
+
+    @Test func noAlarmIsSet_withoutWork() throws {
+        var board = try asleep(with: false)
+        #expect(board.core.device.sleepState == .asleep)
+        board.slept += .seconds(901)
+        #expect(board.sleepSignal(false).contains("call camera willEnterForeground 10 s"))
+    }
+
+    @Test func nothingIsLaunchedInTheDark() throws {
+        var board = try asleep()
+        board.slept += .seconds(901)
+        _ = board.sleepSignal(false)
+        _ = board.exited("camera", .signalled(9))
+        #expect(board.emptied("camera") == [])
+        #expect(board.pass(.seconds(5)) == [])
+        #expect(board.ask(9, .sleep(start: false, logical: true)).contains("reply 9: sleep 1 ready, killed []"))
+        #expect(board.pass(.seconds(1)).contains("spawn camera restart") || board.last("camera").rawValue > 2)
+    }
+}
