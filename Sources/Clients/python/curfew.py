@@ -684,16 +684,28 @@ class _Blocking:
     """Blocks the thread, so its coroutines never suspend. Any thread, and a signal's handler, may call stop."""
 
     def __init__(self) -> None:
-        self._stopped, self._stopper = socket.socketpair()
-        self._stopper.setblocking(False)
+        self._is_stopped = False
+        self._woken, self._waker = socket.socketpair()
+        self._woken.setblocking(False)
+        self._waker.setblocking(False)
+        self._is_woken_by_signals = False
+        if threading.current_thread() is threading.main_thread():
+            # A signal just before poll, which it would not interrupt, must not wait for the end of it.
+            other = signal.set_wakeup_fd(self._waker.fileno(), warn_on_full_buffer=False)
+            self._is_woken_by_signals = other == -1
+            if other != -1:
+                signal.set_wakeup_fd(other)
 
     def stop(self) -> None:
+        self._is_stopped = True
         with contextlib.suppress(OSError):
-            self._stopper.send(b"\0", socket.MSG_NOSIGNAL)
+            self._waker.send(b"\0", socket.MSG_NOSIGNAL)
 
     def close(self) -> None:
-        self._stopped.close()
-        self._stopper.close()
+        if self._is_woken_by_signals:
+            signal.set_wakeup_fd(-1)
+        self._woken.close()
+        self._waker.close()
 
     def prepare(self, connection: socket.socket) -> None:
         connection.settimeout(None)
@@ -720,12 +732,21 @@ class _Blocking:
         return result
 
     def _wait(self, seconds: Optional[float], *connections: socket.socket) -> None:
+        """Returns when a connection has something to read, or the time is over."""
+        end = None if seconds is None else time.monotonic() + seconds
         poll = select.poll()
-        for item in (self._stopped, *connections):
+        for item in (self._woken, *connections):
             poll.register(item, select.POLLIN)
-        ready = poll.poll(None if seconds is None else seconds * 1000)
-        if self._stopped.fileno() in [descriptor for descriptor, _ in ready]:
-            raise _Stopped
+        while True:
+            left = None if end is None else max(0.0, end - time.monotonic()) * 1000
+            ready = [descriptor for descriptor, _ in poll.poll(left)]
+            if self._woken.fileno() in ready:
+                # By stop, or by a signal, whose handler has run by now.
+                self._woken.recv(_CHUNK)
+            if self._is_stopped:
+                raise _Stopped
+            if ready != [self._woken.fileno()]:
+                return
 
 
 class _Asynchronous:
@@ -804,6 +825,7 @@ class App:
         self._stop: Optional[Callable[[], None]] = None
         self._is_stopped = False
         self._was_terminated = False
+        self._stops_at_sigterm = False
         self._said_outside = False
         os.register_at_fork(after_in_child=self._did_fork)
 
@@ -1042,9 +1064,11 @@ class App:
             self.stop()
 
         signal.signal(signal.SIGTERM, stop)
+        self._stops_at_sigterm = True
         try:
             yield
         finally:
+            self._stops_at_sigterm = False
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
     def _serve_here(self) -> None:
@@ -1077,6 +1101,9 @@ class App:
                 loop.call_soon_threadsafe(serving.cancel)
 
         self._when_stopped(stop)
+        if self._stops_at_sigterm:
+            # The loop's own way wakes it for sure.
+            loop.add_signal_handler(signal.SIGTERM, self.stop)
         try:
             await asyncio.wait({serving})
         except asyncio.CancelledError:

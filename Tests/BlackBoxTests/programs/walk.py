@@ -3,7 +3,7 @@
     walk.py TRACE_FILE [overrun] [keep-awake]
 
 Each delegate call is a line of TRACE_FILE: the method, and its main argument where there is one. In background it holds
-the task "upload", kept past its expiration with `overrun`, and begun as a keep-awake one with `keep-awake`:
+the task "upload", with `overrun` past its expiration, with `keep-awake` as one that keeps the board awake. It writes
 "began upload REMAINING" (whole seconds, or inf), "ended upload", "denied REASON". The same program exists in C and Swift.
 """
 
