@@ -3,8 +3,9 @@
     walk.py TRACE_FILE [overrun] [keep-awake]
 
 Each delegate call is a line of TRACE_FILE: the method, and its main argument where there is one. In background it holds
-the task "upload", with `overrun` past its expiration, with `keep-awake` as one that keeps the board awake. It writes
-"began upload REMAINING" (whole seconds, or inf), "ended upload", "denied REASON". The same program exists in C and Swift.
+the task "upload"; with `overrun` past its expiration, with `keep-awake` as one that keeps the board awake. That writes
+"began upload REMAINING" (whole seconds, or inf), "ended upload", or "denied REASON". The same program exists in C and
+Swift.
 """
 
 import math

@@ -21,9 +21,10 @@ sys.path.insert(0, str(CLIENT))
 import curfew  # noqa: E402
 
 PATIENCE = 20.0
+MESSAGE_LIMIT = 1 << 20
 APPLICATION = "io.curfew.Application."
 DELEGATE = "io.curfew.Delegate."
-SERVICE_ERRORS = "org.varlink.service."
+SERVICE = "org.varlink.service."
 
 
 class Hangup(Exception):

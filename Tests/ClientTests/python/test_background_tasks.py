@@ -1,10 +1,10 @@
-"""Background tasks: beginning, ending on every way out, and expiration in both forms."""
+"""Background tasks: beginning, ending on every way out, and expiration."""
 
 import asyncio
 import math
 import threading
 
-from device import APPLICATION, DELEGATE, PATIENCE, SERVICE_ERRORS, ClientTest, curfew
+from device import APPLICATION, DELEGATE, PATIENCE, SERVICE, ClientTest, curfew
 
 
 class NoticedLock:
@@ -94,7 +94,9 @@ class BackgroundTaskTests(ClientTest):
             with self.app.background_task("upload"):
                 raise KeyboardInterrupt
 
-        for body, error in [(returns, None), (raises, LookupError), (breaks, None), (is_interrupted, KeyboardInterrupt)]:
+        for body, error in [
+            (returns, None), (raises, LookupError), (breaks, None), (is_interrupted, KeyboardInterrupt),
+        ]:
             with self.subTest(body.__name__):
                 if error:
                     self.assertRaises(error, body)
@@ -141,7 +143,7 @@ class BackgroundTaskTests(ClientTest):
              "no background time: the budget is spent"),
             (APPLICATION + "TooManyBackgroundTasks", {"limit": 64}, curfew.TooManyBackgroundTasks, "holds 64"),
             (APPLICATION + "NotAnApp", {}, curfew.NotAnApp, "curfew try"),
-            (SERVICE_ERRORS + "InvalidParameter", {"parameter": "name"}, curfew.CallFailed,
+            (SERVICE + "InvalidParameter", {"parameter": "name"}, curfew.CallFailed,
              'BeginBackgroundTask with org.varlink.service.InvalidParameter {"parameter": "name"}'),
         ]:
             with self.subTest(error):
@@ -180,7 +182,8 @@ class BackgroundTaskTests(ClientTest):
     def test_on_expiration_and_the_handler_are_called_in_turn(self):
         heard = []
         task = self.app.begin_background_task(
-            "upload", on_expiration=lambda task, deadline: heard.append(("own", task, deadline, task.expired.is_set())))
+            "upload",
+            on_expiration=lambda task, deadline: heard.append(("own", task, deadline, task.expired.is_set())))
 
         @self.app.background_task_will_expire
         def end(task, deadline):
@@ -234,7 +237,7 @@ class BackgroundTaskTests(ClientTest):
 
     def test_nobody_is_there_for_it(self):
         self.start()
-        self.assertEqual(self.expire(40)["error"], SERVICE_ERRORS + "MethodNotImplemented")
+        self.assertEqual(self.expire(40)["error"], SERVICE + "MethodNotImplemented")
 
     def test_an_expiration_before_the_begin_has_returned(self):
         """The device's reply and its call race, on two connections."""
@@ -280,158 +283,3 @@ class BackgroundTaskTests(ClientTest):
         self.assertEqual(failures, [])
         self.assertEqual(self.device.held, {})
         self.assertEqual(self.device.last_identifier, 400)
-
-
-class AsyncBackgroundTaskTests(ClientTest):
-    def run_served(self, scenario):
-        """Runs scenario beside serve() on one loop."""
-        async def both():
-            serving = asyncio.create_task(self.app.serve())
-            try:
-                await asyncio.wait_for(scenario(), PATIENCE)
-            finally:
-                self.app.stop()
-                await serving
-
-        asyncio.run(both())
-
-    async def expire(self, identifier=1):
-        reply = await asyncio.to_thread(
-            self.delegate.call, "BackgroundTaskWillExpire", identifier=identifier, name="upload", deadline=5.0)
-        self.assertEqual(reply, {"parameters": {}})
-
-    def test_the_body_is_cancelled_and_the_outside_told(self):
-        inside = []
-
-        async def body():
-            async with self.app.background_task("upload"):
-                try:
-                    await asyncio.get_running_loop().create_future()
-                except asyncio.CancelledError:
-                    inside.append("cancelled")
-                    raise
-
-        async def scenario():
-            upload = asyncio.create_task(body())
-            await asyncio.sleep(0)  # not a wait: it lets the body begin
-            await self.expire()
-            with self.assertRaisesRegex(curfew.TaskExpired, "upload"):
-                await upload
-            self.assertEqual(inside, ["cancelled"])
-            self.assertEqual(self.device.held, {})
-            if hasattr(upload, "cancelling"):
-                self.assertEqual(upload.cancelling(), 0)
-
-        self.run_served(scenario)
-
-    def test_a_body_that_suppresses_the_cancellation_is_over(self):
-        async def body():
-            async with self.app.background_task("upload"):
-                try:
-                    await asyncio.get_running_loop().create_future()
-                except asyncio.CancelledError:
-                    return "saved"
-
-        async def scenario():
-            upload = asyncio.create_task(body())
-            await asyncio.sleep(0)  # not a wait: it lets the body begin
-            await self.expire()
-            self.assertEqual(await upload, "saved")
-            self.assertEqual(self.device.held, {})
-
-        self.run_served(scenario)
-
-    def test_a_cancellation_from_elsewhere_stays_one(self):
-        async def body():
-            async with self.app.background_task("upload"):
-                await asyncio.get_running_loop().create_future()
-
-        async def scenario():
-            upload = asyncio.create_task(body())
-            await asyncio.sleep(0)  # not a wait: it lets the body begin
-            upload.cancel()
-            with self.assertRaises(asyncio.CancelledError):
-                await upload
-            self.assertEqual(self.device.held, {})
-
-        self.run_served(scenario)
-
-    def test_it_is_ended_when_the_body_returns_and_raises(self):
-        async def scenario():
-            async with self.app.background_task("upload") as task:
-                self.assertIn(task.identifier, self.device.held)
-            self.assertEqual(self.device.held, {})
-            with self.assertRaises(LookupError):
-                async with self.app.background_task("upload"):
-                    raise LookupError
-            self.assertEqual(self.device.held, {})
-
-        self.run_served(scenario)
-
-    def test_an_expiration_after_the_body_cancels_nothing(self):
-        async def scenario():
-            async with self.app.background_task("upload") as task:
-                pass
-            task.expired._set()
-            for _ in range(3):
-                await asyncio.sleep(0)  # not a wait: a wrong cancellation would arrive here
-
-        self.run_served(scenario)
-
-    def test_one_that_has_expired_before_is_cancelled_at_once(self):
-        async def scenario():
-            task = self.app.begin_background_task("upload")
-            await self.expire()
-            with self.assertRaises(curfew.TaskExpired):
-                async with task:
-                    await asyncio.get_running_loop().create_future()
-
-        self.run_served(scenario)
-
-    def test_the_expiration_can_be_awaited(self):
-        async def scenario():
-            task = self.app.begin_background_task("upload")
-            waiting = asyncio.ensure_future(self.expire())
-            await task.expired
-            await task.expired
-            await waiting
-            task.end()
-
-        self.run_served(scenario)
-
-    def test_a_body_on_another_loop_than_serves_is_cancelled(self):
-        async def body():
-            async with self.app.background_task("upload"):
-                self.delegate.send({"method": DELEGATE + "BackgroundTaskWillExpire", "parameters": {
-                    "identifier": 1, "name": "upload", "deadline": 5.0}})
-                await asyncio.wait_for(asyncio.get_running_loop().create_future(), PATIENCE)
-
-        self.start()
-        with self.assertRaises(curfew.TaskExpired):
-            asyncio.run(body())
-        self.assertEqual(self.device.held, {})
-
-    def test_a_body_in_a_handler_s_task_goes_on_after_the_handler(self):
-        """As an app does it: begun in the handler, so that it is held when the handler returns."""
-        ended = []
-
-        async def upload(task):
-            try:
-                async with task:
-                    await asyncio.get_running_loop().create_future()
-            except curfew.TaskExpired:
-                ended.append(task.name)
-
-        @self.app.did_enter_background
-        async def did_enter_background():
-            self.upload = asyncio.create_task(upload(self.app.begin_background_task("upload")))
-
-        async def scenario():
-            await asyncio.to_thread(self.delegate.call, "DidEnterBackground", deadline=5.0)
-            self.assertIn(1, self.device.held)
-            await self.expire()
-            await self.upload
-            self.assertEqual(ended, ["upload"])
-            self.assertEqual(self.device.held, {})
-
-        self.run_served(scenario)

@@ -1,16 +1,11 @@
-"""Handlers: what they hear, how they answer, and the three ways to serve them."""
+"""Handlers: what they hear, and how they answer."""
 
 import asyncio
 import functools
-import os
 import queue
 import re
-import signal
-import threading
 
-from device import DELEGATE, PATIENCE, REPOSITORY, ClientTest, curfew
-
-SERVICE = "org.varlink.service."
+from device import DELEGATE, PATIENCE, REPOSITORY, SERVICE, ClientTest, curfew
 
 # Method, parameters on the wire, the handler's arguments, its result, the reply's parameters.
 EVERY_HANDLER = [
@@ -170,6 +165,10 @@ class HandlerTests(ClientTest):
         self.assertEqual(self.delegate.call("DidEnterBackground", deadline=5.0), {"parameters": {}})
         self.assertEqual(remaining, [1])
 
+    def test_the_module_offers_what_it_names(self):
+        for name in curfew.__all__:
+            self.assertTrue(hasattr(curfew, name), name)
+
     def test_the_later_of_two_handlers_counts(self):
         heard = []
         self.app.did_become_active(lambda: heard.append(1))
@@ -241,185 +240,3 @@ class ArgumentTests(ClientTest):
             self.app.background_task_will_expire(lambda identifier, name, deadline: None)
         with self.assertRaises(TypeError):
             self.app.did_become_active("a name")
-
-
-class RunTests(ClientTest):
-    """run() in the main thread, the device on another."""
-
-    def meanwhile(self, play):
-        failures = []
-
-        def body():
-            try:
-                play()
-            except BaseException as error:
-                failures.append(error)
-                self.app.stop()
-
-        thread = threading.Thread(target=body)
-        thread.start()
-        self.app.run()
-        thread.join(PATIENCE)
-        self.assertFalse(thread.is_alive())
-        if failures:
-            raise failures[0]
-        self.assertIs(signal.getsignal(signal.SIGTERM), signal.SIG_DFL)
-
-    def check_sigterm(self):
-        def play():
-            self.assertEqual(self.delegate.call("WillTerminate", reason="user", deadline=5.0), {"parameters": {}})
-            os.kill(os.getpid(), signal.SIGTERM)
-
-        self.meanwhile(play)
-
-    def test_sigterm_ends_it(self):
-        self.app.will_terminate(lambda: None)
-        self.check_sigterm()
-
-    def test_sigterm_ends_it_with_async_handlers(self):
-        async def handler():
-            pass
-
-        self.app.will_terminate(handler)
-        self.check_sigterm()
-
-    def test_a_handler_is_finished_before(self):
-        finished = []
-
-        @self.app.did_enter_background
-        def save():
-            os.kill(os.getpid(), signal.SIGTERM)
-            finished.append(signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL)
-
-        self.meanwhile(lambda: self.assertEqual(
-            self.delegate.call("DidEnterBackground", deadline=5.0), {"parameters": {}}))
-        self.assertEqual(finished, [True])
-
-    def test_the_end_of_the_connection_after_will_terminate_ends_it(self):
-        def play():
-            reply = self.delegate.call("WillTerminate", reason="user", deadline=5)
-            self.assertEqual(reply["error"], SERVICE + "MethodNotImplemented")
-            self.delegate.close()
-
-        self.meanwhile(play)
-        self.assertEqual(self.device.methods(), [])
-
-    def test_ctrl_c_ends_it(self):
-        self.app.did_become_active(lambda: os.kill(os.getpid(), signal.SIGINT))
-        self.meanwhile(lambda: self.delegate.send(
-            {"method": DELEGATE + "DidBecomeActive", "parameters": {"deadline": 1}}))
-
-    def test_sys_exit_in_a_handler_ends_the_app(self):
-        @self.app.did_become_active
-        def leave():
-            raise SystemExit(3)
-
-        with self.assertRaises(SystemExit):
-            self.meanwhile(lambda: self.delegate.send(
-                {"method": DELEGATE + "DidBecomeActive", "parameters": {"deadline": 1}}))
-
-    def test_an_app_s_own_sigterm_handler_stays(self):
-        heard = []
-        before = signal.signal(signal.SIGTERM, lambda *_: (heard.append("SIGTERM"), self.app.stop()))
-        self.addCleanup(signal.signal, signal.SIGTERM, before)
-        thread = threading.Thread(target=lambda: (
-            self.delegate.call("DidBecomeActive", deadline=1), os.kill(os.getpid(), signal.SIGTERM)))
-        thread.start()
-        self.app.run()
-        thread.join()
-        self.assertEqual(heard, ["SIGTERM"])
-
-    def test_a_stop_before_it_counts(self):
-        self.app.stop()
-        self.app.run()
-
-    def test_it_is_served_once_at_a_time(self):
-        self.start()
-        with self.assertRaisesRegex(RuntimeError, "served already"):
-            self.app.run()
-        with self.assertRaisesRegex(RuntimeError, "served already"):
-            self.app.start()
-        with self.assertRaisesRegex(RuntimeError, "served already"):
-            asyncio.run(self.app.serve())
-
-    def test_what_an_async_handler_starts_goes_on(self):
-        done = threading.Event()
-        tasks = []
-
-        @self.app.did_enter_background
-        async def save():
-            async def later():
-                await self.delegate_replied.wait()
-                done.set()
-
-            self.delegate_replied = asyncio.Event()
-            self.loop = asyncio.get_running_loop()
-            tasks.append(asyncio.create_task(later()))
-
-        def play():
-            self.delegate.call("DidEnterBackground", deadline=5.0)
-            self.loop.call_soon_threadsafe(self.delegate_replied.set)
-            self.assertTrue(done.wait(PATIENCE))
-            self.app.stop()
-
-        self.meanwhile(play)
-
-
-class ServeTests(ClientTest):
-    def test_the_loop_stays_responsive_while_a_handler_runs(self):
-        async def scenario():
-            is_running, may_end = asyncio.Event(), asyncio.Event()
-
-            @self.app.did_enter_background
-            async def save():
-                is_running.set()
-                await may_end.wait()
-
-            serving = asyncio.create_task(self.app.serve())
-            call = asyncio.create_task(asyncio.to_thread(self.delegate.call, "DidEnterBackground", deadline=5.0))
-            await asyncio.wait_for(is_running.wait(), PATIENCE)
-            self.assertFalse(call.done())
-            may_end.set()
-            self.assertEqual(await call, {"parameters": {}})
-            self.app.stop()
-            await serving
-
-        asyncio.run(scenario())
-
-    def test_cancelling_it_cancels_the_handler_that_runs(self):
-        async def scenario():
-            is_running, ended = asyncio.Event(), []
-
-            @self.app.did_enter_background
-            async def save():
-                is_running.set()
-                try:
-                    await asyncio.get_running_loop().create_future()
-                except asyncio.CancelledError:
-                    ended.append("cancelled")
-                    raise
-
-            serving = asyncio.create_task(self.app.serve())
-            self.delegate.send({"method": DELEGATE + "DidEnterBackground", "parameters": {"deadline": 5.0}})
-            await asyncio.wait_for(is_running.wait(), PATIENCE)
-            serving.cancel()
-            with self.assertRaises(asyncio.CancelledError):
-                await serving
-            self.assertEqual(ended, ["cancelled"])
-
-        asyncio.run(scenario())
-        self.assertIsNone(self.delegate.receive())
-
-    def test_it_returns_when_the_app_is_to_end(self):
-        async def scenario():
-            serving = asyncio.create_task(self.app.serve())
-            await asyncio.to_thread(self.delegate.call, "WillTerminate", reason="user", deadline=5.0)
-            self.delegate.close()
-            await asyncio.wait_for(serving, PATIENCE)
-
-        asyncio.run(scenario())
-        self.assertEqual(self.device.methods(), [])
-
-    def test_the_module_offers_what_it_names(self):
-        for name in curfew.__all__:
-            self.assertTrue(hasattr(curfew, name), name)
