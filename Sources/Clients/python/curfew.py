@@ -89,6 +89,7 @@ import re
 import select
 import signal
 import socket
+import sys
 import threading
 import time
 from types import FrameType, TracebackType
@@ -595,7 +596,7 @@ class BackgroundTask:
 
         self._app._begin(self)
         self._body = asyncio.current_task()
-        if self._body is not None and hasattr(self._body, "cancelling"):
+        if sys.version_info >= (3, 11) and self._body is not None:
             self._cancellations_before = self._body.cancelling()
         self.expired._notify(asyncio.get_running_loop(), self._cancel_body)
         return self
@@ -614,8 +615,10 @@ class BackgroundTask:
         self.end()
         if not self._cancelled_body or body is None:
             return
-        # Python 3.11 counts cancellations: one of somebody else's besides ours stays one.
-        others = body.uncancel() if hasattr(body, "uncancel") else 0
+        others = 0
+        if sys.version_info >= (3, 11):
+            # Cancellations are counted: one of somebody else's besides ours stays one.
+            others = body.uncancel()
         if isinstance(error, asyncio.CancelledError) and others <= self._cancellations_before:
             raise TaskExpired(self.name) from error
 

@@ -112,6 +112,7 @@ class ApplicationConnectionTests(ClientTest):
         with self.assertRaises(Interruption):
             self.app.background_time_remaining()
         self.assertEqual(self.app.state().app, "camera")
+        self.assertEqual(self.device.methods(), ["GetBackgroundTimeRemaining", "GetState"])
 
     def test_replies_that_are_none(self):
         for answer, text in [
@@ -158,14 +159,15 @@ class ApplicationConnectionTests(ClientTest):
 
     def test_a_forked_child_has_a_connection_of_its_own(self):
         self.app.state()
+        # In the middle of a call of another thread's.
         with self.app._lock:
-            # In the middle of a call of another thread's.
             pid = os.fork()
-        if pid == 0:
-            code = 1
-            with contextlib.suppress(BaseException):
-                code = 0 if self.app.background_time_remaining() == float("inf") else 2
-            os._exit(code)
+            if pid == 0:
+                signal.alarm(int(PATIENCE))
+                code = 1
+                with contextlib.suppress(BaseException):
+                    code = 0 if self.app.background_time_remaining() == float("inf") else 2
+                os._exit(code)
         self.assertEqual(os.waitpid(pid, 0)[1], 0)
         self.assertEqual(self.app.state().app, "camera")
         self.assertEqual(self.device.methods(), ["GetState", "GetBackgroundTimeRemaining", "GetState"])

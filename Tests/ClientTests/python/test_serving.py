@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import socket
 import threading
 
 from device import DELEGATE, PATIENCE, SERVICE, ClientTest
@@ -93,6 +94,47 @@ class RunTests(ClientTest):
         self.app.run()
         thread.join()
         self.assertEqual(heard, ["SIGTERM"])
+
+    def test_a_signal_wakes_it_whenever_it_comes(self):
+        """Also just before it begins to wait, when poll would not notice."""
+        wakers = []
+
+        @self.app.did_become_active
+        def look():
+            wakers.append(signal.set_wakeup_fd(-1))
+            signal.set_wakeup_fd(wakers[0])
+
+        def play():
+            self.delegate.call("DidBecomeActive", deadline=1)
+            self.app.stop()
+
+        self.meanwhile(play)
+        self.assertGreaterEqual(wakers[0], 0)
+        self.assertEqual(signal.set_wakeup_fd(-1), -1, "given back")
+
+    def test_an_app_s_own_wake_up_descriptor_stays(self):
+        reader, writer = socket.socketpair()
+        writer.setblocking(False)
+        signal.set_wakeup_fd(writer.fileno())
+        self.app.stop()
+        self.app.run()
+        self.assertEqual(signal.set_wakeup_fd(-1), writer.fileno())
+        reader.close()
+        writer.close()
+
+    def test_a_signal_of_the_app_s_own_does_not_end_it(self):
+        heard = []
+        before = signal.signal(signal.SIGUSR1, lambda *_: heard.append("SIGUSR1"))
+        self.addCleanup(signal.signal, signal.SIGUSR1, before)
+
+        def play():
+            self.delegate.call("DidBecomeActive", deadline=1)
+            os.kill(os.getpid(), signal.SIGUSR1)
+            self.delegate.call("DidBecomeActive", deadline=1)
+            self.app.stop()
+
+        self.meanwhile(play)
+        self.assertEqual(heard, ["SIGUSR1"])
 
     def test_a_stop_before_it_counts(self):
         self.app.stop()
