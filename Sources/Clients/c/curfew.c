@@ -1087,7 +1087,9 @@ int curfew_dispatch(struct curfew *app)
     }
     watch_link(app);
     atomic_flag_clear(&app->dispatching);
-    return !atomic_load(&app->ended);
+    if (!atomic_load(&app->ended)) return 1;
+    wake(app);  // for all threads that poll
+    return 0;
 }
 
 int curfew_run(struct curfew *app)
@@ -1346,6 +1348,7 @@ static struct buffer *begin_call(struct curfew *app, const char *method)
     return &app->request;
 }
 
+// *parameters: the reply's, NULL when there are none, or when it failed.
 static int send_call(struct curfew *app, char **parameters)
 {
     put_bytes(&app->request, "}}", 3);
@@ -1353,13 +1356,14 @@ static int send_call(struct curfew *app, char **parameters)
     int result = exchange(app);
     if (result != 0) return fail(app, result, NULL);
     char *message = check_message(app->reply.bytes);
-    char *error = member(message, "error");
-    *parameters = member(message, "parameters");
-    if (!message || !(is_absent(error) || *error == '"') || !(is_absent(*parameters) || **parameters == '{')) {
+    char *error = member(message, "error"), *in = member(message, "parameters");
+    if (!message || !(is_absent(error) || *error == '"') || !(is_absent(in) || *in == '{')) {
         hang_up(app);
         return fail(app, -EPROTO, NULL);
     }
-    return is_absent(error) ? 0 : take_error(app, error, *parameters);
+    if (!is_absent(error)) return take_error(app, error, in);
+    *parameters = in;
+    return 0;
 }
 
 static int end_call(struct curfew *app, int result, bool understood)

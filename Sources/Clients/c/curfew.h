@@ -160,7 +160,7 @@ bool curfew_is_supervised(const struct curfew *app);
 enum curfew_launch_reason curfew_launch_reason(const struct curfew *app);
 
 // A descriptor to poll for reading (POLLIN), the same as long as `app` lives: it is ready when curfew_dispatch() has
-// something to do. Do not read from it, or close it.
+// something to do, and stays so when the app is to end. Do not read from it, or close it.
 int curfew_fd(const struct curfew *app);
 
 // Calls the handlers whose time has come, and keeps the connection; never blocks on its own account. Called from within
