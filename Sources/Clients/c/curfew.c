@@ -57,8 +57,7 @@ struct buffer {
     bool failed;  // out of memory, or over the limit; what was put is of no use
 };
 
-static bool make_room(struct buffer *buffer, size_t count)
-{
+static bool make_room(struct buffer *buffer, size_t count) {
     if (count <= buffer->capacity - buffer->length) return true;
     size_t wanted = buffer->length + count;
     size_t capacity = buffer->capacity > 0 ? buffer->capacity : READ_SIZE;
@@ -73,8 +72,7 @@ static bool make_room(struct buffer *buffer, size_t count)
     return true;
 }
 
-static void clear(struct buffer *buffer)
-{
+static void clear(struct buffer *buffer) {
     if (buffer->capacity > KEPT_CAPACITY) {
         free(buffer->bytes);
         *buffer = (struct buffer){0};
@@ -83,28 +81,24 @@ static void clear(struct buffer *buffer)
     buffer->failed = false;
 }
 
-static void drop_first(struct buffer *buffer, size_t count)
-{
+static void drop_first(struct buffer *buffer, size_t count) {
     buffer->length -= count;
     if (buffer->length > 0) memmove(buffer->bytes, buffer->bytes + count, buffer->length);
     if (buffer->length == 0) clear(buffer);
 }
 
-static void put_bytes(struct buffer *buffer, const char *bytes, size_t count)
-{
+static void put_bytes(struct buffer *buffer, const char *bytes, size_t count) {
     if (buffer->failed || !make_room(buffer, count)) return;
     memcpy(buffer->bytes + buffer->length, bytes, count);
     buffer->length += count;
 }
 
-static void put(struct buffer *buffer, const char *text)
-{
+static void put(struct buffer *buffer, const char *text) {
     put_bytes(buffer, text, strlen(text));
 }
 
 // Takes UTF-8 only.
-static void put_string(struct buffer *buffer, const char *text)
-{
+static void put_string(struct buffer *buffer, const char *text) {
     put(buffer, "\"");
     for (; *text; text++) {
         char escape[8];
@@ -120,16 +114,14 @@ static void put_string(struct buffer *buffer, const char *text)
     put(buffer, "\"");
 }
 
-static void put_integer(struct buffer *buffer, int64_t value)
-{
+static void put_integer(struct buffer *buffer, int64_t value) {
     char text[24];
     snprintf(text, sizeof text, "%" PRId64, value);
     put(buffer, text);
 }
 
 // 0 or more, to the nanosecond; without printf's idea of a decimal point, which is the locale's.
-static void put_seconds(struct buffer *buffer, double seconds)
-{
+static void put_seconds(struct buffer *buffer, double seconds) {
     char text[40];
     if (seconds > 1e15) seconds = 1e15;
     uint64_t whole = (uint64_t)seconds;
@@ -143,8 +135,7 @@ static void put_seconds(struct buffer *buffer, double seconds)
 // that ends every message is no JSON, so that nothing reads past it.
 
 // The bytes of the UTF-8 character at `at`; 0 where there is none.
-static size_t utf8_length(const char *at)
-{
+static size_t utf8_length(const char *at) {
     const unsigned char *byte = (const unsigned char *)at;
     size_t length = byte[0] < 0x80 ? 1 : byte[0] < 0xc2 ? 0 : byte[0] < 0xe0 ? 2 : byte[0] < 0xf0 ? 3 : 4;
     if (byte[0] > 0xf4) return 0;
@@ -159,8 +150,7 @@ static size_t utf8_length(const char *at)
     return length;
 }
 
-static size_t put_utf8(uint32_t code, char out[4])
-{
+static size_t put_utf8(uint32_t code, char out[4]) {
     if (code < 0x80) {
         out[0] = (char)code;
         return 1;
@@ -173,8 +163,7 @@ static size_t put_utf8(uint32_t code, char out[4])
 }
 
 // After "\u".
-static const char *take_hex(const char *at, uint32_t *code)
-{
+static const char *take_hex(const char *at, uint32_t *code) {
     *code = 0;
     for (int i = 0; i < 4; i++, at++) {
         char letter = (char)(*at | 0x20);
@@ -189,8 +178,7 @@ static const char *take_hex(const char *at, uint32_t *code)
 }
 
 // One character inside a string, as UTF-8; returns what follows it, NULL for what may not stand in a string.
-static const char *take_character(const char *at, char out[4], size_t *length)
-{
+static const char *take_character(const char *at, char out[4], size_t *length) {
     static const char escapes[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
     if (*at != '\\') {
         *length = (unsigned char)*at < 0x20 ? 0 : utf8_length(at);
@@ -218,26 +206,22 @@ static const char *take_character(const char *at, char out[4], size_t *length)
     return at;
 }
 
-static bool is_digit(char c)
-{
+static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-static const char *skip_space(const char *at)
-{
+static const char *skip_space(const char *at) {
     while (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r') at++;
     return at;
 }
 
-static const char *skip_digits(const char *at)
-{
+static const char *skip_digits(const char *at) {
     if (!is_digit(*at)) return NULL;
     while (is_digit(*at)) at++;
     return at;
 }
 
-static const char *check_number(const char *at)
-{
+static const char *check_number(const char *at) {
     if (*at == '-') at++;
     at = *at == '0' ? at + 1 : skip_digits(at);
     if (at && *at == '.') at = skip_digits(at + 1);
@@ -249,8 +233,7 @@ static const char *check_number(const char *at)
     return at;
 }
 
-static const char *check_string(const char *at)
-{
+static const char *check_string(const char *at) {
     char ignored[4];
     size_t length;
     if (*at != '"') return NULL;
@@ -262,8 +245,7 @@ static const char *check_string(const char *at)
 static const char *check_value(const char *at, int depth);
 
 // From its bracket on: an array, or an object, whose values have names.
-static const char *check_container(const char *at, int depth)
-{
+static const char *check_container(const char *at, int depth) {
     bool named = *at == '{';
     char end = named ? '}' : ']';
     if (depth >= NESTING_LIMIT) return NULL;
@@ -287,8 +269,7 @@ static const char *check_container(const char *at, int depth)
 }
 
 // Returns what follows the value, NULL where there is none. In a message that was checked it never fails.
-static const char *check_value(const char *at, int depth)
-{
+static const char *check_value(const char *at, int depth) {
     switch (*at) {
     case '{':
     case '[': return check_container(at, depth);
@@ -301,8 +282,7 @@ static const char *check_value(const char *at, int depth)
 }
 
 // The object that a message is; NULL when it is not one and nothing else.
-static char *check_message(char *text)
-{
+static char *check_message(char *text) {
     const char *start = skip_space(text);
     const char *rest = *start == '{' ? check_value(start, 0) : NULL;
     return rest && *skip_space(rest) == 0 ? text + (start - text) : NULL;
@@ -310,8 +290,7 @@ static char *check_message(char *text)
 
 // Copies a string with a NUL after it; `out` may be where `value` is. False when it is none, has a NUL inside, or is
 // too long.
-static bool copy_string(const char *value, char *out, size_t size)
-{
+static bool copy_string(const char *value, char *out, size_t size) {
     if (!value || *value != '"') return false;
     const char *at = value + 1;
     size_t used = 0;
@@ -327,8 +306,7 @@ static bool copy_string(const char *value, char *out, size_t size)
     return true;
 }
 
-static bool is_string(const char *value, const char *text)
-{
+static bool is_string(const char *value, const char *text) {
     if (!value || *value != '"') return false;
     const char *at = value + 1;
     while (*at != '"') {
@@ -341,9 +319,8 @@ static bool is_string(const char *value, const char *text)
     return *text == 0;
 }
 
-// The value of the last member of that name, as the values inside are the message's own bytes.
-static char *member(char *object, const char *name)
-{
+// The value of the last member of that name, in an object.
+static char *member(char *object, const char *name) {
     char *found = NULL;
     if (!object || *object != '{') return NULL;
     const char *at = skip_space(object + 1);
@@ -359,26 +336,22 @@ static char *member(char *object, const char *name)
 }
 
 // The first value of an array, the next one after `value`; NULL at the end.
-static char *first_item(char *array)
-{
+static char *first_item(char *array) {
     if (!array || *array != '[') return NULL;
     const char *at = skip_space(array + 1);
     return *at == ']' ? NULL : array + (at - array);
 }
 
-static char *next_item(char *value)
-{
+static char *next_item(char *value) {
     const char *at = skip_space(check_value(value, 0));
     return *at == ',' ? value + (skip_space(at + 1) - value) : NULL;
 }
 
-static bool is_absent(const char *value)
-{
+static bool is_absent(const char *value) {
     return !value || *value == 'n';
 }
 
-static bool take_integer(const char *value, int64_t *out)
-{
+static bool take_integer(const char *value, int64_t *out) {
     if (!value || !(*value == '-' || is_digit(*value))) return false;
     bool negative = *value == '-';
     uint64_t number = 0;
@@ -394,8 +367,7 @@ static bool take_integer(const char *value, int64_t *out)
 
 // Without strtod, whose decimal point is the locale's. Exact where no more than 15 digits and 22 places are used, as
 // numbers of seconds do; else within a few units of the last place.
-static bool take_number(const char *value, double *out)
-{
+static bool take_number(const char *value, double *out) {
     if (!value || !(*value == '-' || is_digit(*value))) return false;
     bool negative = *value == '-', in_fraction = false;
     uint64_t digits = 0;
@@ -430,14 +402,12 @@ static bool take_number(const char *value, double *out)
 }
 
 // null, and nothing, are `otherwise`.
-static bool take_optional_number(const char *value, double otherwise, double *out)
-{
+static bool take_optional_number(const char *value, double otherwise, double *out) {
     *out = otherwise;
     return is_absent(value) || take_number(value, out);
 }
 
-static bool take_bool(const char *value, bool *out)
-{
+static bool take_bool(const char *value, bool *out) {
     *out = value && *value == 't';
     return value && (*value == 't' || *value == 'f');
 }
@@ -456,14 +426,12 @@ static const char *const memory_levels[] = {"warning", "critical"};
 static const char *const thermal_states[] = {"nominal", "fair", "serious", "critical"};
 static const char *const fetch_results[] = {"noData", "newData", "noData", "failed"};
 
-static const char *name_of(unsigned index, const char *const *names, size_t count)
-{
+static const char *name_of(unsigned index, const char *const *names, size_t count) {
     return index < count ? names[index] : "unknown";
 }
 
 // The place of a string among names; -1 when it is none of them.
-static int take_name(const char *value, const char *const *names, size_t count)
-{
+static int take_name(const char *value, const char *const *names, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (is_string(value, names[i])) return (int)i;
     }
@@ -480,8 +448,7 @@ const char *curfew_refresh_status_name(enum curfew_refresh_status status) { retu
 const char *curfew_memory_level_name(enum curfew_memory_level level) { return NAME_OF(level, memory_levels); }
 const char *curfew_thermal_state_name(enum curfew_thermal_state state) { return NAME_OF(state, thermal_states); }
 
-const char *curfew_strerror(int error)
-{
+const char *curfew_strerror(int error) {
     switch (error) {
     case 0: return "no error";
     case CURFEW_E_NOT_AN_APP: return "this process belongs to no app of curfewd's; try `curfew try -- PROGRAM`";
@@ -549,8 +516,7 @@ struct curfew {
     char reason[REASON_SIZE];
 };
 
-__attribute__((format(printf, 2, 3))) static void say(struct curfew *app, const char *format, ...)
-{
+__attribute__((format(printf, 2, 3))) static void say(struct curfew *app, const char *format, ...) {
     char text[512];
     va_list arguments;
     va_start(arguments, format);
@@ -562,22 +528,19 @@ __attribute__((format(printf, 2, 3))) static void say(struct curfew *app, const 
         fprintf(stderr, "curfew: %s\n", text);
 }
 
-static void wake(struct curfew *app)
-{
+static void wake(struct curfew *app) {
     ssize_t written = write(app->wake, &(uint64_t){1}, sizeof(uint64_t));
     (void)written;  // it fails when the counter is full: then it is ready to be read already
 }
 
-static void set_timer(struct curfew *app, int milliseconds)
-{
+static void set_timer(struct curfew *app, int milliseconds) {
     struct itimerspec time = {
         .it_value = {.tv_sec = milliseconds / 1000, .tv_nsec = milliseconds % 1000 * 1000000L}};
     timerfd_settime(app->timer, 0, &time, NULL);
 }
 
 // A socket connected to curfewd, or -errno. SO_SNDTIMEO bounds the wait for a place in its queue.
-static int connect_to_curfewd(struct curfew *app, int flags, struct timeval limit)
-{
+static int connect_to_curfewd(struct curfew *app, int flags, struct timeval limit) {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
     if (fd < 0) return -errno;
     if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) != 0
@@ -593,8 +556,7 @@ static int connect_to_curfewd(struct curfew *app, int flags, struct timeval limi
 // MARK: The link: replies
 
 // With `lock` held. What is gone shows in the next read, as the end of the stream.
-static void flush_link(struct curfew *app)
-{
+static void flush_link(struct curfew *app) {
     size_t sent = 0;
     while (app->link >= 0 && !app->out.failed && sent < app->out.length) {
         ssize_t count = send(app->link, app->out.bytes + sent, app->out.length - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -607,15 +569,13 @@ static void flush_link(struct curfew *app)
     drop_first(&app->out, app->out.failed ? app->out.length : sent);
 }
 
-static void send_message(struct curfew *app)
-{
+static void send_message(struct curfew *app) {
     put_bytes(&app->out, "", 1);
     flush_link(app);
 }
 
 // With `lock` held. The errors of org.varlink.service have one parameter each: what is wrong.
-static void send_error(struct curfew *app, const char *name, const char *parameter, const char *what)
-{
+static void send_error(struct curfew *app, const char *name, const char *parameter, const char *what) {
     put(&app->out, "{\"error\":\"org.varlink.service.");
     put(&app->out, name);
     put(&app->out, "\",\"parameters\":{\"");
@@ -627,8 +587,7 @@ static void send_error(struct curfew *app, const char *name, const char *paramet
 }
 
 // With `lock` held: the call is over.
-static void answer_call(struct curfew *app, enum curfew_answer answer)
-{
+static void answer_call(struct curfew *app, enum curfew_answer answer) {
     if (app->call.wants_reply) {
         put(&app->out, "{\"parameters\":{");
         if (app->call.is_fetch) {
@@ -642,8 +601,7 @@ static void answer_call(struct curfew *app, enum curfew_answer answer)
     if (app->call.ends) atomic_store(&app->ended, true);
 }
 
-int curfew_handled(struct curfew *app, enum curfew_answer answer)
-{
+int curfew_handled(struct curfew *app, enum curfew_answer answer) {
     int result = 0;
     if ((unsigned)answer >= CURFEW_LATER) return -EINVAL;
     pthread_mutex_lock(&app->lock);
@@ -708,8 +666,7 @@ struct arguments {
 };
 
 // A string is unescaped where it is, an object gets a NUL after it: nothing can be taken from the message after that.
-static bool take_text(char *value, struct arguments *out)
-{
+static bool take_text(char *value, struct arguments *out) {
     out->text = value;
     if (!value || *value != '{') return copy_string(value, value, SIZE_MAX);
     out->length = (size_t)(check_value(value, 0) - value);
@@ -718,8 +675,7 @@ static bool take_text(char *value, struct arguments *out)
 }
 
 // Returns NULL, or the parameter that is wrong.
-static const char *take_arguments(enum handler handler, char *in, struct arguments *out)
-{
+static const char *take_arguments(enum handler handler, char *in, struct arguments *out) {
     char *value;
     if (handler < DID_RECEIVE_MEMORY_WARNING && !take_number(member(in, "deadline"), &out->deadline)) return "deadline";
     switch (handler) {
@@ -757,8 +713,7 @@ static const char *take_arguments(enum handler handler, char *in, struct argumen
 
 // False when the app does not implement it.
 static bool call_handler(
-    struct curfew *app, enum handler handler, const struct arguments *a, enum curfew_answer *answer)
-{
+    struct curfew *app, enum handler handler, const struct arguments *a, enum curfew_answer *answer) {
     const struct curfew_delegate *to = &app->delegate;
     void *c = app->context;
 #define AWAIT(member, ...) (to->member && (*answer = to->member(app, __VA_ARGS__, c), true))
@@ -787,8 +742,7 @@ static bool call_handler(
     return false;
 }
 
-static void run_call(struct curfew *app, enum handler handler, char *in, bool oneway)
-{
+static void run_call(struct curfew *app, enum handler handler, char *in, bool oneway) {
     struct arguments arguments = {0};
     enum curfew_answer answer = CURFEW_HANDLED;
     bool informs = handler >= DID_RECEIVE_MEMORY_WARNING;
@@ -860,8 +814,7 @@ static const char service_description[] =
     "error PermissionDenied ()\n\n"
     "error ExpectedMore ()\n";
 
-static void send_description(struct curfew *app, const char *text)
-{
+static void send_description(struct curfew *app, const char *text) {
     put(&app->out, "{\"parameters\":{\"description\":");
     put_string(&app->out, text);
     put(&app->out, "}}");
@@ -869,14 +822,12 @@ static void send_description(struct curfew *app, const char *text)
 }
 
 // Whether the text up to `end` is `word`.
-static bool is_prefix(const char *word, const char *text, const char *end)
-{
+static bool is_prefix(const char *word, const char *text, const char *end) {
     return strlen(word) == (size_t)(end - text) && memcmp(word, text, strlen(word)) == 0;
 }
 
 // What is no handler: a call of org.varlink.service, or of nothing we know. With `lock` held. `method` is no JSON here.
-static void answer_service(struct curfew *app, char *method, char *in)
-{
+static void answer_service(struct curfew *app, char *method, char *in) {
     const char *interface = member(in, "interface");
     char *dot = strrchr(method, '.');
     bool of_ours = dot && (is_prefix(DELEGATE, method, dot) || is_prefix(SERVICE, method, dot));
@@ -903,8 +854,7 @@ static void answer_service(struct curfew *app, char *method, char *in)
 
 enum fate { TAKEN, HAS_TO_WAIT, MALFORMED };
 
-static enum fate take_call(struct curfew *app, char *message)
-{
+static enum fate take_call(struct curfew *app, char *message) {
     char *method = member(message, "method"), *in = member(message, "parameters"), *flag = member(message, "oneway");
     bool oneway = false;
     int handler = TAKE_NAME(method, handlers);
@@ -929,8 +879,7 @@ static enum fate take_call(struct curfew *app, char *message)
 
 // MARK: The link: coming and going
 
-static void close_link(struct curfew *app)
-{
+static void close_link(struct curfew *app) {
     if (app->watched != 0) epoll_ctl(app->epoll, EPOLL_CTL_DEL, app->link, NULL);
     pthread_mutex_lock(&app->lock);
     close(app->link);
@@ -945,22 +894,19 @@ static void close_link(struct curfew *app)
 }
 
 // Says so once, and tries again later and later.
-static void attach_later(struct curfew *app, const char *why)
-{
+static void attach_later(struct curfew *app, const char *why) {
     if (!app->complained) say(app, "no connection to curfewd for the handlers' calls: %s; trying again", why);
     app->complained = true;
     set_timer(app, app->delay);
     app->delay = app->delay > LAST_DELAY / 2 ? LAST_DELAY : app->delay * 2;
 }
 
-static void lose_link(struct curfew *app, const char *why)
-{
+static void lose_link(struct curfew *app, const char *why) {
     attach_later(app, why);
     close_link(app);  // and with it the text, where it came in a message
 }
 
-static void attach(struct curfew *app)
-{
+static void attach(struct curfew *app) {
     int fd = connect_to_curfewd(app, SOCK_NONBLOCK, (struct timeval){0});
     if (fd < 0) {
         attach_later(app, curfew_strerror(fd));
@@ -975,8 +921,7 @@ static void attach(struct curfew *app)
     set_timer(app, ATTACH_PATIENCE);
 }
 
-static enum fate take_attach_reply(struct curfew *app, char *message)
-{
+static enum fate take_attach_reply(struct curfew *app, char *message) {
     char *error = member(message, "error"), *reason = member(member(message, "parameters"), "reason");
     set_timer(app, 0);
     if (is_absent(error)) {
@@ -996,8 +941,7 @@ static enum fate take_attach_reply(struct curfew *app, char *message)
     return TAKEN;
 }
 
-static void read_link(struct curfew *app)
-{
+static void read_link(struct curfew *app) {
     if (!make_room(&app->in, READ_SIZE)) {
         lose_link(app, "out of memory");
         return;
@@ -1012,15 +956,13 @@ static void read_link(struct curfew *app)
 }
 
 // The end of the message that begins `used` bytes into `in`, NULL where it is not there yet.
-static char *find_end(struct curfew *app, size_t used)
-{
+static char *find_end(struct curfew *app, size_t used) {
     size_t from = app->scanned > used ? app->scanned : used;
     return from < app->in.length ? memchr(app->in.bytes + from, 0, app->in.length - from) : NULL;
 }
 
 // Whether there can be no new message now: nobody reads the replies, or others have waited long enough.
-static bool is_time_to_pause(struct curfew *app, int taken)
-{
+static bool is_time_to_pause(struct curfew *app, int taken) {
     pthread_mutex_lock(&app->lock);
     bool pause = app->out.length > 0;
     pthread_mutex_unlock(&app->lock);
@@ -1029,8 +971,7 @@ static bool is_time_to_pause(struct curfew *app, int taken)
     return true;
 }
 
-static void take_messages(struct curfew *app)
-{
+static void take_messages(struct curfew *app) {
     size_t used = 0;
     char *end;
     app->undigested = false;
@@ -1053,8 +994,7 @@ static void take_messages(struct curfew *app)
 }
 
 // A message that has to wait is not waited for: what wakes us then is curfew_handled(), or room for the replies.
-static void watch_link(struct curfew *app)
-{
+static void watch_link(struct curfew *app) {
     if (app->state == LINK_DOWN) return;
     pthread_mutex_lock(&app->lock);
     uint32_t wanted = (app->undigested ? 0 : EPOLLIN) | (app->out.length > 0 ? EPOLLOUT : 0);
@@ -1067,8 +1007,7 @@ static void watch_link(struct curfew *app)
         lose_link(app, strerror(errno));
 }
 
-int curfew_dispatch(struct curfew *app)
-{
+int curfew_dispatch(struct curfew *app) {
     if (atomic_flag_test_and_set(&app->dispatching)) return !atomic_load(&app->ended);
     uint64_t count;
     bool woken = read(app->wake, &count, sizeof count) > 0;
@@ -1092,8 +1031,7 @@ int curfew_dispatch(struct curfew *app)
     return 0;
 }
 
-int curfew_run(struct curfew *app)
-{
+int curfew_run(struct curfew *app) {
     while (curfew_dispatch(app)) {
         struct pollfd entry = {.fd = app->epoll, .events = POLLIN};
         if (poll(&entry, 1, -1) < 0 && errno != EINTR) return -errno;
@@ -1101,8 +1039,7 @@ int curfew_run(struct curfew *app)
     return 0;
 }
 
-void curfew_stop(struct curfew *app)
-{
+void curfew_stop(struct curfew *app) {
     int saved = errno;
     atomic_store(&app->ended, true);
     wake(app);
@@ -1117,8 +1054,7 @@ enum curfew_launch_reason curfew_launch_reason(const struct curfew *app) { retur
 
 // The descriptor that curfewd gave us, -1 where there is none. One that is closed on exec cannot have come by it:
 // somebody has opened something else under that number.
-static int inherited_link(void)
-{
+static int inherited_link(void) {
     const char *text = getenv("CURFEW_DELEGATE_FD");
     int domain = 0, type = 0;
     socklen_t size = sizeof(int);
@@ -1131,8 +1067,7 @@ static int inherited_link(void)
     return fcntl(fd, F_SETFD, flags | FD_CLOEXEC) == 0 ? fd : -1;
 }
 
-static int open_descriptors(struct curfew *app)
-{
+static int open_descriptors(struct curfew *app) {
     struct epoll_event readable = {.events = EPOLLIN};
     app->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (app->epoll < 0) return -errno;
@@ -1145,8 +1080,7 @@ static int open_descriptors(struct curfew *app)
     return 0;
 }
 
-static int read_environment(struct curfew *app)
-{
+static int read_environment(struct curfew *app) {
     const char *name = getenv("CURFEW_APP"), *path = getenv("CURFEW_SOCKET"), *reason = getenv("CURFEW_LAUNCH_REASON");
     app->supervised = name && *name;
     app->listens = app->listens && app->supervised;
@@ -1160,8 +1094,7 @@ static int read_environment(struct curfew *app)
     return 0;
 }
 
-int curfew_open(struct curfew **out, const struct curfew_delegate *delegate, void *context)
-{
+int curfew_open(struct curfew **out, const struct curfew_delegate *delegate, void *context) {
     struct curfew *app = calloc(1, sizeof *app);
     *out = NULL;
     if (!app) return -ENOMEM;
@@ -1195,8 +1128,7 @@ int curfew_open(struct curfew **out, const struct curfew_delegate *delegate, voi
     return 0;
 }
 
-void curfew_close(struct curfew *app)
-{
+void curfew_close(struct curfew *app) {
     if (!app) return;
     const int descriptors[] = {app->link, app->line, app->timer, app->wake, app->epoll};
     for (size_t i = 0; i < COUNT(descriptors); i++) {
@@ -1216,8 +1148,7 @@ void curfew_close(struct curfew *app)
 
 // A wait of a call is over without what it waited for; is there time for another? One counts as no more than two
 // slices, however late it ended: the app may have been frozen meanwhile.
-static bool has_patience(double *left, struct timespec *since)
-{
+static bool has_patience(double *left, struct timespec *since) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     double passed = (double)(now.tv_sec - since->tv_sec) + (double)(now.tv_nsec - since->tv_nsec) / 1e9;
@@ -1227,14 +1158,12 @@ static bool has_patience(double *left, struct timespec *since)
     return *left > 0;
 }
 
-static void hang_up(struct curfew *app)
-{
+static void hang_up(struct curfew *app) {
     if (app->line >= 0) close(app->line);
     app->line = -1;
 }
 
-static int send_request(struct curfew *app, double *left, struct timespec *since)
-{
+static int send_request(struct curfew *app, double *left, struct timespec *since) {
     const struct timeval slice = {.tv_usec = SLICE * 1000};
     size_t sent = 0;
     while (app->line < 0) {
@@ -1260,8 +1189,7 @@ static int send_request(struct curfew *app, double *left, struct timespec *since
     return 0;
 }
 
-static int receive_reply(struct curfew *app, double *left, struct timespec *since)
-{
+static int receive_reply(struct curfew *app, double *left, struct timespec *since) {
     struct buffer *reply = &app->reply;
     clear(reply);
     while (true) {
@@ -1279,8 +1207,7 @@ static int receive_reply(struct curfew *app, double *left, struct timespec *sinc
 }
 
 // A connection that was kept may have ended since; then the call has not been sent yet, and is sent on a new one.
-static int exchange(struct curfew *app)
-{
+static int exchange(struct curfew *app) {
     double left = CURFEW_PATIENCE;
     struct timespec since;
     char byte;
@@ -1298,8 +1225,7 @@ static int exchange(struct curfew *app)
 }
 
 // Cuts it before a character that has no room.
-static void copy_text(char *out, size_t size, const char *text)
-{
+static void copy_text(char *out, size_t size, const char *text) {
     size_t used = 0;
     for (size_t length; size > 0 && *text && (length = utf8_length(text)) > 0 && length < size - used; text += length) {
         memcpy(out + used, text, length);
@@ -1308,14 +1234,12 @@ static void copy_text(char *out, size_t size, const char *text)
     if (size > 0) out[used] = 0;
 }
 
-static int fail(struct curfew *app, int error, const char *reason)
-{
+static int fail(struct curfew *app, int error, const char *reason) {
     copy_text(app->reason, sizeof app->reason, reason ? reason : curfew_strerror(error));
     return error;
 }
 
-static int take_error(struct curfew *app, char *error, char *parameters)
-{
+static int take_error(struct curfew *app, char *error, char *parameters) {
     static const struct { const char *name; int code; } errors[] = {
         {"io.curfew.Application.NotAnApp", CURFEW_E_NOT_AN_APP},
         {"io.curfew.Application.NoSuchBackgroundTask", CURFEW_E_NO_SUCH_TASK},
@@ -1338,8 +1262,7 @@ static int take_error(struct curfew *app, char *error, char *parameters)
 }
 
 // Takes `asking` until end_call().
-static struct buffer *begin_call(struct curfew *app, const char *method)
-{
+static struct buffer *begin_call(struct curfew *app, const char *method) {
     pthread_mutex_lock(&app->asking);
     clear(&app->request);
     put(&app->request, "{\"method\":\"io.curfew.Application.");
@@ -1349,8 +1272,7 @@ static struct buffer *begin_call(struct curfew *app, const char *method)
 }
 
 // *parameters: the reply's, NULL when there are none, or when it failed.
-static int send_call(struct curfew *app, char **parameters)
-{
+static int send_call(struct curfew *app, char **parameters) {
     put_bytes(&app->request, "}}", 3);
     if (app->request.failed) return fail(app, -ENOMEM, NULL);
     int result = exchange(app);
@@ -1366,8 +1288,7 @@ static int send_call(struct curfew *app, char **parameters)
     return 0;
 }
 
-static int end_call(struct curfew *app, int result, bool understood)
-{
+static int end_call(struct curfew *app, int result, bool understood) {
     if (result == 0 && !understood) result = fail(app, -EPROTO, NULL);
     pthread_mutex_unlock(&app->asking);
     return result;
@@ -1375,8 +1296,7 @@ static int end_call(struct curfew *app, int result, bool understood)
 
 // MARK: The line: what can be asked
 
-static const char *wrong_name(const char *name)
-{
+static const char *wrong_name(const char *name) {
     if (!name) return "the task has no name";
     size_t length = 0;
     for (const char *at = name; *at; at += length) {
@@ -1389,8 +1309,7 @@ static const char *wrong_name(const char *name)
 }
 
 int curfew_begin_background_task(
-    struct curfew *app, const char *name, const struct curfew_task_options *options, int64_t *task)
-{
+    struct curfew *app, const char *name, const struct curfew_task_options *options, int64_t *task) {
     static const struct curfew_task_options defaults;
     if (!options) options = &defaults;
     const char *wrong = wrong_name(name);
@@ -1418,8 +1337,7 @@ int curfew_begin_background_task(
     return end_call(app, result, result != 0 || take_integer(member(parameters, "identifier"), task));
 }
 
-int curfew_end_background_task(struct curfew *app, int64_t task)
-{
+int curfew_end_background_task(struct curfew *app, int64_t task) {
     if (task == 0) return 0;
     if (!app->supervised) return CURFEW_E_NO_SUCH_TASK;
     char *parameters = NULL;
@@ -1429,8 +1347,7 @@ int curfew_end_background_task(struct curfew *app, int64_t task)
     return end_call(app, send_call(app, &parameters), true);
 }
 
-int curfew_background_time_remaining(struct curfew *app, double *seconds)
-{
+int curfew_background_time_remaining(struct curfew *app, double *seconds) {
     *seconds = INFINITY;
     if (!app->supervised) return 0;
     char *parameters = NULL;
@@ -1440,8 +1357,7 @@ int curfew_background_time_remaining(struct curfew *app, double *seconds)
     return end_call(app, result, result != 0 || take_optional_number(member(parameters, "seconds"), INFINITY, seconds));
 }
 
-int curfew_set_minimum_background_fetch_interval(struct curfew *app, double seconds, double *effective)
-{
+int curfew_set_minimum_background_fetch_interval(struct curfew *app, double seconds, double *effective) {
     double ignored;
     if (!effective) effective = &ignored;
     *effective = seconds;
@@ -1459,8 +1375,7 @@ int curfew_set_minimum_background_fetch_interval(struct curfew *app, double seco
     return end_call(app, result, result != 0 || take_optional_number(answer, INFINITY, effective));
 }
 
-static bool take_state(char *in, struct curfew_state *out)
-{
+static bool take_state(char *in, struct curfew_state *out) {
     char *phase = member(in, "scenePhase");
     int scene_phase = is_absent(phase) ? CURFEW_SCENE_NONE : TAKE_NAME(phase, scene_phases);
     int task_state = TAKE_NAME(member(in, "taskState"), task_states);
@@ -1476,8 +1391,7 @@ static bool take_state(char *in, struct curfew_state *out)
            && take_optional_number(member(in, "backgroundTimeRemaining"), INFINITY, &out->background_time_remaining);
 }
 
-int curfew_get_state(struct curfew *app, struct curfew_state *state)
-{
+int curfew_get_state(struct curfew *app, struct curfew_state *state) {
     *state = (struct curfew_state){
         .scene_phase = CURFEW_SCENE_ACTIVE, .task_state = CURFEW_TASK_RUNNING, .background_time_remaining = INFINITY};
     if (!app->supervised) return 0;
@@ -1487,16 +1401,14 @@ int curfew_get_state(struct curfew *app, struct curfew_state *state)
     return end_call(app, result, result != 0 || take_state(member(parameters, "state"), state));
 }
 
-static bool take_task(char *in, struct curfew_task *out)
-{
+static bool take_task(char *in, struct curfew_task *out) {
     return take_integer(member(in, "identifier"), &out->identifier)
            && copy_string(member(in, "name"), out->name, sizeof out->name)
            && take_bool(member(in, "keepAwake"), &out->keep_awake)
            && take_number(member(in, "secondsHeld"), &out->seconds_held);
 }
 
-int curfew_get_tasks(struct curfew *app, struct curfew_task *tasks, size_t capacity, size_t *count)
-{
+int curfew_get_tasks(struct curfew *app, struct curfew_task *tasks, size_t capacity, size_t *count) {
     *count = 0;
     if (!app->supervised) return 0;
     char *parameters = NULL;
@@ -1514,8 +1426,7 @@ int curfew_get_tasks(struct curfew *app, struct curfew_task *tasks, size_t capac
     return end_call(app, result, result != 0 || understood);
 }
 
-const char *curfew_last_reason(struct curfew *app, char *text, size_t size)
-{
+const char *curfew_last_reason(struct curfew *app, char *text, size_t size) {
     pthread_mutex_lock(&app->asking);
     copy_text(text, size, app->reason);
     pthread_mutex_unlock(&app->asking);

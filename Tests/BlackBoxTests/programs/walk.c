@@ -2,7 +2,8 @@
 //
 //     walk TRACE [overrun] [keep-awake]
 //
-// In the background it holds a task, "upload". It ends it when it expires, unless it overruns, and when it is in front again.
+// In the background it holds a task, "upload". It ends it when it expires, unless it overruns, and when it is in front
+// again.
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <math.h>
@@ -20,8 +21,7 @@ struct walk {
     int64_t task;
 };
 
-__attribute__((format(printf, 2, 3))) static void note(struct walk *walk, const char *format, ...)
-{
+__attribute__((format(printf, 2, 3))) static void note(struct walk *walk, const char *format, ...) {
     char line[1024];
     va_list arguments;
     va_start(arguments, format);
@@ -32,8 +32,7 @@ __attribute__((format(printf, 2, 3))) static void note(struct walk *walk, const 
     if (write(walk->trace, line, (size_t)length + 1) < 0) perror("walk: trace");
 }
 
-static void begin(struct curfew *app, struct walk *walk)
-{
+static void begin(struct curfew *app, struct walk *walk) {
     const struct curfew_task_options options = {
         .keep_awake = walk->keeps_awake ? CURFEW_KEEP_AWAKE_YES : CURFEW_KEEP_AWAKE_DEFAULT};
     char reason[256];
@@ -48,8 +47,7 @@ static void begin(struct curfew *app, struct walk *walk)
         note(walk, "began upload %.0f", remaining);
 }
 
-static void end(struct curfew *app, struct walk *walk)
-{
+static void end(struct curfew *app, struct walk *walk) {
     char reason[256];
     if (curfew_end_background_task(app, walk->task) == 0)
         note(walk, "ended upload");
@@ -59,32 +57,28 @@ static void end(struct curfew *app, struct walk *walk)
 }
 
 static enum curfew_answer did_finish_launching(
-    struct curfew *app, enum curfew_launch_reason reason, double deadline, void *context)
-{
+    struct curfew *app, enum curfew_launch_reason reason, double deadline, void *context) {
     (void)app;
     (void)deadline;
     note(context, "DidFinishLaunching %s", curfew_launch_reason_name(reason));
     return CURFEW_HANDLED;
 }
 
-static enum curfew_answer did_become_active(struct curfew *app, double deadline, void *context)
-{
+static enum curfew_answer did_become_active(struct curfew *app, double deadline, void *context) {
     (void)app;
     (void)deadline;
     note(context, "DidBecomeActive");
     return CURFEW_HANDLED;
 }
 
-static enum curfew_answer will_resign_active(struct curfew *app, double deadline, void *context)
-{
+static enum curfew_answer will_resign_active(struct curfew *app, double deadline, void *context) {
     (void)app;
     (void)deadline;
     note(context, "WillResignActive");
     return CURFEW_HANDLED;
 }
 
-static enum curfew_answer did_enter_background(struct curfew *app, double deadline, void *context)
-{
+static enum curfew_answer did_enter_background(struct curfew *app, double deadline, void *context) {
     struct walk *walk = context;
     (void)deadline;
     note(walk, "DidEnterBackground");
@@ -92,8 +86,7 @@ static enum curfew_answer did_enter_background(struct curfew *app, double deadli
     return CURFEW_HANDLED;
 }
 
-static enum curfew_answer will_enter_foreground(struct curfew *app, double deadline, void *context)
-{
+static enum curfew_answer will_enter_foreground(struct curfew *app, double deadline, void *context) {
     struct walk *walk = context;
     (void)deadline;
     note(walk, "WillEnterForeground");
@@ -101,8 +94,7 @@ static enum curfew_answer will_enter_foreground(struct curfew *app, double deadl
     return CURFEW_HANDLED;
 }
 
-static enum curfew_answer will_terminate(struct curfew *app, const char *reason, double deadline, void *context)
-{
+static enum curfew_answer will_terminate(struct curfew *app, const char *reason, double deadline, void *context) {
     (void)app;
     (void)deadline;
     note(context, "WillTerminate %s", reason);
@@ -110,8 +102,7 @@ static enum curfew_answer will_terminate(struct curfew *app, const char *reason,
 }
 
 static enum curfew_answer background_task_will_expire(
-    struct curfew *app, int64_t task, const char *name, double deadline, void *context)
-{
+    struct curfew *app, int64_t task, const char *name, double deadline, void *context) {
     struct walk *walk = context;
     (void)task;
     (void)deadline;
@@ -120,8 +111,7 @@ static enum curfew_answer background_task_will_expire(
     return CURFEW_HANDLED;
 }
 
-static void did_receive_memory_warning(struct curfew *app, enum curfew_memory_level level, void *context)
-{
+static void did_receive_memory_warning(struct curfew *app, enum curfew_memory_level level, void *context) {
     (void)app;
     note(context, "DidReceiveMemoryWarning %s", curfew_memory_level_name(level));
 }
@@ -137,8 +127,7 @@ static const struct curfew_delegate delegate = {
     .did_receive_memory_warning = did_receive_memory_warning,
 };
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     struct walk walk = {.trace = -1};
     struct curfew *app;
     if (argc > 1) walk.trace = open(argv[1], O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);

@@ -15,23 +15,20 @@
 
 enum { PATIENCE = 10000 };  // milliseconds for what has to happen
 
-double seconds_now(void)
-{
+double seconds_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static bool is_readable(int fd, int milliseconds)
-{
+static bool is_readable(int fd, int milliseconds) {
     struct pollfd entry = {.fd = fd, .events = POLLIN};
     return poll(&entry, 1, milliseconds) > 0;
 }
 
 // MARK: An app that writes down what it hears
 
-void device_note(struct device *device, const char *format, ...)
-{
+void device_note(struct device *device, const char *format, ...) {
     size_t length = strlen(device->heard);
     va_list arguments;
     va_start(arguments, format);
@@ -41,24 +38,21 @@ void device_note(struct device *device, const char *format, ...)
     if (length + 1 < sizeof device->heard) strcpy(device->heard + length, "\n");
 }
 
-const char *device_heard(struct device *device)
-{
+const char *device_heard(struct device *device) {
     static char text[sizeof device->heard];
     strcpy(text, device->heard);
     device->heard[0] = 0;
     return text;
 }
 
-static enum curfew_answer answer(void *context)
-{
+static enum curfew_answer answer(void *context) {
     struct device *device = context;
     if (device->in_handler) device->in_handler(device);
     return device->answer;
 }
 
 static enum curfew_answer did_finish_launching(
-    struct curfew *app, enum curfew_launch_reason reason, double deadline, void *context)
-{
+    struct curfew *app, enum curfew_launch_reason reason, double deadline, void *context) {
     (void)app;
     device_note(context, "DidFinishLaunching %s %g", curfew_launch_reason_name(reason), deadline);
     return answer(context);
@@ -77,53 +71,46 @@ PLAIN(did_enter_background, "DidEnterBackground")
 PLAIN(will_enter_foreground, "WillEnterForeground")
 PLAIN(perform_fetch, "PerformFetch")
 
-static enum curfew_answer will_terminate(struct curfew *app, const char *reason, double deadline, void *context)
-{
+static enum curfew_answer will_terminate(struct curfew *app, const char *reason, double deadline, void *context) {
     (void)app;
     device_note(context, "WillTerminate %s %g", reason, deadline);
     return answer(context);
 }
 
 static enum curfew_answer will_expire(
-    struct curfew *app, int64_t task, const char *name, double deadline, void *context)
-{
+    struct curfew *app, int64_t task, const char *name, double deadline, void *context) {
     (void)app;
     device_note(context, "BackgroundTaskWillExpire %lld %s %g", (long long)task, name, deadline);
     return answer(context);
 }
 
 static enum curfew_answer did_receive_notification(
-    struct curfew *app, const char *payload, size_t length, double deadline, void *context)
-{
+    struct curfew *app, const char *payload, size_t length, double deadline, void *context) {
     (void)app;
     device_note(context, "DidReceiveRemoteNotification %s %zu %g", payload, length, deadline);
     CHECK_NUMBER(strlen(payload), length);
     return answer(context);
 }
 
-static enum curfew_answer handle_events(struct curfew *app, const char *session, double deadline, void *context)
-{
+static enum curfew_answer handle_events(struct curfew *app, const char *session, double deadline, void *context) {
     (void)app;
     device_note(context, "HandleEventsForBackgroundSession %s %g", session, deadline);
     return answer(context);
 }
 
-static void did_receive_memory_warning(struct curfew *app, enum curfew_memory_level level, void *context)
-{
+static void did_receive_memory_warning(struct curfew *app, enum curfew_memory_level level, void *context) {
     (void)app;
     device_note(context, "DidReceiveMemoryWarning %s", curfew_memory_level_name(level));
     answer(context);
 }
 
-static void power_state_did_change(struct curfew *app, bool external, double level, bool low, void *context)
-{
+static void power_state_did_change(struct curfew *app, bool external, double level, bool low, void *context) {
     (void)app;
     device_note(context, "PowerStateDidChange %d %g %d", external, level, low);
     answer(context);
 }
 
-static void thermal_state_did_change(struct curfew *app, enum curfew_thermal_state state, void *context)
-{
+static void thermal_state_did_change(struct curfew *app, enum curfew_thermal_state state, void *context) {
     (void)app;
     device_note(context, "ThermalStateDidChange %s", curfew_thermal_state_name(state));
     answer(context);
@@ -152,8 +139,7 @@ const struct curfew_delegate noting_delegate = {
 
 void device_open(struct device *device, int how) { device_open_with(device, how, &noting_delegate); }
 
-void device_open_with(struct device *device, int how, const struct curfew_delegate *delegate)
-{
+void device_open_with(struct device *device, int how, const struct curfew_delegate *delegate) {
     static int count;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int pair[2] = {-1, -1};
@@ -178,8 +164,7 @@ void device_open_with(struct device *device, int how, const struct curfew_delega
     need(curfew_open(&device->app, delegate, device) == 0, "curfew_open");
 }
 
-void device_close(struct device *device)
-{
+void device_close(struct device *device) {
     device_finish(device);
     curfew_close(device->app);
     if (device->far >= 0) close(device->far);
@@ -187,15 +172,13 @@ void device_close(struct device *device)
     unlink(device->path);
 }
 
-static void complain(struct device *device, const char *what, const char *text, const char *wanted)
-{
+static void complain(struct device *device, const char *what, const char *text, const char *wanted) {
     size_t length = strlen(device->complaint);
     snprintf(device->complaint + length, sizeof device->complaint - length, "%s: %s (wanted %s)\n", what, text, wanted);
 }
 
 // One message, NULL at the end of the stream or of patience. Byte by byte, as the next one is not ours to take.
-static char *read_message(int fd, char *text, size_t size)
-{
+static char *read_message(int fd, char *text, size_t size) {
     for (size_t length = 0; length < size; length++) {
         if (!is_readable(fd, PATIENCE) || recv(fd, text + length, 1, 0) != 1) return NULL;
         if (text[length] == 0) return text;
@@ -203,8 +186,7 @@ static char *read_message(int fd, char *text, size_t size)
     return NULL;
 }
 
-static void send_all(int fd, const char *bytes, size_t count)
-{
+static void send_all(int fd, const char *bytes, size_t count) {
     while (count > 0) {
         ssize_t sent = send(fd, bytes, count, MSG_NOSIGNAL);
         if (sent < 0) return;
@@ -213,8 +195,7 @@ static void send_all(int fd, const char *bytes, size_t count)
     }
 }
 
-static void *play(void *context)
-{
+static void *play(void *context) {
     struct device *device = context;
     int line = -1;
     char text[8192];
@@ -239,6 +220,7 @@ static void *play(void *context)
             if (!is_readable(line, PATIENCE) || recv(line, text, 1, 0) > 0)
                 complain(device, "wait", "the connection is open", "its end");
             break;
+        case REFUSE: shutdown(line, SHUT_RD); break;
         case END: break;
         }
     }
@@ -250,15 +232,13 @@ static void *play(void *context)
     return NULL;
 }
 
-void device_play(struct device *device, const struct step *steps)
-{
+void device_play(struct device *device, const struct step *steps) {
     device->steps = steps;
     device->playing = true;
     need(pthread_create(&device->thread, NULL, play, device) == 0, "pthread_create");
 }
 
-void device_finish(struct device *device)
-{
+void device_finish(struct device *device) {
     if (!device->playing) return;
     pthread_join(device->thread, NULL);
     device->playing = false;
@@ -266,8 +246,7 @@ void device_finish(struct device *device)
     device->complaint[0] = 0;
 }
 
-void device_send_bytes(struct device *device, const void *bytes, size_t count)
-{
+void device_send_bytes(struct device *device, const void *bytes, size_t count) {
     const char *at = bytes;
     double end = seconds_now() + PATIENCE / 1000.0;
     while (count > 0 && seconds_now() < end) {
@@ -284,13 +263,11 @@ void device_send_bytes(struct device *device, const void *bytes, size_t count)
 
 void device_send(struct device *device, const char *text) { device_send_bytes(device, text, strlen(text) + 1); }
 
-void device_dispatch(struct device *device)
-{
+void device_dispatch(struct device *device) {
     while (curfew_dispatch(device->app) && is_readable(curfew_fd(device->app), 0)) continue;
 }
 
-bool device_dispatch_until(struct device *device, bool (*condition)(struct device *))
-{
+bool device_dispatch_until(struct device *device, bool (*condition)(struct device *)) {
     double end = seconds_now() + PATIENCE / 1000.0;
     while (!condition(device)) {
         if (seconds_now() > end) return false;
@@ -300,21 +277,18 @@ bool device_dispatch_until(struct device *device, bool (*condition)(struct devic
     return true;
 }
 
-const char *device_receive(struct device *device)
-{
+const char *device_receive(struct device *device) {
     static char text[65536];
     device_dispatch(device);
     return is_readable(device->far, 0) ? read_message(device->far, text, sizeof text) : NULL;
 }
 
-const char *device_call(struct device *device, const char *text)
-{
+const char *device_call(struct device *device, const char *text) {
     device_send(device, text);
     return device_receive(device);
 }
 
-bool device_hung_up(struct device *device)
-{
+bool device_hung_up(struct device *device) {
     char byte;
     device_dispatch(device);
     return is_readable(device->far, 0) && recv(device->far, &byte, 1, MSG_PEEK) <= 0;

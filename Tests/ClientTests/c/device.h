@@ -16,6 +16,7 @@ struct step {
         RAW,      // sends `count` bytes of `text`
         HANG_UP,  // closes the connection
         WAIT,     // until the app closes it
+        REFUSE,   // reads no more: what the app sends next is not taken
     } kind;
     const char *text;
     size_t count;

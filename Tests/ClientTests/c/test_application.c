@@ -19,8 +19,7 @@
 #define BEGAN "{\"parameters\":{\"identifier\":42,\"timeRemaining\":599.5}}"
 #define DONE "{\"parameters\":{}}"
 
-static void everyMethod_isCalled(void)
-{
+static void everyMethod_isCalled(void) {
     static const struct step steps[] = {
         {ACCEPT, NULL, 0},
         {EXPECT, BEGIN "{\"name\":\"upload\"}}", 0}, {REPLY, BEGAN, 0},
@@ -70,8 +69,7 @@ static const char state_reply[] =
     "\"thermalState\":\"serious\"},\"tasks\":[{\"identifier\":3,\"name\":\"a\\tb\",\"keepAwake\":false,"
     "\"secondsHeld\":1.5},{\"identifier\":4,\"name\":\"c\",\"keepAwake\":true,\"secondsHeld\":0}]}}";
 
-static void theState_isRead(void)
-{
+static void theState_isRead(void) {
     static const struct step steps[] = {
         {ACCEPT, NULL, 0}, {EXPECT, GET_STATE, 0}, {REPLY, state_reply, 0}, {EXPECT, GET_STATE, 0},
         {REPLY, state_reply, 0}, {EXPECT, GET_STATE, 0}, {REPLY, state_reply, 0}, {END, NULL, 0}};
@@ -105,8 +103,7 @@ static void theState_isRead(void)
     device_close(&device);
 }
 
-static void errors_areToldApart(void)
-{
+static void errors_areToldApart(void) {
     static const struct {
         const char *reply;
         int error;
@@ -146,8 +143,7 @@ static void errors_areToldApart(void)
     }
 }
 
-static void aReason_isCutBetweenCharacters(void)
-{
+static void aReason_isCutBetweenCharacters(void) {
     char text[2000] = "{\"error\":\"io.curfew.Application.BackgroundTimeDenied\",\"parameters\":{\"reason\":\"";
     for (int i = 0; i < 200; i++) strcat(text, "\xc3\xa4");
     strcat(text, "\"}}");
@@ -165,8 +161,7 @@ static void aReason_isCutBetweenCharacters(void)
     device_close(&device);
 }
 
-static void namesAndNumbers_areCheckedHere(void)
-{
+static void namesAndNumbers_areCheckedHere(void) {
     struct device device;
     char name[300];
     int64_t task;
@@ -199,8 +194,7 @@ static void namesAndNumbers_areCheckedHere(void)
     device_close(&device);
 }
 
-static void nobodyServes(void)
-{
+static void nobodyServes(void) {
     struct device device;
     double seconds;
     device_open(&device, WITH_DESCRIPTOR);
@@ -213,8 +207,7 @@ static void nobodyServes(void)
     device_close(&device);
 }
 
-static void aConnectionLostBetweenCalls_isOpenedAnew(void)
-{
+static void aConnectionLostBetweenCalls_isOpenedAnew(void) {
     static const struct step steps[] = {
         {ACCEPT, NULL, 0}, {EXPECT, END_TASK, 0}, {REPLY, DONE, 0}, {HANG_UP, NULL, 0}, {END, NULL, 0}};
     struct device device;
@@ -227,8 +220,19 @@ static void aConnectionLostBetweenCalls_isOpenedAnew(void)
     device_close(&device);
 }
 
-static void aConnectionLostInACall_isSaid(void)
-{
+static void aConnectionThatTakesNoCall_isOpenedAnew(void) {
+    static const struct step refusing[] = {
+        {ACCEPT, NULL, 0}, {EXPECT, END_TASK, 0}, {REFUSE, NULL, 0}, {REPLY, DONE, 0}, {WAIT, NULL, 0},
+        {ACCEPT, NULL, 0}, {EXPECT, END_TASK, 0}, {REPLY, DONE, 0}, {END, NULL, 0}};
+    struct device device;
+    device_open(&device, WITH_DESCRIPTOR);
+    device_play(&device, refusing);
+    CHECK_NUMBER(curfew_end_background_task(device.app, 42), 0);
+    CHECK_NUMBER(curfew_end_background_task(device.app, 42), 0);
+    device_close(&device);
+}
+
+static void aConnectionLostInACall_isSaid(void) {
     static const struct step steps[] = {
         {ACCEPT, NULL, 0}, {EXPECT, END_TASK, 0}, {HANG_UP, NULL, 0},
         {ACCEPT, NULL, 0}, {EXPECT, END_TASK, 0}, {RAW, "{\"para", 6}, {HANG_UP, NULL, 0},
@@ -242,8 +246,7 @@ static void aConnectionLostInACall_isSaid(void)
     device_close(&device);
 }
 
-static void aReplyThatNeverComes_isNotWaitedForForEver(void)
-{
+static void aReplyThatNeverComes_isNotWaitedForForEver(void) {
     static const struct step steps[] = {
         {ACCEPT, NULL, 0}, {EXPECT, END_TASK, 0}, {RAW, "{", 1}, {WAIT, NULL, 0},
         {ACCEPT, NULL, 0}, {EXPECT, END_TASK, 0}, {REPLY, DONE, 0}, {END, NULL, 0}};
@@ -258,8 +261,7 @@ static void aReplyThatNeverComes_isNotWaitedForForEver(void)
     device_close(&device);
 }
 
-static void replies_comeAsTheyLike(void)
-{
+static void replies_comeAsTheyLike(void) {
     static char large[1 << 20], too_large[(1 << 20) + 100];
     memset(large, ' ', sizeof large);
     memcpy(large, DONE, strlen(DONE));
@@ -284,8 +286,7 @@ static void replies_comeAsTheyLike(void)
     device_close(&device);
 }
 
-static void states_thatMakeNoSense(void)
-{
+static void states_thatMakeNoSense(void) {
     static const char *const replies[] = {
         "{\"parameters\":{}}", "{\"parameters\":{\"state\":7,\"tasks\":{}}}",
         "{\"parameters\":{\"state\":{\"app\":\"a\",\"scenePhase\":\"x\",\"taskState\":\"running\","
@@ -311,8 +312,7 @@ static void states_thatMakeNoSense(void)
     }
 }
 
-static void ask_in_handler(struct device *device)
-{
+static void ask_in_handler(struct device *device) {
     int64_t task = 0;
     double seconds;
     CHECK_NUMBER(curfew_begin_background_task(device->app, "a", NULL, &task), 0);
@@ -320,8 +320,7 @@ static void ask_in_handler(struct device *device)
     CHECK_NUMBER(curfew_end_background_task(device->app, task), 0);
 }
 
-static void handlers_mayAsk(void)
-{
+static void handlers_mayAsk(void) {
     static const struct step steps[] = {
         {ACCEPT, NULL, 0},
         {EXPECT, BEGIN "{\"name\":\"a\"}}", 0}, {REPLY, BEGAN, 0},
@@ -338,14 +337,12 @@ static void handlers_mayAsk(void)
 
 static volatile sig_atomic_t alarms;
 
-static void count_alarm(int number)
-{
+static void count_alarm(int number) {
     (void)number;
     alarms++;
 }
 
-static void signals_doNotDisturb(void)
-{
+static void signals_doNotDisturb(void) {
     static const struct step steps[] = {
         {ACCEPT, NULL, 0}, {EXPECT, END_TASK, 0}, {RAW, "{", 1}, {WAIT, NULL, 0},
         {ACCEPT, NULL, 0}, {EXPECT, END_TASK, 0}, {REPLY, DONE, 0}, {END, NULL, 0}};
@@ -380,6 +377,7 @@ const struct test application_tests[] = {
     {"namesAndNumbers_areCheckedHere", namesAndNumbers_areCheckedHere},
     {"nobodyServes", nobodyServes},
     {"aConnectionLostBetweenCalls_isOpenedAnew", aConnectionLostBetweenCalls_isOpenedAnew},
+    {"aConnectionThatTakesNoCall_isOpenedAnew", aConnectionThatTakesNoCall_isOpenedAnew},
     {"aConnectionLostInACall_isSaid", aConnectionLostInACall_isSaid},
     {"aReplyThatNeverComes_isNotWaitedForForEver", aReplyThatNeverComes_isNotWaitedForForEver},
     {"replies_comeAsTheyLike", replies_comeAsTheyLike},

@@ -22,11 +22,10 @@ static const struct step attaching[] = {
 };
 
 static bool is_active(struct device *device) { return strstr(device->heard, "DidBecomeActive 4\n"); }
-static bool has_said_connected(struct device *device) { return strstr(device->heard, "message: connected to curfewd\n"); }
+static bool has_said_connected(struct device *device) { return strstr(device->heard, "message: connected to"); }
 static bool has_said_why(struct device *device) { return strstr(device->heard, "message: "); }
 
-static void withoutADescriptor_attaches(void)
-{
+static void withoutADescriptor_attaches(void) {
     struct device device;
     device_open(&device, WITHOUT_DESCRIPTOR);
     device_play(&device, attaching);
@@ -37,8 +36,7 @@ static void withoutADescriptor_attaches(void)
     device_close(&device);
 }
 
-static void theFirstCall_comesWithTheReply(void)
-{
+static void theFirstCall_comesWithTheReply(void) {
     static const char both[] = "{\"parameters\":{}}\0" ACTIVE;
     static const struct step steps[] = {
         {ACCEPT, NULL, 0}, {EXPECT, ATTACH, 0}, {RAW, both, sizeof both}, {END, NULL, 0}};
@@ -51,8 +49,7 @@ static void theFirstCall_comesWithTheReply(void)
     device_close(&device);
 }
 
-static void aLostConnection_isAttachedAnew(void)
-{
+static void aLostConnection_isAttachedAnew(void) {
     struct device device;
     device_open(&device, WITH_DESCRIPTOR);
     for (int i = 0; i < 3; i++) {
@@ -69,8 +66,7 @@ static void aLostConnection_isAttachedAnew(void)
     device_close(&device);
 }
 
-static void anAttemptThatFails_isRepeated_andSaidOnce(void)
-{
+static void anAttemptThatFails_isRepeated_andSaidOnce(void) {
     static const struct step steps[] = {
         {ACCEPT, NULL, 0}, {HANG_UP, NULL, 0},
         {ACCEPT, NULL, 0}, {EXPECT, ATTACH, 0}, {HANG_UP, NULL, 0},
@@ -91,8 +87,7 @@ static void anAttemptThatFails_isRepeated_andSaidOnce(void)
     device_close(&device);
 }
 
-static void aDelegateThatIsDenied_isGivenUp(void)
-{
+static void aDelegateThatIsDenied_isGivenUp(void) {
     static const struct step steps[] = {
         {ACCEPT, NULL, 0}, {EXPECT, ATTACH, 0},
         {REPLY, "{\"error\":\"io.curfew.Application.DelegateDenied\",\"parameters\":{\"reason\":\"its delegate is "
@@ -111,8 +106,7 @@ static void aDelegateThatIsDenied_isGivenUp(void)
     device_close(&device);
 }
 
-static void nobodyServes_theSocketComesLater(void)
-{
+static void nobodyServes_theSocketComesLater(void) {
     struct device device;
     device_open(&device, WITHOUT_DESCRIPTOR);
     char aside[sizeof device.path + 8];
@@ -127,8 +121,7 @@ static void nobodyServes_theSocketComesLater(void)
     device_close(&device);
 }
 
-static void withoutADelegate_nothingIsAttached(void)
-{
+static void withoutADelegate_nothingIsAttached(void) {
     struct device device;
     device_open_with(&device, WITHOUT_DESCRIPTOR, NULL);
     struct pollfd entries[] = {
@@ -139,8 +132,7 @@ static void withoutADelegate_nothingIsAttached(void)
 }
 
 // CURFEW_DELEGATE_FD may say anything.
-static void aDescriptorThatIsNone_isLeftAlone(void)
-{
+static void aDescriptorThatIsNone_isLeftAlone(void) {
     int pipes[2], ours[2], datagrams[2];
     char numbers[3][16];
     need(pipe(pipes) == 0, "pipe");
@@ -164,8 +156,7 @@ static void aDescriptorThatIsNone_isLeftAlone(void)
     for (int i = 0; i < 2; i++) CHECK(close(pipes[i]) == 0 && close(ours[i]) == 0 && close(datagrams[i]) == 0);
 }
 
-static void nothingIsLeftOpenOverExec(void)
-{
+static void nothingIsLeftOpenOverExec(void) {
     static const struct step steps[] = {
         {ACCEPT, NULL, 0}, {EXPECT, "{\"method\":\"io.curfew.Application.GetBackgroundTimeRemaining\","
                                     "\"parameters\":{}}", 0},
@@ -189,8 +180,7 @@ static void nothingIsLeftOpenOverExec(void)
 
 static void message_to_buffer(const char *text, void *context) { strcpy(context, text); }
 
-static void outsideCurfew_nothingHappens(void)
-{
+static void outsideCurfew_nothingHappens(void) {
     const struct curfew_delegate delegate = {.message = message_to_buffer};
     const struct curfew_task_options options = {.time_allowed = -1};
     char said[512] = "", reason[256];
@@ -238,8 +228,7 @@ static void outsideCurfew_nothingHappens(void)
     curfew_close(NULL);
 }
 
-static void theEnvironment_isRead(void)
-{
+static void theEnvironment_isRead(void) {
     struct device device;
     struct curfew *app;
     char path[256];

@@ -11,12 +11,12 @@
 #define ENTER "{\"method\":\"io.curfew.Delegate.DidEnterBackground\",\"parameters\":{\"deadline\":5}}"
 #define FOREGROUND "{\"method\":\"io.curfew.Delegate.WillEnterForeground\",\"parameters\":{\"deadline\":5}}"
 #define FETCH "{\"method\":\"io.curfew.Delegate.PerformFetch\",\"parameters\":{\"deadline\":30}}"
-#define TERMINATE "{\"method\":\"io.curfew.Delegate.WillTerminate\",\"parameters\":{\"reason\":\"user\",\"deadline\":5}}"
+#define TERMINATE \
+    "{\"method\":\"io.curfew.Delegate.WillTerminate\",\"parameters\":{\"reason\":\"user\",\"deadline\":5}}"
 #define WARNING \
     "{\"method\":\"io.curfew.Delegate.DidReceiveMemoryWarning\",\"parameters\":{\"level\":\"warning\"},\"oneway\":true}"
 
-static void later_isAnsweredByHandled(void)
-{
+static void later_isAnsweredByHandled(void) {
     struct device device;
     device_open(&device, WITH_DESCRIPTOR);
     CHECK_NUMBER(curfew_handled(device.app, CURFEW_HANDLED), CURFEW_E_NO_CALL);
@@ -33,8 +33,7 @@ static void later_isAnsweredByHandled(void)
     device_close(&device);
 }
 
-static void later_holdsBackOtherCalls_butNotInformation(void)
-{
+static void later_holdsBackOtherCalls_butNotInformation(void) {
     struct device device;
     device_open(&device, WITH_DESCRIPTOR);
     device.answer = CURFEW_LATER;
@@ -56,14 +55,12 @@ static void later_holdsBackOtherCalls_butNotInformation(void)
     device_close(&device);
 }
 
-static void answer_in_handler(struct device *device)
-{
+static void answer_in_handler(struct device *device) {
     CHECK_NUMBER(curfew_handled(device->app, CURFEW_FAILED), 0);
     CHECK_NUMBER(curfew_handled(device->app, CURFEW_HANDLED), CURFEW_E_NO_CALL);
 }
 
-static void handled_beforeTheHandlerReturns(void)
-{
+static void handled_beforeTheHandlerReturns(void) {
     struct device device;
     device_open(&device, WITH_DESCRIPTOR);
     device.in_handler = answer_in_handler;
@@ -75,11 +72,23 @@ static void handled_beforeTheHandlerReturns(void)
     device_close(&device);
 }
 
+static void handled_whenNobodyReadsIt(void) {
+    struct device device;
+    device_open(&device, WITH_DESCRIPTOR);
+    device.answer = CURFEW_LATER;
+    CHECK_TEXT(device_call(&device, ENTER), NULL);
+    close(device.far);
+    device.far = -1;
+    CHECK_NUMBER(curfew_handled(device.app, CURFEW_HANDLED), 0);  // and no SIGPIPE
+    CHECK_NUMBER(curfew_dispatch(device.app), 1);
+    CHECK_CONTAINS(device_heard(&device), "it was closed");
+    device_close(&device);
+}
+
 static bool has_said_connected(struct device *device) { return strstr(device->heard, "connected to curfewd"); }
 static bool has_come_to_front(struct device *device) { return strstr(device->heard, "WillEnterForeground"); }
 
-static void handled_afterTheConnectionWasLost(void)
-{
+static void handled_afterTheConnectionWasLost(void) {
     static const struct step attaching[] = {
         {ACCEPT, NULL, 0},
         {EXPECT, "{\"method\":\"io.curfew.Application.AttachDelegate\",\"upgrade\":true}", 0},
@@ -107,13 +116,11 @@ static void handled_afterTheConnectionWasLost(void)
     device_close(&device);
 }
 
-static void dispatch_in_handler(struct device *device)
-{
+static void dispatch_in_handler(struct device *device) {
     CHECK_NUMBER(curfew_dispatch(device->app), 1);
 }
 
-static void dispatch_inAHandler_doesNothing(void)
-{
+static void dispatch_inAHandler_doesNothing(void) {
     struct device device;
     device_open(&device, WITH_DESCRIPTOR);
     device.in_handler = dispatch_in_handler;
@@ -123,8 +130,7 @@ static void dispatch_inAHandler_doesNothing(void)
     device_close(&device);
 }
 
-static void run_endsAfterWillTerminate(void)
-{
+static void run_endsAfterWillTerminate(void) {
     struct device device;
     device_open(&device, WITH_DESCRIPTOR);
     device_send(&device, ENTER);
@@ -136,8 +142,7 @@ static void run_endsAfterWillTerminate(void)
     device_close(&device);
 }
 
-static void willTerminate_later_endsWhenHandled(void)
-{
+static void willTerminate_later_endsWhenHandled(void) {
     struct device device;
     device_open(&device, WITH_DESCRIPTOR);
     device.answer = CURFEW_LATER;
@@ -151,8 +156,7 @@ static void willTerminate_later_endsWhenHandled(void)
 
 static void stop_in_handler(struct device *device) { curfew_stop(device->app); }
 
-static void stop_endsRun(void)
-{
+static void stop_endsRun(void) {
     struct device device;
     device_open(&device, WITH_DESCRIPTOR);
     device.in_handler = stop_in_handler;
@@ -163,8 +167,7 @@ static void stop_endsRun(void)
     device_close(&device);
 }
 
-static void repliesThatNobodyReads_holdBackCalls(void)
-{
+static void repliesThatNobodyReads_holdBackCalls(void) {
     static const char ask[] =
         "{\"method\":\"org.varlink.service.GetInterfaceDescription\",\"parameters\":"
         "{\"interface\":\"io.curfew.Delegate\"}}";
@@ -192,6 +195,7 @@ const struct test deferral_tests[] = {
     {"later_isAnsweredByHandled", later_isAnsweredByHandled},
     {"later_holdsBackOtherCalls_butNotInformation", later_holdsBackOtherCalls_butNotInformation},
     {"handled_beforeTheHandlerReturns", handled_beforeTheHandlerReturns},
+    {"handled_whenNobodyReadsIt", handled_whenNobodyReadsIt},
     {"handled_afterTheConnectionWasLost", handled_afterTheConnectionWasLost},
     {"dispatch_inAHandler_doesNothing", dispatch_inAHandler_doesNothing},
     {"run_endsAfterWillTerminate", run_endsAfterWillTerminate},

@@ -52,8 +52,7 @@ static const struct {
      "WillTerminate user 5\n", HANDLED},
 };
 
-static void everyMethod_isHeardAndAnswered(void)
-{
+static void everyMethod_isHeardAndAnswered(void) {
     struct device device;
     device_open(&device, WITH_DESCRIPTOR);
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
@@ -63,8 +62,7 @@ static void everyMethod_isHeardAndAnswered(void)
     device_close(&device);
 }
 
-static void everyMethod_inOnePiece(void)
-{
+static void everyMethod_inOnePiece(void) {
     struct device device;
     char all[8192], heard[4096] = "";
     size_t length = 0;
@@ -83,8 +81,7 @@ static void everyMethod_inOnePiece(void)
     device_close(&device);
 }
 
-static void everyMethod_byteByByte(void)
-{
+static void everyMethod_byteByByte(void) {
     struct device device;
     device_open(&device, WITH_DESCRIPTOR);
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
@@ -101,8 +98,7 @@ static void everyMethod_byteByByte(void)
     device_close(&device);
 }
 
-static void everyMethod_notImplemented(void)
-{
+static void everyMethod_notImplemented(void) {
     struct device device;
     char wanted[256];
     device_open_with(&device, WITH_DESCRIPTOR, &(struct curfew_delegate){0});
@@ -118,8 +114,7 @@ static void everyMethod_notImplemented(void)
     device_close(&device);
 }
 
-static void aParameterIsWrong(void)
-{
+static void aParameterIsWrong(void) {
     static const char *const wrong[][3] = {
         {"DidFinishLaunching", "{\"deadline\":1}", "reason"},
         {"DidFinishLaunching", "{\"deadline\":1,\"reason\":7}", "reason"},
@@ -159,8 +154,7 @@ static void aParameterIsWrong(void)
     device_close(&device);
 }
 
-static void aFetchIsAnsweredWithItsResult(void)
-{
+static void aFetchIsAnsweredWithItsResult(void) {
     static const struct {
         enum curfew_answer answer;
         const char *reply;
@@ -187,8 +181,7 @@ static void aFetchIsAnsweredWithItsResult(void)
     device_close(&device);
 }
 
-static void theServiceDescribesItself(void)
-{
+static void theServiceDescribesItself(void) {
     struct device device;
     const char *reply;
     device_open(&device, WITH_DESCRIPTOR);

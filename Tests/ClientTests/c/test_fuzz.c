@@ -12,8 +12,7 @@ static const double seconds_to_spend = 3;
 
 static uint64_t state;
 
-static uint32_t draw(uint32_t below)
-{
+static uint32_t draw(uint32_t below) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     return (uint32_t)(state >> 33) % below;
 }
@@ -42,8 +41,7 @@ static const char *const pieces[] = {
     ".", "1e999", "99999999999999999999", "\xff", "\xc3", "\xf0\x9f", " ", "\n", "\x01", "{\"deadline\":1}", "[[[[[[["};
 
 // With its NUL, and perhaps some inside; returns its length.
-static size_t mutate(const char *seed, char *out, size_t size)
-{
+static size_t mutate(const char *seed, char *out, size_t size) {
     size_t length = strlen(seed);
     memcpy(out, seed, length + 1);
     for (uint32_t count = draw(5); count > 0; count--) {
@@ -74,8 +72,7 @@ static size_t mutate(const char *seed, char *out, size_t size)
     return length + 1;
 }
 
-static void mutatedCalls(void)
-{
+static void mutatedCalls(void) {
     struct device device;
     char text[8192];
     double end = seconds_now() + seconds_to_spend;
@@ -103,8 +100,7 @@ static void mutatedCalls(void)
 }
 
 // Answers every connection's first call with something mutated, and hangs up.
-static void *answer_mutated(void *context)
-{
+static void *answer_mutated(void *context) {
     struct device *device = context;
     char text[8192];
     while (true) {
@@ -118,8 +114,7 @@ static void *answer_mutated(void *context)
     }
 }
 
-static void mutatedReplies(void)
-{
+static void mutatedReplies(void) {
     struct device device;
     pthread_t thread;
     double end = seconds_now() + seconds_to_spend;

@@ -20,8 +20,7 @@ static bool fails(void) { return left >= 0 && left-- == 0; }
 void *__wrap_calloc(size_t count, size_t size) { return fails() ? NULL : __real_calloc(count, size); }
 void *__wrap_realloc(void *old, size_t size) { return fails() ? NULL : __real_realloc(old, size); }
 
-static void open_fails(void)
-{
+static void open_fails(void) {
     struct curfew *app;
     left = 0;
     CHECK_NUMBER(curfew_open(&app, NULL, NULL), -ENOMEM);
@@ -29,8 +28,7 @@ static void open_fails(void)
     left = -1;
 }
 
-static void aCall_isNotSent(void)
-{
+static void aCall_isNotSent(void) {
     struct device device;
     double seconds;
     device_open(&device, WITH_DESCRIPTOR);
@@ -42,8 +40,7 @@ static void aCall_isNotSent(void)
     device_close(&device);
 }
 
-static void theConnection_isLost_andAttachedAnew(void)
-{
+static void theConnection_isLost_andAttachedAnew(void) {
     static const char ask[] =
         "{\"method\":\"org.varlink.service.GetInterfaceDescription\",\"parameters\":{\"interface\":"
         "\"io.curfew.Delegate\"}}";

@@ -7,8 +7,7 @@
 
 #include "device.h"
 
-static void malformed_closesTheConnection(void)
-{
+static void malformed_closesTheConnection(void) {
     static const char *const malformed[] = {
         "", " ", "{", "}", "{}", "[]", "null", "7", "\"method\"", "{\"method\":7}", "{\"method\":null}", "{\"method\"}",
         "{method:\"a.b\"}", "{\"method\":\"a.b\",}", "{\"method\":\"a.b\"}}", "{\"method\":\"a.b\"} x",
@@ -45,8 +44,7 @@ static void malformed_closesTheConnection(void)
     }
 }
 
-static void unusualButRight_isTaken(void)
-{
+static void unusualButRight_isTaken(void) {
     static const char *const right[] = {
         " \t\r\n{ \"method\" : \"io.curfew.Delegate.DidBecomeActive\" , \"parameters\" : { \"deadline\" : 4 } } \n",
         "{\"parameters\":{\"deadline\":4},\"method\":\"io.curfew.Delegate.DidBecomeActive\"}",
@@ -71,8 +69,7 @@ static void unusualButRight_isTaken(void)
 
 static double heard_number;
 
-static enum curfew_answer keep_deadline(struct curfew *app, double deadline, void *context)
-{
+static enum curfew_answer keep_deadline(struct curfew *app, double deadline, void *context) {
     (void)app;
     (void)context;
     heard_number = deadline;
@@ -80,8 +77,7 @@ static enum curfew_answer keep_deadline(struct curfew *app, double deadline, voi
 }
 
 // What the library makes of a number.
-static double number_of(const char *text)
-{
+static double number_of(const char *text) {
     const struct curfew_delegate delegate = {.did_become_active = keep_deadline};
     struct device device;
     char call[256];
@@ -94,8 +90,7 @@ static double number_of(const char *text)
     return heard_number;
 }
 
-static void numbers_areRead(void)
-{
+static void numbers_areRead(void) {
     CHECK_NUMBER(number_of("0"), 0);
     CHECK_NUMBER(number_of("-0.0"), 0);
     CHECK_NUMBER(number_of("0.1"), 0.1);
@@ -116,8 +111,7 @@ static void numbers_areRead(void)
     CHECK(fabs(value - 4.999871234) < 1e-14);
 }
 
-static void numbers_inALocaleWithADecimalComma(void)
-{
+static void numbers_inALocaleWithADecimalComma(void) {
     // `run` makes one, where localedef can.
     if (!setlocale(LC_ALL, "de_DE.UTF-8")) {
         printf("skipped: there is no locale de_DE.UTF-8\n");
@@ -146,8 +140,7 @@ static void numbers_inALocaleWithADecimalComma(void)
 }
 
 // A call whose parameters have a string of so many bytes.
-static char *long_call(size_t size)
-{
+static char *long_call(size_t size) {
     static const char head[] =
         "{\"method\":\"io.curfew.Delegate.DidBecomeActive\",\"parameters\":{\"deadline\":4,\"x\":\"";
     static const char tail[] = "\"}}";
@@ -159,8 +152,7 @@ static char *long_call(size_t size)
     return text;
 }
 
-static void aMebibyte_isTheMost(void)
-{
+static void aMebibyte_isTheMost(void) {
     struct device device;
     char *empty = long_call(0);
     size_t overhead = strlen(empty);
@@ -184,8 +176,7 @@ static void aMebibyte_isTheMost(void)
     free(does_not);
 }
 
-static void nested(char *text, size_t depth)
-{
+static void nested(char *text, size_t depth) {
     // The message and its parameters are two.
     strcpy(text, "{\"method\":\"io.curfew.Delegate.DidBecomeActive\",\"parameters\":{\"deadline\":4,\"x\":");
     size_t length = strlen(text);
@@ -194,8 +185,7 @@ static void nested(char *text, size_t depth)
     strcpy(text + length + 2 * (depth - 2), "}}");
 }
 
-static void sixtyFourLevels_areTheMost(void)
-{
+static void sixtyFourLevels_areTheMost(void) {
     struct device device;
     char *text = malloc(1 << 20);
     need(text, "malloc");

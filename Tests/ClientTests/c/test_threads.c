@@ -11,8 +11,7 @@
 enum { THREADS = 4, ROUNDS = 200 };
 
 // A device that answers every call as fast as it comes.
-static void *serve(void *context)
-{
+static void *serve(void *context) {
     struct device *device = context;
     int line = accept(device->listener, NULL, NULL);
     char text[1024];
@@ -36,8 +35,7 @@ static void *serve(void *context)
     return NULL;
 }
 
-static void *ask(void *context)
-{
+static void *ask(void *context) {
     struct device *device = context;
     for (int i = 0; i < ROUNDS; i++) {
         struct curfew_task held;
@@ -60,8 +58,7 @@ static void *ask(void *context)
 
 static atomic_bool owed, done;
 
-static enum curfew_answer hand_over(struct curfew *app, double deadline, void *context)
-{
+static enum curfew_answer hand_over(struct curfew *app, double deadline, void *context) {
     (void)app;
     (void)deadline;
     (void)context;
@@ -72,8 +69,7 @@ static enum curfew_answer hand_over(struct curfew *app, double deadline, void *c
 static const struct curfew_delegate handing_over = {.did_become_active = hand_over, .perform_fetch = hand_over};
 
 // Answers what the handlers left for later, in another thread than the one that dispatches.
-static void *answer_later(void *context)
-{
+static void *answer_later(void *context) {
     struct device *device = context;
     while (!atomic_load(&done)) {
         // Before the handler has returned, perhaps: that is answered in time as well.
@@ -82,15 +78,13 @@ static void *answer_later(void *context)
     return NULL;
 }
 
-static void *run(void *context)
-{
+static void *run(void *context) {
     struct device *device = context;
     CHECK_NUMBER(curfew_run(device->app), 0);
     return NULL;
 }
 
-static void manyThreads_askAndAnswer(void)
-{
+static void manyThreads_askAndAnswer(void) {
     static const char call[] = "{\"method\":\"io.curfew.Delegate.PerformFetch\",\"parameters\":{\"deadline\":30}}";
     static const char reply[] = "{\"parameters\":{\"result\":\"newData\"}}";
     pthread_t server, asking[THREADS], answering, running[2];

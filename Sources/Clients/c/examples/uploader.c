@@ -1,5 +1,5 @@
-// An app that uploads: it works in small pieces while it is in front, and when it goes to the background it asks for time to
-// finish. When that time runs out, it stops where it is and goes on when it is back.
+// An app that uploads: it works in small pieces while it is in front, and when it goes to the background it asks for
+// time to finish. When that time runs out, it stops where it is and goes on when it is back.
 //
 //     cc -I.. -o uploader uploader.c ../curfew.c
 //     curfew try -- ./uploader
@@ -15,14 +15,12 @@ struct uploader {
     int64_t task;  // 0: none
 };
 
-static void end_task(struct curfew *app, struct uploader *uploader)
-{
+static void end_task(struct curfew *app, struct uploader *uploader) {
     curfew_end_background_task(app, uploader->task);
     uploader->task = 0;
 }
 
-static enum curfew_answer did_enter_background(struct curfew *app, double deadline, void *context)
-{
+static enum curfew_answer did_enter_background(struct curfew *app, double deadline, void *context) {
     struct uploader *uploader = context;
     (void)deadline;
     if (uploader->pieces_left == 0) return CURFEW_HANDLED;
@@ -33,8 +31,7 @@ static enum curfew_answer did_enter_background(struct curfew *app, double deadli
 }
 
 static enum curfew_answer background_task_will_expire(
-    struct curfew *app, int64_t task, const char *name, double deadline, void *context)
-{
+    struct curfew *app, int64_t task, const char *name, double deadline, void *context) {
     struct uploader *uploader = context;
     (void)task;
     printf("%s expires in %.1f s, %d pieces are left\n", name, deadline, uploader->pieces_left);
@@ -43,8 +40,7 @@ static enum curfew_answer background_task_will_expire(
     return CURFEW_HANDLED;
 }
 
-static enum curfew_answer will_enter_foreground(struct curfew *app, double deadline, void *context)
-{
+static enum curfew_answer will_enter_foreground(struct curfew *app, double deadline, void *context) {
     struct uploader *uploader = context;
     (void)deadline;
     uploader->paused = false;
@@ -58,8 +54,7 @@ static const struct curfew_delegate delegate = {
     .will_enter_foreground = will_enter_foreground,
 };
 
-int main(void)
-{
+int main(void) {
     struct uploader uploader = {.pieces_left = 600};
     struct curfew *app;
     int error = curfew_open(&app, &delegate, &uploader);
