@@ -6,19 +6,24 @@ public enum Fault: Int, CaseIterable, Sendable {
     // Apps.
     case appSlow, appHangs, appCrashes, appExits, appForks, appIgnoresTermination, appLies, appReplacesCalls
     case appCeasesPinging, appNeverReady, appStops, appExtends
+    case appForgetsTasks, appGrabsTasks, appLiesOfTasks, appLimitsTasks
     // logind and its bus.
     case loginAbsent, loginOutage, lockRefused, lockLate, delayMaxUnknown, preparingUnknown
-    case edgeDoubled, edgeLost, edgeLate, sleepFails, otherInhibitor, shortDelayMax
+    case edgeDoubled, edgeLost, edgeLate, sleepFails, otherInhibitor, shortDelayMax, forcedSleep
     // The board.
     case announcedSleep, unannouncedSleep, monotonicRunsOn, loopStall, boardStall, clockSet, timerLate, wakeUnseen
     // Operators.
-    case requests, abandonedRequests, strangeRequests, hookSleep, logicalSleep, reload, shutdown, stop
+    case requests, abandonedRequests, strangeRequests, hookSleep, logicalSleep, reload, shutdown, stop, adoptions,
+        memoryWarnings
 
     /// Out of 1000 occasions, while the fault is on.
     var usualRate: Int {
         switch self {
-        case .announcedSleep, .requests, .appSlow: 1000
-        case .appHangs, .appForks, .appIgnoresTermination, .appLies, .appCeasesPinging, .appNeverReady: 500
+        case .announcedSleep, .requests, .appSlow, .adoptions, .memoryWarnings: 1000
+        case .appHangs, .appForks, .appIgnoresTermination, .appLies, .appCeasesPinging, .appNeverReady,
+            .appForgetsTasks, .appGrabsTasks,
+            .appLiesOfTasks, .appLimitsTasks, .forcedSleep:
+            500
         case .appCrashes, .appExits, .otherInhibitor, .hookSleep, .monotonicRunsOn, .appExtends: 300
         case .edgeDoubled, .edgeLost, .edgeLate, .sleepFails, .lockRefused, .lockLate, .spawnFails, .leftovers: 200
         case .freezeSlow, .killSlow, .clearSlow, .spawnSlow, .wakeUnseen, .abandonedRequests, .reload: 150

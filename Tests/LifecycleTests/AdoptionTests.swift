@@ -84,6 +84,27 @@ import Testing
             board.ask(3, .adopt(app: "camera", TaskWish(name: "x"))) == ["reply 3: denied, camera is there already"])
     }
 
+    @Test func nobodyIsAnsweredWhoDoesNotWaitAnyMore() {
+        var board = adopted()
+        #expect(board.tell(.requestAbandoned(RequestID(rawValue: 1))) == [])
+        #expect(board.spawned("task-sync") == ["task task-sync sync began 60 s"])
+        _ = board.exited("task-sync", .unknown)
+        #expect(board.emptied("task-sync") == [])
+    }
+
+    @Test func nobodyCanStartItAgain_whileItIsOnItsWayOut() throws {
+        var board = adopted()
+        _ = board.spawned("task-sync")
+        let id = try board.id("task-sync")
+        _ = board.exited("task-sync", .unknown)
+        #expect(board.ask(2, .activate(id)) == [])
+        #expect(board.ask(3, .launch(id, background: true)) == ["reply 2: denied, another request changed its phase"])
+        #expect(
+            board.emptied("task-sync") == [
+                "reply 3: denied, it has ended, and only who started it can start it again"
+            ])
+    }
+
     @Test func reloadLeavesItAlone() throws {
         var board = adopted()
         _ = board.spawned("task-sync")

@@ -53,7 +53,8 @@ struct App: Equatable {
 /// What was asked with a process that is to be taken over.
 struct Adoption: Equatable {
     var wish: TaskWish
-    var request: RequestID
+    /// nil: nobody waits for the answer any more.
+    var request: RequestID?
 }
 
 /// What is to happen to an app that ends again and again.

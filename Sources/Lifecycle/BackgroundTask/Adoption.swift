@@ -44,7 +44,9 @@ extension DeviceLifecycle {
         wish.timeAllowed = nil
         apps[index].pool = TaskPool(apps[index].policy.taskBudget)
         let task = addTask(index, wish, keepsAwake: wish.keepAwake ?? false)
-        emit(.reply(adoption.request, .taskBegun(task, timeRemaining: apps[index].pool?.left)))
+        if let request = adoption.request {
+            emit(.reply(request, .taskBegun(task, timeRemaining: apps[index].pool?.left)))
+        }
     }
 
     /// Nothing of it is left: nobody configured it, so nobody will look for it.
@@ -58,6 +60,8 @@ extension DeviceLifecycle {
             }
         }
         apps[index].adoption = nil
+        apps[index].queuedLaunch = nil
+        deny("it has ended, and only who started it can start it again") { $0.app == index && $0.wish != .ended }
         apps[index].isRetired = true
     }
 }

@@ -143,6 +143,7 @@ extension DeviceLifecycle {
     mutating func abandon(_ id: RequestID) {
         requests.removeAll { $0.id == id }
         sleep.waiting.removeAll { $0 == id }
+        for index in apps.indices where apps[index].adoption?.request == id { apps[index].adoption?.request = nil }
     }
 
     /// Requests for another phase of the same app will not come true any more.

@@ -25,9 +25,9 @@ extension App {
         }
         archive.optional(&lockTimeLeft, .zero) { $0.value(&$1) }
         archive.value(&isAdopted)
-        archive.optional(&adoption, Adoption(wish: TaskWish(name: ""), request: RequestID(rawValue: 0))) {
+        archive.optional(&adoption, Adoption(wish: TaskWish(name: ""))) {
             $1.wish.archive(&$0)
-            $0.raw(&$1.request)
+            $0.optional(&$1.request, RequestID(rawValue: 0)) { $0.raw(&$1) }
         }
     }
 }

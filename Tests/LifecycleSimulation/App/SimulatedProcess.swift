@@ -11,11 +11,24 @@ enum ProcessAct: Equatable {
     // The app, which runs only while it is not frozen. deed: an index into the process's own list.
     case ping
     case deed(Int)
+    /// It thinks of its background tasks.
+    case urge
+    case endsTask(BackgroundTaskID)
+    /// A process of its own that a task was begun for is gone: the kernel tells, whether or not the app is frozen.
+    case namedProcessEnds(BackgroundTaskID)
 
     var needsProcessor: Bool {
         switch self {
-        case .execed, .execFails, .freezeDone, .killDone, .groupEmpty: false
-        case .ping, .deed: true
+        case .execed, .execFails, .freezeDone, .killDone, .groupEmpty, .namedProcessEnds: false
+        case .ping, .deed, .urge, .endsTask: true
+        }
+    }
+
+    /// What goes on on a board at rest too.
+    var isRoutine: Bool {
+        switch self {
+        case .execed, .execFails, .freezeDone, .killDone, .groupEmpty, .deed: false
+        case .ping, .urge, .endsTask, .namedProcessEnds: true
         }
     }
 }
@@ -28,6 +41,7 @@ final class SimulatedProcess {
     let app: AppID
     let policy: AppPolicy
     let temper: Temper
+    let habits: TaskHabits
     var stage = Stage.starting
     /// Processes beside the main one.
     var hasLeftovers = false
@@ -45,12 +59,15 @@ final class SimulatedProcess {
     /// What it was doing when it was frozen, with the time it still needs.
     var heldUp: [(after: Nanoseconds, act: ProcessAct)] = []
     var deeds: [AppDeed] = []
+    /// Those it was ever given.
+    var tasks: [BackgroundTaskID] = []
 
-    init(instance: InstanceID, app: AppID, policy: AppPolicy, temper: Temper) {
+    init(instance: InstanceID, app: AppID, policy: AppPolicy, temper: Temper, habits: TaskHabits) {
         self.instance = instance
         self.app = app
         self.policy = policy
         self.temper = temper
+        self.habits = habits
     }
 
     var isFrozen: Bool { frozenSince != nil }

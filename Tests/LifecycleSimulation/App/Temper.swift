@@ -24,6 +24,12 @@ struct Temper {
 
     init() {}
 
+    /// Of a command that knows nothing of all this.
+    init(ofCommand plan: FaultPlan, _ random: inout SeededGenerator) {
+        forks = plan.strikes(.appForks, &random)
+        ignoresTermination = plan.strikes(.appIgnoresTermination, &random)
+    }
+
     init(_ plan: FaultPlan, _ random: inout SeededGenerator) {
         func some(_ fault: Fault) -> HandlerSet {
             guard plan.strikes(fault, &random) else { return [] }
@@ -50,6 +56,7 @@ enum AppDeed {
     case returns(CallID)
     case says(Event)
     case exits(ExitStatus)
+    case beginsTask
 }
 
 /// What it does about a call or a signal, and after how long.

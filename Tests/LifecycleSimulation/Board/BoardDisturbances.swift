@@ -4,6 +4,7 @@ internal import Lifecycle
 enum Disturbance: CaseIterable {
     case operates, announcesSleep, sleepsUnannounced, stallsLoop, stallsBoard, setsClock, losesLogin, reloads
     case announcesShutdown, togglesFreezing, sleepsLogically, wakesLogically, asksStrangely, crashes, stops
+    case adopts, warnsOfMemory
 
     /// How often, at most.
     var interval: Nanoseconds {
@@ -12,7 +13,8 @@ enum Disturbance: CaseIterable {
         case .announcesSleep: .seconds(40)
         case .sleepsUnannounced, .reloads, .losesLogin: .seconds(60)
         case .stallsLoop, .stallsBoard: .seconds(20)
-        case .setsClock, .sleepsLogically, .wakesLogically, .asksStrangely, .crashes: .seconds(45)
+        case .setsClock, .sleepsLogically, .wakesLogically, .asksStrangely, .crashes, .adopts, .warnsOfMemory:
+            .seconds(45)
         case .announcesShutdown, .togglesFreezing: .seconds(150)
         case .stops: .seconds(900)
         }
@@ -34,6 +36,8 @@ enum Disturbance: CaseIterable {
         case .asksStrangely: .strangeRequests
         case .crashes: .appCrashes
         case .stops: .stop
+        case .adopts: .adoptions
+        case .warnsOfMemory: .memoryWarnings
         }
     }
 }
@@ -82,6 +86,8 @@ extension SimulatedBoard {
         case .stops:
             say("SIGTERM to the daemon")
             hear(.stopRequested)
+        case .adopts: adoptSomebody()
+        case .warnsOfMemory: warnOfMemory()
         }
     }
 
@@ -120,7 +126,7 @@ extension SimulatedBoard {
     }
 
     private func operate() {
-        let known = directory.entries.filter(\.isConfigured)
+        let known = directory.entries.filter { $0.isConfigured || $0.isAdopted && core.view(of: $0.id) != nil }
         guard !known.isEmpty else { return }
         for _ in 0..<random.pick([1, 1, 1, 2, 3]) {
             let app = random.pick(known).id
@@ -136,6 +142,11 @@ extension SimulatedBoard {
                 schedule(.deliver(.requestAbandoned(id)), after: random.magnitude(.microseconds(100), .seconds(5)))
             }
         }
+    }
+
+    private func warnOfMemory() {
+        guard let app = directory.entries.isEmpty ? nil : random.pick(directory.entries) else { return }
+        for _ in 0..<random.pick([1, 1, 2]) { request(.warnOfMemory(app.id, random.pick(MemoryLevel.allCases))) }
     }
 
     private func askStrangely() {

@@ -11,7 +11,7 @@ extension SimulatedBoard {
         devicePolicy = somePolicy()
         let count = 1 + random.below(5)
         configuration = Self.names.prefix(count).map { someApp(named: $0) }
-        for name in Self.names { tempers.append((name, Temper(plan, &random))) }
+        for name in Self.names { tempers.append((name, Temper(plan, &random), TaskHabits(plan, &random))) }
         trace.add(board: "faults: \(plan.description)", at: monotonic)
     }
 

@@ -24,7 +24,9 @@ extension SimulatedBoard {
         case .takeLock(let kind): askForLock(kind)
         case .releaseLock(let kind): closeLock(kind)
         case .readPreparingForSleep: askPreparing()
-        case .reply(let request, _): answered(request)
+        case .reply(let request, let outcome):
+            answered(request)
+            answered(request, outcome)
         case .stopDaemon:
             say("the daemon leaves")
             daemonHasLeft = true
@@ -36,8 +38,10 @@ extension SimulatedBoard {
         guard process(instance) == nil, let entry = directory.entry(app) else { return }
         directory.note(instance, of: app)
         let temper = plan.isOver ? Temper.blameless : tempers.first { $0.name == entry.policy.name }?.temper
+        let habits = plan.isOver ? TaskHabits.none : tempers.first { $0.name == entry.policy.name }?.habits
         let process = SimulatedProcess(
-            instance: instance, app: app, policy: entry.policy, temper: temper ?? Temper.blameless)
+            instance: instance, app: app, policy: entry.policy,
+            temper: temper ?? Temper(ofCommand: plan, &random), habits: habits ?? TaskHabits(plan, &random))
         processes.append(process)
         let delay =
             plan.strikes(.spawnSlow, &random) ? random.magnitude(.milliseconds(10), .seconds(4)) : short()
@@ -107,6 +111,7 @@ extension SimulatedBoard {
         {
             plan(reaction, for: process)
         }
+        planTasks(on: call, deadline: deadline, of: process)
     }
 
     func plan(_ reaction: Reaction, for process: SimulatedProcess) {
@@ -155,6 +160,8 @@ extension SimulatedBoard {
             if process.temper.ceasesPinging, random.chance(perMille: 100) { return }
             after(random.span(interval / 5, interval / 2), .ping, process)
             hear(.ping(instance))
+        case .urge: follow(process)
+        case .endsTask(let task), .namedProcessEnds(let task): endTask(task, process)
         case .deed(let index): does(process.deeds[index], process)
         }
     }
@@ -165,6 +172,7 @@ extension SimulatedBoard {
         case .returns(let call): hear(.handlerReturned(process.instance, call))
         case .says(let event): hear(event)
         case .exits(let status): end(process, status)
+        case .beginsTask: beginTask(process)
         }
     }
 
@@ -213,6 +221,7 @@ extension SimulatedBoard {
             let when = random.magnitude(.milliseconds(10), .seconds(600))
             plan(Reaction(after: when, deed: .exits(.signalled(11))), for: process)
         }
+        beginHabits(process)
         guard process.terminationPending else { return }
         process.terminationPending = false
         terminate(process)

@@ -98,6 +98,9 @@ extension SimulatedBoard {
     /// Someone closes the lid, or systemctl suspend.
     func announceSleep() {
         guard login.isPresent, login.sleep == .idle, login.shutdown == .idle else { return }
+        if login.held[Int(LockKind.keepAwake.rawValue)], !plan.strikes(.forcedSleep, &random) {
+            return say("logind does not let the board sleep: a lock blocks it")
+        }
         login.handshake += 1
         login.sleep = .preparing
         say("logind announces a sleep (InhibitDelayMax \(login.delayMax.text))")

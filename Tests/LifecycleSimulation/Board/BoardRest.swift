@@ -22,7 +22,12 @@ extension SimulatedBoard {
             if view.taskState == .terminating { return "\(view.name) is terminating" }
         }
         if let asked {
-            guard case .liveness = asked.reason else { return "\(asked.reason.text(directory)) is due" }
+            switch asked.reason {
+            case .liveness, .taskExpiration, .taskBudget, .keepAwakeBudget: break
+            case .handler, .exit, .restart, .freeze, .clearing, .stallCheck, .sleepAllowance, .taskGrace,
+                .sleepRelease, .sleepCancellation, .shutdown:
+                return "\(asked.reason.text(directory)) is due"
+            }
         }
         return queue.hasUnrest ? "something is to come" : nil
     }

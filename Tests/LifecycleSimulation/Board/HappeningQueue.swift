@@ -24,7 +24,7 @@ enum Happening {
     var isUnrest: Bool {
         switch self {
         case .deliver, .loopResumes: true
-        case .process(_, let act): act != .ping
+        case .process(_, let act): !act.isRoutine
         case .login(let act): act != .outage
         case .timer, .disturbance: false
         }

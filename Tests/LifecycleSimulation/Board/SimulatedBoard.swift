@@ -34,11 +34,13 @@ final class SimulatedBoard {
     var directory = AppDirectory()
     var devicePolicy = DevicePolicy()
     var configuration: [AppPolicy] = []
-    var tempers: [(name: String, temper: Temper)] = []
+    var tempers: [(name: String, temper: Temper, habits: TaskHabits)] = []
     var freezingAvailable = true
     var staysUnfreezable = false
     var nextRequest: Int64 = 1
     var openRequests: [RequestID] = []
+    /// Apps that wait for an answer.
+    var askers: [(request: RequestID, instance: InstanceID)] = []
     var logicalSleep = false
     var isPoweredOff = false
 
@@ -132,7 +134,7 @@ final class SimulatedBoard {
         let at = now
         rehearseArchive(for: given, at: at)
         let effects = ask(given, at: at)
-        directory.learn(from: given, core)
+        directory.learn(from: given, effects, core)
         if case .requested(let id, _) = given { openRequests.append(id) }
         if case .requestAbandoned(let id) = given { openRequests.removeAll { $0 == id } }
         noteConnection(given)

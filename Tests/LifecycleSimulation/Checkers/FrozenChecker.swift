@@ -7,7 +7,8 @@ internal import Lifecycle
 /// - `freeze` goes only to instances that are not frozen already, `thaw` only to those that are: nothing is undone
 ///   twice.
 /// - Never is an app frozen that its policy exempts, nor any on a board without a freezer.
-/// - When nothing is under way: who is in background is really frozen, everybody else is really not.
+/// - When nothing is under way: who is in background and holds no task is really frozen, everybody else is really
+///   not.
 final class FrozenChecker: Checker {
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
@@ -37,11 +38,12 @@ final class FrozenChecker: Checker {
 
     func rested(_ scene: Scene) {
         for process in scene.board.processes {
-            guard let entry = scene.board.directory.entry(process.app), entry.isConfigured,
+            guard let entry = scene.board.directory.entry(process.app), entry.isConfigured || entry.isAdopted,
                 let view = scene.board.core.view(of: process.app), view.instance == process.instance
             else { continue }
             let shouldBe =
                 view.phase == .background && entry.policy.suspend && scene.chronicle.isFreezingAvailable
+                && scene.chronicle.record(process.instance)?.tasks.isEmpty != false
             guard shouldBe != process.isFrozen else { continue }
             violate(
                 "\(scene.name(process.instance)) rests in \(view.phase?.name ?? "no phase") and is"
