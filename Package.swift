@@ -23,16 +23,19 @@ let device: [SwiftSetting] =
                 "-wmo", "-Osize", "-Xfrontend", "-function-sections", "-Xcc", "-fno-asynchronous-unwind-tables",
             ]),
         ] : [])
-let cWarnings: [CSetting] = [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]
+let warnings = ["-Wall", "-Wextra", "-Werror"]
+// The same for C and C++; Embedded Swift has no unwind tables either.
+let small =
+    embedded ? ["-Oz", "-ffunction-sections", "-fno-unwind-tables", "-fno-asynchronous-unwind-tables"] : []
 
 // What curfewd links. Dependencies point inward: curfewd -> Supervision -> leaf modules and Lifecycle.
 var targets: [Target] = [
     .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
-    .target(name: "CLinux", cSettings: cWarnings),
+    .target(name: "CLinux", cSettings: [.unsafeFlags(warnings + small)]),
     .target(
         name: "CToml",
-        cxxSettings: [.unsafeFlags(["-fno-exceptions", "-fno-rtti", "-Wall", "-Wextra", "-Werror"])]),
+        cxxSettings: [.unsafeFlags(["-fno-exceptions", "-fno-rtti"] + warnings + small)]),
     .target(name: "Lifecycle", swiftSettings: device),
     .target(name: "SystemCalls", dependencies: ["CLinux"], swiftSettings: device),
     .target(
