@@ -21,6 +21,8 @@ let device: [SwiftSetting] =
             .enableExperimentalFeature("Embedded"),
             .unsafeFlags([
                 "-wmo", "-Osize", "-Xfrontend", "-function-sections", "-Xcc", "-fno-asynchronous-unwind-tables",
+                // What functions have in common becomes a function. Embedded Swift emits them all as linkonce_odr.
+                "-Xllvm", "-enable-machine-outliner=always", "-Xllvm", "-enable-linkonceodr-outlining",
             ]),
         ] : [])
 let warnings = ["-Wall", "-Wextra", "-Werror"]
