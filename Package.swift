@@ -37,7 +37,8 @@ var targets: [Target] = [
     .target(name: "CLinux", cSettings: [.unsafeFlags(warnings + small)]),
     .target(
         name: "CToml",
-        cxxSettings: [.unsafeFlags(["-fno-exceptions", "-fno-rtti"] + warnings + small)]),
+        cxxSettings: [.unsafeFlags(["-fno-exceptions", "-fno-rtti"] + warnings + small)]
+            + (embedded ? [.define("CURFEW_EMBEDDED")] : [])),
     .target(name: "Lifecycle", swiftSettings: device),
     .target(name: "SystemCalls", dependencies: ["CLinux"], swiftSettings: device),
     .target(
