@@ -21,18 +21,24 @@ let device: [SwiftSetting] =
             .enableExperimentalFeature("Embedded"),
             .unsafeFlags([
                 "-wmo", "-Osize", "-Xfrontend", "-function-sections", "-Xcc", "-fno-asynchronous-unwind-tables",
+                // What functions have in common becomes a function. Embedded Swift emits them all as linkonce_odr.
+                "-Xllvm", "-enable-machine-outliner=always", "-Xllvm", "-enable-linkonceodr-outlining",
             ]),
         ] : [])
-let cWarnings: [CSetting] = [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]
+let warnings = ["-Wall", "-Wextra", "-Werror"]
+// The same for C and C++; Embedded Swift has no unwind tables either.
+let small =
+    embedded ? ["-Oz", "-ffunction-sections", "-fno-unwind-tables", "-fno-asynchronous-unwind-tables"] : []
 
 // What curfewd links. Dependencies point inward: curfewd -> Supervision -> leaf modules and Lifecycle.
 var targets: [Target] = [
     .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
-    .target(name: "CLinux", cSettings: cWarnings),
+    .target(name: "CLinux", cSettings: [.unsafeFlags(warnings + small)]),
     .target(
         name: "CToml",
-        cxxSettings: [.unsafeFlags(["-fno-exceptions", "-fno-rtti", "-Wall", "-Wextra", "-Werror"])]),
+        cxxSettings: [.unsafeFlags(["-fno-exceptions", "-fno-rtti"] + warnings + small)]
+            + (embedded ? [.define("CURFEW_EMBEDDED")] : [])),
     .target(name: "Lifecycle", swiftSettings: device),
     .target(name: "SystemCalls", dependencies: ["CLinux"], swiftSettings: device),
     .target(
