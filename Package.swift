@@ -49,11 +49,12 @@ var targets: [Target] = [
     .target(name: "ProcessControl", dependencies: ["SystemCalls", "CLinux"], swiftSettings: device),
     .target(name: "ControlGroup", dependencies: ["SystemCalls", "CLinux"], swiftSettings: device),
     .target(name: "Journal", dependencies: ["SystemCalls", "CLinux", "CSystemd"], swiftSettings: device),
+    .target(name: "WakeAlarm", dependencies: ["SystemCalls", "CLinux"], swiftSettings: device),
     .target(
         name: "Supervision",
         dependencies: [
             "Lifecycle", "Configuration", "Varlink", "SystemCalls", "EventLoop", "MessageBus", "ProcessControl",
-            "ControlGroup", "Journal", "CLinux",
+            "ControlGroup", "Journal", "WakeAlarm", "CLinux",
         ],
         swiftSettings: device),
     .executableTarget(
@@ -101,7 +102,8 @@ if !embedded {
         .testTarget(
             name: "SystemTests",
             dependencies: [
-                "SystemCalls", "EventLoop", "MessageBus", "ProcessControl", "ControlGroup", "Journal", "CLinux",
+                "SystemCalls", "EventLoop", "MessageBus", "ProcessControl", "ControlGroup", "Journal", "WakeAlarm",
+                "CLinux",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -23,6 +23,7 @@ public enum MessageID: CaseIterable, Sendable {
     case messagesDropped
     case taskExpiring
     case keepAwakeSpent
+    case darkWake
 
     /// 128 bits as 32 hexadecimal digits.
     public var id: String {
@@ -49,6 +50,7 @@ public enum MessageID: CaseIterable, Sendable {
         case .busBack: "f1a5291a95214a3c853197200fd4247e"
         case .messagesDropped: "cb677382ddd64d91bca11451e0eb95f3"
         case .taskExpiring: "e6b32ee87c8e4da181a47fe67120203f"
+        case .darkWake: "ed8a67dddc3544dab91f3239eb3e1791"
         case .keepAwakeSpent: "b977007893ef420ab766c2019002d853"
         }
     }

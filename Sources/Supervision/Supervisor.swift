@@ -6,6 +6,7 @@ internal import MessageBus
 internal import ProcessControl
 internal import SystemCalls
 internal import Varlink
+internal import WakeAlarm
 
 /// The shell around the core: makes one event of whatever happens, lets the core decide, and carries out its effects in
 /// order. What an effect leads to comes back as a new event, after the transition.
@@ -55,6 +56,10 @@ final class Supervisor {
     var strays: [ChildProcess] = []
     var straySources: [Int32: IOSource] = [:]
     var isLoginLost = false
+    /// Made when it is first needed.
+    var wakeAlarm: WakeAlarm?
+    var wakeAlarmSource: IOSource?
+    var saidNoAlarm = false
 
     init(
         loop: EventLoop, paths: RuntimePaths, log: Log, groups: ControlGroupRoot?, configuration: Configuration
@@ -131,6 +136,8 @@ final class Supervisor {
         case .takeLock(let kind): login?.takeLock(kind.bus, mode: kind.mode)
         case .releaseLock(let kind): login?.releaseLock(kind.bus)
         case .readPreparingForSleep: readPreparingForSleep()
+        case .setWakeAlarm(let moment): setWakeAlarm(moment)
+        case .suspendDevice: suspendDevice()
         case .report(let termination):
             trial?.ended(termination)
             record(termination)

@@ -223,3 +223,59 @@ def test_there_is_no_trial_on_a_board(board):
     with board.wire() as wire:
         wire.send("io.curfew.Trial.Skip", {"seconds": 1})
         assert wire.receive()["error"] == "org.varlink.service.InterfaceNotFound"
+
+
+def test_a_dark_wake_runs_the_work_and_nothing_else(board):
+    board.device(sleep={"task_grace": "100ms", "dark_wake": "10min", "dark_wake_allowance": "20s"})
+    board.app("camera", "lend")
+    board.app("front")
+    board.start("--trial")
+    board.wait_active("camera", "front")
+    wire = board.borrow("camera")
+    task = wire.begin()
+    board.call("Background", app="camera")
+    board.call("PrepareForSleep", start=True, kind=None)
+    assert board.is_frozen("camera")
+    trial(board, "Skip", seconds=599)
+    assert board.device_state()["sleepState"] == "asleep"
+    trial(board, "Skip", seconds=1)
+    board.wait_sleep("darkWake")
+    board.wait_app("camera", taskState="running", scenePhase="background")
+    assert board.is_frozen("front")
+    # Its time is over before the work is: the board sleeps again, and the work goes on the next time.
+    trial(board, "Skip", seconds=25)
+    board.wait_sleep("asleep")
+    assert board.is_frozen("camera")
+    trial(board, "Skip", seconds=600)
+    board.wait_sleep("darkWake")
+    wire.end(task)
+    board.wait_sleep("asleep")
+    board.call("PrepareForSleep", start=False, kind=None)
+    board.wait_active("front")
+    assert board.calls("front").count("DidBecomeActive") == 2
+    assert board.describe("camera")["scenePhase"] == "background"
+
+
+def test_a_dark_wake_asks_logind_to_sleep_again(board):
+    board.device(sleep={"task_grace": "100ms", "dark_wake": "60s", "dark_wake_allowance": "1s"})
+    board.app("camera", "lend")
+    login = board.with_login()
+    board.start("--trial")
+    board.wait_active("camera")
+    login.wait_held("sleep")
+    wire = board.borrow("camera")
+    wire.begin()
+    board.call("Background", app="camera")
+    login.sleep(True)
+    board.wait_sleep("asleep")
+    trial(board, "Skip", seconds=61)
+    # logind, too, says that the board is awake, and grants the lock for the next sleep.
+    login.sleep(False)
+    board.wait_sleep("darkWake")
+    login.wait_held("sleep", 2)
+    wait_until(lambda: login.events("suspend"), "logind is asked for the next sleep")
+    login.sleep(True)
+    board.wait_sleep("asleep")
+    login.sleep(False)
+    board.wait_app("camera", taskState="running")
+    assert board.device_state()["sleepState"] == "awake"

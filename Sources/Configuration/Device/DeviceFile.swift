@@ -3,7 +3,11 @@ internal import Lifecycle
 extension Schema {
     static let device = Schema(sections: [
         Section(name: "", keys: ["profile", "front", "sleep", "watchdog", "policy"]),
-        Section(name: "sleep", keys: ["margin", "allowance-max", "task-grace", "allowance-without-logind"]),
+        Section(
+            name: "sleep",
+            keys: [
+                "margin", "allowance-max", "task-grace", "allowance-without-logind", "dark-wake", "dark-wake-allowance",
+            ]),
         Section(name: "watchdog", keys: ["device", "timeout"]),
         Section(name: "policy", keys: DeviceConfiguration.Condition.allCases.map { $0.key }),
     ])
@@ -84,6 +88,7 @@ struct DeviceFile {
             device.policy.sleepAllowanceWithoutLogind = time
         }
         if let time = table.duration("task-grace", .zero...Nanoseconds.seconds(600)) { device.policy.taskGrace = time }
+        readDarkWake(table)
         let limits: [(String, Nanoseconds)] = [
             ("allowance-max", device.policy.sleepAllowanceMax),
             ("allowance-without-logind", device.policy.sleepAllowanceWithoutLogind),
@@ -99,6 +104,14 @@ struct DeviceFile {
                 "'task-grace' in [sleep] (\(device.policy.taskGrace.text)) is more than 'allowance-max' "
                     + "(\(device.policy.sleepAllowanceMax.text))")
         }
+    }
+
+    private mutating func readDarkWake(_ table: Table) {
+        if let time = table.duration("dark-wake-allowance", .seconds(1)...Nanoseconds.seconds(600)) {
+            device.policy.darkWakeAllowance = time
+        }
+        if let entry = table.entry("dark-wake"), case .string("never") = entry.value.kind { return }
+        device.policy.darkWakeInterval = table.duration("dark-wake", .seconds(60)...Nanoseconds.seconds(604_800))
     }
 
     private mutating func readWatchdog() {

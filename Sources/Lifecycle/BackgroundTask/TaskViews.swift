@@ -41,6 +41,9 @@ extension DeviceLifecycle {
 }
 
 extension DeviceLifecycle {
+    /// BOOTTIME at which the board is woken for background tasks; nil: it is not.
+    public var wakeAlarm: Nanoseconds? { sleep.alarm }
+
     /// Whether an app is at something that takes real time: a handler, a launch, an end, a freeze.
     public var isBusy: Bool {
         apps.contains { app in

@@ -86,3 +86,17 @@ extension LogindClient {
         }
     }
 }
+
+extension LogindClient {
+    /// org.freedesktop.login1.Manager.Suspend, without asking anybody for a password.
+    public func suspend() {
+        guard isAvailable, let bus else { return tellLater(.suspendRefused(reason: "logind is not available")) }
+        do throws(SystemError) {
+            suspending = try bus.call(Self.manager("Suspend"), flag: false) { [unowned(unsafe) self] reply in
+                if case .failure(let error) = reply { tellLater(.suspendRefused(reason: error.text)) }
+            }
+        } catch {
+            tellLater(.suspendRefused(reason: error.text))
+        }
+    }
+}

@@ -47,6 +47,8 @@ public enum LoginEvent: Equatable, Sendable {
     case lockLost(LockKind)
     /// The answer to `readPreparingForSleep`; nil when there was none in time.
     case preparingForSleep(Bool?)
+    /// The answer to `suspend`, where there will be no sleep.
+    case suspendRefused(reason: String)
 }
 
 /// What Curfew needs of a login manager. Everything is answered by an event from the loop, never from within a call.
@@ -62,4 +64,6 @@ public protocol LoginService: AnyObject {
     func releaseLock(_ kind: LockKind)
     /// Answered by `preparingForSleep`.
     func readPreparingForSleep()
+    /// Puts the board to sleep, if nobody keeps it awake. Answered by `prepareForSleep` or `suspendRefused`.
+    func suspend()
 }

@@ -39,6 +39,7 @@ public final class LogindClient: LoginService {
     private var matches: [BusSlot] = []
     private var reading: BusSlot?
     private var preparing: BusSlot?
+    var suspending: BusSlot?
     private var isPreparingAsked = false
     private var answerLimit: Delay?
     private var preparingLimit: Delay?
@@ -223,6 +224,7 @@ public final class LogindClient: LoginService {
         owner = ""
         reading = nil
         preparing = nil
+        suspending = nil
         answerLimit?.stop()
         preparingLimit?.stop()
         edges?.drop()

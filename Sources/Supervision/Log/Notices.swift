@@ -28,7 +28,7 @@ extension Supervisor {
                 name(app), .warning,
                 "its background tasks have kept the board awake for \(budget.text) and do so no more before it has slept",
                 .keepAwakeSpent)
-        case .sleepPreparing, .sleepReleased, .sleepEnded, .sleptUnannounced: saySleep(notice)
+        case .sleepPreparing, .sleepReleased, .sleepEnded, .sleptUnannounced, .darkWake: saySleep(notice)
         case .shutdownPreparing(let allowance):
             let limit = allowance.map { " within \($0.text)" } ?? ""
             log.daemon(.notice, "ending all apps\(limit)", .shutdownPreparing)
@@ -50,6 +50,10 @@ extension Supervisor {
         case .sleepEnded(let sleep, let cancelled):
             let id = [("CURFEW_SLEEP_ID", "\(sleep)")]
             log.send(.info, "sleep \(sleep): \(cancelled ? "cancelled" : "awake")", .sleepEnded, id)
+        case .darkWake(let sleep, let allowance):
+            let id = [("CURFEW_SLEEP_ID", "\(sleep)")]
+            log.send(
+                .info, "sleep \(sleep): woken for background tasks, for \(allowance.text) at most", .darkWake, id)
         case .sleptUnannounced(let time):
             log.daemon(.notice, "the board slept for \(time.text) unannounced", .clockJumped)
         case .launched, .restartScheduled, .leftDown, .overrun, .phaseChanged, .shutdownPreparing, .shutdownCancelled,

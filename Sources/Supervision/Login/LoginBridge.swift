@@ -71,6 +71,9 @@ extension Supervisor {
         // `unavailable` comes with it, and says so of all of them.
         case .lockLost: break
         case .preparingForSleep(let value): dispatch(.preparingForSleep(value))
+        case .suspendRefused(let reason):
+            log.daemon(.warning, "logind does not put the board to sleep again: \(reason)")
+            dispatch(.suspendRefused)
         }
     }
 }

@@ -73,7 +73,8 @@ final class Trial {
         while let end = skips.map({ $0.until }).min(), !supervisor.core.isBusy {
             let now = supervisor.now.monotonic
             if now >= end { return finish(now) }
-            let next = min(end, supervisor.core.nextDeadline?.at ?? .max)
+            var next = min(end, supervisor.core.nextDeadline?.at ?? .max)
+            if let alarm = supervisor.core.wakeAlarm { next = min(next, now + (alarm - supervisor.now.boottime)) }
             supervisor.skipped += max((next - now).rawValue, 0)
             supervisor.dispatch(.woke)
         }

@@ -90,6 +90,12 @@ def Inhibit(self, what, who, why, mode):
     return passed
 
 
+@dbus.service.method(MAIN_IFACE, in_signature="b", out_signature="")
+def Suspend(self, interactive):
+    """Only written down: the test says when the board sleeps."""
+    record("suspend", interactive=bool(interactive))
+
+
 @dbus.service.method(MOCK_IFACE, in_signature="sb", out_signature="d")
 def Edge(self, name, start):
     """Emits PrepareForSleep or PrepareForShutdown, the property first, as logind does. Returns when."""
