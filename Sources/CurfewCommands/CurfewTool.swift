@@ -95,7 +95,7 @@ struct CurfewCommand: ParsableCommand {
             CommandGroup(name: "Background tasks", subcommands: [RunCommand.self]),
             CommandGroup(name: "Device", subcommands: [SleepCommand.self, WakeCommand.self]),
             CommandGroup(name: "Configuration", subcommands: [CheckCommand.self, ReloadCommand.self]),
-            CommandGroup(name: "Try", subcommands: [DemoCommand.self, DemoAppCommand.self]),
+            CommandGroup(name: "Try", subcommands: [DemoCommand.self, TryCommand.self, DemoAppCommand.self]),
         ])
 
     @OptionGroup(title: "Global options") var global: GlobalOptions

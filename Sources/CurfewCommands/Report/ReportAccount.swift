@@ -12,15 +12,17 @@ struct ReportAccount {
             lines += ["", style.paint("The last lines it wrote:", .bold)]
             lines += output.suffix(20).map { "  " + $0.printable }
         }
-        let advice = Advice(report: report, root: root).points
-        if !advice.isEmpty {
-            lines += ["", style.paint("What to do:", .bold)]
-            for point in advice {
-                let parts = point.printable.wrapped(min(width ?? 100, 100) - 4)
-                lines += parts.enumerated().map { ($0 == 0 ? "  - " : "    ") + $1 }
-            }
-        }
+        let advice = adviceLines(width: width)
+        if !advice.isEmpty { lines += ["", style.paint("What to do:", .bold)] + advice }
         return lines
+    }
+
+    /// What can be done about it, point by point.
+    func adviceLines(width: Int?) -> [String] {
+        Advice(report: report, root: root).points.flatMap { point in
+            let parts = point.printable.wrapped(min(width ?? 100, 100) - 4)
+            return parts.enumerated().map { ($0 == 0 ? "  - " : "    ") + $1 }
+        }
     }
 
     /// What happened, in one sentence.
