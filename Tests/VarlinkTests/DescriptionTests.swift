@@ -10,7 +10,7 @@ struct DescriptionTests {
         let application = try InterfaceDescription.parse(ApplicationInterface.description)
         #expect(application.name == ApplicationInterface.name)
         #expect(application.methods.count == 6)
-        #expect(application.errors.count == 4)
+        #expect(application.errors.count == 5)
         #expect(
             application.type("ScenePhase") == .enumeration(["active", "inactive", "background"]))
         #expect(
@@ -30,6 +30,10 @@ struct DescriptionTests {
         #expect(control.errors.count == 5)
         #expect(control.method("List")?.output.first?.type == .array(.named("App")))
 
+        let trial = try InterfaceDescription.parse(TrialInterface.description)
+        #expect(trial.name == TrialInterface.name)
+        #expect(trial.methods.count == 3)
+
         let service = try InterfaceDescription.parse(ServiceInterface.description)
         #expect(service.name == ServiceInterface.name)
     }
@@ -42,9 +46,9 @@ struct DescriptionTests {
             #expect(!text.contains("\t"))
             #expect(!text.split(separator: "\n").contains { $0.hasPrefix(" ") && !$0.hasPrefix("  ") })
         }
-        #expect(DelegateInterface.description.utf8.count == 1903)
-        #expect(ApplicationInterface.description.utf8.count == 2393)
-        #expect(ControlInterface.description.utf8.count == 3951)
+        #expect(DelegateInterface.description.utf8.count == 2005)
+        #expect(ApplicationInterface.description.utf8.count == 2872)
+        #expect(ControlInterface.description.utf8.count == 4088)
     }
 
     @Test func allOfTheLanguage() throws {

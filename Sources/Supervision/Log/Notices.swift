@@ -26,7 +26,8 @@ extension Supervisor {
         case .keepAwakeSpent(let app, let budget):
             log.app(
                 name(app), .warning,
-                "its background tasks have kept the board awake for \(budget.text) and do so no more before it has slept",
+                "its background tasks have kept the board awake for \(budget.text), and do so no more before it has "
+                    + "slept",
                 .keepAwakeSpent)
         case .sleepPreparing, .sleepReleased, .sleepEnded, .sleptUnannounced, .darkWake: saySleep(notice)
         case .shutdownPreparing(let allowance):

@@ -51,5 +51,8 @@ public enum DelegateInterface {
 
         method ThermalStateDidChange(state: ThermalState) -> ()
 
+        # The handler itself failed. It counts as handled; the device writes it down.
+        error HandlerFailed ()
+
         """
 }

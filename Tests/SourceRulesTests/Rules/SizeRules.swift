@@ -2,7 +2,7 @@ extension Rule {
     /// Files, functions and lines stay small enough to be read.
     static let size = [
         Rule(name: "a file has at most 400 lines") { tree in
-            tree.files.filter { $0.language != .text && $0.lines.count > 400 }.map {
+            tree.files.filter { $0.language != .text && $0.lines.count > 400 && !isWholeLibrary($0) }.map {
                 $0.violation(400, "the file has \($0.lines.count) lines, 400 is the most")
             }
         },
@@ -21,4 +21,9 @@ extension Rule {
             }
         },
     ]
+
+    /// The client libraries for C and Python are one file each, which an app can take into its own tree.
+    private static func isWholeLibrary(_ file: SourceFile) -> Bool {
+        ["Sources/Clients/c/curfew.c", "Sources/Clients/python/curfew.py"].contains(file.path)
+    }
 }
