@@ -110,7 +110,8 @@ if !embedded {
             name: "SupervisionTests", dependencies: ["Supervision", "Lifecycle", "Varlink", "SystemCalls", "CLinux"],
             swiftSettings: strict),
         .testTarget(
-            name: "CurfewCommandsTests", dependencies: ["CurfewCommands", "Varlink"], swiftSettings: strict),
+            name: "CurfewCommandsTests", dependencies: ["CurfewCommands", "Configuration", "Lifecycle", "Varlink"],
+            swiftSettings: strict),
         .testTarget(
             name: "CurfewTests", dependencies: ["Curfew", "Varlink", "SystemCalls", "CLinux"], swiftSettings: strict),
         .testTarget(name: "SourceRulesTests", swiftSettings: strict),

@@ -3,8 +3,8 @@ import Varlink
 
 @testable import CurfewCommands
 
-/// A curfewd that is only played: it serves io.curfew.Control, and io.curfew.Application beside it, in a root of its own,
-/// on a thread of its own, and answers as a test says.
+/// A curfewd that is only played: it serves io.curfew.Control, and io.curfew.Application on the same socket, in a root
+/// of its own, on a thread of its own, and answers as a test says.
 final class PlayedDaemon: @unchecked Sendable {
     enum Answer {
         case reply(JSONObject)

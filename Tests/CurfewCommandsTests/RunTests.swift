@@ -73,15 +73,6 @@ final class Heard: @unchecked Sendable {
         #expect(heard.methods.last == "EndBackgroundTask")
     }
 
-    @Test func aCommandThatIgnoresThatIsKilledBeforeItsAppIs() throws {
-        let daemon = try app(Heard(), .replies([Self.begun, ["identifier": 7, "timeRemaining": 0.3]]))
-        let begun = Date()
-        let outcome = daemon.runInside("run", "--", "sh", "-c", "trap '' TERM; while :; do sleep 1; done")
-        #expect(outcome.code == 124)
-        let seconds = -begun.timeIntervalSinceNow
-        #expect(seconds >= 0.2 && seconds < 5)
-    }
-
     @Test func refusalsSayWhyAndRunNothing() throws {
         let mark = NSTemporaryDirectory() + "ran-\(UUID().uuidString)"
         let application = "io.curfew.Application."

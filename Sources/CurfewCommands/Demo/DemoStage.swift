@@ -17,10 +17,11 @@ final class DemoStage {
     }
 
     static func configuration(_ kind: DemoApp.Kind, _ program: String, _ root: String) -> String {
+        let story = root + "/story"
         let common = """
             exec = [\(TomlText.string(program)), "demo-app", "\(kind.rawValue)"]
             description = \(TomlText.string("The app that " + kind.role))
-            environment = { \(DemoApp.storyVariable) = \(TomlText.string(root + "/story")), SWIFT_BACKTRACE = "enable=no" }
+            environment = { \(DemoApp.storyVariable) = \(TomlText.string(story)), SWIFT_BACKTRACE = "enable=no" }
             launch = "boot"
             delegate = "varlink"
             restart-delay = "200ms"

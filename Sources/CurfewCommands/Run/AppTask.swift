@@ -5,6 +5,8 @@ internal import Varlink
 /// A command as a background task of the app that it is called in.
 final class AppTask {
     private static let nameLimit = 255
+    /// Seconds between SIGTERM and SIGKILL where the task is over.
+    private static let lastMoment = 1.0
 
     private let session: Session
     private let command: TaskCommand
@@ -103,8 +105,9 @@ final class AppTask {
     /// SIGTERM now, and SIGKILL before its app would be killed for it.
     private func expire(_ run: CommandRun, _ left: Double, _ at: Int64) {
         run.child.signal(SIGTERM)
-        let margin = min(0.5, left / 10)
-        run.wait(until: at + Int64((left - margin) * 1e9))
+        // A task that has ended already had a limit of its own: nobody is killed for it, and there is a moment left.
+        let patience = left > 0 ? left - min(0.5, left / 10) : Self.lastMoment
+        run.wait(until: at + Int64(patience * 1e9))
         // What it leaves of its group has no more time either.
         run.child.signal(SIGKILL)
         _ = run.finish()

@@ -3,9 +3,9 @@ internal import SystemCalls
 internal import Varlink
 
 extension TryPlay {
-    /// The keys, on one line.
+    /// The keys, on one line of 80 columns.
     static let keys =
-        "f front  b background  s sleep  w wake  m memory warning  1 skip 1 min  5 skip 5 min  t tasks  q quit"
+        "f front, b background, s sleep, w wake, m memory, 1/5 skip min, t tasks, q quit"
 
     /// Does what single keys say, until q or the end of the input.
     func followKeys(_ descriptor: Int32) throws(CommandFailure) {

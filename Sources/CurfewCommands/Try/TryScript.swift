@@ -70,9 +70,9 @@ struct TryScript: Equatable {
 
     /// A step a line; empty lines and what follows a # are left out.
     init(_ text: String) {
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
             let words = line.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)[0]
-                .split { $0 == " " || $0 == "\t" || $0 == "\r\n" || $0 == "\r" }.map(String.init)
+                .split { $0 == " " || $0 == "\t" }.map(String.init)
             guard let first = words.first else { continue }
             do throws(Complaint) {
                 let step = try Self.step(first, Array(words.dropFirst()))
