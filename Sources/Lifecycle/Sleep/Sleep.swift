@@ -61,7 +61,8 @@ extension DeviceLifecycle {
         guard start else {
             guard sleep.state == .awake else { return endSleep(cancelled: false, heardFromLogin: true) }
             settleEcho()
-            // A lock that was refused can be had now.
+            // Locks that were refused can be had now.
+            login.isKeepAwakeRefused = false
             return takeLock(.sleep)
         }
         announceSleep(since: min(signalled, now.monotonic), logical: false, byLogin: true)
