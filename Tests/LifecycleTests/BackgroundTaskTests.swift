@@ -247,6 +247,22 @@ import Testing
         #expect(try remaining(board) ?? .zero > .seconds(100))
     }
 
+    @Test func timeUntilAKilledAppIsGoneIsNotCharged() throws {
+        var board = active {
+            $0.start = .background
+            $0.restart = .always
+            $0.liveness = .seconds(10)
+        }
+        _ = board.begin("camera")
+        #expect(board.pass(.seconds(10)) == ["kill camera"])
+        _ = board.pass(.seconds(15))
+        _ = board.exited("camera", .signalled(9))
+        _ = board.emptied("camera")
+        _ = board.pass(.milliseconds(100))
+        _ = board.spawned("camera")
+        #expect(try remaining(board) == .seconds(20))
+    }
+
     // MARK: Bad input
 
     @Test func strangeWishesAreRefused() throws {

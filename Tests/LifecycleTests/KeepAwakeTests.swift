@@ -91,6 +91,22 @@ import Testing
         #expect(board.begin("camera", "b").last == "take keepAwake")
     }
 
+    @Test func lockIsAskedForAgain_whenItWasRefusedForASleepThatEndsForLogindOnlyNow() throws {
+        var board = awake()
+        _ = board.begin("camera")
+        _ = board.tell(.lockTaken(.keepAwake))
+        _ = board.sleepSignal(true)
+        _ = board.returned("camera")
+        _ = board.returned("camera")
+        _ = board.pass(.seconds(2))
+        _ = board.frozen("camera")
+        // The hook comes before logind's signal.
+        #expect(board.ask(1, .sleep(start: false, logical: false)).contains("take keepAwake"))
+        _ = board.tell(.lockRefused(.sleep))
+        #expect(board.tell(.lockRefused(.keepAwake)) == [])
+        #expect(board.sleepSignal(false) == ["take sleep", "take keepAwake"])
+    }
+
     @Test func lockIsTakenAgain_whenLogindComesBack() throws {
         var board = awake()
         _ = board.begin("camera")

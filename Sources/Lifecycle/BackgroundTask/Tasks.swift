@@ -106,7 +106,7 @@ extension DeviceLifecycle {
         }
     }
 
-    private mutating func stopPool(_ index: Int) {
+    mutating func stopPool(_ index: Int) {
         guard let instance = apps[index].instance, let end = instance.poolEnd else { return }
         apps[index].pool?.left = max(end - instance.clock.reading(at: now.monotonic), .zero)
         apps[index].instance?.poolEnd = nil

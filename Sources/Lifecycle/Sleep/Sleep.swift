@@ -69,7 +69,8 @@ extension DeviceLifecycle {
             switch sleep.state {
             case .awake, .darkWake:
                 settleEcho()
-                // A lock that was refused can be had now.
+                // Locks that were refused can be had now.
+                login.isKeepAwakeRefused = false
                 return takeLock(.sleep)
             case .preparing: return endSleep(cancelled: false, heardFromLogin: true)
             case .asleep: return wake(heardFromLogin: true)

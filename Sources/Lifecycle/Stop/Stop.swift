@@ -127,6 +127,7 @@ extension DeviceLifecycle {
         case .running, .stopping:
             // An operator's or the shutdown's order outlives the overrun that hastens it: it decides about the restart.
             apps[index].instance?.cause = cause
+            stopPool(index)
             apps[index].instance?.stage = .killing
             apps[index].instance?.call = nil
             apps[index].instance?.livenessDue = nil

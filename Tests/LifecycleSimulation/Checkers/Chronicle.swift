@@ -20,6 +20,8 @@ final class InstanceRecord {
     var isReported = false
     var isKillAsked = false
     var isTerminateAsked = false
+    /// Somebody has asked for its end (or it said that it ends), whether or not anything was done about it yet.
+    var isDoomed = false
     /// The core has asked for it, and has not thawed it since.
     var isFreezeAsked = false
     var isFrozenHeard = false
@@ -54,7 +56,8 @@ final class Chronicle {
 
     func record(_ instance: InstanceID) -> InstanceRecord? { records.last { $0.instance == instance } }
 
-    func note(_ event: Event, _ step: Step) {
+    func note(_ event: Event, _ step: Step, _ directory: AppDirectory) {
+        doom(event, directory)
         switch event {
         case .configured: isConfigured = true
         case .freezing(let available): isFreezingAvailable = available
@@ -85,7 +88,7 @@ final class Chronicle {
         case .call(let instance, let id, let call, let deadline):
             record(instance)?.call = InstanceRecord.Call(
                 id: id, call: call, at: step.at.monotonic, deadline: deadline)
-        case .terminate(let instance): record(instance)?.isTerminateAsked = true
+        case .terminate(let instance): if !isWarning(instance, step) { record(instance)?.isTerminateAsked = true }
         case .kill(let instance): record(instance)?.isKillAsked = true
         case .freeze(let instance): record(instance)?.isFreezeAsked = true
         case .thaw(let instance):
@@ -99,6 +102,30 @@ final class Chronicle {
             .deviceChanged, .stopDaemon:
             break
         }
+    }
+
+    /// Who may be on its way out from now on.
+    private func doom(_ event: Event, _ directory: AppDirectory) {
+        for record in records {
+            let isMeant =
+                switch event {
+                case .stopping(let instance): record.instance == instance
+                case .requested(_, .terminate(let app, _)): record.app == app
+                case .configured:
+                    directory.entry(record.app).map { !$0.isConfigured && !$0.isAdopted } ?? true
+                case .prepareForShutdown(let edge, _, _): edge
+                case .loginAvailable(_, _, let isShuttingDown): isShuttingDown
+                case .stopRequested: true
+                default: false
+                }
+            if isMeant { record.isDoomed = true }
+        }
+    }
+
+    /// SIGTERM is how a process that was taken over hears that its time runs out.
+    private func isWarning(_ instance: InstanceID, _ step: Step) -> Bool {
+        guard record(instance)?.reason == .backgroundTask else { return false }
+        return step.effects.contains { if case .taskChanged(_, instance, _, .expiring) = $0 { true } else { false } }
     }
 
     private func note(_ task: BackgroundTaskView, _ change: TaskChange, _ record: InstanceRecord?) {

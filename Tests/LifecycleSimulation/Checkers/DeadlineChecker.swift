@@ -2,27 +2,19 @@ internal import Lifecycle
 
 /// Invariant 3: no app is ended by a watchdog before the whole deadline it was told, in runnable time.
 ///
-/// Runnable time is the checker's own: MONOTONIC, less the time in which the processes were really frozen, less what
-/// the board did not give as far as the core could know (how much later than 250 ms after the moment it had asked for
-/// it was woken). What had passed is noted when an instance is killed, and judged when its end is reported: against the
-/// outstanding call's deadline, against the launch allowance where READY=1 was awaited, against the liveness interval
-/// since the last ping, or against the time to exit since the app was asked to.
+/// Runnable time is the checkers' own. What had passed is noted when an instance is killed, and judged when its end is
+/// reported: against the outstanding call's deadline, against the launch allowance where READY=1 was awaited, against
+/// the liveness interval since the last ping, or against the time to exit since the app was asked to.
 ///
 /// Nor is anybody killed for a call whose reply came and lay unread while the event loop stalled.
 ///
 /// The other way round, a watchdog must bite: a call that nobody answers is not left alone for long after the latest
 /// deadline that extensions allow.
 final class DeadlineChecker: Checker {
-    /// An instance's own clock.
     private final class Watch {
         let instance: InstanceID
         let start: Nanoseconds
-        var lost = Nanoseconds.zero
-        /// What the core may leave out beside that: between the order to freeze and the thaw, frozen or not, and what
-        /// it cannot tell around a stall.
-        var held = Nanoseconds.zero
-        var heldSince = Nanoseconds.zero
-        var heldAtCall = Nanoseconds.zero
+        var slackAtCall = Nanoseconds.zero
         var callAt = Nanoseconds.zero
         var exitAskedAt: Nanoseconds?
         var exitTold = Nanoseconds.zero
@@ -43,22 +35,19 @@ final class DeadlineChecker: Checker {
     }
 
     private var watches: [Watch] = []
-    private var last: Nanoseconds?
+    private var times = RunnableTimes()
     private var stalledAt: Nanoseconds?
     private var lastStall: Nanoseconds?
 
     private func watch(_ instance: InstanceID) -> Watch? { watches.first { $0.instance == instance } }
 
     private func reading(_ watch: Watch, _ scene: Scene) -> Nanoseconds {
-        // A thaw that the board has not carried out yet is in `lost` already.
-        guard scene.chronicle.record(watch.instance)?.isFreezeAsked == true,
-            let frozenSince = scene.board.process(watch.instance)?.frozenSince
-        else { return scene.now - watch.lost }
-        return frozenSince - watch.lost
+        times.reading(watch.instance, scene) ?? scene.now
     }
 
     func heard(_ event: Event, _ scene: Scene) {
-        credit(scene)
+        times.hear(event, scene)
+        noteStall(scene)
         switch event {
         case .spawned(let instance):
             let watch = Watch(instance, at: scene.now)
@@ -88,27 +77,21 @@ final class DeadlineChecker: Checker {
         watch.exitTold = policy(of: instance, scene)?.allowances[.willTerminate] ?? .zero
     }
 
-    private func credit(_ scene: Scene) {
-        let excess = last.map { scene.step.excess(since: $0) } ?? .zero
-        last = scene.now
-        guard excess > .zero else { return }
+    private func noteStall(_ scene: Scene) {
+        guard times.excess > .zero else { return }
         // Only the first of several in a row is forgiven so.
         let began = scene.step.askedBefore?.at ?? scene.now
         stalledAt = lastStall.map { began - $0 < .seconds(40) } ?? false ? nil : scene.now
         lastStall = scene.now
-        for watch in watches {
-            guard scene.chronicle.record(watch.instance)?.isFreezeAsked == false else { continue }
-            watch.lost += excess
-            watch.held += excess + excess + .seconds(1)
-        }
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
+        times.see(effect, scene)
         switch effect {
         case .call(let instance, _, let call, let deadline):
             guard let watch = watch(instance) else { return }
             watch.callAt = reading(watch, scene)
-            watch.heldAtCall = watch.held
+            watch.slackAtCall = times.slack(instance)
             if call.handler == .willTerminate {
                 watch.exitAskedAt = watch.callAt
                 watch.exitTold = deadline
@@ -116,11 +99,7 @@ final class DeadlineChecker: Checker {
         case .terminate(let instance):
             askedToExit(instance, scene)
         case .thaw(let instance):
-            guard let watch = watch(instance) else { return }
-            if let since = scene.board.process(instance)?.frozenSince { watch.lost += scene.now - since }
-            watch.pingedAt = scene.now - watch.lost
-            watch.held += scene.now - watch.heldSince
-        case .freeze(let instance): watch(instance)?.heldSince = scene.now
+            watch(instance)?.pingedAt = times.readingAfterThaw(instance, scene)
         case .kill(let instance):
             guard let watch = watch(instance), watch.killedAt == nil else { return }
             watch.killedAt = reading(watch, scene)
@@ -134,13 +113,19 @@ final class DeadlineChecker: Checker {
                 watch.livenessTold = min(entry.policy.liveness ?? .zero, entry.former.liveness ?? .zero)
             }
         case .report(let end):
-            if end.reason.namespace == .watchdog { judge(end, scene) }
+            if end.reason.namespace == .watchdog || isOverrunOfExpiration(end) { judge(end, scene) }
             watches.removeAll { $0.instance == end.instance }
-        case .spawn, .clear, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep, .reply, .inform,
+        case .spawn, .freeze, .clear, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep, .reply, .inform,
             .taskChanged, .note,
             .appChanged, .deviceChanged, .stopDaemon:
             break
         }
+    }
+
+    /// The handler itself did not return in the time it was told.
+    private func isOverrunOfExpiration(_ end: Termination) -> Bool {
+        end.reason.namespace == .backgroundTask
+            && end.reason.explanation.hasPrefix(Handler.backgroundTaskWillExpire.method)
     }
 
     private func judge(_ end: Termination, _ scene: Scene) {
@@ -181,7 +166,7 @@ final class DeadlineChecker: Checker {
             // On a board that stalls after every look at the clock, three quarters of each second may be credited too.
             let most =
                 call.deadline + call.deadline + call.deadline + call.deadline + .seconds(10)
-                + (watch.held - watch.heldAtCall)
+                + (times.slack(watch.instance) - watch.slackAtCall)
             guard reading(watch, scene) - watch.callAt > most else { continue }
             violate("\(scene.name(watch.instance)): \(call.call.handler.method) overran, and nothing happened", scene)
         }

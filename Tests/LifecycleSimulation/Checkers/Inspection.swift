@@ -5,6 +5,7 @@ public enum CheckerName: Int, CaseIterable, Sendable {
     case lockReleased = 1
     case everybodyStill = 2
     case deadlineKept = 3
+    case taskEnded = 4
     case handlerOrder = 5
     case phaseRestored = 6
     case frozenSilence = 7
@@ -15,6 +16,10 @@ public enum CheckerName: Int, CaseIterable, Sendable {
     case quietInSleep = 12
     case restartsBounded = 13
     case oneInstance = 14
+    case taskBudget = 15
+    case keepAwake = 16
+    case taskGrace = 17
+    case informed = 18
 }
 
 /// A rule that was broken.
@@ -53,6 +58,18 @@ struct Scene {
 
     var now: Nanoseconds { step.at.monotonic }
 
+    /// Its launch is over: didFinishLaunching has returned and READY=1 has come, where they are awaited.
+    func isLaunched(_ record: InstanceRecord) -> Bool {
+        record.isSpawned && record.call?.call.handler != .didFinishLaunching
+            && board.process(record.instance)?.awaitsReady == false
+    }
+
+    /// It runs, and nothing has been done to end it.
+    func isWell(_ record: InstanceRecord) -> Bool {
+        record.isSpawned && record.isAlive && !record.isKillAsked && !record.isTerminateAsked && !record.isDoomed
+            && record.call?.call.handler != .willTerminate
+    }
+
     func name(_ instance: InstanceID) -> String { board.directory.name(instance) }
     func name(_ app: AppID) -> String { board.directory.name(app) }
 }
@@ -73,7 +90,8 @@ final class Inspection {
             (.frozenSilence, FrozenChecker()), (.convergence, ConvergenceChecker()),
             (.recordedOnce, RecordChecker()), (.requestsAnswered, RequestChecker()),
             (.quietInSleep, SleepQuietChecker()), (.restartsBounded, RestartChecker()),
-            (.oneInstance, InstanceChecker()),
+            (.oneInstance, InstanceChecker()), (.taskEnded, TaskChecker()), (.taskBudget, TaskBudgetChecker()),
+            (.keepAwake, KeepAwakeChecker()), (.taskGrace, TaskGraceChecker()), (.informed, InformationChecker()),
         ]
         checkers = all.filter { only?.contains($0.0) ?? true }.map(\.1)
     }
@@ -89,7 +107,7 @@ final class Inspection {
         lastStep = step
         let scene = Scene(step: step, board: board, chronicle: chronicle, inspection: self)
         for checker in checkers { checker.heard(step.event, scene) }
-        chronicle.note(step.event, step)
+        chronicle.note(step.event, step, board.directory)
         for effect in step.effects {
             for checker in checkers { checker.did(effect, scene) }
             chronicle.note(effect, step)

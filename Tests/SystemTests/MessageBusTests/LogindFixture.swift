@@ -63,6 +63,7 @@ extension LoginEvent {
         case .lockRefused(let kind, _): "refused \(kind.name)"
         case .lockLost(let kind): "lost \(kind.name)"
         case .preparingForSleep(let value): "preparing \(value.map { "\($0)" } ?? "-")"
+        case .suspendRefused: "suspend refused"
         }
     }
 }

@@ -1,0 +1,137 @@
+internal import Lifecycle
+
+/// The lock that keeps the board awake is held, asked for or refused while a task is held that may do that and has time
+/// left for it, and not otherwise.
+///
+/// The time is each app's own: `task-budget`, charged while the lock is held for it, full again after a sleep. The
+/// lock is dropped in the step in which a sleep begins, or nobody is left who has a reason for it. After a refusal it
+/// is asked for again with the next task, the next logind, or the end of a sleep (and when logind says so too).
+final class KeepAwakeChecker: Checker {
+    private enum Lock { case none, asked, held, refused }
+
+    private struct Account {
+        let app: AppID
+        let size: Nanoseconds
+        var most = Nanoseconds.zero
+        var least = Nanoseconds.zero
+    }
+
+    private struct Watch {
+        let instance: InstanceID
+        var reading: Nanoseconds
+        var slack = Nanoseconds.zero
+        /// As of the end of the last step.
+        var isCharged = false
+    }
+
+    private var times = RunnableTimes()
+    private var accounts: [Account] = []
+    private var watches: [Watch] = []
+    private var lock = Lock.none
+    private var isAvailable = false
+    private var isAwake = true
+
+    private func account(_ app: AppID) -> Account? { accounts.first { $0.app == app } }
+
+    func heard(_ event: Event, _ scene: Scene) {
+        times.hear(event, scene)
+        for index in watches.indices { charge(index, scene) }
+        switch event {
+        case .spawned(let instance):
+            watches.append(Watch(instance: instance, reading: scene.now))
+            if let record = scene.chronicle.record(instance), record.reason == .backgroundTask {
+                accounts.removeAll { $0.app == record.app }
+            }
+        case .lockTaken(.keepAwake): if lock == .asked { lock = .held }
+        case .lockRefused(.keepAwake): if lock == .asked { lock = .refused }
+        case .loginAvailable:
+            isAvailable = true
+            lock = .none
+        // logind has done what it refused the lock for.
+        case .prepareForSleep(false, _, _): if lock == .refused { lock = .none }
+        case .loginUnavailable:
+            isAvailable = false
+            lock = .none
+        default: break
+        }
+    }
+
+    private func charge(_ index: Int, _ scene: Scene) {
+        let instance = watches[index].instance
+        guard let reading = times.reading(instance, scene) else { return }
+        let slack = times.slack(instance)
+        let passed = max(reading - watches[index].reading, .zero)
+        let sure = max(passed - (slack - watches[index].slack), .zero)
+        watches[index].reading = reading
+        watches[index].slack = slack
+        guard watches[index].isCharged, let record = scene.chronicle.record(instance),
+            let place = accounts.firstIndex(where: { $0.app == record.app })
+        else { return }
+        accounts[place].most += passed
+        if scene.isWell(record) { accounts[place].least += sure }
+    }
+
+    func did(_ effect: Effect, _ scene: Scene) {
+        times.see(effect, scene)
+        switch effect {
+        case .takeLock(.keepAwake):
+            lock = .asked
+            if !isAwake { violate("the board is kept awake in a sleep", scene) }
+        case .releaseLock(.keepAwake): lock = .none
+        case .note(.sleepPreparing): isAwake = false
+        case .note(.sleepEnded(_, let cancelled)):
+            isAwake = true
+            if lock == .refused, scene.step.event != .lockRefused(.keepAwake) { lock = .none }
+            if !cancelled { accounts = [] }
+        case .note(.sleptUnannounced): accounts = []
+        case .note(.keepAwakeSpent(let app, let budget)):
+            guard let account = account(app) else { return violate("\(scene.name(app)) kept nobody awake", scene) }
+            if account.most < account.size {
+                violate("\(scene.name(app)) kept the board awake for \(account.most.text) of \(budget.text)", scene)
+            }
+        case .taskChanged(let app, _, let task, .began): judge(task, of: app, scene)
+        case .report(let end): watches.removeAll { $0.instance == end.instance }
+        default: break
+        }
+    }
+
+    /// Who may not, does not.
+    private func judge(_ task: BackgroundTaskView, of app: AppID, _ scene: Scene) {
+        if task.keepAwake, lock == .refused { lock = .none }
+        guard case .requested(_, .beginTask(_, let wish)) = scene.step.event,
+            let policy = scene.board.directory.entry(app)?.policy
+        else { return }
+        let isSpent = account(app).map { $0.least >= $0.size } ?? false
+        let maySay = account(app).map { $0.most < $0.size } ?? true
+        if task.keepAwake, !policy.keepsAwake || wish.keepAwake == false || isSpent {
+            violate("task \(task.id.rawValue) of \(scene.name(app)) keeps the board awake, and must not", scene)
+        }
+        if !task.keepAwake, wish.keepAwake == true || wish.keepAwake == nil && policy.keepsAwake && maySay {
+            violate("task \(task.id.rawValue) of \(scene.name(app)) should keep the board awake", scene)
+        }
+    }
+
+    func stepped(_ step: Step, _ scene: Scene) {
+        var mayBeWanted = false
+        var isWanted = false
+        for index in watches.indices {
+            watches[index].isCharged = false
+            guard let record = scene.chronicle.record(watches[index].instance), isAwake, record.isAlive,
+                !record.isKillAsked, record.tasks.contains(where: \.keepAwake)
+            else { continue }
+            let account = account(record.app)
+            if account.map({ $0.least < $0.size }) ?? true { mayBeWanted = true }
+            if scene.isWell(record), account.map({ $0.most < $0.size }) ?? true { isWanted = true }
+            guard lock == .held else { continue }
+            watches[index].isCharged = true
+            if account == nil {
+                let budget = scene.board.directory.entry(record.app)?.policy.taskBudget ?? .zero
+                accounts.append(Account(app: record.app, size: budget))
+            }
+        }
+        if lock == .held, !mayBeWanted { violate("the board is kept awake, and nobody wants it", scene) }
+        if lock == .none, isWanted, isAvailable { violate("the board is not kept awake for a task", scene) }
+    }
+
+    private func violate(_ message: String, _ scene: Scene) { scene.inspection.violate(.keepAwake, message) }
+}

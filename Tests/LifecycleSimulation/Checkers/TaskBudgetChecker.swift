@@ -1,0 +1,240 @@
+internal import Lifecycle
+
+/// The budget of background tasks: nobody is killed for it too soon, nobody gets more of it, and everybody is warned.
+///
+/// Each app has an account, kept in the checkers' own runnable time: set as it enters background (`task-budget` if it
+/// holds a task by then, else 30 s), charged while it holds a task there, kept over restarts, and gone when it becomes
+/// active or somebody launches it. What is charged is known between two bounds: `most`, and `least` where nothing
+/// excuses the core from charging it.
+/// - Who is killed with 0x2182bad2 holds a task, and has spent it all by `most`.
+/// - Who has spent it by `least` does not hold a task for much longer.
+/// - When no more than the warning lead is left, the tasks' expirations are announced, newest first, as soon as the app
+///   can be called; not sooner, and not after the kill. What is begun then is denied.
+final class TaskBudgetChecker: Checker {
+    private struct Account {
+        let app: AppID
+        let size: Nanoseconds
+        var most = Nanoseconds.zero
+        var least = Nanoseconds.zero
+
+        var lead: Nanoseconds { size < .seconds(50) ? size / 10 : .seconds(5) }
+    }
+
+    private struct Task {
+        let id: BackgroundTaskID
+        let instance: InstanceID
+        /// The reading at which its own limit is over.
+        let limit: Nanoseconds?
+        var isWarned = false
+    }
+
+    private struct Watch {
+        let instance: InstanceID
+        var reading: Nanoseconds
+        var slack: Nanoseconds
+        /// As of the end of the last step.
+        var isCharged = false
+        var isCallable = false
+        var killedWith: Nanoseconds?
+        var held = 0
+        var wasWarned = true
+    }
+
+    private var times = RunnableTimes()
+    private var accounts: [Account] = []
+    private var tasks: [Task] = []
+    private var watches: [Watch] = []
+    /// The last expiration that was announced in this step.
+    private var announced: BackgroundTaskID?
+
+    private func account(_ app: AppID?) -> Account? { accounts.first { $0.app == app } }
+
+    // MARK: The account
+
+    func heard(_ event: Event, _ scene: Scene) {
+        times.hear(event, scene)
+        announced = nil
+        for index in watches.indices { charge(index, scene) }
+        guard case .spawned(let instance) = event, let record = scene.chronicle.record(instance) else { return }
+        watches.append(Watch(instance: instance, reading: scene.now, slack: .zero))
+        if [.user, .boot, .backgroundTask].contains(record.reason) { accounts.removeAll { $0.app == record.app } }
+        if record.inBackground { open(record.app, holds: record.reason == .backgroundTask, scene) }
+    }
+
+    private func open(_ app: AppID, holds: Bool, _ scene: Scene) {
+        guard account(app) == nil else { return }
+        let budget = scene.board.directory.entry(app)?.policy.taskBudget ?? .zero
+        accounts.append(Account(app: app, size: holds ? budget : .seconds(30)))
+    }
+
+    private func charge(_ index: Int, _ scene: Scene) {
+        let instance = watches[index].instance
+        guard let reading = times.reading(instance, scene) else { return }
+        let slack = times.slack(instance)
+        let passed = reading - watches[index].reading
+        let sure = max(passed - (slack - watches[index].slack), .zero)
+        watches[index].reading = reading
+        watches[index].slack = slack
+        guard watches[index].isCharged, let record = scene.chronicle.record(instance),
+            let place = accounts.firstIndex(where: { $0.app == record.app })
+        else { return }
+        accounts[place].most += max(passed, .zero)
+        if isSure(record, scene) { accounts[place].least += sure }
+    }
+
+    /// Whether nothing excuses the core from charging it: who is called may be on its way to the front.
+    private func isSure(_ record: InstanceRecord, _ scene: Scene) -> Bool {
+        scene.isWell(record) && scene.isLaunched(record) && record.call == nil && !record.isFreezeAsked
+    }
+
+    // MARK: What is done
+
+    func did(_ effect: Effect, _ scene: Scene) {
+        times.see(effect, scene)
+        switch effect {
+        case .note(.phaseChanged(let app, let phase)): moved(app, phase, scene)
+        case .taskChanged(let app, let instance, let task, let change):
+            switch change {
+            case .began: begin(task.id, instance, scene)
+            case .expiring: warn(task, app, instance, scene)
+            case .ended, .expired, .died: tasks.removeAll { $0.id == task.id }
+            }
+        case .call(let instance, _, .backgroundTaskWillExpire(let task, _), let deadline):
+            if announced != task { violate("\(scene.name(instance)) is called for no task that expires", scene) }
+            if !tasks.contains(where: { $0.id == task }) { violate("task \(task.rawValue) is not held", scene) }
+            guard let account = account(scene.board.directory.app(of: instance)) else { return }
+            if isInBackground(instance, scene), deadline > account.size - account.least {
+                violate("\(scene.name(instance)) is promised \(deadline.text), more than it has left", scene)
+            }
+        case .reply(let request, let outcome): judge(request, outcome, scene)
+        case .kill(let instance): noteKill(instance, scene)
+        case .report(let end):
+            if end.reason.namespace == .backgroundTask { judge(end, scene) }
+            watches.removeAll { $0.instance == end.instance }
+        default: break
+        }
+    }
+
+    private func isInBackground(_ instance: InstanceID, _ scene: Scene) -> Bool {
+        scene.chronicle.record(instance)?.phase == .background
+    }
+
+    private func moved(_ app: AppID, _ phase: ScenePhase, _ scene: Scene) {
+        guard let record = scene.chronicle.records.last(where: { $0.app == app }) else { return }
+        if phase == .background { open(app, holds: !record.tasks.isEmpty, scene) }
+        guard phase == .active else { return }
+        accounts.removeAll { $0.app == app }
+        for index in tasks.indices where tasks[index].instance == record.instance { tasks[index].isWarned = false }
+    }
+
+    private func begin(_ task: BackgroundTaskID, _ instance: InstanceID, _ scene: Scene) {
+        var limit: Nanoseconds?
+        if case .requested(_, .beginTask(_, let wish)) = scene.step.event, let allowed = wish.timeAllowed {
+            limit = (times.reading(instance, scene) ?? scene.now) + allowed
+        }
+        tasks.append(Task(id: task, instance: instance, limit: limit))
+    }
+
+    private func isOver(_ task: Task, _ scene: Scene) -> Bool {
+        guard let limit = task.limit, let reading = times.reading(task.instance, scene) else { return false }
+        return limit <= reading
+    }
+
+    // MARK: Warnings
+
+    private func warn(_ task: BackgroundTaskView, _ app: AppID, _ instance: InstanceID, _ scene: Scene) {
+        announced = task.id
+        guard let place = tasks.firstIndex(where: { $0.id == task.id }) else { return }
+        tasks[place].isWarned = true
+        if isOver(tasks[place], scene) { return }
+        let name = "task \(task.id.rawValue) of \(scene.name(instance))"
+        guard isInBackground(instance, scene), let account = account(app) else {
+            return violate("\(name) expires in front", scene)
+        }
+        if account.most < account.size - account.lead { violate("\(name) expires too soon", scene) }
+        if tasks[place...].contains(where: { $0.instance == instance && !$0.isWarned }) {
+            violate("\(name) expires before a newer one", scene)
+        }
+        guard tasks[place].limit == nil, let left = task.timeRemaining, left < account.lead, isDue(instance) else {
+            return
+        }
+        if left + lateness(scene) < account.lead { violate("\(name) is told late: \(left.text)", scene) }
+    }
+
+    /// Whether its time was running and it could have been called after the last step.
+    private func isDue(_ instance: InstanceID) -> Bool {
+        watches.contains { $0.instance == instance && $0.isCharged && $0.isCallable }
+    }
+
+    private func lateness(_ scene: Scene) -> Nanoseconds {
+        max(scene.now - (scene.step.askedBefore?.at ?? scene.now), .zero)
+    }
+
+    private func judge(_ request: RequestID, _ outcome: RequestOutcome, _ scene: Scene) {
+        guard case .requested(request, .beginTask(let instance, let wish)) = scene.step.event,
+            isInBackground(instance, scene), let account = account(scene.board.directory.app(of: instance))
+        else { return }
+        let name = scene.name(instance)
+        if case .denied(let reason) = outcome, reason.hasPrefix("the budget"),
+            account.most < account.size - account.lead
+        {
+            violate("\(name) is denied a task that it has time for", scene)
+        }
+        guard case .taskBegun(_, let left) = outcome else { return }
+        if account.least >= account.size - account.lead { violate("\(name) begins a task and has no time", scene) }
+        guard wish.timeAllowed == nil, let left else { return }
+        if left > account.size - account.least || left < account.size - account.most {
+            violate(
+                "\(name) is told of \(left.text), and has \((account.size - account.most).text) to "
+                    + "\((account.size - account.least).text) of \(account.size.text)", scene)
+        }
+    }
+
+    // MARK: The kill
+
+    private func noteKill(_ instance: InstanceID, _ scene: Scene) {
+        guard let index = watches.firstIndex(where: { $0.instance == instance }), watches[index].killedWith == nil,
+            let app = scene.chronicle.record(instance)?.app
+        else { return }
+        let held = tasks.filter { $0.instance == instance }
+        watches[index].killedWith = account(app)?.most ?? .zero
+        watches[index].held = held.count
+        let isExcused = !isDue(instance) || lateness(scene) >= (account(app)?.lead ?? .zero) / 2
+        watches[index].wasWarned = isExcused || held.contains(where: \.isWarned)
+    }
+
+    private func judge(_ end: Termination, _ scene: Scene) {
+        let name = scene.name(end.instance)
+        if end.reason.code != 0x2182_bad2 { violate("\(name) ended with another code", scene) }
+        // The handler overran what it was told: that is the deadlines' matter.
+        if end.reason.explanation.hasPrefix(Handler.backgroundTaskWillExpire.method) { return }
+        guard let watch = watches.first(where: { $0.instance == end.instance }), let spent = watch.killedWith,
+            let account = account(end.app)
+        else { return violate("\(name) ended for a budget that it did not have", scene) }
+        if watch.held == 0 { violate("\(name) was killed for tasks and held none", scene) }
+        if end.allowance != account.size { violate("\(name) had another budget", scene) }
+        if spent < account.size { violate("\(name) was killed after \(spent.text) of \(account.size.text)", scene) }
+        if !watch.wasWarned { violate("\(name) was not warned", scene) }
+    }
+
+    func stepped(_ step: Step, _ scene: Scene) {
+        for index in watches.indices {
+            guard let record = scene.chronicle.record(watches[index].instance) else { continue }
+            watches[index].isCharged =
+                record.isAlive && !record.isKillAsked && record.phase == .background && !record.tasks.isEmpty
+            watches[index].isCallable = isSure(record, scene)
+            guard watches[index].isCharged, watches[index].isCallable, let account = account(record.app) else {
+                continue
+            }
+            if account.least > account.size + .seconds(3) {
+                violate("\(scene.name(record.instance)) holds a task though its \(account.size.text) are over", scene)
+            }
+            let isLow = account.least >= account.size - account.lead
+            if isLow, tasks.contains(where: { $0.instance == record.instance && !$0.isWarned }) {
+                violate("\(scene.name(record.instance)) is not told that its time runs out", scene)
+            }
+        }
+    }
+
+    private func violate(_ message: String, _ scene: Scene) { scene.inspection.violate(.taskBudget, message) }
+}
