@@ -1,0 +1,286 @@
+"""curfew try: an app on a private board, where time is skipped."""
+
+import glob
+import json
+import os
+import signal
+import subprocess
+import time
+
+import cgroups
+import pytest
+from board import CURFEW, CURFEWD, PROGRAMS, PYTHON, toml_file
+from terminal import Terminal
+from waiting import PATIENCE, wait_until
+
+APP = [*PYTHON, str(PROGRAMS / "background_app.py")]
+ENVIRONMENT = {
+    "PATH": os.environ["PATH"], "TERM": "dumb", "SWIFT_BACKTRACE": "enable=no", "CURFEWD": CURFEWD, "TRIAL": "yes",
+    "HOME": "/root",
+}
+
+
+def leftovers():
+    folders = glob.glob("/tmp/curfew-try-*")
+    groups = glob.glob(f"{cgroups.mount_point()}/**/curfew-try-*", recursive=True)
+    return set(folders + groups + processes())
+
+
+def processes():
+    found = []
+    for path in glob.glob("/proc/[0-9]*/cmdline"):
+        try:
+            with open(path, "rb") as file:
+                line = file.read()
+        except OSError:
+            continue
+        if b"curfew-try-" in line or b"background_app.py" in line and b"curfew" not in line:
+            found.append(f"{path} {line}")
+    return found
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left():
+    """A trial removes all it made, whatever became of it."""
+    before = leftovers()
+    yield
+    wait_until(lambda: not leftovers() - before, lambda: f"it is all gone: {leftovers() - before}", 5)
+
+
+def attempt(script, *arguments, command=(*APP, "end"), options=(), cwd="/"):
+    line = [CURFEW, "try", "--script", "-", *options]
+    if command:
+        line += ["--", *command]
+    return subprocess.run(
+        line + list(arguments), input=script, env=ENVIRONMENT, capture_output=True, text=True, timeout=60, cwd=cwd,
+        check=False)
+
+
+def verdict(script, **parameters):
+    options = ("--json", *parameters.pop("options", ()))
+    result = attempt(script, options=options, **parameters)
+    lines = [json.loads(line) for line in result.stdout.splitlines()]
+    assert "ok" in lines[-1], result
+    return result.returncode, lines[-1], lines[:-1]
+
+
+def test_an_app_that_does_all_in_time_is_ok():
+    begun = time.monotonic()
+    result = attempt(
+        """
+        background
+        expect task upload
+        expect background
+        skip 9 minutes          # of the ten it has
+        expect tasks
+        skip 10 minutes
+        wait-for suspended within 10s
+        expect no-tasks
+        front
+        expect active
+        sleep
+        expect suspended
+        wake
+        expect active
+        memory-warning
+        memory-warning critical
+        """)
+    assert result.returncode == 0, result
+    assert result.stdout.endswith("\n\nOK\n") and result.stderr == ""
+    assert time.monotonic() - begun < 20, "time is skipped, not waited for"
+    for text in ("“in / with yes”", "BackgroundTaskWillExpire returned after", "DidEnterBackground  "):
+        assert text in result.stdout
+
+
+def test_a_task_that_is_never_ended_is_a_kill():
+    code, end, lines = verdict("background\nskip 20min\nwait-for ended\n", command=(*APP, "hold"))
+    assert (code, end["ok"], end["summary"]) == (1, False, "1 kill")
+    kill, = end["kills"]
+    assert (kill["namespace"], kill["code"], kill["timeAllowance"]) == ("backgroundTask", "0x2182bad2", 600.0)
+    task, = end["tasks"]
+    assert (task["name"], task["ended"]) == ("upload", "expired")
+    assert 599 < task["secondsHeld"] < 602
+    assert lines[-1]["time"] > 1200
+    text = attempt("background\nskip 20min\nwait-for ended\n", command=(*APP, "hold")).stdout
+    assert "[background]" in text and "task-budget" in text
+
+
+def test_a_handler_that_hangs_is_a_kill_and_the_app_goes_on():
+    code, end, _ = verdict("background\nfront\nexpect active\n", command=(*APP, "hang"))
+    assert (code, end["summary"], end["failedStep"]) == (1, "1 kill", None)
+    handlers = {handler["handler"]: handler for handler in end["handlers"]}
+    assert handlers["DidEnterBackground"]["overruns"] == 1
+    assert 5 <= handlers["DidEnterBackground"]["longestSeconds"] < 6
+    assert handlers["DidFinishLaunching"]["calls"] == 2
+
+
+def test_an_end_that_hangs_is_a_kill_too():
+    code, end, _ = verdict("front\n", command=(*APP, "slow"))
+    assert (code, end["summary"]) == (1, "1 kill")
+    assert end["kills"][0]["explanation"].startswith("process-exit")
+
+
+def test_a_crash_is_a_failure():
+    code, end, _ = verdict("background\nwait-for ended\n", command=(*APP, "crash"))
+    assert (code, end["summary"]) == (1, "1 failed end")
+    assert end["failures"][0]["namespace"] == "crash"
+    assert end["failures"][0]["output"][0] == "in / with yes"
+
+
+def test_a_program_that_does_not_exist_for_the_kernel_is_a_failure(tmp_path):
+    script = tmp_path / "app"
+    script.write_text("#!/nonexistent\n")
+    script.chmod(0o755)
+    code, end, _ = verdict("wait-for ended\n", command=(str(script),), options=("--delegate", "none"))
+    assert (code, end["ok"]) == (1, False)
+
+
+def test_a_step_that_does_not_hold_ends_the_script():
+    begun = time.monotonic()
+    result = attempt("front\n\nexpect suspended\nskip 1h\n")
+    assert result.returncode == 1 and time.monotonic() - begun < 10
+    assert "script:3: expect suspended: not so: the app is active, and holds no task" in result.stdout
+    assert "skip" not in result.stdout and result.stdout.endswith("\n\n1 failed step\n")
+    result = attempt("wait-for task upload within 200ms")
+    assert "script:1: wait-for task upload within 200ms: not so" in result.stdout
+
+
+def test_what_is_refused_is_a_failed_step():
+    code, end, _ = verdict("sleep\nfront\n")
+    assert code == 1 and end["failedStep"] == "script:2: front: not done: sleeping"
+
+
+def test_mistakes_in_a_script_are_2_before_anything_runs(tmp_path):
+    script = tmp_path / "steps"
+    script.write_text("front\nbakground\n\nskip a while\n")
+    mark = tmp_path / "mark"
+    result = subprocess.run(
+        [CURFEW, "try", "--script", str(script), "--", "touch", str(mark)], env=ENVIRONMENT, capture_output=True,
+        text=True, timeout=PATIENCE, check=False)
+    assert result.returncode == 2 and result.stdout == "" and not mark.exists()
+    assert f"{script}:2: no step 'bakground'; did you mean 'background'?" in result.stderr
+    assert f"{script}:4: " in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--script", "-"], ["--", "true"], ["--script", "-", "--delegate", "x", "--", "true"]])
+def test_wrong_usage_is_2(arguments):
+    result = subprocess.run(
+        [CURFEW, "try", *arguments], env=ENVIRONMENT, capture_output=True, stdin=subprocess.DEVNULL, timeout=PATIENCE,
+        check=False)
+    assert result.returncode == 2
+
+
+def test_a_command_that_is_not_there_is_127():
+    assert attempt("front\n", command=("no-such-command",)).returncode == 127
+
+
+def test_an_apps_file_is_the_app(tmp_path):
+    log = tmp_path / "log"
+    file = tmp_path / "uploader.toml"
+    file.write_text(toml_file({
+        "exec": [*APP, "hold"], "user": "nobody-here" if os.geteuid() else "root", "after": ["storage"],
+        "launch": "boot", "delegate": "varlink", "background": {"task_budget": "60s"},
+    }))
+    code, end, _ = verdict("background\nskip 2min\nwait-for ended\n", command=(), options=("--app", str(file)))
+    assert (code, end["app"], end["kills"][0]["timeAllowance"]) == (1, "uploader", 60.0)
+    code, end, _ = verdict("background\nskip 2min\nexpect suspended\n", options=("--app", str(file)))
+    assert (code, end["summary"]) == (0, "OK")
+
+    hook = [*PYTHON, "-c", f"import os; open({str(log)!r}, 'a').write(os.environ['CURFEW_EVENT'] + ' ')"]
+    file.write_text(toml_file({
+        "exec": ["/usr/bin/sleep", "1000"], "delegate": "hooks",
+        "hooks": {"did_enter_background": hook, "will_enter_foreground": hook},
+    }))
+    code, end, _ = verdict("background\nfront\n", command=(), options=("--app", str(file)))
+    assert code == 0 and len(log.read_text().split()) == 2
+    assert {handler["handler"] for handler in end["handlers"]} >= {"DidEnterBackground", "WillEnterForeground"}
+
+
+def test_a_bad_apps_file_is_2(tmp_path):
+    file = tmp_path / "uploader.toml"
+    file.write_text("exec = [\"/bin/true\"]\ncolour = 1\n")
+    result = attempt("front\n", options=("--app", str(file)))
+    assert result.returncode == 2 and f"{file}:2: " in result.stderr
+
+
+def test_a_program_that_knows_nothing_of_curfew(tmp_path):
+    result = attempt(
+        "background\nexpect suspended\nfront\n", command=("sh", "-c", "pwd; echo \"$TRIAL\" >&2; exec sleep 1000"),
+        options=("--delegate", "none"), cwd=tmp_path)
+    assert result.returncode == 0, result
+    assert f"“{tmp_path}”" in result.stdout and "“yes”" in result.stdout
+
+
+def start(*options):
+    process = subprocess.Popen(
+        [CURFEW, "try", "--json", "--script", "-", *options, "--", *APP, "end"], env=ENVIRONMENT,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process.stdin.write("background\nwait-for ended within 10min\n")
+    process.stdin.close()
+    for line in process.stdout:
+        if json.loads(line).get("text", "").startswith("wait-for"):
+            return process
+    raise AssertionError(process.stderr.read())
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_interrupted_it_leaves_nothing(number):
+    process = start()
+    process.send_signal(number)
+    assert process.wait(PATIENCE) == 130
+    assert "everything the trial made has been removed" in process.stderr.read()
+
+
+def test_a_daemon_that_dies_is_a_failure_and_nothing_is_left():
+    process = start()
+    daemon, = [path.split("/")[2] for path in processes() if "--trial" in path]
+    os.kill(int(daemon), signal.SIGKILL)
+    assert process.wait(PATIENCE) == 1
+    assert "its curfewd ended" in process.stderr.read()
+
+
+def test_nobody_reads_it_any_more():
+    process = start()
+    process.stdout.close()
+    assert process.wait(PATIENCE) == 130
+
+
+def on_a_terminal():
+    terminal = Terminal([CURFEW, "try", "--", *APP, "end"], ENVIRONMENT)
+    cooked = terminal.settings()
+    terminal.wait_for("q quit")
+    return terminal, cooked
+
+
+def test_keys_do_what_they_say():
+    terminal, cooked = on_a_terminal()
+    try:
+        assert terminal.settings() != cooked
+        for keys, text in [
+            ("b", "begins task"), ("t", "holds “upload”"), ("5", "step     skip 5 min"),
+            ("1", "step     skip 1 min"), ("5", "BackgroundTaskWillExpire returned"),
+            ("f", "WillEnterForeground returned"), ("m", "memory-warning"), ("s", "sleep 1 asleep"), ("w", "awake, sleep 1 is over"),
+        ]:
+            terminal.press(keys)
+            terminal.wait_for(text)
+        terminal.press("q")
+        assert terminal.wait_end() == 0
+        assert b"OK" in terminal.output
+        assert terminal.settings() == cooked
+    finally:
+        terminal.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_the_terminal_is_as_it_was(number):
+    terminal, cooked = on_a_terminal()
+    try:
+        if number == signal.SIGINT:
+            terminal.press("\x03")
+        else:
+            os.kill(terminal.pid, number)
+        assert terminal.wait_end() == 130
+        assert terminal.settings() == cooked
+    finally:
+        terminal.close()
