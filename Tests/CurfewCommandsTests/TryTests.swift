@@ -150,7 +150,7 @@ import Varlink
         #expect(read.exec.suffix(2) == ["/usr/bin/camera", "--title=[a]"])
         #expect(read.environment.map(\.name) == ["TZ"] && read.workingDirectory == nil)
         #expect(read.policy.after.isEmpty && read.policy.launch == .manual && read.policy.start == .background)
-        #expect(read.background.taskBudget == .seconds(90) && read.hooks.count == 1)
+        #expect(read.policy.taskBudget == .seconds(90) && read.hooks.count == 1)
         #expect(read.description == "exec = [\"no\"] [not a table]")
 
         let replaced = try TryApp(

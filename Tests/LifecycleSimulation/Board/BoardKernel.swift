@@ -24,6 +24,7 @@ extension SimulatedBoard {
         case .takeLock(let kind): askForLock(kind)
         case .releaseLock(let kind): closeLock(kind)
         case .readPreparingForSleep: askPreparing()
+        case .setWakeAlarm, .suspendDevice: break
         case .reply(let request, let outcome):
             answered(request)
             answered(request, outcome)

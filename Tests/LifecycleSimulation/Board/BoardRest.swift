@@ -25,7 +25,7 @@ extension SimulatedBoard {
             switch asked.reason {
             case .liveness, .taskExpiration, .taskBudget, .keepAwakeBudget: break
             case .handler, .exit, .restart, .freeze, .clearing, .stallCheck, .sleepAllowance, .taskGrace,
-                .sleepRelease, .sleepCancellation, .shutdown:
+                .sleepRelease, .sleepCancellation, .darkWake, .shutdown:
                 return "\(asked.reason.text(directory)) is due"
             }
         }

@@ -76,7 +76,7 @@ final class Chronicle {
         case .loginAvailable(_, _, let shutdown): isShuttingDown = shutdown
         case .stopRequested: isStopping = true
         case .started, .woke, .ready, .ping, .stopping, .extendTimeout, .loginUnavailable, .lockTaken, .lockRefused,
-            .prepareForSleep, .preparingForSleep, .requested, .requestAbandoned:
+            .prepareForSleep, .preparingForSleep, .suspendRefused, .requested, .requestAbandoned:
             break
         }
     }
@@ -97,7 +97,8 @@ final class Chronicle {
         case .report(let end): record(end.instance)?.isReported = true
         case .taskChanged(_, let instance, let task, let change): note(task, change, record(instance))
         case .note(.phaseChanged(let app, let phase)): records.last { $0.app == app }?.phase = phase
-        case .clear, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep, .reply, .inform, .note,
+        case .clear, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep, .setWakeAlarm, .suspendDevice,
+            .reply, .inform, .note,
             .appChanged,
             .deviceChanged, .stopDaemon:
             break

@@ -15,7 +15,7 @@ final class ConvergenceChecker: Checker {
         case .loginUnavailable, .loginAvailable: locks = [false, false, false]
         case .configured, .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen,
             .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .lockRefused, .prepareForSleep,
-            .prepareForShutdown, .preparingForSleep, .requested, .requestAbandoned, .stopRequested:
+            .prepareForShutdown, .preparingForSleep, .suspendRefused, .requested, .requestAbandoned, .stopRequested:
             break
         }
     }

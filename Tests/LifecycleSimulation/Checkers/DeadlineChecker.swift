@@ -60,7 +60,7 @@ final class DeadlineChecker: Checker {
             if scene.chronicle.record(instance)?.isFreezeAsked == false { askedToExit(instance, scene) }
         case .configured, .started, .freezing, .woke, .spawnFailed, .exited, .groupEmptied, .frozen, .handlerReturned,
             .ready, .extendTimeout, .loginAvailable, .loginUnavailable, .lockTaken, .lockRefused, .prepareForSleep,
-            .prepareForShutdown, .preparingForSleep, .requested, .requestAbandoned, .stopRequested:
+            .prepareForShutdown, .preparingForSleep, .suspendRefused, .requested, .requestAbandoned, .stopRequested:
             break
         }
     }
@@ -115,7 +115,8 @@ final class DeadlineChecker: Checker {
         case .report(let end):
             if end.reason.namespace == .watchdog || isOverrunOfExpiration(end) { judge(end, scene) }
             watches.removeAll { $0.instance == end.instance }
-        case .spawn, .freeze, .clear, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep, .reply, .inform,
+        case .spawn, .freeze, .clear, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep, .setWakeAlarm,
+            .suspendDevice, .reply, .inform,
             .taskChanged, .note,
             .appChanged, .deviceChanged, .stopDaemon:
             break

@@ -31,6 +31,7 @@ final class FrozenChecker: Checker {
             guard end.reason.namespace == .watchdog, let record = scene.chronicle.record(end.instance) else { return }
             if record.isFreezeAsked { violate("\(scene.name(end.instance)) was judged while it was frozen", scene) }
         case .spawn, .terminate, .kill, .clear, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep,
+            .setWakeAlarm, .suspendDevice,
             .reply, .inform, .taskChanged, .note, .appChanged, .deviceChanged, .stopDaemon:
             break
         }

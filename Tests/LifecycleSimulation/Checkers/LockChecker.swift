@@ -38,7 +38,7 @@ final class LockChecker: Checker {
             edge(.shutdown, start, delayMax, signalled, scene)
         case .preparingForSleep(false): limit[0] = nil
         case .configured, .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen,
-            .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .preparingForSleep, .requested,
+            .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .preparingForSleep, .suspendRefused, .requested,
             .requestAbandoned, .stopRequested:
             break
         }
@@ -74,7 +74,8 @@ final class LockChecker: Checker {
         case .releaseLock(let kind):
             state[Int(kind.rawValue)] = .none
             limit[Int(kind.rawValue)] = nil
-        case .spawn, .call, .terminate, .kill, .clear, .freeze, .thaw, .nameCulprits, .readPreparingForSleep, .report,
+        case .spawn, .call, .terminate, .kill, .clear, .freeze, .thaw, .nameCulprits, .readPreparingForSleep,
+            .setWakeAlarm, .suspendDevice, .report,
             .reply, .inform, .taskChanged, .note, .appChanged, .deviceChanged, .stopDaemon:
             break
         }

@@ -31,7 +31,7 @@ final class PhaseChecker: Checker {
         case .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen, .handlerReturned, .ready, .ping,
             .stopping, .extendTimeout, .loginAvailable, .loginUnavailable, .prepareForShutdown, .lockTaken,
             .lockRefused,
-            .prepareForSleep, .preparingForSleep, .requestAbandoned:
+            .prepareForSleep, .preparingForSleep, .suspendRefused, .requestAbandoned:
             break
         }
     }

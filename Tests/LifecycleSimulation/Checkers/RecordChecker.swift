@@ -23,7 +23,8 @@ final class RecordChecker: Checker {
             }
         case .report(let end): judge(end, scene)
         case .call, .terminate, .kill, .clear, .freeze, .thaw, .nameCulprits, .takeLock, .releaseLock,
-            .readPreparingForSleep, .reply, .inform, .taskChanged, .note, .appChanged, .deviceChanged, .stopDaemon:
+            .readPreparingForSleep, .setWakeAlarm, .suspendDevice, .reply, .inform, .taskChanged, .note, .appChanged,
+            .deviceChanged, .stopDaemon:
             break
         }
     }

@@ -33,7 +33,7 @@ final class RestartChecker: Checker {
             counts[index(app)] = Count(app: app, shutdowns: counts[index(app)].shutdowns)
         case .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen, .handlerReturned,
             .ready, .ping, .stopping, .extendTimeout, .loginUnavailable, .lockTaken, .lockRefused, .prepareForSleep,
-            .preparingForSleep, .requested, .requestAbandoned:
+            .preparingForSleep, .suspendRefused, .requested, .requestAbandoned:
             break
         }
     }

@@ -36,7 +36,7 @@ struct SleepKnowledge {
         case .requested(_, .sleep(let start, let logical)): edge(start, logical: logical, scene)
         case .configured, .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen,
             .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .loginUnavailable, .lockTaken, .lockRefused,
-            .prepareForShutdown, .requested, .requestAbandoned, .stopRequested:
+            .prepareForShutdown, .suspendRefused, .requested, .requestAbandoned, .stopRequested:
             break
         }
     }

@@ -16,7 +16,8 @@ final class SleepQuietChecker: Checker {
             // Edges that nobody could have known to be older.
             scene.inspection.violate(.quietInSleep, "\(scene.name(instance)) is thawed in a sleep")
         case .call, .terminate, .kill, .clear, .freeze, .nameCulprits, .takeLock, .releaseLock,
-            .readPreparingForSleep, .report, .reply, .inform, .taskChanged, .note, .appChanged, .deviceChanged,
+            .readPreparingForSleep, .setWakeAlarm, .suspendDevice, .report, .reply, .inform, .taskChanged, .note,
+            .appChanged, .deviceChanged,
             .stopDaemon:
             break
         }

@@ -25,7 +25,8 @@ final class StillnessChecker: Checker {
             look(scene)
         case .note(.sleepEnded): released = false
         case .releaseLock(.sleep): look(scene)
-        case .spawn, .call, .terminate, .kill, .clear, .takeLock, .releaseLock, .readPreparingForSleep, .report,
+        case .spawn, .call, .terminate, .kill, .clear, .takeLock, .releaseLock, .readPreparingForSleep, .setWakeAlarm,
+            .suspendDevice, .report,
             .reply, .inform, .taskChanged, .note, .appChanged, .deviceChanged, .stopDaemon:
             break
         }

@@ -30,6 +30,7 @@ extension Event {
         case .prepareForShutdown(let edge, let delayMax, let signalled):
             "PrepareForShutdown(\(edge)), delay \(delayMax.text), signalled at \(signalled.rawValue / 1000) us"
         case .preparingForSleep(let answer): "PreparingForSleep is \(answer.map { "\($0)" } ?? "unknown")"
+        case .suspendRefused: "the sleep is refused"
         case .requested(let id, let request): "request \(id.rawValue): \(request.text(names))"
         case .requestAbandoned(let id): "request \(id.rawValue) is abandoned"
         case .stopRequested: "SIGTERM"
@@ -53,6 +54,8 @@ extension Effect {
         case .takeLock(let kind): "take the \(kind) lock"
         case .releaseLock(let kind): "release the \(kind) lock"
         case .readPreparingForSleep: "read PreparingForSleep"
+        case .setWakeAlarm(let alarm): alarm.map { "wake the board at \($0.text) of BOOTTIME" } ?? "no alarm any more"
+        case .suspendDevice: "ask for a sleep"
         case .report(let end):
             "report \(names.name(end.app))#\(end.instance.rawValue): \(end.reason.text)"
         case .reply(let id, let outcome): "reply to request \(id.rawValue): \(outcome.text)"
@@ -112,6 +115,7 @@ extension Notice {
         case .sleepReleased(let sleep, let elapsed, let killed):
             "sleep \(sleep) is released after \(elapsed.text), \(killed) killed"
         case .sleepEnded(let sleep, let cancelled): "sleep \(sleep) ends\(cancelled ? ", cancelled" : "")"
+        case .darkWake(let sleep, let allowance): "sleep \(sleep): dark wake, \(allowance.text) at most"
         case .sleptUnannounced(let time): "slept \(time.text) unannounced"
         case .shutdownPreparing(let allowance): "shutdown prepares, allowance \(allowance.text)"
         case .shutdownCancelled: "shutdown is cancelled"
@@ -138,6 +142,7 @@ extension Deadline.Reason {
         case .taskGrace: "task grace"
         case .sleepRelease: "sleep release"
         case .sleepCancellation: "sleep cancellation"
+        case .darkWake: "end of the dark wake"
         case .shutdown: "shutdown"
         }
     }
