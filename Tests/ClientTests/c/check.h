@@ -23,4 +23,4 @@ struct test {
 };
 
 extern const struct test delegate_tests[], deferral_tests[], message_tests[], connection_tests[], application_tests[],
-    thread_tests[], memory_tests[], fuzz_tests[];
+    failure_tests[], thread_tests[], memory_tests[], fuzz_tests[];

@@ -145,6 +145,8 @@ void device_open_with(struct device *device, int how, const struct curfew_delega
     int pair[2] = {-1, -1};
     char number[16];
     *device = (struct device){.far = -1};
+    sem_init(&device->paused, 0, 0);
+    sem_init(&device->resumed, 0, 0);
     // Not in the test's folder, whose path may be longer than a socket's may be.
     snprintf(device->path, sizeof device->path, "/tmp/curfew-c-test-%d-%d", (int)getpid(), count++);
     strcpy(address.sun_path, device->path);
@@ -170,6 +172,8 @@ void device_close(struct device *device) {
     if (device->far >= 0) close(device->far);
     close(device->listener);
     unlink(device->path);
+    sem_destroy(&device->paused);
+    sem_destroy(&device->resumed);
 }
 
 static void complain(struct device *device, const char *what, const char *text, const char *wanted) {
@@ -220,6 +224,10 @@ static void *play(void *context) {
             if (!is_readable(line, PATIENCE) || recv(line, text, 1, 0) > 0)
                 complain(device, "wait", "the connection is open", "its end");
             break;
+        case PAUSE:
+            sem_post(&device->paused);
+            sem_wait(&device->resumed);
+            break;
         case REFUSE: shutdown(line, SHUT_RD); break;
         case END: break;
         }
@@ -236,6 +244,11 @@ void device_play(struct device *device, const struct step *steps) {
     device->steps = steps;
     device->playing = true;
     need(pthread_create(&device->thread, NULL, play, device) == 0, "pthread_create");
+}
+
+void device_resume(struct device *device) {
+    while (sem_wait(&device->paused) != 0) continue;
+    sem_post(&device->resumed);
 }
 
 void device_finish(struct device *device) {

@@ -1,6 +1,7 @@
 // A played device: the far end of an app's connections, and an app that writes down what it hears.
 #pragma once
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdarg.h>
 
 #include "check.h"
@@ -16,6 +17,7 @@ struct step {
         RAW,      // sends `count` bytes of `text`
         HANG_UP,  // closes the connection
         WAIT,     // until the app closes it
+        PAUSE,    // until device_resume()
         REFUSE,   // reads no more: what the app sends next is not taken
     } kind;
     const char *text;
@@ -31,6 +33,7 @@ struct device {
     enum curfew_answer answer;  // what the handlers return
     void (*in_handler)(struct device *);  // is called by each handler
     pthread_t thread;
+    sem_t paused, resumed;
     bool playing;
     const struct step *steps;
     char complaint[2048];  // what was not as the steps say
@@ -47,6 +50,8 @@ void device_close(struct device *device);
 // Plays the steps in a thread of its own; device_finish() waits for their end and checks that all went as they say.
 void device_play(struct device *device, const struct step *steps);
 void device_finish(struct device *device);
+// Waits until the device has come to its next PAUSE, and has it go on.
+void device_resume(struct device *device);
 
 // The delegate connection. The calls return what the app answered, NULL when it has not or has hung up.
 void device_send(struct device *device, const char *text);

@@ -54,8 +54,8 @@ static bool is_wanted(const char *name, int count, char **names) {
 
 int main(int argc, char **argv) {
     const struct test *const suites[] = {
-        delegate_tests, deferral_tests, message_tests, connection_tests, application_tests, thread_tests,
-        memory_tests, fuzz_tests};
+        delegate_tests, deferral_tests, message_tests, connection_tests, application_tests, failure_tests,
+        thread_tests, memory_tests, fuzz_tests};
     int run = 0, failed = 0;
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (size_t i = 0; i < sizeof suites / sizeof *suites; i++) {

@@ -164,6 +164,9 @@ static void stop_endsRun(void) {
     CHECK_NUMBER(curfew_run(device.app), 0);
     CHECK_TEXT(device_receive(&device), HANDLED);
     CHECK_NUMBER(curfew_run(device.app), 0);
+    // Other threads that poll have to hear of it, too.
+    struct pollfd entry = {.fd = curfew_fd(device.app), .events = POLLIN};
+    CHECK_NUMBER(poll(&entry, 1, 0), 1);
     device_close(&device);
 }
 
