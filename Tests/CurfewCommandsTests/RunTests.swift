@@ -135,6 +135,10 @@ final class Heard: @unchecked Sendable {
         #expect(outcome.error.contains("report 18"))
         let expired = Sample.change("task", Sample.task("sh", ["app": "task-sh", "ended": "expired"]))
         #expect(try device(Heard(), then: [expired]).run("run", "--", "sh", "-c", "exit 0").code == 124)
+        let warned = (1...2).map { _ in Sample.change("task", Sample.task("sh", ["app": "task-sh"])) }
+        #expect(try device(Heard(), then: warned).run("run", "--", "sh", "-c", "exit 0").code == 124)
+        let several = [7, 8].map { Sample.change("task", Sample.task("sh", ["app": "task-sh", "identifier": $0])) }
+        #expect(try device(Heard(), then: several).run("run", "--", "sh", "-c", "exit 0").code == 0)
         let other = Sample.change("termination", Sample.budget.with("app", "task-other"))
         #expect(try device(Heard(), then: [other]).run("run", "--", "sh", "-c", "exit 0").code == 0)
     }
