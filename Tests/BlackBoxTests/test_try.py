@@ -260,7 +260,8 @@ def test_keys_do_what_they_say():
         for keys, text in [
             ("b", "begins task"), ("t", "holds “upload”"), ("5", "step     skip 5 min"),
             ("1", "step     skip 1 min"), ("5", "BackgroundTaskWillExpire returned"),
-            ("f", "WillEnterForeground returned"), ("m", "memory-warning"), ("s", "sleep 1 asleep"), ("w", "awake, sleep 1 is over"),
+            ("f", "WillEnterForeground returned"), ("m", "memory-warning"), ("s", "sleep 1 asleep"),
+            ("w", "awake, sleep 1 is over"),
         ]:
             terminal.press(keys)
             terminal.wait_for(text)
@@ -272,12 +273,12 @@ def test_keys_do_what_they_say():
         terminal.close()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_the_terminal_is_as_it_was(number):
+@pytest.mark.parametrize("key, number", [("\x03", 0), ("\x1c", 0), ("", signal.SIGTERM), ("", signal.SIGHUP)])
+def test_the_terminal_is_as_it_was(key, number):
     terminal, cooked = on_a_terminal()
     try:
-        if number == signal.SIGINT:
-            terminal.press("\x03")
+        if key:
+            terminal.press(key)
         else:
             os.kill(terminal.pid, number)
         assert terminal.wait_end() == 130

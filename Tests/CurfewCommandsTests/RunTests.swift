@@ -135,6 +135,10 @@ final class Heard: @unchecked Sendable {
         #expect(outcome.error.contains("report 18"))
         let expired = Sample.change("task", Sample.task("sh", ["app": "task-sh", "ended": "expired"]))
         #expect(try device(Heard(), then: [expired]).run("run", "--", "sh", "-c", "exit 0").code == 124)
+        let warned = (1...2).map { _ in Sample.change("task", Sample.task("sh", ["app": "task-sh"])) }
+        #expect(try device(Heard(), then: warned).run("run", "--", "sh", "-c", "exit 0").code == 124)
+        let several = [7, 8].map { Sample.change("task", Sample.task("sh", ["app": "task-sh", "identifier": $0])) }
+        #expect(try device(Heard(), then: several).run("run", "--", "sh", "-c", "exit 0").code == 0)
         let other = Sample.change("termination", Sample.budget.with("app", "task-other"))
         #expect(try device(Heard(), then: [other]).run("run", "--", "sh", "-c", "exit 0").code == 0)
     }
@@ -168,8 +172,10 @@ final class Heard: @unchecked Sendable {
         let file = NSTemporaryDirectory() + "script-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: file) }
         func run(_ text: String, mode: Int) throws -> PlayedDaemon.Outcome {
-            try text.write(toFile: file, atomically: true, encoding: .utf8)
-            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
+            // Written by another process: a child that another test forks meanwhile must not have it open for writing.
+            let script = "printf %s \"$1\" >\"$2\"; chmod \(String(mode, radix: 8)) \"$2\""
+            let writer = try Process.run(URL(filePath: "/bin/sh"), arguments: ["-c", script, "sh", text, file])
+            writer.waitUntilExit()
             return try app(Heard(), .open(Self.begun)).runInside("run", "--", file, "x")
         }
         #expect(try run("#!/bin/sh\nexit 7\n", mode: 0o755).code == 7)

@@ -196,6 +196,14 @@ import Varlink
         unfinished.remove("exec")
         #expect(unfinished.text == "")
     }
+
+    @Test func aFileThatIsCutOffAnywhereIsNoTrouble() {
+        for length in 0...Self.file.count {
+            var text = AppFileText(String(Self.file.prefix(length)))
+            text.set("exec", "[]")
+            #expect(text.text.hasPrefix("exec = []\n") && text.text.utf8.count <= length + 10)
+        }
+    }
 }
 
 @Suite struct TryVerdictTests {

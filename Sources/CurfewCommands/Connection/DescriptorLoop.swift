@@ -103,14 +103,14 @@ final class SignalWatch {
     deinit { source?.cancel() }
 }
 
-/// SIGINT, SIGTERM and SIGHUP as a wish to end.
+/// SIGINT, SIGTERM, SIGHUP and SIGQUIT as a wish to end.
 final class Interruption {
     private(set) var isRequested = false
     private var signals: SignalWatch?
 
     /// nil when the kernel has no descriptor left for it.
     init?(_ loop: DescriptorLoop) {
-        signals = SignalWatch(loop, [SIGINT, SIGTERM, SIGHUP]) { [unowned self] _, _ in isRequested = true }
+        signals = SignalWatch(loop, [SIGINT, SIGTERM, SIGHUP, SIGQUIT]) { [unowned self] _, _ in isRequested = true }
         if signals == nil { return nil }
     }
 }

@@ -11,7 +11,10 @@ final class Story {
     /// Nothing more is told.
     var isOver = false
 
-    init(_ session: Session) {
+    private let nameWidth: Int
+
+    init(_ session: Session, widestName: Int = 0) {
+        nameWidth = max(7, widestName)
         console = session.console
         isJSON = session.isJSON
     }
@@ -56,7 +59,7 @@ final class Story {
     private func line(_ subject: String, _ text: String) {
         guard !isOver else { return }
         let time = Amounts.fixed(elapsed, 2).padded(6, toRight: true)
-        console.output("\(style.paint(time + " s", .dim))  \(style.paint(subject.padded(7), .bold))  \(text)\n")
+        console.output("\(style.paint(time + " s", .dim))  \(style.paint(subject.padded(nameWidth), .bold))  \(text)\n")
     }
 
     /// With --json: an object a line.

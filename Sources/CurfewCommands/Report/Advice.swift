@@ -74,7 +74,7 @@ struct Advice {
             let had = report.timeAllowance.map { Int(($0 * 2).rounded(.up)) } ?? 1200
             return [
                 "It got SIGTERM shortly before: have it save its progress then, so that the next run can go on.",
-                "If it needs longer by design: \(tool) run --name \(name) --budget \(had)s -- …", lookFirst,
+                "If it needs longer by design: \(tool) run --name \(name) --budget \(had)s -- …",
             ]
         }
         var points = [

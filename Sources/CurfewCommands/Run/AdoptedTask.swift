@@ -21,9 +21,10 @@ final class AdoptedTask {
     private var isLost = false
     /// The daemon has recorded the end of the task.
     private var termination: TerminationRecord?
-    /// Its time was about to run out, and it was told so by SIGTERM; or it ran out.
-    private var hasExpired = false
-    private var hasBegun = false
+    /// Tasks of the app, by identifier: the command may begin more of them.
+    private var begun: Set<Int64> = []
+    /// Those whose time was about to run out, for which there was a SIGTERM; or has run out.
+    private var expired: Set<Int64> = []
 
     init(_ wish: TaskWish, _ command: TaskCommand, _ session: Session) throws(CommandFailure) {
         self.session = session
@@ -45,13 +46,15 @@ final class AdoptedTask {
         let monitor = try watch()
         defer { withExtendedLifetime(monitor) {} }
         let run = try CommandRun(command, mayHeadGroup: false, session.loop)
+        let identifier: Int64
         do throws(VarlinkError) {
-            _ = try control.call(
+            let reply = try control.call(
                 "AdoptTask",
                 [
                     "name": .string(name), "processIdentifier": .integer(Int64(run.child.pid)),
                     "keepAwake": wish.keepAwake ? true : .null, "budget": JSON(wish.budget),
                 ])
+            identifier = reply["identifier"]?.intValue ?? 0
         } catch {
             throw .of(error, app: app, doing: "run", session: session)
         }
@@ -59,7 +62,7 @@ final class AdoptedTask {
         run.wait()
         let end = run.finish()
         _ = session.loop.run(patience: Self.patience) { termination != nil || isLost }
-        guard hasExpired || termination?.namespace == "backgroundTask" else { return end.exitCode }
+        guard expired.contains(identifier) || termination?.namespace == "backgroundTask" else { return end.exitCode }
         let report = termination?.report.map { " (\(session.tool) report \($0))" } ?? ""
         let more = "give it more with --budget"
         throw CommandFailure(code: .timeIsOver, text: "the budget of \(app) ran out, so it was ended; \(more)\(report)")
@@ -85,10 +88,10 @@ final class AdoptedTask {
         // An older task of the same name may be known from before.
         case "termination" where isSynchronized && change.app == app: termination = TerminationRecord(change.detail)
         case "task" where isSynchronized && change.app == app:
-            let ended = BackgroundTaskRecord(change.detail).ended
+            let task = BackgroundTaskRecord(change.detail)
             // Between its begin and its end there is only one thing to say of a task: that its time runs out.
-            if ended == "expired" || ended == nil && hasBegun { hasExpired = true }
-            hasBegun = true
+            let isNew = begun.insert(task.identifier).inserted
+            if task.ended == "expired" || task.ended == nil && !isNew { expired.insert(task.identifier) }
         default: break
         }
     }

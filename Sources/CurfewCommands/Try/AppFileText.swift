@@ -77,6 +77,7 @@ struct AppFileText {
         /// The first part of a key, without quotes.
         private mutating func name() -> [UInt8] {
             let start = position
+            guard position < bytes.count else { return [] }
             if bytes[position] == UInt8(ascii: "\"") || bytes[position] == UInt8(ascii: "'") {
                 skipString()
                 return Array(bytes[start + 1..<max(start + 1, position - 1)])

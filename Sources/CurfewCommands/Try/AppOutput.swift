@@ -27,10 +27,13 @@ final class AppOutput {
             say(partial[..<end])
             partial.removeFirst(end + 1)
         }
-        if partial.count > Self.longestLine {
-            say(partial[...])
-            partial = []
-        }
+        if partial.count > Self.longestLine { flush() }
+    }
+
+    /// What it wrote last, though it did not end the line.
+    func flush() {
+        if !partial.isEmpty { say(partial[...]) }
+        partial = []
     }
 
     private func say(_ bytes: ArraySlice<UInt8>) {

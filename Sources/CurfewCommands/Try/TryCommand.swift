@@ -27,8 +27,8 @@ struct TryCommand: SessionCommand {
 
             Examples:
               curfew try -- python3 uploader.py
-              printf 'background\\nskip 10 minutes\\nexpect suspended\\n' | curfew try --script - -- ./uploader
-              curfew try --app deploy/uploader.toml --script ci/trial -- build/uploader
+              curfew try --script ci/trial -- ./uploader
+              curfew try --app deploy/uploader.toml
             """)
 
     @Option(help: ArgumentHelp("Perform the steps in FILE; - for stdin.", valueName: "FILE"), completion: .file())

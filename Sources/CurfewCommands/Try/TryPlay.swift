@@ -31,7 +31,7 @@ final class TryPlay {
         self.board = board
         self.app = app
         self.output = output
-        story = Story(session)
+        story = Story(session, widestName: app.count)
         output.onLine = { [unowned self] in story.quote(app, $0) }
     }
 
@@ -58,20 +58,17 @@ final class TryPlay {
     private func listenToHandlers(_ program: String) throws(CommandFailure) {
         let watch = try board.another()
         self.watch = watch
-        let isRefused = Reference(false)
-        watch.begin("Watch", of: Self.interface, more: true) { [unowned self] response in
-            switch response {
-            case .reply(let reply, _): hear(HandledRecord(reply["handled"] ?? .null))
-            case .error: isRefused.value = true
-            case .connectionClosed: break
-            }
+        let known = Reference<[String]?>(nil)
+        watch.begin("GetInfo", of: "org.varlink.service") { response in
+            guard case .reply(let reply, _) = response else { return known.value = [] }
+            known.value = reply["interfaces"]?.arrayValue?.compactMap(\.stringValue) ?? []
         }
-        // A daemon that does not know the interface says so before it answers anything else.
-        let answer = Reference(false)
-        watch.begin("DescribeDevice") { _ in answer.value = true }
-        _ = try board.isTrue(within: 0.2, "it answered") { isRefused.value || answer.value }
-        if isRefused.value {
+        try board.wait(5, for: "an answer of curfewd") { known.value != nil }
+        guard known.value?.contains(Self.interface) == true else {
             throw .failed("\(program) cannot be used for trials: it is of another version than this tool")
+        }
+        watch.begin("Watch", of: Self.interface, more: true) { [unowned self] response in
+            if case .reply(let reply, _) = response { hear(HandledRecord(reply["handled"] ?? .null)) }
         }
     }
 
@@ -84,6 +81,7 @@ final class TryPlay {
             _ = try board.isTrue(within: Self.grace, "the app had ended") { state.taskState == "notRunning" }
         }
         try settle()
+        output.flush()
     }
 
     /// Lets news that were sent before an answer, on other connections, be told before what comes next.
@@ -174,8 +172,6 @@ final class TryPlay {
     }
 
     private func wait(for condition: TryCondition, _ seconds: Double) throws(CommandFailure) -> String? {
-        // Where nothing is frozen, background is all there is to see of it.
-        let condition = condition == .suspended && !canFreeze ? .background : condition
         let isTrue = try board.isTrue(within: seconds, "\(condition.text) came true") { holds(condition) }
         return isTrue ? nil : "not so: \(standing)"
     }
@@ -185,7 +181,8 @@ final class TryPlay {
         case .active: state?.state == "active"
         case .inactive: state?.state == "inactive"
         case .background: state?.state == "background"
-        case .suspended: state?.state == "suspended"
+        // Where nothing is frozen: what would be.
+        case .suspended: state?.state == "suspended" || !canFreeze && state?.state == "background" && tasks.isEmpty
         case .ended: terminations.count > endsBefore || state?.taskState == "notRunning"
         case .task(let name): tasks.values.contains { name == nil || $0.name == name }
         case .noTasks: tasks.isEmpty
