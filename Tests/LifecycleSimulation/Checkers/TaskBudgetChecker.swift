@@ -75,11 +75,11 @@ final class TaskBudgetChecker: Checker {
         let sure = max(passed - (slack - watches[index].slack), .zero)
         watches[index].reading = reading
         watches[index].slack = slack
-        guard watches[index].isCharged, let record = scene.chronicle.record(instance),
-            let place = accounts.firstIndex(where: { $0.app == record.app })
+        guard watches[index].isCharged, let app = scene.chronicle.record(instance)?.app,
+            let place = accounts.firstIndex(where: { $0.app == app })
         else { return }
         accounts[place].most += max(passed, .zero)
-        if isSure(record, scene) { accounts[place].least += sure }
+        if watches[index].isCallable { accounts[place].least += sure }
     }
 
     /// Whether nothing excuses the core from charging it: who is called may be on its way to the front.
