@@ -212,8 +212,8 @@ final class TaskBudgetChecker: Checker {
             let account = account(end.app)
         else { return violate("\(name) ended for a budget that it did not have", scene) }
         if watch.held == 0 { violate("\(name) was killed for tasks and held none", scene) }
-        if end.allowance != account.size { violate("\(name) had another budget", scene) }
         if spent < account.size { violate("\(name) was killed after \(spent.text) of \(account.size.text)", scene) }
+        if end.allowance != account.size { violate("\(name) had another budget", scene) }
         if !watch.wasWarned { violate("\(name) was not warned", scene) }
     }
 
