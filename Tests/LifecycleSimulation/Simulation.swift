@@ -7,7 +7,7 @@ public struct SimulationLimits: Sendable {
     /// Virtual MONOTONIC time until then.
     public var duration = Nanoseconds.seconds(1200)
     /// How long the board then has to settle.
-    public var settling = Nanoseconds.seconds(600)
+    public var settling = Nanoseconds.seconds(900)
     /// How often the state is written down and read back, out of 1000 steps.
     public var archivePerMille = 40
     /// Keeps the whole trace, not only its tail.

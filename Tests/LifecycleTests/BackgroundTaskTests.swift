@@ -181,6 +181,26 @@ import Testing
         #expect(board.pass(.seconds(5)) == ["kill camera"])
     }
 
+    @Test func nobodyIsCalledWithoutTime() throws {
+        var board = Board([
+            app("camera") {
+                $0.start = .background
+                $0.allowances[.didFinishLaunching] = .seconds(60)
+            }
+        ])
+        board.login()
+        _ = board.tell(.started)
+        _ = board.spawned("camera")
+        _ = board.begin("camera")
+        _ = board.pass(.milliseconds(29_900))
+        _ = board.ping("camera")
+        // The end of the budget falls into a stall, after which nobody is judged at once.
+        _ = board.stall(.milliseconds(400))
+        board.monotonic += .milliseconds(100)
+        #expect(board.returned("camera") == ["task camera upload expiring 0 ms"])
+        #expect(board.pass(.milliseconds(150)) == ["kill camera"])
+    }
+
     @Test func ownLimitEndsTheTaskAlone_whenItsHandlerHasReturned() throws {
         var board = active()
         #expect(board.begin("camera", allowed: .seconds(60)).last == "reply 0: begun, 60 s")

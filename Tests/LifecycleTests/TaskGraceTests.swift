@@ -62,6 +62,21 @@ import Testing
         #expect(board.frozen("storage") == ["release sleep"])
     }
 
+    @Test func taskHasItsGrace_whenItBeginsWhileItsAppWaitsForClients() throws {
+        var board = board([app("storage"), app("camera") { $0.after = ["storage"] }])
+        _ = board.begin("camera")
+        try board.goBack("camera")
+        _ = board.sleepSignal(true)
+        _ = board.returned("storage")
+        #expect(board.returned("storage") == [])
+        _ = board.begin("storage", "save")
+        _ = board.pass(.seconds(1))
+        #expect(board.end("camera").last == "freeze camera")
+        #expect(board.frozen("camera") == [])
+        #expect(board.pass(.milliseconds(999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["freeze storage"])
+    }
+
     @Test func exemptAppsTasksHaveTheSameGrace() throws {
         var board = board([app("modem") { $0.suspend = false }])
         _ = board.begin("modem")

@@ -122,9 +122,10 @@ extension DeviceLifecycle {
             mark(index, task)
             guard let pending = apps[index].instance?.tasks.first(where: { $0.id == task.id }) else { return }
             tell(index, task.id, .expiring)
-            if instance.handlers.contains(.backgroundTaskWillExpire) {
-                let left = timeRemaining(index, at: now.monotonic) ?? .max
-                let allowance = pending.isOver ? min(left, Self.expirationAllowance) : left
+            let left = timeRemaining(index, at: now.monotonic) ?? .max
+            let allowance = pending.isOver ? min(left, Self.expirationAllowance) : left
+            // Nobody is called without time: whoever holds a task then is about to be killed.
+            if instance.handlers.contains(.backgroundTaskWillExpire), allowance > .zero {
                 begin(
                     .backgroundTaskWillExpire(task.id, name: task.name), index, allowance: allowance, awaitsReply: true)
             } else {

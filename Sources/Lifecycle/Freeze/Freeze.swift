@@ -9,6 +9,8 @@ extension DeviceLifecycle {
         guard let instance = apps[index].instance, instance.isAlive else { return }
         var reasons = instance.freezeReasons
         setReason(.background, in: &reasons, isIdleInBackground(index, instance))
+        // Who still waits for its clients to be frozen may have begun a task.
+        if sleep.state == .preparing, instance.freezer == .thawed { reasons.remove(.sleep) }
         if sleep.state != .awake, mustFreezeForSleep(index, instance) { reasons.insert(.sleep) }
         apps[index].instance?.freezeReasons = reasons
         if reasons.isEmpty {

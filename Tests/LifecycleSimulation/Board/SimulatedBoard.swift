@@ -69,6 +69,7 @@ final class SimulatedBoard {
             let next = queue.popFirst()
             if let next {
                 if next.at > monotonic { monotonic = next.at }
+                if isOver { break }
                 happen(next.what)
             } else if calmSince != nil {
                 break

@@ -124,7 +124,7 @@ final class Chronicle {
     }
 
     /// SIGTERM is how a process that was taken over hears that its time runs out.
-    private func isWarning(_ instance: InstanceID, _ step: Step) -> Bool {
+    func isWarning(_ instance: InstanceID, _ step: Step) -> Bool {
         guard record(instance)?.reason == .backgroundTask else { return false }
         return step.effects.contains { if case .taskChanged(_, instance, _, .expiring) = $0 { true } else { false } }
     }

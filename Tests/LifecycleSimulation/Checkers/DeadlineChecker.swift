@@ -97,7 +97,7 @@ final class DeadlineChecker: Checker {
                 watch.exitTold = deadline
             }
         case .terminate(let instance):
-            askedToExit(instance, scene)
+            if !scene.chronicle.isWarning(instance, scene.step) { askedToExit(instance, scene) }
         case .thaw(let instance):
             watch(instance)?.pingedAt = times.readingAfterThaw(instance, scene)
         case .kill(let instance):

@@ -6,10 +6,13 @@ internal import Lifecycle
 /// - Between `freeze` and `thaw` no instance is called, and none is ended by a watchdog.
 /// - `freeze` goes only to instances that are not frozen already, `thaw` only to those that are: nothing is undone
 ///   twice.
+/// - Outside of a sleep nobody is frozen who holds a background task.
 /// - Never is an app frozen that its policy exempts, nor any on a board without a freezer.
 /// - When nothing is under way: who is in background and holds no task is really frozen, everybody else is really
 ///   not.
 final class FrozenChecker: Checker {
+    private var isAwake = true
+
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
         case .call(let instance, _, let call, _):
@@ -18,17 +21,20 @@ final class FrozenChecker: Checker {
         case .freeze(let instance):
             guard let record = scene.chronicle.record(instance) else { return }
             if record.isFreezeAsked { violate("\(scene.name(instance)) is frozen twice", scene) }
+            if isAwake, !record.tasks.isEmpty { violate("\(scene.name(instance)) is frozen and holds a task", scene) }
             if !scene.chronicle.isFreezingAvailable { violate("there is no freezer here", scene) }
             guard let entry = scene.board.directory.entry(record.app) else { return }
             if !entry.policy.suspend { violate("\(scene.name(instance)) is frozen though it must not be", scene) }
         case .thaw(let instance):
             guard let record = scene.chronicle.record(instance) else { return }
             if !record.isFreezeAsked { violate("\(scene.name(instance)) is thawed and was not frozen", scene) }
+        case .note(.sleepPreparing): isAwake = false
+        case .note(.sleepEnded): isAwake = true
         case .note(.overrun(_, let instance, _)):
             guard let record = scene.chronicle.record(instance), record.isFreezeAsked else { return }
             violate("\(scene.name(instance)) overran while it was frozen", scene)
         case .report(let end):
-            guard end.reason.namespace == .watchdog, let record = scene.chronicle.record(end.instance) else { return }
+            guard [.watchdog, .backgroundTask].contains(end.reason.namespace), let record = scene.chronicle.record(end.instance) else { return }
             if record.isFreezeAsked { violate("\(scene.name(end.instance)) was judged while it was frozen", scene) }
         case .spawn, .terminate, .kill, .clear, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep,
             .setWakeAlarm, .suspendDevice,

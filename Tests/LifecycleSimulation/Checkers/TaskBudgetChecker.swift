@@ -75,11 +75,11 @@ final class TaskBudgetChecker: Checker {
         let sure = max(passed - (slack - watches[index].slack), .zero)
         watches[index].reading = reading
         watches[index].slack = slack
-        guard watches[index].isCharged, let record = scene.chronicle.record(instance),
-            let place = accounts.firstIndex(where: { $0.app == record.app })
+        guard watches[index].isCharged, let app = scene.chronicle.record(instance)?.app,
+            let place = accounts.firstIndex(where: { $0.app == app })
         else { return }
         accounts[place].most += max(passed, .zero)
-        if isSure(record, scene) { accounts[place].least += sure }
+        if watches[index].isCallable { accounts[place].least += sure }
     }
 
     /// Whether nothing excuses the core from charging it: who is called may be on its way to the front.
@@ -212,8 +212,8 @@ final class TaskBudgetChecker: Checker {
             let account = account(end.app)
         else { return violate("\(name) ended for a budget that it did not have", scene) }
         if watch.held == 0 { violate("\(name) was killed for tasks and held none", scene) }
-        if end.allowance != account.size { violate("\(name) had another budget", scene) }
         if spent < account.size { violate("\(name) was killed after \(spent.text) of \(account.size.text)", scene) }
+        if end.allowance != account.size { violate("\(name) had another budget", scene) }
         if !watch.wasWarned { violate("\(name) was not warned", scene) }
     }
 

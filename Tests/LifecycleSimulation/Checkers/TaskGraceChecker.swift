@@ -73,8 +73,10 @@ final class TaskGraceChecker: Checker {
     }
 
     private func isSettled(_ record: InstanceRecord, _ scene: Scene) -> Bool {
-        if !record.isSpawned, !record.spawnFailed { return false }
-        if record.isGone || record.isFrozenHeard || named.contains(record.instance) { return true }
+        if record.isGone { return true }
+        // What is being killed or cleared is waited for, frozen or not.
+        guard record.isAlive, !record.isKillAsked else { return false }
+        if record.isFrozenHeard || record.isFreezeAsked && named.contains(record.instance) { return true }
         let suspends = scene.board.directory.entry(record.app)?.policy.suspend ?? true
         return !(suspends && scene.chronicle.isFreezingAvailable) && isReady(record, scene)
     }
