@@ -44,13 +44,17 @@ extension DeviceLifecycle {
     /// BOOTTIME at which the board is woken for background tasks; nil: it is not.
     public var wakeAlarm: Nanoseconds? { sleep.alarm }
 
-    /// Whether an app is at something that takes real time: a handler, a launch, an end, a freeze.
+    /// Whether an app is at something that takes real time: a handler, a launch, an end, a freeze, or finishing the
+    /// tasks that it was told about.
     public var isBusy: Bool {
         apps.contains { app in
             guard let instance = app.instance else { return false }
             switch instance.stage {
             case .spawning, .stopping, .killing, .clearing: return true
-            case .running: return instance.call != nil || instance.freezer == .freezing
+            case .running:
+                if instance.call != nil || instance.freezer == .freezing { return true }
+                // Told that its time runs out, it has real time to come to an end.
+                return instance.poolEnd != nil && !instance.clock.isStopped && instance.tasks.contains { $0.isWarned }
             }
         }
     }

@@ -17,9 +17,9 @@ public struct BusMethod {
 }
 
 extension Bus {
-    /// Calls a method with string arguments, and a boolean after them where one is given. The handler gets the reply or the error; it is not called any more when
-    /// the slot has been let go of or the bus was lost. timeout: nanoseconds, of which sd-bus may make 250 ms more;
-    /// nil: none. No service is started for it.
+    /// Calls a method with string arguments, and a boolean after them where one is given. The handler gets the reply or
+    /// the error; it is not called any more when the slot has been let go of or the bus was lost. timeout: nanoseconds,
+    /// of which sd-bus may make 250 ms more; nil: none. No service is started for it.
     public func call(
         _ method: BusMethod, _ arguments: [String] = [], flag: Bool? = nil, timeout: Int64? = nil,
         reply: @escaping (Result<Message, BusError>) -> Void
