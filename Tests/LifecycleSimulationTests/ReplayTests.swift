@@ -31,7 +31,12 @@ import Testing
             "-> freeze", "-> thaw", "-> name the culprits", "-> release the sleep lock", "-> release the shutdown lock",
             "overran", "left down", "unannounced", "-> stop the daemon", "s2idle", "the event loop stalls",
             "DidFinishLaunching", "DidBecomeActive", "WillResignActive", "DidEnterBackground", "WillEnterForeground",
-            "WillTerminate",
+            "WillTerminate", "BackgroundTaskWillExpire", "begun, left no limit", "begun, left 10 min", "expiring",
+            "ended, held", "expired, held", "died, held", "there are 64 tasks", "no such task", "the budget is spent",
+            "not configured with task-policy", "still held when the budget", "did not return within", "task grace",
+            "take the keepAwake lock", "release the keepAwake lock", "keepAwake lock is refused",
+            "has kept the board awake",
+            "a lock blocks it", "adopt task-", "who started it knows how", "-> inform",
         ]
         var missing = wanted
         for seed: UInt64 in 1...300 where !missing.isEmpty {

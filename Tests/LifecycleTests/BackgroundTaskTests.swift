@@ -283,6 +283,34 @@ import Testing
         #expect(try remaining(board) == .seconds(20))
     }
 
+    @Test func nobodyIsKilledForATaskThatEndsInTheLastMoment() throws {
+        var board = active { $0.taskBudget = .seconds(10) }
+        _ = board.begin("camera")
+        try board.goBack("camera")
+        _ = board.pass(.seconds(9))
+        _ = board.returned("camera")
+        // The loop is a little late, and hears of the end first.
+        board.monotonic += .milliseconds(1100)
+        #expect(board.end("camera") == ["task camera upload ended 0 ms", "reply 0: done", "freeze camera"])
+    }
+
+    @Test func launchByAnOperatorThatFailsOnceHasAFullPool() throws {
+        var board = active {
+            $0.start = .background
+            $0.restart = .always
+        }
+        _ = board.begin("camera")
+        _ = board.pass(.seconds(20))
+        let id = try board.id("camera")
+        let ended = board.handle(.requested(RequestID(rawValue: 2), .terminate(id, force: true)))
+        _ = board.obey(ended)
+        _ = board.ask(3, .launch(id, background: true))
+        _ = board.tell(.spawnFailed(board.last("camera"), code: 2, explanation: "exec: No such file or directory"))
+        _ = board.pass(.milliseconds(100))
+        _ = board.spawned("camera")
+        #expect(try remaining(board) == .seconds(30))
+    }
+
     // MARK: Bad input
 
     @Test func strangeWishesAreRefused() throws {

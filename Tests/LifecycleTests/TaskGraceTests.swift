@@ -77,6 +77,22 @@ import Testing
         #expect(board.pass(.milliseconds(1)) == ["freeze storage"])
     }
 
+    @Test func expirationHandlerIsCalled_whileItsAppWaitsForAClientThatDoesNotFreeze() throws {
+        var board = board([
+            app("storage") { $0.taskBudget = .milliseconds(3500) }, app("camera") { $0.after = ["storage"] },
+        ])
+        _ = board.begin("storage")
+        _ = board.begin("camera", "other")
+        try board.goBack("camera")
+        try board.goBack("storage")
+        _ = board.sleepSignal(true)
+        #expect(board.pass(.seconds(2)) == ["freeze camera"])
+        #expect(
+            board.pass(.milliseconds(1150)) == [
+                "task storage upload expiring 350 ms", "call storage backgroundTaskWillExpire upload 350 ms",
+            ])
+    }
+
     @Test func exemptAppsTasksHaveTheSameGrace() throws {
         var board = board([app("modem") { $0.suspend = false }])
         _ = board.begin("modem")

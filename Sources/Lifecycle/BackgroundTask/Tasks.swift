@@ -60,6 +60,8 @@ extension DeviceLifecycle {
     private mutating func endTask(_ index: Int, _ task: BackgroundTaskID, _ end: TaskChange) {
         tell(index, task, end)
         apps[index].instance?.tasks.removeAll { $0.id == task }
+        // Nobody is judged for what is over by now.
+        if apps[index].instance?.tasks.isEmpty == true { stopPool(index) }
         touch(index)
     }
 
@@ -136,10 +138,10 @@ extension DeviceLifecycle {
         }
     }
 
-    /// Whether a handler may be called at present.
+    /// Whether an expiration handler may be called at present. One that waits for its clients to be frozen still runs.
     func canCall(_ instance: Instance) -> Bool {
         instance.stage == .running && instance.stop == nil && instance.isLaunched && instance.call == nil
-            && instance.freezer == .thawed && instance.freezeReasons.isEmpty
+            && instance.freezer == .thawed
     }
 
     /// The newest task whose expiration handler is due.

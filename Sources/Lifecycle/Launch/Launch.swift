@@ -40,6 +40,13 @@ extension DeviceLifecycle {
         let inBackground = goal(index) == .background
         apps[index].queuedLaunch = nil
         apps[index].launches += 1
+        // Nobody's restart or update: what was spent before does not count against it.
+        switch reason {
+        case .user, .boot: apps[index].pool = nil
+        case .restart, .backgroundFetch, .remoteNotification, .backgroundSession, .backgroundTask, .location,
+            .accessory:
+            break
+        }
         apps[index].instance = Instance(
             id: id, reason: reason, startedAt: now.monotonic, phase: inBackground ? .background : .inactive,
             handlers: apps[index].policy.handlers)
@@ -67,13 +74,6 @@ extension DeviceLifecycle {
         emit(.note(.launched(AppID(rawValue: index), id)))
         touch(index)
         if let cause = apps[index].instance?.cause { return kill(index, cause) }
-        // Nobody's restart or update: what was spent before does not count against it.
-        switch apps[index].instance?.reason {
-        case .user, .boot: apps[index].pool = nil
-        case .restart, .backgroundFetch, .remoteNotification, .backgroundSession, .backgroundTask, .location,
-            .accessory, nil:
-            break
-        }
         beginAdopted(index)
         begin(
             .didFinishLaunching(apps[index].instance?.reason ?? .user), index,

@@ -21,7 +21,9 @@ final class FrozenChecker: Checker {
         case .freeze(let instance):
             guard let record = scene.chronicle.record(instance) else { return }
             if record.isFreezeAsked { violate("\(scene.name(instance)) is frozen twice", scene) }
-            if isAwake, !record.tasks.isEmpty { violate("\(scene.name(instance)) is frozen and holds a task", scene) }
+            if isAwake, !record.tasks.isEmpty {
+                violate("\(scene.name(instance)) holds a task and is frozen", scene)
+            }
             if !scene.chronicle.isFreezingAvailable { violate("there is no freezer here", scene) }
             guard let entry = scene.board.directory.entry(record.app) else { return }
             if !entry.policy.suspend { violate("\(scene.name(instance)) is frozen though it must not be", scene) }
@@ -34,7 +36,9 @@ final class FrozenChecker: Checker {
             guard let record = scene.chronicle.record(instance), record.isFreezeAsked else { return }
             violate("\(scene.name(instance)) overran while it was frozen", scene)
         case .report(let end):
-            guard [.watchdog, .backgroundTask].contains(end.reason.namespace), let record = scene.chronicle.record(end.instance) else { return }
+            guard [.watchdog, .backgroundTask].contains(end.reason.namespace),
+                let record = scene.chronicle.record(end.instance)
+            else { return }
             if record.isFreezeAsked { violate("\(scene.name(end.instance)) was judged while it was frozen", scene) }
         case .spawn, .terminate, .kill, .clear, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep,
             .setWakeAlarm, .suspendDevice,

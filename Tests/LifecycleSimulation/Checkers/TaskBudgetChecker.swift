@@ -55,10 +55,8 @@ final class TaskBudgetChecker: Checker {
         times.hear(event, scene)
         announced = nil
         for index in watches.indices { charge(index, scene) }
-        guard case .spawned(let instance) = event, let record = scene.chronicle.record(instance) else { return }
+        guard case .spawned(let instance) = event else { return }
         watches.append(Watch(instance: instance, reading: scene.now, slack: .zero))
-        if [.user, .boot, .backgroundTask].contains(record.reason) { accounts.removeAll { $0.app == record.app } }
-        if record.inBackground { open(record.app, holds: record.reason == .backgroundTask, scene) }
     }
 
     private func open(_ app: AppID, holds: Bool, _ scene: Scene) {
@@ -92,6 +90,8 @@ final class TaskBudgetChecker: Checker {
     func did(_ effect: Effect, _ scene: Scene) {
         times.see(effect, scene)
         switch effect {
+        case .spawn(let app, _, let reason, _):
+            if [.user, .boot, .backgroundTask].contains(reason) { accounts.removeAll { $0.app == app } }
         case .note(.phaseChanged(let app, let phase)): moved(app, phase, scene)
         case .taskChanged(let app, let instance, let task, let change):
             switch change {
@@ -151,7 +151,9 @@ final class TaskBudgetChecker: Checker {
         guard isInBackground(instance, scene), let account = account(app) else {
             return violate("\(name) expires in front", scene)
         }
-        if account.most < account.size - account.lead { violate("\(name) expires too soon", scene) }
+        if account.most < account.size - account.lead {
+            violate("\(name) expires after \(account.most.text) of \(account.size.text)", scene)
+        }
         if tasks[place...].contains(where: { $0.instance == instance && !$0.isWarned }) {
             violate("\(name) expires before a newer one", scene)
         }
@@ -218,6 +220,11 @@ final class TaskBudgetChecker: Checker {
     }
 
     func stepped(_ step: Step, _ scene: Scene) {
+        if case .spawned(let instance) = step.event, let record = scene.chronicle.record(instance),
+            record.inBackground, !record.isKillAsked
+        {
+            open(record.app, holds: record.reason == .backgroundTask, scene)
+        }
         for index in watches.indices {
             guard let record = scene.chronicle.record(watches[index].instance) else { continue }
             watches[index].isCharged =

@@ -20,7 +20,10 @@ final class TaskGraceChecker: Checker {
 
     func heard(_ event: Event, _ scene: Scene) {
         switch event {
-        case .configured(_, let device): grace = device.taskGrace
+        case .configured(_, let device):
+            grace = device.taskGrace
+            // Whichever of the two counts.
+            earliestEnd = .zero
         case .prepareForSleep, .preparingForSleep, .loginAvailable, .lockTaken(.sleep), .requested(_, .sleep):
             allowanceEnd = nil
         default: break
