@@ -52,6 +52,16 @@ final class ConnectionClientTests {
         #expect(responses.count == 1)
     }
 
+    /// What is read is looked at at once: a client that put some of it off until it may write would wait for a server
+    /// that waits for it.
+    @Test func allRepliesAreTakenInOneWake() {
+        for _ in 0..<500 { call("a.A") }
+        peer?.send(String(repeating: "{}\0", count: 500))
+        client.onReadable()
+        #expect(responses.count == 500)
+        #expect(client.wantsRead)
+    }
+
     @Test func aServerThatGoesEndsTheCalls() {
         call("a.A")
         call("a.B")

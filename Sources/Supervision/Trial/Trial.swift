@@ -72,7 +72,10 @@ final class Trial {
         defer { isAdvancing = false }
         while let end = skips.map({ $0.until }).min(), !supervisor.core.isBusy {
             let now = supervisor.now.monotonic
-            if now >= end { return finish(now) }
+            if now >= end {
+                finish(now)
+                continue
+            }
             var next = min(end, supervisor.core.nextDeadline?.at ?? .max)
             if let alarm = supervisor.core.wakeAlarm { next = min(next, now + (alarm - supervisor.now.boottime)) }
             supervisor.skipped += max((next - now).rawValue, 0)

@@ -128,11 +128,11 @@ public final class Connection {
         }
     }
 
-    /// Looks at whole messages, a bounded number of them so that no client keeps the loop to itself.
+    /// Looks at whole messages: a server at a bounded number of them, so that no client keeps the loop to itself.
     private func process() {
         guard isOpen, failure == nil else { return }
         isProcessing = true
-        var left = Self.messagesPerWake
+        var left = role == .server ? Self.messagesPerWake : Int.max
         while left > 0, isOpen, failure == nil, undigested, !isPaused {
             if output.count > Self.outputHighWater {
                 flush()
