@@ -142,7 +142,7 @@ final class Supervisor {
             trial?.ended(termination)
             record(termination)
         case .reply(let request, let outcome): answers.answer(request, outcome)
-        case .taskChanged(let app, let instance, let task, let change): tasks.didChange(app, instance, task, change)
+        case .taskChanged(_, let instance, let task, let change): tasks.didChange(instance, task, change)
         case .note(let notice): say(notice)
         case .appChanged(let app): appDidChange(app)
         case .deviceChanged: control?.deviceDidChange()

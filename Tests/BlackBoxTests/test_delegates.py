@@ -153,3 +153,24 @@ def test_it_stops_itself_while_nothing_is_asked(neighbour):
     assert sleep_and_wake(board) == ["app"]
     board.wait_active("app")
     assert board.wait_termination("app")["event"] == "WillResignActive"
+
+
+def test_a_delegate_it_has_replaced_outlives_it(neighbour):
+    """Whoever holds the other end answers when the app is long gone."""
+    board = neighbour
+    board.app("app", "lend", "hang:WillResignActive", restart="never")
+    # What is freed is overwritten: a use of it does not go unnoticed.
+    board.start(environment={"MALLOC_PERTURB_": "165"})
+    board.wait_active("app", "neighbour")
+    first, second = board.borrow("app"), board.borrow("app")
+    with board.wire() as control:
+        control.send("io.curfew.Control.Background", {"app": "app"})
+        board.wait_call("app", "WillResignActive")
+        for wire in (first, second):
+            wire.call("io.curfew.Application.AttachDelegate", {}, upgrade=True)
+            assert wire.receive()["method"] == "io.curfew.Delegate.WillResignActive"
+        assert first.is_closed()
+        board.call("Terminate", app="app", force=True)
+    for wire in (first, second):
+        with pytest.raises(BrokenPipeError):
+            wire.send_raw(b'{"parameters":{}}\0')

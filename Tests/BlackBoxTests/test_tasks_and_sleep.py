@@ -1,5 +1,6 @@
 """Background tasks and sleep: what keeps the board awake, and what is frozen with it."""
 
+import os
 import subprocess
 import sys
 import time
@@ -121,6 +122,30 @@ def test_a_sleep_in_the_middle_of_an_expiration_handler(board):
     wire.end(task)
     board.wait_app("camera", taskState="suspended")
     assert board.terminations() == []
+
+
+def pidfds(board):
+    folder = f"/proc/{board.daemon.pid}/fd"
+    return sum("pidfd" in os.readlink(f"{folder}/{name}") for name in os.listdir(folder))
+
+
+def test_nothing_is_kept_of_the_tasks_of_an_app_that_was_removed(board):
+    board.app("camera", "lend", "child")
+    board.start()
+    board.wait_active("camera")
+    child = board.wait_note("camera", "child")["pid"]
+    wire = board.borrow("camera")
+    for _ in range(5):
+        wire.begin(processIdentifier=child)
+    with board.wire() as monitor:
+        monitor.send("io.curfew.Control.Monitor", {}, more=True)
+        os.unlink(board.apps_folder / "camera.toml")
+        board.call("Reload")
+        ends = 0
+        while ends < 5:
+            ends += monitor.reply()["detail"].get("ended") == "died"
+    wire.close()
+    wait_until(lambda: pidfds(board) == 0, lambda: f"nothing is held: {pidfds(board)} processes")
 
 
 def adopt(board, *command, budget=None, name="sync"):

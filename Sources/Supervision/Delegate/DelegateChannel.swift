@@ -14,8 +14,10 @@ protocol DelegateChannel: AnyObject {
     func deliver(_ call: CallID, _ handler: HandlerCall, deadline: Nanoseconds)
     /// No reply is awaited.
     func inform(_ information: Information)
-    /// Calls go over this connection from now on, the outstanding one again; false where there are none to make.
-    func attach(_ connection: Connection) -> Bool
+    /// Whether the app may put a connection of its own in the place of this one.
+    var takesConnections: Bool { get }
+    /// Calls go over this connection from now on, the outstanding one again; the one before is closed.
+    func attach(_ connection: Connection)
     /// READY=1 came over the notify socket.
     func didBecomeReady()
     /// Nothing is delivered or answered any more.
@@ -24,7 +26,8 @@ protocol DelegateChannel: AnyObject {
 
 extension DelegateChannel {
     func inform(_ information: Information) {}
-    func attach(_ connection: Connection) -> Bool { false }
+    var takesConnections: Bool { false }
+    func attach(_ connection: Connection) {}
 }
 
 extension Supervisor {

@@ -13,6 +13,7 @@ final class VarlinkDelegate: DelegateChannel {
     private var theirs: FileDescriptor?
     /// The connection that the app has put in its place.
     private var attached: Connection?
+    private var isClosed = false
     private var outstanding: (call: CallID, handler: HandlerCall, due: Int64)?
 
     init(_ process: AppProcess, _ supervisor: Supervisor) throws(SystemError) {
@@ -40,13 +41,16 @@ final class VarlinkDelegate: DelegateChannel {
         send(call, handler, deadline: deadline)
     }
 
-    func attach(_ connection: Connection) -> Bool {
+    var takesConnections: Bool { !isClosed }
+
+    func attach(_ connection: Connection) {
+        // Nobody is to answer over it any more: whoever holds its other end may outlive the app, and us.
+        attached?.close()
         attached = connection
         // The one before may have gone down with the call unread.
         if let (call, handler, due) = outstanding {
             send(call, handler, deadline: Nanoseconds(rawValue: max(due - Clocks.monotonic, 0)))
         }
-        return true
     }
 
     func inform(_ information: Information) {
@@ -103,6 +107,7 @@ final class VarlinkDelegate: DelegateChannel {
     }
 
     func close() {
+        isClosed = true
         theirs = nil
         attached?.close()
         watched?.connection.close()

@@ -113,8 +113,13 @@ final class ApplicationService {
                 error: "io.curfew.Application.DelegateDenied",
                 ["reason": .string("the app is not configured with delegate = \"varlink\"")])
         }
+        guard delegate.takesConnections else {
+            return request.fail(
+                error: "io.curfew.Application.DelegateDenied",
+                ["reason": "the app is being ended, or was started with another kind of delegate"])
+        }
         guard let connection = request.connection, request.acceptUpgrade() else { return }
-        _ = delegate.attach(connection)
+        delegate.attach(connection)
     }
 
     private func setFetchInterval(_ request: Varlink.Request, _ app: SupervisedApp) {

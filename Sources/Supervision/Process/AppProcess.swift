@@ -9,7 +9,8 @@ internal import SystemCalls
 /// The processes of one instance of an app: its main process by pidfd, the others by control group.
 final class AppProcess {
     let instance: InstanceID
-    unowned(unsafe) let app: SupervisedApp
+    /// Ours until `cleared`: the place of an app that cannot be killed may be taken by another before.
+    let app: SupervisedApp
     unowned(unsafe) let supervisor: Supervisor
     let group: ControlGroup?
     let startedAt = Clocks.monotonic

@@ -33,8 +33,9 @@ final class TaskDesk {
         }
     }
 
-    func didChange(_ app: AppID, _ instance: InstanceID, _ task: BackgroundTaskView, _ change: TaskChange) {
-        guard let name = supervisor.core.view(of: app)?.name else { return }
+    func didChange(_ instance: InstanceID, _ task: BackgroundTaskView, _ change: TaskChange) {
+        // Not by the core: the app may be gone from the configuration.
+        let name = supervisor.processes[instance.rawValue]?.app.name ?? ""
         switch change {
         case .began: supervisor.control?.monitors.taskDidChange(name, task, ended: nil)
         case .expiring:
