@@ -160,8 +160,8 @@ public struct DeviceLifecycle: Equatable, Sendable {
     private mutating func settle(_ index: Int) {
         guard let instance = apps[index].instance else { return launchIfDue(index) }
         guard instance.isAlive else { return }
-        settleStop(index)
         settlePool(index)
+        settleStop(index)
         settleFreezer(index)
         settlePhase(index)
         settlePool(index)

@@ -311,6 +311,20 @@ import Testing
         #expect(try remaining(board) == .seconds(30))
     }
 
+    @Test func poolIsSetAsTheAppEntersBackground_evenIfItIsToEndThere() throws {
+        var board = active { $0.taskBudget = .seconds(100) }
+        _ = board.begin("camera")
+        _ = try board.ask(1, .background(board.id("camera")))
+        _ = board.returned("camera")
+        _ = board.shutdownSignal(true)
+        #expect(board.returned("camera").last?.hasPrefix("call camera willTerminate shutdown") == true)
+        _ = board.exited("camera")
+        _ = board.emptied("camera")
+        _ = board.shutdownSignal(false)
+        _ = board.spawned("camera")
+        #expect(try remaining(board) == .seconds(100))
+    }
+
     // MARK: Bad input
 
     @Test func strangeWishesAreRefused() throws {

@@ -12,8 +12,13 @@ final class KeepAwakeChecker: Checker {
     private struct Account {
         let app: AppID
         let size: Nanoseconds
+        /// It was opened for an app on its way out, which the core may have treated as gone: nothing is claimed of it.
+        let isVague: Bool
         var most = Nanoseconds.zero
         var least = Nanoseconds.zero
+
+        var isSurelySpent: Bool { !isVague && least >= size }
+        var hasSurelyMore: Bool { !isVague && most < size }
     }
 
     private struct Watch {
@@ -86,7 +91,7 @@ final class KeepAwakeChecker: Checker {
         case .note(.sleptUnannounced): accounts = []
         case .note(.keepAwakeSpent(let app, let budget)):
             guard let account = account(app) else { return violate("\(scene.name(app)) kept nobody awake", scene) }
-            if account.most < account.size {
+            if account.hasSurelyMore {
                 violate("\(scene.name(app)) kept the board awake for \(account.most.text) of \(budget.text)", scene)
             }
         case .taskChanged(let app, _, let task, .began): judge(task, of: app, scene)
@@ -101,8 +106,8 @@ final class KeepAwakeChecker: Checker {
         guard case .requested(_, .beginTask(_, let wish)) = scene.step.event,
             let policy = scene.board.directory.entry(app)?.policy
         else { return }
-        let isSpent = account(app).map { $0.least >= $0.size } ?? false
-        let maySay = account(app).map { $0.most < $0.size } ?? true
+        let isSpent = account(app)?.isSurelySpent ?? false
+        let maySay = account(app)?.hasSurelyMore ?? true
         if task.keepAwake, !policy.keepsAwake || wish.keepAwake == false || isSpent {
             violate("task \(task.id.rawValue) of \(scene.name(app)) keeps the board awake, and must not", scene)
         }
@@ -120,13 +125,13 @@ final class KeepAwakeChecker: Checker {
                 !record.isKillAsked, record.tasks.contains(where: \.keepAwake)
             else { continue }
             let account = account(record.app)
-            if account.map({ $0.least < $0.size }) ?? true { mayBeWanted = true }
-            if scene.isWell(record), account.map({ $0.most < $0.size }) ?? true { isWanted = true }
+            if account?.isSurelySpent != true { mayBeWanted = true }
+            if scene.isWell(record), account?.hasSurelyMore ?? true { isWanted = true }
             guard lock == .held else { continue }
             watches[index].isCharged = true
             if account == nil {
                 let budget = scene.board.directory.entry(record.app)?.policy.taskBudget ?? .zero
-                accounts.append(Account(app: record.app, size: budget))
+                accounts.append(Account(app: record.app, size: budget, isVague: !scene.isWell(record)))
             }
         }
         if lock == .held, !mayBeWanted { violate("the board is kept awake, and nobody wants it", scene) }

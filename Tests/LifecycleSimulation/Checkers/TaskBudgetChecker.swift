@@ -221,7 +221,7 @@ final class TaskBudgetChecker: Checker {
 
     func stepped(_ step: Step, _ scene: Scene) {
         if case .spawned(let instance) = step.event, let record = scene.chronicle.record(instance),
-            record.inBackground, !record.isKillAsked
+            record.phase == .background, !record.isKillAsked
         {
             open(record.app, holds: record.reason == .backgroundTask, scene)
         }

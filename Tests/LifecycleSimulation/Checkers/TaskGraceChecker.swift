@@ -34,6 +34,7 @@ final class TaskGraceChecker: Checker {
         switch effect {
         case .note(.sleepPreparing(_, let allowance)):
             isPreparing = true
+            named = []
             end = nil
             earliestEnd = nil
             allowanceEnd = self.end(of: allowance, scene)
