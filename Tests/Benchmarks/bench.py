@@ -11,11 +11,18 @@ import traceback
 from pathlib import Path
 
 from board import Floor, Login, Trouble, temporary_folder
-from figures import BEACON, MS, Figures, statistic
+from figures import BEACON, MS, Figures
+from rows import statistic
+from tasks import TaskFigures
 
 # Seconds for one measurement.
 LIMIT = 300
-NAMES = ["size", "memory", "idle", "start", "restart", "deadline", "sleep", "sleep-hanging"]
+NAMES = ["size", "memory", "idle", "start", "restart", "deadline", "sleep", "sleep-hanging",
+         "task-round-trip", "task-rate", "tasks-held", "task-expiration"]
+
+
+class AllFigures(Figures, TaskFigures):
+    """Those that NAMES has, with _ for -."""
 
 
 def arguments():
@@ -159,7 +166,7 @@ def main():
         progress("noise")
         before = noise()
         login = Login()
-        measure(Figures(login, options.quick, progress), options.only or NAMES, rows, failures)
+        measure(AllFigures(login, options.quick, progress), options.only or NAMES, rows, failures)
         progress("noise")
         after = noise()
     except KeyboardInterrupt:

@@ -256,12 +256,15 @@ class Curfew(Supervisor):
     def toml(self, command, keys):
         command = [self.fifo.path if word is Fifo else str(word) for word in command]
         values = {"exec": command, "launch": "boot", "delegate": "none", "restart": "never", **keys}
-        allowances = values.pop("allowances", {})
-        lines = [f"{name.replace('_', '-')} = {json.dumps(value)}" for name, value in values.items()]
-        if allowances:
-            lines.append("[allowances]")
-            lines += [f"{name.replace('_', '-')} = {json.dumps(value)}" for name, value in allowances.items()]
+        tables = {name: values.pop(name) for name in ("allowances", "background") if name in values}
+        lines = self.members(values)
+        for name, members in tables.items():
+            lines += [f"[{name}]", *self.members(members)]
         return "\n".join(lines) + "\n"
+
+    @staticmethod
+    def members(values):
+        return [f"{name.replace('_', '-')} = {json.dumps(value)}" for name, value in values.items()]
 
     def start(self):
         self.login.lines.drop()
@@ -308,6 +311,11 @@ class Floor(Supervisor):
 
     def delegates(self, *arguments, command):
         self.exec([BUILD / "floor_delegates", *arguments, self.group, *self.words(command)])
+        return self
+
+    def tasks(self, mode, number, command):
+        """mode: --serve or --expire."""
+        self.exec([BUILD / "floor_tasks", mode, number, self.root / "socket", self.group, *self.words(command)])
         return self
 
     def words(self, command):

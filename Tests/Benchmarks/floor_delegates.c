@@ -11,37 +11,9 @@
 // CMD has its socket as descriptor 3. GROUP: a directory on a cgroup v2 file system, made and removed.
 #include "floor_group.h"
 
-#include <sys/socket.h>
 #include <sys/timerfd.h>
 
 static int *sockets, *events, *answers, *watched;
-
-static void write_group(unsigned instance, const char *file, const char *text) {
-    char path[600];
-    group_path(path, sizeof path, instance, file);
-    int descriptor = open(path, O_WRONLY | O_CLOEXEC);
-    if (descriptor < 0 || write(descriptor, text, strlen(text)) < 0) fail(path);
-    close(descriptor);
-}
-
-static void tell(int index, const char *method, double deadline) {
-    char message[200];
-    int length = snprintf(message, sizeof message,
-                          "{\"method\":\"io.curfew.Delegate.%s\",\"parameters\":{\"deadline\":%.3f}}", method,
-                          deadline);
-    if (write(sockets[index], message, (size_t)length + 1) != length + 1) fail("write");
-}
-
-static void start_with_socket(int index) {
-    int pair[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) fail("socketpair");
-    // Above 3, so that dup2 in the child clears close-on-exec.
-    int theirs = fcntl(pair[1], F_DUPFD_CLOEXEC, 10);
-    close(pair[1]);
-    sockets[index] = pair[0];
-    start(&children[index], index, theirs);
-    close(theirs);
-}
 
 static void end(int index) {
     reap(&children[index]);
@@ -51,10 +23,10 @@ static void end(int index) {
 
 static void deadlines(int milliseconds, int rounds) {
     for (int round = 0; round < rounds; round++) {
-        start_with_socket(0);
+        sockets[0] = start_with_socket(0);
         int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
         int64_t due = now() + (int64_t)milliseconds * 1000000;
-        tell(0, "DidEnterBackground", milliseconds / 1000.0);
+        call(sockets[0], "DidEnterBackground", "", milliseconds / 1000.0);
         struct itimerspec at = {.it_value = {.tv_sec = due / 1000000000, .tv_nsec = due % 1000000000}};
         struct epoll_event event = {.events = EPOLLIN, .data.u32 = UINT32_MAX};
         if (timer < 0 || timerfd_settime(timer, TFD_TIMER_ABSTIME, &at, NULL) != 0) fail("timerfd");
@@ -87,7 +59,7 @@ static int answered(int index) {
     char reply[256];
     if (read(sockets[index], reply, sizeof reply) <= 0) fail("an app");
     if (++answers[index] == 1) {
-        tell(index, "DidEnterBackground", 4.5);
+        call(sockets[index], "DidEnterBackground", "", 4.5);
         return 0;
     }
     write_group(children[index].instance, "/cgroup.freeze", "1");
@@ -97,7 +69,7 @@ static int answered(int index) {
 static void sleep_once(void) {
     memset(answers, 0, (size_t)child_count * sizeof *answers);
     int64_t begin = now();
-    for (int i = 0; i < child_count; i++) tell(i, "WillResignActive", 2.25);
+    for (int i = 0; i < child_count; i++) call(sockets[i], "WillResignActive", "", 2.25);
     for (int frozen = 0; frozen < child_count;) {
         struct epoll_event ready[64];
         int count = epoll_wait(epoll_fd, ready, 64, 10000);
@@ -120,7 +92,7 @@ static void sleep_once(void) {
 
 static void sleeps(int rounds) {
     for (int i = 0; i < child_count; i++) {
-        start_with_socket(i);
+        sockets[i] = start_with_socket(i);
         epoll_ctl(epoll_fd, EPOLL_CTL_DEL, children[i].pidfd, NULL);
         struct epoll_event event = {.events = EPOLLIN, .data.u32 = (uint32_t)i | 0x80000000};
         if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, sockets[i], &event) != 0) fail("epoll_ctl");

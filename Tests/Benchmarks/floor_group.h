@@ -1,4 +1,5 @@
-// What both floors share: a child in a control group of its own, by vfork, with a pidfd in an epoll.
+// What the floors share: a child in a control group of its own, by vfork, with a pidfd in an epoll, and its delegate's
+// socket.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -27,7 +29,7 @@ static struct child *children;
 static int child_count, epoll_fd, null_fd;
 static unsigned next_instance;
 
-static int64_t now(void) {
+static inline int64_t now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
@@ -81,7 +83,7 @@ static void start(struct child *child, int index, int passed) {
 }
 
 // Kills what is left of an instance's group and removes it. The main process is reaped already.
-static void remove_group(unsigned instance) {
+static inline void remove_group(unsigned instance) {
     char path[600];
     group_path(path, sizeof path, instance, "");
     if (rmdir(path) == 0) return;
@@ -104,9 +106,38 @@ static void remove_group(unsigned instance) {
     rmdir(path);
 }
 
-static void reap(struct child *child) {
+static inline void reap(struct child *child) {
     siginfo_t info;
     while (waitid(P_PIDFD, (id_t)child->pidfd, &info, WEXITED) != 0 && errno == EINTR) {
     }
     close(child->pidfd);  // leaves the epoll with it
+}
+
+static inline void write_group(unsigned instance, const char *file, const char *text) {
+    char path[600];
+    group_path(path, sizeof path, instance, file);
+    int descriptor = open(path, O_WRONLY | O_CLOEXEC);
+    if (descriptor < 0 || write(descriptor, text, strlen(text)) < 0) fail(path);
+    close(descriptor);
+}
+
+// The child has its end as descriptor 3; returns ours.
+static inline int start_with_socket(int index) {
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) fail("socketpair");
+    // Above 3, so that dup2 in the child clears close-on-exec.
+    int theirs = fcntl(pair[1], F_DUPFD_CLOEXEC, 10);
+    close(pair[1]);
+    start(&children[index], index, theirs);
+    close(theirs);
+    return pair[0];
+}
+
+// parameters: JSON members, each with a comma after it.
+static inline void call(int socket, const char *method, const char *parameters, double deadline) {
+    char message[300];
+    int length = snprintf(message, sizeof message,
+                          "{\"method\":\"io.curfew.Delegate.%s\",\"parameters\":{%s\"deadline\":%.3f}}", method,
+                          parameters, deadline);
+    if (write(socket, message, (size_t)length + 1) != length + 1) fail("write");
 }

@@ -25,6 +25,19 @@ def mapped(board):
         return {line.split()[-1].rpartition("/")[2] for line in file if ".so" in line}
 
 
+def assert_no_wake_ups(board):
+    def has_settled():
+        before = switches(board)
+        time.sleep(0.3)  # not a wait: idleness is what is measured
+        return switches(board) == before
+
+    wait_until(has_settled, "it has come to rest")
+    before = switches(board)
+    # Nothing is waited for: the point is that nothing happens.
+    time.sleep(IDLE)  # not a wait: idleness is what is measured
+    assert switches(board) == before
+
+
 def test_one_thread_and_no_wake_ups(board):
     for number in range(APPS // 2):
         board.app(f"app-{number}")
@@ -40,18 +53,34 @@ def test_one_thread_and_no_wake_ups(board):
     while watcher.receive()["parameters"]["kind"] != "synchronized":
         pass
 
-    def has_settled():
-        before = switches(board)
-        time.sleep(0.3)  # not a wait: idleness is what is measured
-        return switches(board) == before
-
-    wait_until(has_settled, "it has come to rest")
-    before = switches(board)
-    # Nothing is waited for: the point is that nothing happens.
-    time.sleep(IDLE)  # not a wait: idleness is what is measured
-    assert switches(board) == before
+    assert_no_wake_ups(board)
     assert status(board)["Threads"] == "1"
     watcher.close()
+
+
+def test_no_wake_ups_while_tasks_are_held(board):
+    """Budgets and limits run and a lock is held: until one of them is over there is nothing to do."""
+    names = [f"app-{number}" for number in range(4)]
+    for name in names[:3]:
+        board.app(name, "lend")
+    board.app(names[3], "lend", background={"task_policy": "keep-awake"})
+    login = board.with_login()
+    board.start()
+    board.wait_active(*names)
+    login.wait_held("sleep")
+    for name in names:
+        with board.borrow(name) as wire:
+            for number in range(16):
+                wire.begin(f"upload {number}", timeAllowed=120 if number % 2 else None)
+        board.call("Background", app=name)
+    login.wait_held("idle:sleep")
+    before = {name: board.describe(name)["backgroundTimeRemaining"] for name in names}
+    assert_no_wake_ups(board)
+    for name, seconds in before.items():
+        app = board.describe(name)
+        assert app["taskState"] == "running"
+        # The budget runs all the same.
+        assert seconds - 2 * IDLE < app["backgroundTimeRemaining"] <= seconds - IDLE
 
 
 def test_what_it_is_linked_with(board):
