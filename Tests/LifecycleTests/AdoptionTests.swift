@@ -38,6 +38,17 @@ import Testing
         #expect(effects[0].hasPrefix("report task-sync backgroundTask:"))
     }
 
+    @Test func processThatEndsWhenItIsAskedHasEndedForItsBudget() throws {
+        var board = adopted()
+        _ = board.spawned("task-sync")
+        _ = board.pass(.seconds(55))
+        #expect(
+            board.exited("task-sync", .unknown) == [
+                "report task-sync backgroundTask: asked to end as its budget of 60 s ran out",
+                "task task-sync sync expired 5 s", "clear task-sync",
+            ])
+    }
+
     @Test func processIsFrozenOverASleepWithItsBudget() throws {
         var board = adopted()
         _ = board.spawned("task-sync")

@@ -49,6 +49,14 @@ extension DeviceLifecycle {
         }
     }
 
+    /// Who was told that its time runs out has ended for that.
+    func adoptedEnd(_ index: Int, _ status: ExitStatus) -> TerminationReason {
+        guard let pool = apps[index].pool, apps[index].instance?.tasks.contains(where: { $0.isWarned }) == true else {
+            return .adoptedEnded(status)
+        }
+        return .budgetRanOut(pool.size)
+    }
+
     /// Nothing of it is left: nobody configured it, so nobody will look for it.
     mutating func releaseAdopted(_ index: Int) {
         guard apps[index].isAdopted else { return }

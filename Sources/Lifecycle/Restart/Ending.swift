@@ -5,7 +5,7 @@ extension DeviceLifecycle {
         guard let index = index(of: id), let instance = apps[index].instance, instance.stage != .clearing else {
             return
         }
-        let own = apps[index].isAdopted ? TerminationReason.adoptedEnded(status) : TerminationReason.ended(status)
+        let own = apps[index].isAdopted ? adoptedEnd(index, status) : TerminationReason.ended(status)
         let ordered = instance.stop.map { $0.isOwnWish ? own : $0.reason }
         record(index, instance.cause?.reason ?? ordered ?? own)
         apps[index].instance?.stage = .clearing

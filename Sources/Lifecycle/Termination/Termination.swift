@@ -61,6 +61,12 @@ public struct TerminationReason: Hashable, Sendable {
                 : "background tasks \(some)\(more) were still held when the budget of \(budget.text) was spent")
     }
 
+    static func budgetRanOut(_ budget: Nanoseconds) -> TerminationReason {
+        TerminationReason(
+            namespace: .backgroundTask, code: taskBudgetCode,
+            explanation: "asked to end as its budget of \(budget.text) ran out")
+    }
+
     /// Its parent alone hears how a process that was taken over has ended.
     static func adoptedEnded(_ status: ExitStatus) -> TerminationReason {
         switch status {
