@@ -4,9 +4,8 @@ internal import Lifecycle
 ///
 /// It is counted from the first moment at which nothing else holds the release up: everybody is frozen, gone or named,
 /// but for those that are ready in background and hold tasks (or are in an expiration handler), and servers that are to
-/// be frozen after them. When it is over,
-/// somebody of them is being frozen, or the board may sleep; and the core has asked to be woken for that. Before, none
-/// of them is frozen within the allowance.
+/// be frozen after them. When it is over, somebody of them is being frozen, or the board may sleep; and the core has
+/// asked to be woken for that. Before, none of them is frozen within the allowance.
 final class TaskGraceChecker: Checker {
     private var isPreparing = false
     private var grace = Nanoseconds.zero
@@ -22,8 +21,9 @@ final class TaskGraceChecker: Checker {
         switch event {
         case .configured(_, let device):
             grace = device.taskGrace
-            // Whichever of the two counts.
+            // Whichever of the two counts, if it is not known to have begun.
             earliestEnd = .zero
+            if end == nil { end = .max }
         case .prepareForSleep, .preparingForSleep, .loginAvailable, .lockTaken(.sleep), .requested(_, .sleep):
             allowanceEnd = nil
         default: break
