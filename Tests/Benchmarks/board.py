@@ -322,5 +322,8 @@ class Floor(Supervisor):
         return [self.fifo.path if word is Fifo else str(word) for word in command]
 
     def wait_started(self):
-        wait_for(lambda: "started" in self.said(), "the floor has started its children")
+        return self.wait_said("started")
+
+    def wait_said(self, word):
+        wait_for(lambda: word in self.said(), f"the floor says: {word}")
         return self

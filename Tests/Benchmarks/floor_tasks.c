@@ -6,8 +6,8 @@
 //     floor_tasks --expire MS SOCKET GROUP CMD [ARG...]
 //
 // --serve: starts N of CMD and answers them.
-// --expire: starts CMD, sends it to background, answers its one begin, calls its expiration handler when a tenth of the
-// MS is left, kills its group when they are over, and starts the next.
+// --expire: at each SIGUSR1 starts CMD, sends it to background, answers its one begin, calls its expiration handler when
+// a tenth of the MS is left, and kills its group when they are over.
 // Each CMD is the app that Curfew's client libraries take it for. Goes on until it is ended; who ends it ends what it
 // has started. GROUP: a directory on a cgroup v2 file system, made here and not removed.
 #include "floor_group.h"
@@ -16,6 +16,7 @@
 #include <sys/un.h>
 
 static int listener;
+static sigset_t starting;
 
 static void listen_at(const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -80,7 +81,8 @@ static void wait_until(int timer, int64_t due) {
 static void expire(int milliseconds) {
     int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
     char reply[256];
-    while (1) {
+    int signal;
+    while (sigwait(&starting, &signal) == 0) {
         int app = start_with_socket(0);
         call(app, "DidEnterBackground", "", 5);
         int client = accept_one();
@@ -111,7 +113,12 @@ int main(int argc, char **argv) {
     null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     children = calloc((size_t)child_count, sizeof *children);
     if (epoll_fd < 0 || null_fd < 0 || !children) fail("start");
+    sigemptyset(&starting);
+    sigaddset(&starting, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &starting, NULL);
     listen_at(argv[3]);
+    printf("ready\n");
+    fflush(stdout);
     setenv("CURFEW_APP", "floor", 1);
     setenv("CURFEW_SOCKET", argv[3], 1);
     if (expires) {

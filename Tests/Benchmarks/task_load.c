@@ -11,7 +11,9 @@
 //     took DURATION              of `time`, N of them
 //     done PID BEGUN ENDED       of `load`
 //     holds PID N                of `hold`
-//     expire PID REPLIED NOW     BackgroundTaskWillExpire came; REPLIED: when it began to answer DidEnterBackground
+//     expire PID REPLIED NOW LEFT
+//                                BackgroundTaskWillExpire came; REPLIED: when it began to answer DidEnterBackground;
+//                                LEFT: of the budget, as told
 #define _GNU_SOURCE
 #include "curfew.h"
 
@@ -100,8 +102,8 @@ static enum curfew_answer hold_one(struct curfew *app, double deadline, void *co
 
 static enum curfew_answer hang(struct curfew *app, int64_t task, const char *name, double deadline, void *context) {
     long long arrival = now();
-    (void)app, (void)task, (void)name, (void)deadline, (void)context;
-    say("expire %d %lld %lld\n", (int)getpid(), replied, arrival);
+    (void)app, (void)task, (void)name, (void)context;
+    say("expire %d %lld %lld %lld\n", (int)getpid(), replied, arrival, (long long)(deadline * 1e9 + 0.5));
     while (1) pause();
     return CURFEW_HANDLED;
 }

@@ -79,28 +79,29 @@ class TaskFigures(Measurements):
 
     def task_expiration(self):
         late = Row("its time -> expiration handler runs; never early", "ms", {"min": 0, "max": 2})
+        decided = Row("  of it until curfewd calls, as it tells the app", "ms")
         dead = Row("budget's end -> all processes dead; never early", "ms", {"min": 0, "max": 2})
         command = [*LOAD, "expire"]
         keys = {"launch": "manual", "delegate": "varlink", "background": {"task-budget": f"{BUDGET}ms"}}
-        rounds = list(self.times(50, 8))
-        with Floor() as floor:
-            floor.tasks("--expire", BUDGET, command)
-            for _ in rounds:
-                watch_expiration(floor.fifo, late.floor, dead.floor)
-        with Curfew(self.login, command, **keys) as curfew:
+        with Floor() as floor, Curfew(self.login, command, **keys) as curfew:
+            floor.tasks("--expire", BUDGET, command).wait_said("ready")
             curfew.start().wait_locked()
             with curfew.wire() as wire:
-                for _ in rounds:
+                for _ in self.times(50, 8):
+                    os.kill(floor.pid, signal.SIGUSR1)
+                    watch_expiration(floor.fifo, late.floor, [], dead.floor)
                     wire.call("Activate", app="app-0000")
                     wire.call("Background", app="app-0000")
-                    watch_expiration(curfew.fifo, late.curfewd, dead.curfewd)
-        return [late, dead]
+                    watch_expiration(curfew.fifo, late.curfewd, decided.curfewd, dead.curfewd)
+        return [late, decided, dead]
 
 
-def watch_expiration(fifo, late, dead):
-    """Milliseconds after their time at which an app heard that its time runs out, and at which its last process was
-    dead. Counted from when it began to say that it is in background, so that the true figures are no more."""
+def watch_expiration(fifo, late, decided, dead):
+    """Milliseconds after their time at which an app heard that its time runs out, at which it was told so, and at which
+    its last process was dead. Counted from when it began to say that it is in background, so that the true figures are
+    no more; but for the second, which is the supervisor's own word."""
     main, _, child = fifo.word("start")
-    _, replied, arrival = fifo.word("expire")
+    _, replied, arrival, left = fifo.word("expire")
     late.append((arrival - replied) / MS - BUDGET * 0.9)
+    decided.append(BUDGET * 0.1 - left / MS)
     dead.append((wait_dead((main, child)) - replied) / MS - BUDGET)

@@ -364,4 +364,15 @@ import Testing
         for _ in 0..<100 { #expect(board.begin("camera")[0].hasPrefix("reply 0: denied")) }
         #expect(board.pass(.seconds(5)) == ["kill camera"])
     }
+
+    @Test func lastTaskIsHeardToEnd_beforeTheBudgetIsJudged() throws {
+        var board = active()
+        _ = board.begin("camera")
+        try board.goBack("camera")
+        #expect(board.pass(.milliseconds(599_999)).last == "call camera backgroundTaskWillExpire upload 5 s")
+        _ = board.returned("camera")
+        // Both are there when the daemon wakes.
+        board.monotonic += .milliseconds(10)
+        #expect(board.end("camera") == ["task camera upload ended 0 ms", "reply 0: done", "freeze camera"])
+    }
 }

@@ -120,7 +120,8 @@ extension DeviceLifecycle {
 
     private mutating func judgeAlive(_ index: Int, _ instance: Instance) {
         func isOver(_ due: Nanoseconds) -> Bool { judgement(instance, due) ?? .max <= now.monotonic }
-        if let due = instance.poolEnd, isOver(due) { return spendBudget(index, instance) }
+        // The event at hand may have ended the last task.
+        if let due = instance.poolEnd, isOver(due), !instance.tasks.isEmpty { return spendBudget(index, instance) }
         if let call = instance.call, isOver(call.deadline) {
             return overrun(index, call, taken: instance.clock.reading(at: now.monotonic) - call.issued)
         }
