@@ -53,6 +53,8 @@ extension DeviceLifecycle {
     }
 
     private mutating func activate(_ index: Int, _ id: RequestID) {
+        // In front its budget would not run.
+        if apps[index].isAdopted { return emit(.reply(id, .denied("a task of its own does not come to the front"))) }
         wakeFully()
         if let launchDenial { return emit(.reply(id, .denied(launchDenial))) }
         supersede(index, .active)

@@ -43,7 +43,9 @@ final class RecordChecker: Checker {
         let code = Int32(truncatingIfNeeded: Int64(bitPattern: end.reason.code))
         switch end.reason.namespace {
         case .watchdog, .backgroundTask:
-            if !record.isKillAsked { violate("\(name): its time was over, and nobody killed it", scene) }
+            // A process that was taken over is asked first.
+            let isAsked = record.isTerminateAsked && record.reason == .backgroundTask
+            if !record.isKillAsked, !isAsked { violate("\(name): its time was over, and nobody killed it", scene) }
         // Its parent alone hears how a process that was taken over has ended.
         case .exit where record.reason == .backgroundTask && record.status == .unknown: break
         case .exit: if record.status != .exited(code) { violate("\(name): did not exit with \(code)", scene) }

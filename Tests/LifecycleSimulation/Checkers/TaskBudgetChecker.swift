@@ -210,6 +210,13 @@ final class TaskBudgetChecker: Checker {
         if end.reason.code != 0x2182_bad2 { violate("\(name) ended with another code", scene) }
         // The handler overran what it was told: that is the deadlines' matter.
         if end.reason.explanation.hasPrefix(Handler.backgroundTaskWillExpire.method) { return }
+        // It ended by itself once it was asked to: then it had been told that its time runs out.
+        if end.reason.explanation.hasPrefix("asked to end") {
+            if !tasks.contains(where: { $0.instance == end.instance && $0.isWarned }) {
+                violate("\(name) was not asked to end", scene)
+            }
+            return
+        }
         guard let watch = watches.first(where: { $0.instance == end.instance }), let spent = watch.killedWith,
             let account = account(end.app)
         else { return violate("\(name) ended for a budget that it did not have", scene) }
