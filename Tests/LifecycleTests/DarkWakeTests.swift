@@ -122,4 +122,18 @@ import Testing
         #expect(board.ask(9, .sleep(start: false, logical: true)).contains("reply 9: sleep 1 ready, killed []"))
         #expect(board.pass(.seconds(1)).contains("spawn camera restart") || board.last("camera").rawValue > 2)
     }
+
+    @Test func taskThatBeginsAsTheLastOneEndsIsPaidFor() throws {
+        var board = try asleep()
+        board.slept += .seconds(901)
+        _ = board.sleepSignal(false)
+        _ = board.tell(.lockTaken(.sleep))
+        #expect(board.end("upload").suffix(2) == ["freeze upload", "suspend"])
+        // Both were sent at once: it is read before the app stands still.
+        #expect(
+            board.begin("upload", "next") == ["task upload next began 598 s", "reply 0: begun, 598 s", "thaw upload"])
+        #expect(board.pass(.seconds(10)) == [])
+        let left = try board.core.backgroundTimeRemaining(of: board.id("upload"), at: board.monotonic)
+        #expect(left == .seconds(588))
+    }
 }

@@ -9,7 +9,12 @@ extension DeviceLifecycle {
         guard let instance = apps[index].instance, instance.isAlive else { return }
         var reasons = instance.freezeReasons
         setReason(.background, in: &reasons, isIdleInBackground(index, instance))
-        if sleep.state != .awake, mustFreezeForSleep(index, instance) { reasons.insert(.sleep) }
+        if sleep.state != .awake, mustFreezeForSleep(index, instance) {
+            reasons.insert(.sleep)
+        } else if sleep.state == .darkWake, worksInTheDark(instance) {
+            // It pays for the tasks it holds: frozen with them, it could have the board woken for ever.
+            reasons.remove(.sleep)
+        }
         apps[index].instance?.freezeReasons = reasons
         if reasons.isEmpty {
             thaw(index)

@@ -43,10 +43,6 @@ extension DeviceLifecycle {
         sleep.isReturning = false
         sleep.darkEnd = now.monotonic + policy.darkWakeAllowance
         emit(.note(.darkWake(sleep: sleep.id, allowance: policy.darkWakeAllowance)))
-        for index in apps.indices {
-            guard let instance = apps[index].instance, worksInTheDark(instance) else { continue }
-            apps[index].instance?.freezeReasons.remove(.sleep)
-        }
         touchAll()
     }
 
