@@ -136,4 +136,14 @@ import Testing
         let left = try board.core.backgroundTimeRemaining(of: board.id("upload"), at: board.monotonic)
         #expect(left == .seconds(588))
     }
+
+    @Test func sleepHookTellsNothingNew() throws {
+        var board = try asleep()
+        board.slept += .seconds(901)
+        #expect(board.tell(.woke) == ["alarm off", "take sleep", "thaw upload"])
+        #expect(board.ask(9, .sleep(start: false, logical: false)) == ["reply 9: sleep 1 ready, killed []"])
+        #expect(board.core.device.sleepState == .darkWake)
+        // Whoever says `curfew wake` is at the board.
+        #expect(board.ask(10, .sleep(start: false, logical: true)).contains("call camera willEnterForeground 10 s"))
+    }
 }
