@@ -146,4 +146,17 @@ import Testing
         // Whoever says `curfew wake` is at the board.
         #expect(board.ask(10, .sleep(start: false, logical: true)).contains("call camera willEnterForeground 10 s"))
     }
+
+    @Test func logindIsAskedForTheNextSleep_whenItHasEndedTheLast() throws {
+        var board = try asleep()
+        board.slept += .seconds(901)
+        _ = board.tell(.woke)
+        #expect(board.end("upload").last == "freeze upload")
+        #expect(board.frozen("upload") == [])
+        var late = board
+        #expect(board.sleepSignal(false) == ["suspend"])
+        // It has nothing to say: it is asked all the same.
+        #expect(late.pass(.milliseconds(29_999)) == [])
+        #expect(late.pass(.milliseconds(1)).last == "suspend")
+    }
 }

@@ -46,14 +46,17 @@ extension DeviceLifecycle {
         touchAll()
     }
 
+    /// Until logind says too that the last sleep is over, it refuses the next one.
+    var mayReturn: Bool { sleep.isLogical || sleep.echo != .end }
+
     /// Back to sleep as soon as the work is done.
     mutating func advanceDarkWake() {
-        guard touched.isEmpty, !sleep.isReturning, !hasDarkWork else { return }
+        guard touched.isEmpty, !sleep.isReturning, !hasDarkWork, mayReturn else { return }
         returnToSleep()
     }
 
     mutating func judgeDarkWake() {
-        guard sleep.darkEnd <= now.monotonic else { return }
+        guard sleep.darkEnd <= now.monotonic, mayReturn else { return }
         // It was asked for in vain: the board is awake, and nobody is to sit there frozen.
         if sleep.isReturning { return endSleep(cancelled: false, heardFromLogin: false) }
         returnToSleep()

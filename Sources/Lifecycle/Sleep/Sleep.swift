@@ -278,7 +278,7 @@ extension DeviceLifecycle {
 
     var sleepDeadline: Deadline? {
         switch sleep.state {
-        case .darkWake where sleep.darkEnd < sleep.recheckAt ?? .max:
+        case .darkWake where mayReturn && sleep.darkEnd < sleep.recheckAt ?? .max:
             Deadline(at: sleep.darkEnd, reason: .darkWake)
         case .preparing:
             if !sleep.isAllowanceOver, !sleep.isGraceOver, let end = sleep.graceEnd, end < sleep.allowanceEnd {
