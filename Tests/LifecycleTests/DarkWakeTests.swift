@@ -159,4 +159,16 @@ import Testing
         #expect(late.pass(.milliseconds(29_999)) == [])
         #expect(late.pass(.milliseconds(1)).last == "suspend")
     }
+
+    @Test func alarmIsOver_whenItsWorkIsGoneByThen() throws {
+        var board = try asleep(logical: true)
+        #expect(try board.ask(8, .terminate(board.id("upload"), force: true)) == ["kill upload"])
+        _ = board.exited("upload", .signalled(9))
+        _ = board.emptied("upload")
+        #expect(board.core.wakeAlarm != nil)
+        #expect(board.pass(.seconds(900)) == [])
+        #expect(board.tell(.woke) == ["alarm off"])
+        #expect(board.core.wakeAlarm == nil)
+        #expect(board.core.device.sleepState == .asleep)
+    }
 }

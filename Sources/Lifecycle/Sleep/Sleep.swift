@@ -256,6 +256,8 @@ extension DeviceLifecycle {
             }
         case .asleep:
             if isAlarmDue { return wake(heardFromLogin: false) }
+            // It came, and the work it was set for is gone.
+            if let alarm = sleep.alarm, alarm <= now.boottime { clearAlarm() }
             if let recheck = sleep.recheckAt, recheck <= now.monotonic {
                 guard login.isAvailable else { return endSleep(cancelled: true, heardFromLogin: false) }
                 sleep.recheckAt = .max
