@@ -318,3 +318,16 @@ def test_a_dark_wake_asks_logind_to_sleep_again(board):
     login.sleep(False)
     board.wait_app("camera", taskState="running")
     assert board.device_state()["sleepState"] == "awake"
+
+
+def test_time_goes_on_after_an_alarm_for_work_that_is_gone(board):
+    board.device(sleep={"task_grace": "100ms", "dark_wake": "10min"})
+    board.app("camera", "lend", restart="never")
+    board.start("--trial")
+    board.wait_active("camera")
+    board.borrow("camera").begin()
+    board.call("Background", app="camera")
+    board.call("PrepareForSleep", start=True, kind=None)
+    board.call("Terminate", app="camera", force=True)
+    assert trial(board, "Skip", seconds=900)["skipped"] == 900
+    assert board.device_state()["sleepState"] == "asleep"

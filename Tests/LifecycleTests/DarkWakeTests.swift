@@ -122,4 +122,53 @@ import Testing
         #expect(board.ask(9, .sleep(start: false, logical: true)).contains("reply 9: sleep 1 ready, killed []"))
         #expect(board.pass(.seconds(1)).contains("spawn camera restart") || board.last("camera").rawValue > 2)
     }
+
+    @Test func taskThatBeginsAsTheLastOneEndsIsPaidFor() throws {
+        var board = try asleep()
+        board.slept += .seconds(901)
+        _ = board.sleepSignal(false)
+        _ = board.tell(.lockTaken(.sleep))
+        #expect(board.end("upload").suffix(2) == ["freeze upload", "suspend"])
+        // Both were sent at once: it is read before the app stands still.
+        #expect(
+            board.begin("upload", "next") == ["task upload next began 598 s", "reply 0: begun, 598 s", "thaw upload"])
+        #expect(board.pass(.seconds(10)) == [])
+        let left = try board.core.backgroundTimeRemaining(of: board.id("upload"), at: board.monotonic)
+        #expect(left == .seconds(588))
+    }
+
+    @Test func sleepHookTellsNothingNew() throws {
+        var board = try asleep()
+        board.slept += .seconds(901)
+        #expect(board.tell(.woke) == ["alarm off", "take sleep", "thaw upload"])
+        #expect(board.ask(9, .sleep(start: false, logical: false)) == ["reply 9: sleep 1 ready, killed []"])
+        #expect(board.core.device.sleepState == .darkWake)
+        // Whoever says `curfew wake` is at the board.
+        #expect(board.ask(10, .sleep(start: false, logical: true)).contains("call camera willEnterForeground 10 s"))
+    }
+
+    @Test func logindIsAskedForTheNextSleep_whenItHasEndedTheLast() throws {
+        var board = try asleep()
+        board.slept += .seconds(901)
+        _ = board.tell(.woke)
+        #expect(board.end("upload").last == "freeze upload")
+        #expect(board.frozen("upload") == [])
+        var late = board
+        #expect(board.sleepSignal(false) == ["suspend"])
+        // It has nothing to say: it is asked all the same.
+        #expect(late.pass(.milliseconds(29_999)) == [])
+        #expect(late.pass(.milliseconds(1)).last == "suspend")
+    }
+
+    @Test func alarmIsOver_whenItsWorkIsGoneByThen() throws {
+        var board = try asleep(logical: true)
+        #expect(try board.ask(8, .terminate(board.id("upload"), force: true)) == ["kill upload"])
+        _ = board.exited("upload", .signalled(9))
+        _ = board.emptied("upload")
+        #expect(board.core.wakeAlarm != nil)
+        #expect(board.pass(.seconds(900)) == [])
+        #expect(board.tell(.woke) == ["alarm off"])
+        #expect(board.core.wakeAlarm == nil)
+        #expect(board.core.device.sleepState == .asleep)
+    }
 }

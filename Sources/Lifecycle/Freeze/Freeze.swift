@@ -11,7 +11,12 @@ extension DeviceLifecycle {
         setReason(.background, in: &reasons, isIdleInBackground(index, instance))
         // Who still waits for its clients to be frozen may have begun a task.
         if sleep.state == .preparing, instance.freezer == .thawed { reasons.remove(.sleep) }
-        if sleep.state != .awake, mustFreezeForSleep(index, instance) { reasons.insert(.sleep) }
+        if sleep.state != .awake, mustFreezeForSleep(index, instance) {
+            reasons.insert(.sleep)
+        } else if sleep.state == .darkWake, worksInTheDark(instance) {
+            // It pays for the tasks it holds: frozen with them, it could have the board woken for ever.
+            reasons.remove(.sleep)
+        }
         apps[index].instance?.freezeReasons = reasons
         if reasons.isEmpty {
             thaw(index)

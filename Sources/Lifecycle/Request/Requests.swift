@@ -118,10 +118,11 @@ extension DeviceLifecycle {
             emit(.reply(id, .denied("logind prepares a sleep")))
         } else {
             // Who ends a logical sleep is at the board; the hook is told of any wake.
-            if sleep.state == .asleep, !logical {
-                wake(heardFromLogin: false)
-            } else {
-                endSleep(cancelled: false, heardFromLogin: false)
+            switch sleep.state {
+            case .asleep where !logical: wake(heardFromLogin: false)
+            // The clocks have told first.
+            case .darkWake where !logical: break
+            case .awake, .preparing, .asleep, .darkWake: endSleep(cancelled: false, heardFromLogin: false)
             }
             emit(.reply(id, .sleepReady(sleep: sleep.id, killed: [])))
         }

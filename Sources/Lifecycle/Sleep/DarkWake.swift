@@ -43,21 +43,20 @@ extension DeviceLifecycle {
         sleep.isReturning = false
         sleep.darkEnd = now.monotonic + policy.darkWakeAllowance
         emit(.note(.darkWake(sleep: sleep.id, allowance: policy.darkWakeAllowance)))
-        for index in apps.indices {
-            guard let instance = apps[index].instance, worksInTheDark(instance) else { continue }
-            apps[index].instance?.freezeReasons.remove(.sleep)
-        }
         touchAll()
     }
 
+    /// Until logind says too that the last sleep is over, it refuses the next one.
+    var mayReturn: Bool { sleep.isLogical || sleep.echo != .end }
+
     /// Back to sleep as soon as the work is done.
     mutating func advanceDarkWake() {
-        guard touched.isEmpty, !sleep.isReturning, !hasDarkWork else { return }
+        guard touched.isEmpty, !sleep.isReturning, !hasDarkWork, mayReturn else { return }
         returnToSleep()
     }
 
     mutating func judgeDarkWake() {
-        guard sleep.darkEnd <= now.monotonic else { return }
+        guard sleep.darkEnd <= now.monotonic, mayReturn else { return }
         // It was asked for in vain: the board is awake, and nobody is to sit there frozen.
         if sleep.isReturning { return endSleep(cancelled: false, heardFromLogin: false) }
         returnToSleep()

@@ -256,6 +256,8 @@ extension DeviceLifecycle {
             }
         case .asleep:
             if isAlarmDue { return wake(heardFromLogin: false) }
+            // It came, and the work it was set for is gone.
+            if let alarm = sleep.alarm, alarm <= now.boottime { clearAlarm() }
             if let recheck = sleep.recheckAt, recheck <= now.monotonic {
                 guard login.isAvailable else { return endSleep(cancelled: true, heardFromLogin: false) }
                 sleep.recheckAt = .max
@@ -278,7 +280,7 @@ extension DeviceLifecycle {
 
     var sleepDeadline: Deadline? {
         switch sleep.state {
-        case .darkWake where sleep.darkEnd < sleep.recheckAt ?? .max:
+        case .darkWake where mayReturn && sleep.darkEnd < sleep.recheckAt ?? .max:
             Deadline(at: sleep.darkEnd, reason: .darkWake)
         case .preparing:
             if !sleep.isAllowanceOver, !sleep.isGraceOver, let end = sleep.graceEnd, end < sleep.allowanceEnd {
