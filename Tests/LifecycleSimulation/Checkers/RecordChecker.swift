@@ -43,8 +43,8 @@ final class RecordChecker: Checker {
         let code = Int32(truncatingIfNeeded: Int64(bitPattern: end.reason.code))
         switch end.reason.namespace {
         case .watchdog, .backgroundTask:
-            // A process that was taken over is asked first.
-            let isAsked = record.isTerminateAsked && record.reason == .backgroundTask
+            // A process that was taken over is asked first: the task budget's checker knows whether it was.
+            let isAsked = record.reason == .backgroundTask
             if !record.isKillAsked, !isAsked { violate("\(name): its time was over, and nobody killed it", scene) }
         // Its parent alone hears how a process that was taken over has ended.
         case .exit where record.reason == .backgroundTask && record.status == .unknown: break
