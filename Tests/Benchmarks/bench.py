@@ -112,7 +112,9 @@ def reached(row):
     if row.reached() is not False:
         return {True: "yes", None: "-"}[row.reached()]
     wanted, found = row.ratio_to_reach(), row.ratio()
-    return "NO, by ratio yes" if wanted and found and found <= wanted else "NO"
+    if wanted and found and found <= wanted:
+        return "NO, by ratio yes"
+    return "NO, nor the floor" if row.floor_reached() is False else "NO"
 
 
 def table(rows):

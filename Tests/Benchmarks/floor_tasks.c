@@ -6,8 +6,8 @@
 //     floor_tasks --expire MS SOCKET GROUP CMD [ARG...]
 //
 // --serve: starts N of CMD and answers them.
-// --expire: at each SIGUSR1 starts CMD, sends it to background, answers its one begin, calls its expiration handler when
-// a tenth of the MS is left, and kills its group when they are over.
+// --expire: at each SIGUSR1 starts CMD, sends it to background, answers its one begin, calls its expiration handler
+// when a tenth of the MS is left, and kills its group when they are over.
 // Each CMD is the app that Curfew's client libraries take it for. Goes on until it is ended; who ends it ends what it
 // has started. GROUP: a directory on a cgroup v2 file system, made here and not removed.
 #include "floor_group.h"

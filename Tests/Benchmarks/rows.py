@@ -23,9 +23,16 @@ class Row:
     peers_floor: float = 0
 
     def reached(self):
-        if not self.reach or not self.curfewd:
+        return self.is_within(self.curfewd)
+
+    def floor_reached(self):
+        """Whether the machine let the least there can be reach it, just then."""
+        return self.is_within(self.floor)
+
+    def is_within(self, samples):
+        if not self.reach or not samples:
             return None
-        found = {name: statistic(self.curfewd, name) for name in self.reach}
+        found = {name: statistic(samples, name) for name in self.reach}
         return all(found[name] >= limit if name == "min" else found[name] <= limit
                    for name, limit in self.reach.items())
 
