@@ -204,7 +204,7 @@ def test_strange_wishes_are_refused(board):
     board.start()
     board.wait_active("camera")
     wire = board.borrow("camera")
-    for name in ("x" * 256, "line\nfeed", "bell\x07", "nul\x00"):
+    for name in ("x" * 256, "line\nfeed", "bell\x07", "nul\x00", "del\x7f", "csi\x9b2J"):
         error = wire.begin_refused(name)
         assert (error.short, error.parameters["parameter"]) == ("InvalidParameter", "name")
     for time_allowed in (0, -1, -1e300):

@@ -49,6 +49,17 @@ import Testing
             ])
     }
 
+    @Test func processIsNotAskedToEnd_whenATaskItHasBegunItselfIsOver() throws {
+        var board = adopted()
+        _ = board.spawned("task-sync")
+        _ = board.begin("task-sync", "part", allowed: .seconds(10))
+        #expect(
+            board.pass(.seconds(10)) == [
+                "task task-sync part expiring 0 ms", "task task-sync part expired 0 ms",
+            ])
+        #expect(board.pass(.seconds(45)) == ["task task-sync sync expiring 5 s", "terminate task-sync"])
+    }
+
     @Test func processIsFrozenOverASleepWithItsBudget() throws {
         var board = adopted()
         _ = board.spawned("task-sync")

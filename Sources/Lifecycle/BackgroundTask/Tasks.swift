@@ -131,8 +131,8 @@ extension DeviceLifecycle {
                 begin(
                     .backgroundTaskWillExpire(task.id, name: task.name), index, allowance: allowance, awaitsReply: true)
             } else {
-                // A command that was adopted knows SIGTERM.
-                if apps[index].isAdopted { emit(.terminate(instance.id)) }
+                // A command that was adopted knows SIGTERM: of its budget, not of what it has begun itself.
+                if apps[index].isAdopted, isLow(index, instance) { emit(.terminate(instance.id)) }
                 if pending.isOver { endTask(index, task.id, .expired) }
             }
         }
@@ -147,8 +147,13 @@ extension DeviceLifecycle {
     /// The newest task whose expiration handler is due.
     private func dueTask(_ index: Int, _ instance: Instance) -> BackgroundTask? {
         let reading = instance.clock.reading(at: now.monotonic)
-        let isLow = instance.poolEnd.map { $0 - reading <= lead(index) } ?? false
+        let isLow = isLow(index, instance)
         return instance.tasks.last { isOver($0, at: reading) && !$0.isOver || isLow && !$0.isWarned }
+    }
+
+    /// Whether the pool is about to be empty.
+    private func isLow(_ index: Int, _ instance: Instance) -> Bool {
+        instance.poolEnd.map { $0 - instance.clock.reading(at: now.monotonic) <= lead(index) } ?? false
     }
 
     private func isOver(_ task: BackgroundTask, at reading: Nanoseconds) -> Bool {

@@ -96,7 +96,9 @@ final class ApplicationService {
     }
 
     static func isTaskName(_ name: String) -> Bool {
-        name.utf8.count <= nameLimit && name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+        // C1 too: a terminal takes U+009B for the start of a command.
+        name.utf8.count <= nameLimit
+            && name.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }
     }
 
     /// More than nothing, and no more than a year, which is as good as no limit.
