@@ -15,6 +15,8 @@ public enum Fault: Int, CaseIterable, Sendable {
     // Operators.
     case requests, abandonedRequests, strangeRequests, hookSleep, logicalSleep, reload, shutdown, stop, adoptions,
         memoryWarnings
+    // Dark wakes: rolled by a generator of their own, so that older seeds keep their stories.
+    case alarmFails, alarmLate, suspendRefused, suspendIgnored
 
     /// Out of 1000 occasions, while the fault is on.
     var usualRate: Int {
@@ -28,7 +30,8 @@ public enum Fault: Int, CaseIterable, Sendable {
         case .edgeDoubled, .edgeLost, .edgeLate, .sleepFails, .lockRefused, .lockLate, .spawnFails, .leftovers: 200
         case .freezeSlow, .killSlow, .clearSlow, .spawnSlow, .wakeUnseen, .abandonedRequests, .reload: 150
         case .freezeNever, .killNever, .delayMaxUnknown, .preparingUnknown, .strangeRequests, .appStops: 80
-        case .appReplacesCalls, .shutdown, .loopStall, .boardStall, .clockSet, .loginOutage: 100
+        case .alarmLate, .suspendRefused, .suspendIgnored: 150
+        case .appReplacesCalls, .shutdown, .loopStall, .boardStall, .clockSet, .loginOutage, .alarmFails: 100
         case .unannouncedSleep, .logicalSleep, .freezingComesAndGoes: 100
         case .timerLate, .stop: 40
         case .freezingUnavailable, .loginAbsent: 1000
@@ -43,6 +46,13 @@ public enum Fault: Int, CaseIterable, Sendable {
         default: false
         }
     }
+
+    var isOfDarkWakes: Bool {
+        switch self {
+        case .alarmFails, .alarmLate, .suspendRefused, .suspendIgnored: true
+        default: false
+        }
+    }
 }
 
 /// Which faults a seed suffers, and how often. Swarm testing: each seed has a random half of them switched off, so
@@ -53,10 +63,12 @@ struct FaultPlan {
     /// Everything is well from now on: for the end of a run.
     var isOver = false
 
-    init(_ random: inout SeededGenerator) {
+    /// dark: for the faults of dark wakes.
+    init(_ random: inout SeededGenerator, dark: inout SeededGenerator) {
         let intensity = random.pick([1, 2, 4])
         rates = Fault.allCases.map { fault in
-            let isOn = random.chance(perMille: fault.isRare ? 80 : 500)
+            let share = fault.isRare ? 80 : 500
+            let isOn = fault.isOfDarkWakes ? dark.chance(perMille: share) : random.chance(perMille: share)
             return isOn ? min(fault.usualRate * intensity / 2, 1000) : 0
         }
     }

@@ -4,10 +4,12 @@ import Testing
 /// Our own alarm wakes the board for held background tasks, and nobody at the board hears of it.
 @Suite struct DarkWakeTests {
     /// "camera" is in front, "upload" holds a task in background; both go to sleep.
-    private func asleep(logical: Bool = false, with task: Bool = true) throws -> Board {
+    private func asleep(
+        logical: Bool = false, with task: Bool = true, camera: AppPolicy = app("camera")
+    ) throws -> Board {
         var device = DevicePolicy()
         device.darkWakeInterval = .seconds(900)
-        var board = Board([app("camera"), app("upload")], device: device)
+        var board = Board([camera, app("upload")], device: device)
         if !logical { board.login() }
         board.start()
         if task { _ = board.begin("upload", "upload") }
@@ -170,5 +172,40 @@ import Testing
         #expect(board.tell(.woke) == ["alarm off"])
         #expect(board.core.wakeAlarm == nil)
         #expect(board.core.device.sleepState == .asleep)
+    }
+
+    @Test func wakeBecomesFull_whenTheBoardShutsDown() throws {
+        var board = try asleep()
+        board.slept += .seconds(901)
+        _ = board.sleepSignal(false)
+        var stopped = board
+        // Nobody asks for a sleep any more, and who is ended hears of it.
+        #expect(board.shutdownSignal(true).contains("thaw camera"))
+        #expect(board.core.device.sleepState == .awake)
+        #expect(stopped.tell(.stopRequested).contains("thaw camera"))
+        #expect(stopped.core.device.sleepState == .awake)
+    }
+
+    @Test func alarmIsForNobody_whenTheBoardShutsDown() throws {
+        var board = try asleep(logical: true, camera: app("camera") { $0.after = ["upload"] })
+        _ = board.pass(.milliseconds(899_999))
+        #expect(board.shutdownSignal(true) == ["kill camera"])
+        #expect(board.pass(.milliseconds(1)) == [])
+        #expect(board.tell(.woke) == ["alarm off"])
+        #expect(board.core.device.sleepState == .asleep)
+    }
+
+    @Test func logicalSleepGoesOn_whenTheBoardSleepsInItsDarkWake() throws {
+        var board = try asleep(logical: true)
+        _ = board.pass(.seconds(900))
+        #expect(board.tell(.woke) == ["alarm off", "thaw upload"])
+        board.slept += .seconds(60)
+        #expect(board.tell(.woke) == [])
+        #expect(board.core.device.sleepState == .darkWake)
+    }
+
+    @Test func reloadWithoutDarkWakesTakesTheAlarmBack() throws {
+        var board = try asleep()
+        #expect(board.tell(.configured([app("camera"), app("upload")], DevicePolicy())) == ["alarm off"])
     }
 }

@@ -5,6 +5,7 @@ extension DeviceLifecycle {
     /// gone are ended; new ones with `launch = "boot"` start.
     mutating func configure(_ policies: [AppPolicy], _ device: DevicePolicy) {
         policy = device
+        if device.darkWakeInterval == nil { clearAlarm() }
         var isConfigured = [Bool](repeating: false, count: apps.count)
         for policy in policies {
             if let index = indexOfName[policy.name] {

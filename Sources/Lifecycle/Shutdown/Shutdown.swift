@@ -58,6 +58,8 @@ extension DeviceLifecycle {
     }
 
     private mutating func beginShutdown() {
+        // Nobody sleeps again after this: who is still to run does, and hears of its end.
+        wakeFully()
         let allowance = shutdown.end.map { $0 - now.monotonic }
         emit(.note(.shutdownPreparing(allowance: allowance)))
         denyLaunches("shutting down")

@@ -30,7 +30,7 @@ extension DeviceLifecycle {
 
     /// Whether the board is awake because of our alarm.
     var isAlarmDue: Bool {
-        guard let alarm = sleep.alarm else { return false }
+        guard let alarm = sleep.alarm, !shutdown.isRunning else { return false }
         return alarm <= now.boottime && now.boottime - alarm <= Self.alarmTolerance && canReturn && hasDarkWork
     }
 

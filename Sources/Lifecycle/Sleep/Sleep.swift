@@ -128,7 +128,7 @@ extension DeviceLifecycle {
         case .preparing: break
         case .asleep: if !sleep.isLogical { wake(heardFromLogin: false) }
         // Whatever woke it this time, it was not our alarm.
-        case .darkWake: endSleep(cancelled: false, heardFromLogin: false)
+        case .darkWake: if !sleep.isLogical { wakeFully() }
         }
     }
 

@@ -174,7 +174,9 @@ extension SimulatedBoard {
         schedule(.deliver(.woke), after: .seconds(1))
         plan.isOver = true
         healProcesses()
-        if logicalSleep { request(.sleep(start: false, logical: true)) }
+        let wakesInTheDark = devicePolicy.darkWakeInterval != nil || core.device.sleepState == .darkWake
+        if wakesInTheDark { leaveTheDark() }
+        if logicalSleep || wakesInTheDark { request(.sleep(start: false, logical: true)) }
         if !freezingAvailable, !staysUnfreezable {
             freezingAvailable = true
             hear(.freezing(available: true))

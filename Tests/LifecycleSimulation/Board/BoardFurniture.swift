@@ -24,7 +24,14 @@ extension SimulatedBoard {
             policy.sleepAllowanceMax = random.pick([.seconds(2), .seconds(8), .seconds(30)])
             policy.sleepAllowanceWithoutLogind = random.pick([.milliseconds(800), .seconds(2), .seconds(10)])
         }
+        addDarkWakes(to: &policy)
         return policy
+    }
+
+    private func addDarkWakes(to policy: inout DevicePolicy) {
+        guard darkRandom.chance(perMille: 333) else { return }
+        policy.darkWakeInterval = darkRandom.pick([.seconds(60), .seconds(60), .seconds(90), .seconds(600)])
+        policy.darkWakeAllowance = darkRandom.pick([.seconds(5), .seconds(30), .seconds(30), .seconds(90)])
     }
 
     private func someApp(named name: String) -> AppPolicy {

@@ -24,7 +24,8 @@ extension SimulatedBoard {
         case .takeLock(let kind): askForLock(kind)
         case .releaseLock(let kind): closeLock(kind)
         case .readPreparingForSleep: askPreparing()
-        case .setWakeAlarm, .suspendDevice: break
+        case .setWakeAlarm(let moment): setAlarm(moment)
+        case .suspendDevice: suspend()
         case .reply(let request, let outcome):
             answered(request)
             answered(request, outcome)

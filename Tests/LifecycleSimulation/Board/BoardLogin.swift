@@ -12,7 +12,7 @@ extension SimulatedBoard {
         queue.add(.deliver(event), at: at)
     }
 
-    private func transport() -> Nanoseconds { random.magnitude(.microseconds(30), .milliseconds(3)) }
+    func transport() -> Nanoseconds { random.magnitude(.microseconds(30), .milliseconds(3)) }
 
     private var saidDelayMax: Nanoseconds? {
         plan.strikes(.delayMaxUnknown, &random) ? nil : login.delayMax
@@ -101,6 +101,10 @@ extension SimulatedBoard {
         if login.held[Int(LockKind.keepAwake.rawValue)], !plan.strikes(.forcedSleep, &random) {
             return say("logind does not let the board sleep: a lock blocks it")
         }
+        prepareSleep()
+    }
+
+    func prepareSleep() {
         login.handshake += 1
         login.sleep = .preparing
         say("logind announces a sleep (InhibitDelayMax \(login.delayMax.text))")
@@ -207,15 +211,16 @@ extension SimulatedBoard {
 
     /// The kernel's part of a sleep: nothing on the board runs.
     func sleep() {
-        let time = random.magnitude(.milliseconds(200), .seconds(30_000))
+        let time = timeUntilAlarm(within: random.magnitude(.milliseconds(200), .seconds(30_000)))
         if plan.strikes(.monotonicRunsOn, &random) {
             let time = Swift.min(time, .seconds(900))
             say("s2idle for \(time.text); MONOTONIC runs on")
             stopBoard(for: time)
-            return
+            return rearmAlarm()
         }
         say("the board sleeps for \(time.text)")
         slept += time
+        rearmAlarm()
         if !plan.strikes(.wakeUnseen, &random) { schedule(.deliver(.woke), after: transport()) }
     }
 

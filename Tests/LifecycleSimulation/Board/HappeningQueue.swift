@@ -6,6 +6,8 @@ enum Happening {
     case deliver(Event)
     /// The timer the core asked for; an older generation has been re-armed since.
     case timer(generation: Int)
+    /// The alarm the core asked for rings; an older generation has been set anew since.
+    case alarm(generation: Int)
     /// The event loop runs again after a stall.
     case loopResumes
     case process(InstanceID, ProcessAct)
@@ -16,7 +18,7 @@ enum Happening {
     var isWork: Bool {
         switch self {
         case .process: true
-        case .deliver, .timer, .loopResumes, .login, .disturbance: false
+        case .deliver, .timer, .alarm, .loopResumes, .login, .disturbance: false
         }
     }
 
@@ -26,7 +28,7 @@ enum Happening {
         case .deliver, .loopResumes: true
         case .process(_, let act): !act.isRoutine
         case .login(let act): act != .outage
-        case .timer, .disturbance: false
+        case .timer, .alarm, .disturbance: false
         }
     }
 }

@@ -6,6 +6,8 @@ internal import Lifecycle
 /// before anybody hears of it. The checkers see both.
 final class SimulatedBoard {
     var random: SeededGenerator
+    /// For what has to do with dark wakes: boards without them live as they would if there were none.
+    var darkRandom: SeededGenerator
     var plan: FaultPlan
     let limits: SimulationLimits
     let interposer: (any CoreInterposer)?
@@ -42,6 +44,8 @@ final class SimulatedBoard {
     /// Apps that wait for an answer.
     var askers: [(request: RequestID, instance: InstanceID)] = []
     var logicalSleep = false
+    var alarm: SetAlarm?
+    var alarmGeneration = 0
     var isPoweredOff = false
 
     // The end of a run.
@@ -53,7 +57,8 @@ final class SimulatedBoard {
 
     init(seed: UInt64, limits: SimulationLimits, interposer: (any CoreInterposer)?, only: Set<CheckerName>?) {
         random = SeededGenerator(seed: seed)
-        plan = FaultPlan(&random)
+        darkRandom = SeededGenerator(seed: ~seed)
+        plan = FaultPlan(&random, dark: &darkRandom)
         self.limits = limits
         self.interposer = interposer
         monotonic = random.magnitude(.seconds(1), .seconds(1_000_000))
@@ -100,6 +105,7 @@ final class SimulatedBoard {
             guard generation == timerGeneration else { return }
             armed = nil
             if stalledUntil == nil { step(.woke) } else { timerMissed = true }
+        case .alarm(let generation): ring(generation)
         case .loopResumes: resumeLoop()
         case .process(let instance, let act): happen(act, to: instance)
         case .login(let act): happen(act)

@@ -3,8 +3,9 @@ internal import Lifecycle
 /// Invariant 8: any order of doubled, lost or late edges converges.
 ///
 /// When the faults have stopped and the board was left in peace, nothing is under way any more: the device is awake,
-/// every app runs or is down for good, both delay locks are held where there is a logind, no request waits, and nothing is
-/// due but liveness and what background tasks may still use. On the way there the core never asks for the same past moment again and again.
+/// every app runs or is down for good, both delay locks are held where there is a logind, no request waits, and nothing
+/// is due but liveness and what background tasks may still use. On the way there the core never asks for the same past
+/// moment again and again.
 final class ConvergenceChecker: Checker {
     private var pastWakes = 0
     private var locks = [false, false, false]

@@ -1,7 +1,7 @@
 internal import Lifecycle
 
-/// What an app is told without being waited for: of each kind the latest word, once, as soon as it can hear it (in a sleep,
-/// those that are about to be frozen hear of it afterwards).
+/// What an app is told without being waited for: of each kind the latest word, once, as soon as it can hear it (in a
+/// sleep, those that are about to be frozen hear of it afterwards).
 final class InformationChecker: Checker {
     private var pending: [(instance: InstanceID, level: MemoryLevel)] = []
 

@@ -20,6 +20,7 @@ public enum CheckerName: Int, CaseIterable, Sendable {
     case keepAwake = 16
     case taskGrace = 17
     case informed = 18
+    case darkWake = 19
 }
 
 /// A rule that was broken.
@@ -92,6 +93,7 @@ final class Inspection {
             (.quietInSleep, SleepQuietChecker()), (.restartsBounded, RestartChecker()),
             (.oneInstance, InstanceChecker()), (.taskEnded, TaskChecker()), (.taskBudget, TaskBudgetChecker()),
             (.keepAwake, KeepAwakeChecker()), (.taskGrace, TaskGraceChecker()), (.informed, InformationChecker()),
+            (.darkWake, DarkWakeChecker()),
         ]
         checkers = all.filter { only?.contains($0.0) ?? true }.map(\.1)
     }

@@ -88,6 +88,9 @@ final class KeepAwakeChecker: Checker {
             isAwake = true
             if lock == .refused, scene.step.event != .lockRefused(.keepAwake) { lock = .none }
             if !cancelled { accounts = [] }
+        case .note(.darkWake):
+            if lock == .refused { lock = .none }
+            accounts = []
         case .note(.sleptUnannounced): accounts = []
         case .note(.keepAwakeSpent(let app, let budget)):
             guard let account = account(app) else { return violate("\(scene.name(app)) kept nobody awake", scene) }

@@ -8,8 +8,8 @@ internal import Lifecycle
 /// - before it, the core has asked to be woken in time.
 /// A shutdown's lock is excused once the board was late in its handshake: the apps are given the time to die that they
 /// would have had.
-/// While a sleep certainly goes on no sleep lock is taken, except where logind has only now appeared. There is never
-/// more than one lock of a kind, held or asked for.
+/// While a sleep certainly goes on no sleep lock is taken, except where logind has only now appeared, or in a dark wake.
+/// There is never more than one lock of a kind, held or asked for.
 final class LockChecker: Checker {
     private enum State { case none, asked, held }
 
@@ -68,7 +68,7 @@ final class LockChecker: Checker {
                 violate("a second \(kind) lock is taken", scene)
             }
             state[Int(kind.rawValue)] = .asked
-            guard kind == .sleep, sleep.isBinding else { return }
+            guard kind == .sleep, sleep.isBinding, !sleep.isDark else { return }
             if case .loginAvailable = scene.step.event { return }
             violate("a sleep lock is taken before the resume", scene)
         case .releaseLock(let kind):

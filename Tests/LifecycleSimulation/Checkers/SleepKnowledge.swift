@@ -11,6 +11,8 @@ struct SleepKnowledge {
     private var mayHaveEnded = false
     /// Only edges of a logical sleep have been heard: nothing but an edge ends it.
     private(set) var isLogical = false
+    /// Our alarm has woken the board: the sleep goes on for all but background tasks.
+    private(set) var isDark = false
     private var isSurelyAwake = true
     /// The last `true` edge, or the release: 30 s later a sleep may end for lack of any other sign.
     private var lastSign: Nanoseconds?
@@ -23,6 +25,7 @@ struct SleepKnowledge {
         let isOverdue = lastSign.map { scene.now - $0 >= .seconds(30) } ?? false
         mayHaveEnded = !isLogical && (hasSlept || isOverdue)
         if mayHaveEnded { isCertain = false }
+        hearDark(event, scene)
         switch event {
         case .prepareForSleep(let start, _, _): edge(start, fromLogin: true, scene)
         // Whether it is a new sleep or one that has just ended cannot be told.
@@ -59,7 +62,27 @@ struct SleepKnowledge {
         isCertain = true
     }
 
+    /// A dark wake has begun, or may be made full.
+    private mutating func hearDark(_ event: Event, _ scene: Scene) {
+        if scene.step.effects.contains(where: { if case .note(.darkWake) = $0 { true } else { false } }) {
+            mayHaveEnded = true
+            isDark = true
+            if !isLogical { isCertain = false }
+        }
+        guard isDark else { return }
+        switch event {
+        case .requested(_, .launch), .requested(_, .activate), .requested(_, .adopt), .prepareForShutdown(true, _, _),
+            .loginAvailable(_, _, true), .stopRequested:
+            isCertain = false
+        default: break
+        }
+    }
+
     mutating func see(_ effect: Effect, _ scene: Scene) {
-        if case .note(.sleepReleased) = effect { lastSign = scene.now }
+        switch effect {
+        case .note(.sleepReleased): lastSign = scene.now
+        case .note(.sleepPreparing), .note(.sleepEnded): isDark = false
+        default: break
+        }
     }
 }

@@ -1,6 +1,7 @@
 internal import Lifecycle
 
-/// From the first `true` edge until the board is awake nothing is launched and nothing is thawed.
+/// From the first `true` edge until the board is awake nothing is launched and nothing is thawed, but for those that hold
+/// tasks in a dark wake.
 final class SleepQuietChecker: Checker {
     private var sleep = SleepKnowledge()
 
@@ -13,7 +14,7 @@ final class SleepQuietChecker: Checker {
         case .spawn(let app, _, _, _):
             scene.inspection.violate(.quietInSleep, "\(scene.name(app)) is launched in a sleep")
         case .thaw(let instance):
-            // Edges that nobody could have known to be older.
+            if sleep.isDark, scene.chronicle.record(instance)?.tasks.isEmpty == false { return }
             scene.inspection.violate(.quietInSleep, "\(scene.name(instance)) is thawed in a sleep")
         case .call, .terminate, .kill, .clear, .freeze, .nameCulprits, .takeLock, .releaseLock,
             .readPreparingForSleep, .setWakeAlarm, .suspendDevice, .report, .reply, .inform, .taskChanged, .note,

@@ -23,7 +23,7 @@ final class StillnessChecker: Checker {
         case .note(.sleepReleased):
             released = true
             look(scene)
-        case .note(.sleepEnded): released = false
+        case .note(.sleepEnded), .note(.darkWake): released = false
         case .releaseLock(.sleep): look(scene)
         case .spawn, .call, .terminate, .kill, .clear, .takeLock, .releaseLock, .readPreparingForSleep, .setWakeAlarm,
             .suspendDevice, .report,
