@@ -233,18 +233,21 @@ def test_time_can_be_skipped_in_a_trial(board):
     assert wire.refused("EndBackgroundTask", identifier=task).short == "NotAnApp"
 
 
-def test_skips_side_by_side_all_come_to_their_end(board):
-    board.app("camera", "slow:DidEnterBackground:0.3")
+def test_skips_add_up(board):
+    board.app("camera", "lend", "slow:DidEnterBackground:0.3")
     board.start("--trial")
     board.wait_active("camera")
+    wire = board.borrow("camera")
+    wire.begin()
     with board.wire() as control, board.wire() as first, board.wire() as second:
         control.send("io.curfew.Control.Background", {"app": "camera"})
         board.wait_call("camera", "DidEnterBackground")
         first.send("io.curfew.Trial.Skip", {"seconds": 300})
         second.send("io.curfew.Trial.Skip", {"seconds": 60})
-        assert second.reply()["skipped"] == 60
         assert first.reply()["skipped"] == 300
+        assert second.reply()["skipped"] == 60
         control.reply()
+        assert 239 < wire.remaining() <= 240
 
 
 def test_memory_warnings_in_a_trial(board):

@@ -57,7 +57,9 @@ final class Trial {
         guard let time = ApplicationService.duration(seconds) else {
             return request.fail(.invalidParameter(parameter: "seconds"))
         }
-        skips.append((request, supervisor.now.monotonic + time, seconds))
+        // One after the other: what is asked for meanwhile comes on top.
+        let start = max(supervisor.now.monotonic, skips.last?.until ?? .zero)
+        skips.append((request, start + time, seconds))
         request.onCancelled = { [unowned(unsafe) self, unowned(unsafe) request] in
             skips.removeAll { $0.request === request }
         }
