@@ -247,7 +247,8 @@ def test_skips_add_up(board):
         assert first.reply()["skipped"] == 300
         assert second.reply()["skipped"] == 60
         control.reply()
-        assert 239 < wire.remaining() <= 240
+        # The handler took its time of the first.
+        assert 239 < wire.remaining() < 241
 
 
 def test_memory_warnings_in_a_trial(board):
