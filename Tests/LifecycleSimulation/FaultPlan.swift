@@ -30,12 +30,11 @@ public enum Fault: Int, CaseIterable, Sendable {
         case .edgeDoubled, .edgeLost, .edgeLate, .sleepFails, .lockRefused, .lockLate, .spawnFails, .leftovers: 200
         case .freezeSlow, .killSlow, .clearSlow, .spawnSlow, .wakeUnseen, .abandonedRequests, .reload: 150
         case .freezeNever, .killNever, .delayMaxUnknown, .preparingUnknown, .strangeRequests, .appStops: 80
-        case .alarmLate, .suspendRefused, .suspendIgnored: 150
         case .appReplacesCalls, .shutdown, .loopStall, .boardStall, .clockSet, .loginOutage, .alarmFails: 100
         case .unannouncedSleep, .logicalSleep, .freezingComesAndGoes: 100
         case .timerLate, .stop: 40
         case .freezingUnavailable, .loginAbsent: 1000
-        case .shortDelayMax: 300
+        case .shortDelayMax, .alarmLate, .suspendRefused, .suspendIgnored: 300
         }
     }
 
@@ -72,6 +71,9 @@ struct FaultPlan {
             return isOn ? min(fault.usualRate * intensity / 2, 1000) : 0
         }
     }
+
+    /// It happens on this board, whatever was rolled.
+    mutating func insist(on fault: Fault) { rates[fault.rawValue] = fault.usualRate }
 
     func has(_ fault: Fault) -> Bool { !isOver && rates[fault.rawValue] > 0 }
 

@@ -134,7 +134,7 @@ import Testing
         },
     ]
 
-    @Test(arguments: ofSleep + ofApps + ofTasks)
+    @Test(arguments: ofSleep + ofDarkWakes + ofApps + ofTasks)
     func brokenCoreIsFound(_ mutation: Mutation) throws {
         let found = Self.seeds.lazy
             .map { simulate(seed: $0, interposer: mutation.make(), only: [mutation.checker]) }
@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test func everyCheckerIsTried() {
-        let tried = Set((Self.ofSleep + Self.ofApps + Self.ofTasks).map(\.checker))
+        let tried = Set((Self.ofSleep + Self.ofDarkWakes + Self.ofApps + Self.ofTasks).map(\.checker))
         #expect(tried.count == CheckerName.allCases.count)
     }
 }

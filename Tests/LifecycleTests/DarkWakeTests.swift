@@ -208,4 +208,13 @@ import Testing
         var board = try asleep()
         #expect(board.tell(.configured([app("camera"), app("upload")], DevicePolicy())) == ["alarm off"])
     }
+
+    @Test func alarmIsSetAnew_whenItComesAsTheNextSleepIsAnnounced() throws {
+        var board = try asleep(logical: true)
+        board.login()
+        // A stall: the edge is read before the alarm.
+        board.monotonic += .seconds(910)
+        #expect(board.sleepSignal(true) == ["alarm in 15 min"])
+        #expect(board.core.device.sleepState == .asleep)
+    }
 }

@@ -147,6 +147,8 @@ extension DeviceLifecycle {
             if !logical {
                 sleep.isLogical = false
                 sleep.recheckAt = now.monotonic + Self.cancellationDelay
+                // Not the time for a dark wake: it counts from this sleep.
+                if isAlarmDue { setAlarm() }
             }
             if byLogin {
                 sleep.isAnnouncedByLogin = true

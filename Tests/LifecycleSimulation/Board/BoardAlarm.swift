@@ -39,10 +39,11 @@ extension SimulatedBoard {
         hear(.woke)
     }
 
-    /// How long a sleep is that would last so long without an alarm.
+    /// How long a sleep is that would last so long without an alarm. Whatever else would wake the board often does not.
     func timeUntilAlarm(within time: Nanoseconds) -> Nanoseconds {
         guard let alarm else { return time }
-        return min(time, max(alarm.rings - now.boottime, .milliseconds(1)))
+        let left = max(alarm.rings - now.boottime, .milliseconds(1))
+        return darkRandom.chance(perMille: 500) ? left : min(time, left)
     }
 
     /// The daemon's Suspend call.

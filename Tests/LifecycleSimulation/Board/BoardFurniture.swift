@@ -12,7 +12,20 @@ extension SimulatedBoard {
         let count = 1 + random.below(5)
         configuration = Self.names.prefix(count).map { someApp(named: $0) }
         for name in Self.names { tempers.append((name, Temper(plan, &random), TaskHabits(plan, &random))) }
+        if devicePolicy.darkWakeInterval != nil { giveWork() }
         trace.add(board: "faults: \(plan.description)", at: monotonic)
+    }
+
+    /// A board that wakes by itself has something to wake for.
+    private func giveWork() {
+        plan.insist(on: .announcedSleep)
+        for index in configuration.indices where darkRandom.chance(perMille: 500) {
+            configuration[index].taskBudget = .seconds(600)
+        }
+        for index in tempers.indices where darkRandom.chance(perMille: 800) {
+            tempers[index].habits.forgets = true
+            tempers[index].habits.isIdle = false
+        }
     }
 
     private func somePolicy() -> DevicePolicy {
@@ -30,8 +43,10 @@ extension SimulatedBoard {
 
     private func addDarkWakes(to policy: inout DevicePolicy) {
         guard darkRandom.chance(perMille: 333) else { return }
-        policy.darkWakeInterval = darkRandom.pick([.seconds(60), .seconds(60), .seconds(90), .seconds(600)])
-        policy.darkWakeAllowance = darkRandom.pick([.seconds(5), .seconds(30), .seconds(30), .seconds(90)])
+        policy.darkWakeInterval = darkRandom.pick([
+            .seconds(5), .seconds(20), .seconds(60), .seconds(60), .seconds(600),
+        ])
+        policy.darkWakeAllowance = darkRandom.pick([.seconds(5), .seconds(5), .seconds(30)])
     }
 
     private func someApp(named name: String) -> AppPolicy {

@@ -234,13 +234,19 @@ final class DarkWakeChecker: Checker {
     }
 
     private func judgeRelease(_ scene: Scene) {
-        guard alarm == nil, policy.darkWakeInterval != nil, scene.chronicle.isFreezingAvailable, isLoginThere || isLogical,
+        guard alarm == nil, policy.darkWakeInterval != nil, scene.chronicle.isFreezingAvailable,
+            isLoginThere || isLogical,
             hasSureWork(scene)
         else { return }
         violate("work is held, and no alarm is set for it", scene)
     }
 
     private func judgeBeginning(_ scene: Scene) {
+        switch scene.step.event {
+        case .prepareForSleep(true, _, _), .requested(_, .sleep(start: true, logical: false)):
+            violate("it begins as a sleep is announced", scene)
+        default: break
+        }
         if isLoginThere, !hasSleepLock, scene.step.event != .lockRefused(.sleep) {
             violate("the lock for the next sleep is not asked for", scene)
         }
@@ -268,7 +274,9 @@ final class DarkWakeChecker: Checker {
         let patience = isLogical || isLoginDone ? Nanoseconds.zero : wake.begun + .seconds(30)
         if scene.now >= max(wake.end, patience) { violate("it lasts longer than its allowance", scene) }
         if due > max(wake.end, patience) { violate("nothing is due at the end of its allowance", scene) }
-        if scene.now >= patience, !scene.chronicle.records.contains(where: mayWork) { violate("it goes on, and the work is done", scene) }
+        if scene.now >= patience, !scene.chronicle.records.contains(where: mayWork) {
+            violate("it goes on, and the work is done", scene)
+        }
     }
 
     /// What an event is for which the wake must not stay dark; nil: it is none.

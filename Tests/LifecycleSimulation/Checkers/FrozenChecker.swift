@@ -36,8 +36,9 @@ final class FrozenChecker: Checker {
             guard let record = scene.chronicle.record(instance), record.isFreezeAsked else { return }
             violate("\(scene.name(instance)) overran while it was frozen", scene)
         case .report(let end):
+            // A command that was asked to end may do so as it is being frozen.
             guard [.watchdog, .backgroundTask].contains(end.reason.namespace),
-                let record = scene.chronicle.record(end.instance)
+                let record = scene.chronicle.record(end.instance), record.isKillAsked
             else { return }
             if record.isFreezeAsked { violate("\(scene.name(end.instance)) was judged while it was frozen", scene) }
         case .spawn, .terminate, .kill, .clear, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep,

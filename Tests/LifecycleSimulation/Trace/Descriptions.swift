@@ -170,8 +170,9 @@ extension AppPolicy {
 
 extension DevicePolicy {
     fileprivate var text: String {
-        "front \(front), margin \(sleepMargin.text), at most \(sleepAllowanceMax.text), "
-            + "without logind \(sleepAllowanceWithoutLogind.text), task grace \(taskGrace.text)"
+        let dark = darkWakeInterval.map { ", dark wake after \($0.text) for \(darkWakeAllowance.text)" } ?? ""
+        return "front \(front), margin \(sleepMargin.text), at most \(sleepAllowanceMax.text), "
+            + "without logind \(sleepAllowanceWithoutLogind.text), task grace \(taskGrace.text)\(dark)"
     }
 }
 
