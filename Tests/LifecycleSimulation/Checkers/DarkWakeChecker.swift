@@ -8,7 +8,7 @@ internal import Lifecycle
 /// - Those that work run by the end of that step; nobody else is thawed, nothing is launched, and no handler is called
 ///   but the expiration of tasks (and what is called of who is ended).
 /// - The next sleep is asked for once: when the work is done or the allowance is over, and not sooner; but while logind
-///   has not said that the last one is over, 30 s may pass. The core has asked to be woken for that. 30 s later the wake
+///   has not said that the last one is over, 30 s may pass. The core has asked to be woken then. 30 s later the wake
 ///   is full, if that sleep has not begun.
 /// - It is full at once when an operator wants an app in front or launched, when the sleep is refused, when the board
 ///   shuts down or the daemon leaves; and then who was in front before the sleep is thawed.

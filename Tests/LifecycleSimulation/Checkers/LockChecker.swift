@@ -8,7 +8,7 @@ internal import Lifecycle
 /// - before it, the core has asked to be woken in time.
 /// A shutdown's lock is excused once the board was late in its handshake: the apps are given the time to die that they
 /// would have had.
-/// While a sleep certainly goes on no sleep lock is taken, except where logind has only now appeared, or in a dark wake.
+/// While a sleep certainly goes on no sleep lock is taken, but where logind has only now appeared, or in a dark wake.
 /// There is never more than one lock of a kind, held or asked for.
 final class LockChecker: Checker {
     private enum State { case none, asked, held }

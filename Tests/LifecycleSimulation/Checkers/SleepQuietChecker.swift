@@ -1,6 +1,6 @@
 internal import Lifecycle
 
-/// From the first `true` edge until the board is awake nothing is launched and nothing is thawed, but for those that hold
+/// From the first `true` edge until the board is awake nothing is launched and nobody is thawed, but those that hold
 /// tasks in a dark wake.
 final class SleepQuietChecker: Checker {
     private var sleep = SleepKnowledge()
