@@ -217,4 +217,24 @@ import Testing
         #expect(board.sleepSignal(true) == ["alarm in 15 min"])
         #expect(board.core.device.sleepState == .asleep)
     }
+
+    @Test func boardIsKeptAwakeAfterwards_whenThatWasRefusedInTheDark() throws {
+        var board = try asleep(logical: true, camera: app("camera") { $0.keepsAwake = true })
+        _ = board.ask(9, .sleep(start: false, logical: true))
+        _ = board.returned("camera")
+        _ = board.returned("camera")
+        board.login()
+        #expect(board.begin("camera").contains("take keepAwake"))
+        // logind answers when the board has been to sleep and is awake for work.
+        _ = board.ask(7, .sleep(start: true, logical: true))
+        _ = board.returned("camera")
+        _ = board.returned("camera")
+        _ = board.pass(.seconds(2))
+        _ = board.frozen("camera")
+        _ = board.frozen("upload")
+        _ = board.pass(.seconds(900))
+        #expect(board.tell(.woke) == ["alarm off", "thaw camera", "thaw upload"])
+        #expect(board.tell(.lockRefused(.keepAwake)) == [])
+        #expect(board.ask(9, .sleep(start: false, logical: true)).contains("take keepAwake"))
+    }
 }

@@ -54,7 +54,12 @@ extension DeviceLifecycle {
         let hasSlept = sleep.state == .asleep && !cancelled || sleep.state == .darkWake
         emit(.note(.sleepEnded(sleep: sleep.id, cancelled: !hasSlept)))
         answerSleepers()
-        if sleep.state != .darkWake { leaveSleep(hasSlept: hasSlept, heardFromLogin: heardFromLogin) }
+        if sleep.state == .darkWake {
+            // What was refused then can be had now.
+            login.isKeepAwakeRefused = false
+        } else {
+            leaveSleep(hasSlept: hasSlept, heardFromLogin: heardFromLogin)
+        }
         sleep.state = .awake
         clearAlarm()
         for index in apps.indices.sorted(by: { (apps[$0].level, $0) < (apps[$1].level, $1) }) {

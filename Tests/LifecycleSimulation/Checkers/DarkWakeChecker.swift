@@ -28,6 +28,8 @@ final class DarkWakeChecker: Checker {
     private var stage = Stage.awake
     private var wake = Wake(begun: .zero, end: .zero)
     private var policy = DevicePolicy()
+    /// Before the event at hand.
+    private var formerPolicy = DevicePolicy()
     private var alarm: Nanoseconds?
     private var isLoginThere = false
     private var hasSleepLock = false
@@ -50,6 +52,7 @@ final class DarkWakeChecker: Checker {
         hasEnded = false
         wasReleased = false
         // The clocks come first: what the event ends was held until now.
+        formerPolicy = policy
         hadWork = scene.chronicle.records.contains { mayWork($0) }
         switch event {
         case .configured(_, let device):
@@ -189,9 +192,10 @@ final class DarkWakeChecker: Checker {
         } else {
             violate("it begins without an alarm", scene)
         }
-        if scene.chronicle.isStopping || scene.chronicle.isShuttingDown { violate("it begins in a shutdown", scene) }
         if !hadWork { violate("it begins and nobody has work", scene) }
-        if allowance != policy.darkWakeAllowance { violate("it has \(allowance.text)", scene) }
+        if allowance != formerPolicy.darkWakeAllowance, allowance != policy.darkWakeAllowance {
+            violate("it has \(allowance.text)", scene)
+        }
         if !scene.step.effects.contains(.setWakeAlarm(nil)) { violate("its alarm is not cleared", scene) }
         alarm = nil
         hasBegun = true
@@ -242,6 +246,7 @@ final class DarkWakeChecker: Checker {
     }
 
     private func judgeBeginning(_ scene: Scene) {
+        if scene.chronicle.isStopping || scene.chronicle.isShuttingDown { violate("it begins in a shutdown", scene) }
         switch scene.step.event {
         case .prepareForSleep(true, _, _), .requested(_, .sleep(start: true, logical: false)):
             violate("it begins as a sleep is announced", scene)
