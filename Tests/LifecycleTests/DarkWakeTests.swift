@@ -67,6 +67,15 @@ import Testing
         #expect(board.core.device.sleepState == .darkWake)
     }
 
+    /// A real-time clock counts whole seconds.
+    @Test(arguments: [(500, true), (1900, true), (3000, false)])
+    func alarmMayWakeTheBoardALittleEarly(_ early: Int64, _ isDark: Bool) throws {
+        var board = try asleep()
+        board.slept += .seconds(900) - .milliseconds(early)
+        _ = board.tell(.woke)
+        #expect(board.core.device.sleepState == (isDark ? .darkWake : .awake))
+    }
+
     @Test func wakeIsFull_whenTheAlarmWasNotWhatWokeTheBoard() throws {
         var board = try asleep()
         board.slept += .seconds(800)

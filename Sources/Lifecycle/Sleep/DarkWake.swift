@@ -3,6 +3,8 @@
 extension DeviceLifecycle {
     /// An alarm that is older than this has not woken the board.
     static let alarmTolerance = Nanoseconds.seconds(30)
+    /// A real-time clock counts whole seconds: it may wake the board so much before the alarm's moment.
+    static let alarmLead = Nanoseconds.seconds(2)
     /// How long the next sleep may take to be announced once it has been asked for.
     static let returnDelay = Nanoseconds.seconds(30)
 
@@ -28,15 +30,17 @@ extension DeviceLifecycle {
         emit(.setWakeAlarm(nil))
     }
 
-    /// Whether the board is awake because of our alarm.
-    var isAlarmDue: Bool {
+    /// Whether the board is awake because of our alarm. lead: how long before its moment that may be.
+    func isAlarmDue(lead: Nanoseconds = .zero) -> Bool {
         guard let alarm = sleep.alarm, !shutdown.isRunning else { return false }
-        return alarm <= now.boottime && now.boottime - alarm <= Self.alarmTolerance && canReturn && hasDarkWork
+        return alarm <= now.boottime + lead && now.boottime - alarm <= Self.alarmTolerance && canReturn && hasDarkWork
     }
 
     /// The board is awake again: for everybody, or in the dark.
     mutating func wake(heardFromLogin: Bool) {
-        guard isAlarmDue else { return endSleep(cancelled: false, heardFromLogin: heardFromLogin) }
+        guard isAlarmDue(lead: Self.alarmLead) else {
+            return endSleep(cancelled: false, heardFromLogin: heardFromLogin)
+        }
         clearAlarm()
         leaveSleep(hasSlept: true, heardFromLogin: heardFromLogin)
         sleep.state = .darkWake

@@ -148,7 +148,7 @@ extension DeviceLifecycle {
                 sleep.isLogical = false
                 sleep.recheckAt = now.monotonic + Self.cancellationDelay
                 // Not the time for a dark wake: it counts from this sleep.
-                if isAlarmDue { setAlarm() }
+                if isAlarmDue(lead: Self.alarmLead) { setAlarm() }
             }
             if byLogin {
                 sleep.isAnnouncedByLogin = true
@@ -257,7 +257,7 @@ extension DeviceLifecycle {
                 touchAll()
             }
         case .asleep:
-            if isAlarmDue { return wake(heardFromLogin: false) }
+            if isAlarmDue() { return wake(heardFromLogin: false) }
             // It came, and the work it was set for is gone.
             if let alarm = sleep.alarm, alarm <= now.boottime { clearAlarm() }
             if let recheck = sleep.recheckAt, recheck <= now.monotonic {

@@ -42,7 +42,9 @@ extension SimulatedBoard {
     /// How long a sleep is that would last so long without an alarm. Whatever else would wake the board often does not.
     func timeUntilAlarm(within time: Nanoseconds) -> Nanoseconds {
         guard let alarm else { return time }
-        let left = max(alarm.rings - now.boottime, .milliseconds(1))
+        // A real-time clock counts whole seconds.
+        let early = darkRandom.chance(perMille: 500) ? darkRandom.span(.zero, .seconds(1)) : .zero
+        let left = max(alarm.rings - now.boottime - early, .milliseconds(1))
         return darkRandom.chance(perMille: 500) ? left : min(time, left)
     }
 

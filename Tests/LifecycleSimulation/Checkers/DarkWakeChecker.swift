@@ -3,7 +3,7 @@ internal import Lifecycle
 /// A wake by our own alarm is for held background tasks alone, is short, and leaves no trace.
 ///
 /// - The alarm is set as a sleep is released for which work waits, `dark-wake` from then; it is gone with the sleep.
-/// - A dark wake begins from a sleep, by an alarm that was set, at its moment or up to 30 s later, while work is held.
+/// - A dark wake begins from a sleep, by an alarm that was set, 2 s before its moment to 30 s after, with work held.
 ///   The lock for the next sleep is asked for.
 /// - Those that work run by the end of that step; nobody else is thawed, nothing is launched, and no handler is called
 ///   but the expiration of tasks (and what is called of who is ended).
@@ -187,7 +187,7 @@ final class DarkWakeChecker: Checker {
         if stage != .asleep { violate("it begins and the board is not asleep", scene) }
         if let alarm {
             let late = scene.step.at.boottime - alarm
-            if late < .zero { violate("it begins before the alarm", scene) }
+            if late < .zero - .seconds(2) { violate("it begins before the alarm", scene) }
             if late > .seconds(30) { violate("it begins \(late.text) after the alarm", scene) }
         } else {
             violate("it begins without an alarm", scene)
