@@ -281,18 +281,29 @@ def test_a_client_that_closes_its_side_is_answered(busy):
         assert wire.is_closed()
 
 
+def holders(folder, target):
+    """How many descriptors in /proc/PID/fd are of that pipe."""
+    found = 0
+    for name in os.listdir(folder):
+        try:
+            found += os.readlink(f"{folder}/{name}") == target
+        except FileNotFoundError:
+            pass  # closed meanwhile
+    return found
+
+
 def test_descriptors_sent_along_are_not_kept(busy):
     folder = f"/proc/{busy.daemon.pid}/fd"
-    before = len(os.listdir(folder))
     with busy.wire() as wire:
         reader, writer = os.pipe()
+        pipe = os.readlink(f"/proc/self/fd/{reader}")
+        assert holders("/proc/self/fd", pipe) == 2
         for _ in range(10):
             socket.send_fds(wire.socket, [CALL], [reader, writer])
             assert "device" in wire.reply()
+        wait_until(lambda: holders(folder, pipe) == 0, lambda: f"{holders(folder, pipe)} descriptors are kept")
         os.close(reader)
         os.close(writer)
-        # One for this connection; others come and go.
-        wait_until(lambda: len(os.listdir(folder)) <= before + 1, lambda: f"{os.listdir(folder)}, {before} before")
 
 
 def test_errors_leave_the_connection_usable(busy):
