@@ -4,6 +4,8 @@
 public struct Configuration: Equatable, Sendable {
     /// Defaults where curfew.toml is missing or bad.
     public var device: DeviceConfiguration
+    /// Of curfew.toml's text: it changed where this did. 0: there is none.
+    public internal(set) var deviceMark: UInt64 = 0
     /// Sorted by name.
     public var apps: [AppEntry]
     /// What is wrong with curfew.toml and with the directories. What is wrong with an app is in its entry.

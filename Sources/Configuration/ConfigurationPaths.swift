@@ -15,6 +15,11 @@ public struct ConfigurationPaths: Equatable, Sendable {
     /// The administrator's directory: a file here replaces the vendor's of the same name.
     public var administrator: String { root + "/etc/curfew" }
 
+    /// Where hardware profiles are; one in a later directory replaces one of the same name.
+    public var profiles: [String] {
+        [root + "/usr/share/curfew/hardware-profiles", administrator + "/hardware-profiles"]
+    }
+
     static let deviceFile = "curfew.toml"
     static let appsDirectory = "apps"
 }

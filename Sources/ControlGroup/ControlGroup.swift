@@ -37,7 +37,7 @@ public final class ControlGroup {
 
     /// A watch on cgroup.events, for an event loop.
     public func openEvents() throws(SystemError) -> ControlGroupEvents {
-        ControlGroupEvents(try FileDescriptor.open(path + "/cgroup.events", O_RDONLY), path)
+        ControlGroupEvents(try WatchedFile(path + "/cgroup.events"))
     }
 
     /// SIGKILL to every process here and below, frozen or not (cgroup.kill, Linux 5.14; before that one by one). They
@@ -96,7 +96,10 @@ public final class ControlGroup {
 
     /// The names of the groups right below a directory, sorted.
     static func children(of path: String) throws(SystemError) -> [String] {
-        try Files.list(path).filter { Files.exists(path + "/" + $0 + "/cgroup.procs") }
+        // Its files are many; how many directories there are is said by its links, where a file system counts them.
+        var status = stat()
+        if linux_stat(path, &status) == 0, status.st_nlink == 2 { return [] }
+        return try Files.list(path).filter { Files.exists(path + "/" + $0 + "/cgroup.procs") }
     }
 
     static func processes(in directory: String) -> [Int32] {

@@ -28,6 +28,8 @@ extension ControlGroupRoot {
         }
         let lock = try prepare(base)
         if base == ownDirectory, base != mount.point { try moveToSupervisor(of: base) }
+        // systemd-oomd looks for groups without any below them; where that is ours, it is to look elsewhere.
+        _ = "1".withCString { setxattr(base + "/supervisor", "user.oomd_omit", $0, 1, 0) }
         try checkEntry(from: ownDirectory ?? mount.point, to: base, mount: mount)
         let apps = base + "/apps"
         let controllers = enableControllers(

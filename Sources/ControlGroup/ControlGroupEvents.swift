@@ -24,27 +24,16 @@ public struct ControlGroupState: Equatable, Sendable {
 /// through this very descriptor ends that. One descriptor per group, no inotify. "frozen" comes at once; changes that
 /// follow another within 10 ms come up to 18 ms late, so a process's end is better heard from its pidfd.
 public final class ControlGroupEvents {
-    private let file: FileDescriptor
-    private let path: String
+    private let file: WatchedFile
 
     /// To be watched for EPOLLPRI; owned by this object.
-    public var descriptor: Int32 { file.rawValue }
+    public var descriptor: Int32 { file.descriptor }
 
-    init(_ file: consuming FileDescriptor, _ path: String) {
-        self.file = file
-        self.path = path
-    }
+    init(_ file: WatchedFile) { self.file = file }
 
     /// The state now; arms the watch for the next change. nil once the group has been removed.
     public func read() throws(SystemError) -> ControlGroupState? {
-        var bytes = [UInt8](repeating: 0, count: 256)
-        while true {
-            let count = bytes.withUnsafeMutableBytes { pread(file.rawValue, $0.baseAddress, $0.count, 0) }
-            if count >= 0 { return ControlGroupState(parsing: Array(bytes[0..<count])) }
-            let errno = Errno.current
-            if errno == .noDevice { return nil }
-            if errno != .interrupted { throw SystemError("read", path + "/cgroup.events", errno: errno) }
-        }
+        try file.read().map { ControlGroupState(parsing: $0) }
     }
 
     /// Blocks until `condition` holds, the group is gone, or the clock has reached `deadline` (CLOCK_MONOTONIC, ns):
@@ -58,9 +47,4 @@ public final class ControlGroupEvents {
             _ = poll(&entry, 1, Int32(min((left + 999_999) / 1_000_000, 60_000)))
         }
     }
-}
-
-extension Errno {
-    /// ENODEV: the file's cgroup is gone.
-    fileprivate static let noDevice = Errno(rawValue: ENODEV)
 }

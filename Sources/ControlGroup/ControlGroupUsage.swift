@@ -44,21 +44,12 @@ extension ControlGroup {
     /// memory.current: what the group's processes have of the memory, caches included. nil without the controller.
     public var memoryBytes: Int64? {
         guard controllers.contains(.memory), let text = try? Files.read(path + "/memory.current") else { return nil }
-        return Self.number(text[...])
+        return NumberedLines.number(text[...])
     }
 
     /// usage_usec of cpu.stat, which every group has: what its processes have used, also those that have ended.
     public var cpuNanoseconds: Int64? {
         guard let text = try? Files.read(path + "/cpu.stat") else { return nil }
-        for line in text.split(separator: UInt8(ascii: "\n")) where line.starts(with: "usage_usec ".utf8) {
-            return Self.number(line.dropFirst("usage_usec ".utf8.count)).map { $0 * 1000 }
-        }
-        return nil
-    }
-
-    private static func number(_ text: ArraySlice<UInt8>) -> Int64? {
-        var digits = text
-        if digits.last == UInt8(ascii: "\n") { digits = digits.dropLast() }
-        return Int64(String(decoding: digits, as: UTF8.self))
+        return NumberedLines.number("usage_usec ", in: text).map { $0 &* 1000 }
     }
 }

@@ -45,10 +45,12 @@ public protocol ApplicationDelegate: Sendable {
     /// Memory is short: give up what can be made again. The device does not wait for this one.
     func didReceiveMemoryWarning(_ app: Application, level: MemoryLevel) async throws
 
-    /// The power supply changed. The device does not wait for this one.
+    /// The power supply, the battery (in steps of 5 %) or low power mode changed: save energy without external power,
+    /// and more of it in low power mode. The device does not wait for this one.
     func powerStateDidChange(_ app: Application, _ state: PowerState) async throws
 
-    /// The board became hotter or cooler. The device does not wait for this one.
+    /// The board became hotter or cooler: from serious on do less, as critical may end the app. The device does not
+    /// wait for this one.
     func thermalStateDidChange(_ app: Application, _ state: ThermalState) async throws
 }
 

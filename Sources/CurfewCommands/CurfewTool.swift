@@ -93,8 +93,9 @@ struct CurfewCommand: ParsableCommand {
                     LaunchCommand.self, ActivateCommand.self, BackgroundCommand.self, TerminateCommand.self,
                 ]),
             CommandGroup(name: "Background tasks", subcommands: [RunCommand.self]),
-            CommandGroup(name: "Device", subcommands: [SleepCommand.self, WakeCommand.self]),
-            CommandGroup(name: "Configuration", subcommands: [CheckCommand.self, ReloadCommand.self]),
+            CommandGroup(name: "Device", subcommands: [SleepCommand.self, WakeCommand.self, LowPowerCommand.self]),
+            CommandGroup(
+                name: "Configuration", subcommands: [CheckCommand.self, ReloadCommand.self, ProfileCommand.self]),
             CommandGroup(name: "Try", subcommands: [DemoCommand.self, TryCommand.self, DemoAppCommand.self]),
         ])
 

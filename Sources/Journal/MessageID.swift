@@ -24,6 +24,12 @@ public enum MessageID: CaseIterable, Sendable {
     case taskExpiring
     case keepAwakeSpent
     case darkWake
+    /// Power, heat, memory, people: what the board's conditions ask of apps.
+    case conditionChanged
+    case boardAtRisk
+    case hardwareWatchdog
+    /// How the boot before this one ended.
+    case bootCause
 
     /// 128 bits as 32 hexadecimal digits.
     public var id: String {
@@ -51,6 +57,10 @@ public enum MessageID: CaseIterable, Sendable {
         case .messagesDropped: "cb677382ddd64d91bca11451e0eb95f3"
         case .taskExpiring: "e6b32ee87c8e4da181a47fe67120203f"
         case .darkWake: "ed8a67dddc3544dab91f3239eb3e1791"
+        case .conditionChanged: "8c0a4b0458764cc3a264125861edf432"
+        case .hardwareWatchdog: "4fff1ab399c54282a670bf58cc80ba86"
+        case .bootCause: "fb7ce0b1f7db4f32be39fee659aada85"
+        case .boardAtRisk: "88c9ce732ad147f6b57ec9cab01b1eac"
         case .keepAwakeSpent: "b977007893ef420ab766c2019002d853"
         }
     }

@@ -16,6 +16,9 @@ public struct DeviceLifecycle: Equatable, Sendable {
     var shutdown = Shutdown()
     var login = Login()
     var requests: [PendingRequest] = []
+    var conditions = Conditions()
+    var memory = Memory()
+    var watchdog = HardwareWatchdog()
 
     var lastInstance: Int64 = 0
     var lastCall: Int64 = 0
@@ -46,6 +49,7 @@ public struct DeviceLifecycle: Equatable, Sendable {
         advanceClocks(to: instant)
         apply(event)
         judge()
+        settleBoard()
         settle()
         answerRequests()
         announceChanges()
@@ -75,13 +79,18 @@ public struct DeviceLifecycle: Equatable, Sendable {
     public var device: DeviceView {
         DeviceView(
             sleepState: sleep.state, sleep: sleep.id, isShuttingDown: shutdown.isRunning,
-            inhibitDelayMax: login.isAvailable ? login.delayMax : nil)
+            inhibitDelayMax: login.isAvailable ? login.delayMax : nil, externalPower: conditions.isExternal,
+            batteryLevel: conditions.batteryLevel, isLowPower: conditions.isLowPower,
+            thermalState: conditions.thermalState, memoryPressure: memory.pressure,
+            isUnderVoltage: conditions.voltage.value == 1, phaseLimit: conditionLimit, limit: frontDenial)
     }
 
     // MARK: Within one event
 
+    @inline(never)
     mutating func emit(_ effect: Effect) { effects.append(effect) }
 
+    @inline(never)
     mutating func touch(_ index: Int) {
         guard !apps[index].isTouched else { return }
         apps[index].isTouched = true
@@ -129,10 +138,33 @@ public struct DeviceLifecycle: Equatable, Sendable {
             hearPrepareForShutdown(start, delayMax: delayMax, signalled: signalled)
         case .preparingForSleep(let value): hearPreparingForSleep(value)
         case .suspendRefused: suspendWasRefused()
+        case .powerOffRefused: break
+        case .session(let reading): hearSession(reading)
+        case .lid(let closed): hearLid(closed: closed)
+        case .powerKeyPressed: hearPowerKey()
+        case .power(let reading): hearPower(reading)
+        case .underVoltage(let present): conditions.isUnderVoltage = present
+        case .temperatures(let readings): hearTemperatures(readings)
+        case .network(let up): hearNetwork(up: up)
+        case .polling(let interval): hearPolling(interval)
+        case .memoryPressure(let level): hearMemoryPressure(level)
+        case .memoryRead(let available, let total, let uses):
+            didReadMemory(available: available, total: total, uses: uses)
+        case .memoryLimitReached(let instance): reachedMemoryLimit(instance)
+        case .killedForMemory(let instance, let killer): wasKilledForMemory(instance, killer)
+        case .hardwareWatchdog(let timeout): hearHardwareWatchdog(timeout: timeout)
         case .requested(let id, let request): hear(request, as: id)
         case .requestAbandoned(let id): abandon(id)
         case .stopRequested: stopDaemonWhenEnded()
         }
+    }
+
+    /// What the board's own state asks, before its apps are taken towards it.
+    private mutating func settleBoard() {
+        settleConditions()
+        settleMemory()
+        settleReturns()
+        settleHardwareWatchdog()
     }
 
     /// Takes every touched app towards its goal, and the sleep and the shutdown with them.

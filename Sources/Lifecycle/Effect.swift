@@ -25,6 +25,19 @@ public enum Effect: Equatable, Sendable {
     case setWakeAlarm(Nanoseconds?)
     /// Ask logind for a sleep. Answered by `prepareForSleep` or `suspendRefused`.
     case suspendDevice
+    /// Ask logind to switch the board off. Answered by `prepareForShutdown` or `powerOffRefused`.
+    case powerOff
+    /// Look at what nothing announces. Answered by `temperatures`, `power`, `underVoltage`.
+    case pollBoard
+    /// Find out how much memory is available and, with `uses`, what each app has. Answered by `memoryRead`.
+    case readMemory(uses: Bool)
+    /// Listen again to an app's own memory limit.
+    case watchMemoryLimit(InstanceID)
+    case feedHardwareWatchdog
+    /// The kernel is about to sleep: make the board's watchdog fit for it. Answered by `hardwareWatchdog`.
+    case restHardwareWatchdog
+    /// The kernel is awake: arm it again. Answered by `hardwareWatchdog`.
+    case wakeHardwareWatchdog
     /// Record an end, durably. Comes before anything that follows from it.
     case report(Termination)
     case reply(RequestID, RequestOutcome)
@@ -72,6 +85,9 @@ public enum HandlerCall: Equatable, Sendable {
 /// What an app is told without being waited for.
 public enum Information: Equatable, Sendable {
     case didReceiveMemoryWarning(MemoryLevel)
+    /// batteryLevel: percent; nil: unknown, or no battery.
+    case powerStateDidChange(externalPower: Bool, batteryLevel: Int?, lowPowerMode: Bool)
+    case thermalStateDidChange(ThermalState)
 }
 
 /// What is worth a line in the journal and has no other effect.
@@ -97,6 +113,19 @@ public enum Notice: Equatable, Sendable {
     case stalled(Nanoseconds)
     /// An app's background tasks do not keep the board awake any more: their budget for that is spent.
     case keepAwakeSpent(AppID, budget: Nanoseconds)
+    /// A condition of the board keeps apps from the front, or does not any more.
+    case phaseLimited(ScenePhase, by: Condition?)
+    case externalPower(Bool, level: Int?)
+    case lowPowerMode(Bool, level: Int?)
+    case underVoltage(Bool)
+    case thermalState(ThermalState)
+    case memoryPressure(MemoryPressure)
+    /// Memory is critically short, and nobody is left to be ended.
+    case memoryExhausted
+    /// The board is about to be switched off.
+    case criticalBattery(level: Int?)
+    /// It is not fed any more: the board resets after this time.
+    case essentialAppLost(AppID, reset: Nanoseconds)
 }
 
 /// When the core must be woken, and why.
@@ -113,6 +142,7 @@ public struct Deadline: Equatable, Sendable {
         case keepAwakeBudget(AppID)
         case exit(AppID)
         case liveness(AppID)
+        case memoryLimit(AppID)
         case restart(AppID)
         case freeze(AppID)
         case clearing(AppID)
@@ -125,5 +155,11 @@ public struct Deadline: Equatable, Sendable {
         case sleepCancellation
         case darkWake
         case shutdown
+        case condition
+        case criticalBattery
+        case thermalRelief
+        case poll
+        case memory
+        case hardwareWatchdog
     }
 }

@@ -41,6 +41,33 @@ public enum Event: Equatable, Sendable {
     case preparingForSleep(Bool?)
     /// The answer to `suspendDevice`, where it is no sleep.
     case suspendRefused
+    /// The answer to `powerOff`, where the board stays on. It is asked again later.
+    case powerOffRefused
+    case session(SessionReading)
+
+    // What the board says of itself.
+    case lid(closed: Bool)
+    /// Its power, sleep or wake-up key went down.
+    case powerKeyPressed
+    case power(PowerReading)
+    /// The supply is too weak for the board.
+    case underVoltage(Bool)
+    /// All places whose temperature is known.
+    case temperatures([ThermalReading])
+    /// Whether any network is connected.
+    case network(up: Bool)
+    /// Something that has to be known is announced by nobody: `pollBoard` asks for a look at it so often; nil: no need.
+    case polling(interval: Nanoseconds?)
+    /// The kernel's pressure stall information: apps have waited for memory.
+    case memoryPressure(MemoryLevel)
+    /// The answer to `readMemory`, in bytes. available: without making anybody wait.
+    case memoryRead(available: Int64, total: Int64, [MemoryUse])
+    /// An app was slowed down at its own `memory-high`.
+    case memoryLimitReached(InstanceID)
+    /// Comes before `exited` where somebody else has ended the main process for want of memory.
+    case killedForMemory(InstanceID, by: MemoryKiller = .kernel)
+    /// The board's watchdog was armed with a timeout (which feeds it); nil: there is none, or it is gone.
+    case hardwareWatchdog(timeout: Nanoseconds?)
 
     /// A call of the Control interface; answered by one `reply`.
     case requested(RequestID, Request)
@@ -75,6 +102,8 @@ public enum Request: Equatable, Sendable {
     case adopt(app: String, TaskWish)
     /// didReceiveMemoryWarning, to one app.
     case warnOfMemory(AppID, MemoryLevel)
+    /// The user's own word on low power mode; nil: automatic.
+    case setLowPower(Bool?)
 }
 
 /// How a request ended.

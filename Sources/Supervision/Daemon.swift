@@ -70,6 +70,7 @@ public enum Daemon {
             loop: loop, paths: paths, log: log, groups: openGroups(options, paths, log), configuration: configuration)
         supervisor.appLimits = descriptorLimit
         let signals = try watchSignals(supervisor, notifier)
+        supervisor.followsBoard = !options.ignoresBoard
         if options.isTrial { supervisor.trial = Trial(supervisor) }
         try supervisor.openInterfaces()
         log.daemon(.info, "curfewd \(version) started, \(configuration.apps.count) apps", .daemonStarted)
@@ -156,6 +157,8 @@ struct DaemonOptions: Equatable {
     var checksOnly = false
     /// For `curfew try`: time can be skipped.
     var isTrial = false
+    /// For trials: power, heat, memory, lid and keys are not heard, and the watchdog is left alone.
+    var ignoresBoard = false
 
     enum Outcome: Equatable {
         case run(DaemonOptions)
@@ -164,10 +167,11 @@ struct DaemonOptions: Equatable {
     }
 
     static let usage = """
-        Usage: curfewd [--root DIR] [--cgroup PATH] [--trial] [--check] [--version]
+        Usage: curfewd [--root DIR] [--cgroup PATH] [--no-board] [--trial] [--check] [--version]
 
           --root DIR     put DIR before every path of configuration, runtime and state
           --cgroup PATH  the control group to keep apps in (default: its own)
+          --no-board     leave the board itself alone: its power, heat, memory, lid, keys and watchdog
           --trial        serve io.curfew.Trial too, for curfew try: time can be skipped
           --check        validate all configuration files, print what is wrong, exit 0 or 1
           --version      print the version
@@ -190,6 +194,7 @@ struct DaemonOptions: Equatable {
                 if name == "--root" { options.root = value } else { options.cgroup = value }
             case "--check" where attached == nil: options.checksOnly = true
             case "--trial" where attached == nil: options.isTrial = true
+            case "--no-board" where attached == nil: options.ignoresBoard = true
             case "--version" where attached == nil: return .print("curfewd \(Daemon.version)\n")
             case "--help" where attached == nil: return .print(usage)
             default: return .wrong("unknown argument '\(argument)'")

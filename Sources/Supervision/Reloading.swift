@@ -12,10 +12,13 @@ extension Supervisor {
         sayProblems(configuration)
         dispatch(.freezing(available: groups != nil))
         apply(configuration)
+        applyPreferences()
         dispatch(.started)
+        keepWatchdog()
     }
 
-    /// Reads the files again. The names of the apps that changed; with an error nothing does.
+    /// Reads the files again. The names of what changed: apps, "curfew.toml" and "hardware profile", which no app can
+    /// be called; with an error nothing does.
     func reload() -> Result<[String], ConfigurationError> {
         let next = Configuration.load(paths: ConfigurationPaths(root: paths.root.isEmpty ? nil : paths.root))
         if let error = next.allErrors.first {
@@ -23,10 +26,18 @@ extension Supervisor {
             log.daemon(.error, "the configuration was not reloaded", .configurationInvalid)
             return .failure(error)
         }
-        let changed = configuration.names(changedIn: next)
+        var changed = configuration.names(changedIn: next)
+        let isOtherDevice = next.deviceMark != configuration.deviceMark
+        let board = settings.board
         configuration = next
         sayProblems(next)
         apply(next)
+        keepWatchdog()
+        if isOtherDevice { changed.append("curfew.toml") }
+        let isOtherBoard = settings.board.mark != board.mark || settings.board.name != board.name
+        if isOtherBoard { changed.append("hardware profile") }
+        // What the core does not know of: the profile, the watchdog, what is polled.
+        if isOtherDevice || isOtherBoard { control?.deviceDidChange() }
         log.daemon(
             .info,
             changed.isEmpty
@@ -49,7 +60,9 @@ extension Supervisor {
         for app in apps.values {
             if let configuration = configured[app.name] { app.update(configuration) }
         }
-        dispatch(.configured(valid.map { $0.policy }, configuration.device.policy))
+        findBoard(configuration)
+        dispatch(.configured(valid.map { $0.policy }, settings.policy(configuration.device.policy)))
+        followBoard()
     }
 
     /// The shell's side of an app, made when it is first needed.

@@ -10,7 +10,7 @@ struct RuntimePaths {
 
     init(root: String?) {
         var prefix = root ?? ""
-        while prefix.utf8.last == UInt8(ascii: "/") { prefix = String(prefix.dropLast()) }
+        while prefix.utf8.last == UInt8(ascii: "/") { prefix = String(decoding: prefix.utf8.dropLast(), as: UTF8.self) }
         self.root = prefix
         runtime = prefix + "/run/curfew"
         state = prefix + "/var/lib/curfew"

@@ -56,10 +56,23 @@ final class Supervisor {
     var strays: [ChildProcess] = []
     var straySources: [Int32: IOSource] = [:]
     var isLoginLost = false
+    /// logind has announced that the board goes down.
+    var isBoardGoingDown = false
     /// Made when it is first needed.
     var wakeAlarm: WakeAlarm?
     var wakeAlarmSource: IOSource?
     var saidNoAlarm = false
+    /// The board's own conditions are heard and its watchdog is kept. Not for private trials.
+    var followsBoard = true
+    var settings = BoardSettings(DeviceConfiguration(), nil)
+    var boardWatch: BoardWatch?
+    var keeper: WatchdogKeeper?
+    var pressure: [PressureTrigger] = []
+    var pressureSources: [IOSource] = []
+    /// The thresholds that are listened for.
+    var pressureWarning = 0
+    var pressureCritical = 0
+    var preferences: Preferences
 
     init(
         loop: EventLoop, paths: RuntimePaths, log: Log, groups: ControlGroupRoot?, configuration: Configuration
@@ -70,6 +83,7 @@ final class Supervisor {
         self.groups = groups
         self.configuration = configuration
         reports = ReportStore(directory: paths.state)
+        preferences = Preferences(directory: paths.state)
         // After everything that may be a sign of life.
         timer = try loop.timer(priority: EventLoop.Priority.normal + 1) { [unowned(unsafe) self] in
             armedFor = .max
@@ -138,6 +152,9 @@ final class Supervisor {
         case .readPreparingForSleep: readPreparingForSleep()
         case .setWakeAlarm(let moment): setWakeAlarm(moment)
         case .suspendDevice: suspendDevice()
+        case .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog, .restHardwareWatchdog,
+            .wakeHardwareWatchdog:
+            performOnBoard(effect)
         case .report(let termination):
             trial?.ended(termination)
             record(termination)
@@ -146,7 +163,9 @@ final class Supervisor {
         case .note(let notice): say(notice)
         case .appChanged(let app): appDidChange(app)
         case .deviceChanged: control?.deviceDidChange()
-        case .stopDaemon: leave(code: 0)
+        case .stopDaemon:
+            keeper?.leave(isShuttingDown: isBoardGoingDown)
+            leave(code: 0)
         }
     }
 

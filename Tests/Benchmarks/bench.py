@@ -11,17 +11,20 @@ import traceback
 from pathlib import Path
 
 from board import Floor, Login, Trouble, temporary_folder
+from conditions import ConditionFigures
 from figures import BEACON, MS, Figures
+from memory import MemoryFigures
 from rows import statistic
 from tasks import TaskFigures
 
 # Seconds for one measurement.
 LIMIT = 300
 NAMES = ["size", "memory", "idle", "start", "restart", "deadline", "sleep", "sleep-hanging",
-         "task-round-trip", "task-rate", "tasks-held", "task-expiration"]
+         "task-round-trip", "task-rate", "tasks-held", "task-expiration", "condition", "condition-storm",
+         "memory-critical"]
 
 
-class AllFigures(Figures, TaskFigures):
+class AllFigures(Figures, TaskFigures, ConditionFigures, MemoryFigures):
     """Those that NAMES has, with _ for -."""
 
 

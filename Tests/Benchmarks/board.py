@@ -266,11 +266,11 @@ class Curfew(Supervisor):
     def members(values):
         return [f"{name.replace('_', '-')} = {json.dumps(value)}" for name, value in values.items()]
 
-    def start(self):
+    def start(self, **variables):
         self.login.lines.drop()
         self.exec(
             [CURFEWD, "--root", self.root, "--cgroup", self.group_name],
-            DBUS_SYSTEM_BUS_ADDRESS=self.login.address)
+            DBUS_SYSTEM_BUS_ADDRESS=self.login.address, **variables)
         return self
 
     def wire(self):
@@ -316,6 +316,10 @@ class Floor(Supervisor):
     def tasks(self, mode, number, command):
         """mode: --serve or --expire."""
         self.exec([BUILD / "floor_tasks", mode, number, self.root / "socket", self.group, *self.words(command)])
+        return self
+
+    def conditions(self, *arguments, command):
+        self.exec([BUILD / "floor_conditions", *arguments, self.group, *self.words(command)])
         return self
 
     def words(self, command):

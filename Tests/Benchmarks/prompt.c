@@ -1,13 +1,14 @@
 // The smallest app with a delegate: answers each call of io.curfew.Delegate at once. Started with "hang" it never
-// answers DidEnterBackground, and has a child that has left its session.
+// answers DidEnterBackground, and has a child that has left its session. Started with "power" it says what it hears.
 //
 //     cc -O2 -static -o prompt prompt.c
-//     prompt FIFO [hang]
+//     prompt FIFO [hang|power]
 //
 // Writes into the FIFO, times in nanoseconds of CLOCK_MONOTONIC:
 //     start PID NOW CHILD                    CHILD: 0 when there is none
 //     call PID ARRIVAL REPLIED DEADLINE      DidEnterBackground came; REPLIED: when it began to answer the call before;
 //                                            DEADLINE: as told, in nanoseconds from the moment of the call
+//     power PID ARRIVAL EXTERNAL PERCENT     PowerStateDidChange came; EXTERNAL: 0 or 1
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -33,6 +34,7 @@ int main(int argc, char **argv) {
     if (argc < 2 || !descriptor) return 2;
     int delegate = atoi(descriptor);
     int hangs = argc > 2 && strcmp(argv[2], "hang") == 0;
+    int listens = argc > 2 && strcmp(argv[2], "power") == 0;
     pid_t child = 0;
     if (hangs && (child = fork()) == 0) {
         setsid();
@@ -59,6 +61,11 @@ int main(int argc, char **argv) {
                 long long told = (long long)(strtod(deadline + strlen("\"deadline\":"), NULL) * 1e9 + 0.5);
                 say(argv[1], line, snprintf(line, sizeof line, "call %d %lld %lld %lld\n", (int)getpid(), arrival,
                                             replied, told));
+            } else if (listens && strstr(message, ".PowerStateDidChange\"")) {
+                char *level = strstr(message, "\"batteryLevel\":");
+                int percent = level ? (int)(strtod(level + strlen("\"batteryLevel\":"), NULL) * 100 + 0.5) : 0;
+                say(argv[1], line, snprintf(line, sizeof line, "power %d %lld %d %d\n", (int)getpid(), arrival,
+                                            strstr(message, "\"externalPower\":true") != NULL, percent));
             } else if (!strstr(message, "\"oneway\":true")) {
                 replied = now();
                 if (write(delegate, reply, sizeof reply) != (ssize_t)sizeof reply) return 1;

@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 import cgroups
+from hardware import Hardware
 from login import Login
 from waiting import PATIENCE, wait_until
 from wire import AppWire, VarlinkError, Wire, one_call
@@ -76,6 +77,8 @@ class Board:
         self.application_socket = str(self.run / "io.curfew.Application")
         self.log_path = Path(self.root) / "curfewd.log"
         self.login = None
+        # What it is played by, if a test plays it.
+        self.hardware = None
         self.daemon = None
         self.mounts = []
         # The apps that run sample_app.py.
@@ -106,31 +109,52 @@ class Board:
         data = text if isinstance(text, bytes) else text.encode()
         (self.apps_folder / f"{name}.toml").write_bytes(data)
 
+    def profile(self, name, text):
+        """A board that is none other, for `profile = NAME`."""
+        folder = Path(self.root) / "etc/curfew/hardware-profiles"
+        folder.mkdir(exist_ok=True)
+        head = 'description = "a board of tests"\n[match]\ncompatible = ["curfew,test-board"]\n'
+        (folder / f"{name}.toml").write_text(head + text)
+
     def with_login(self, delay=5.0, **parameters):
         self.login = Login(self.root, groups=str(self.apps_group), delay=int(delay * 1e6), **parameters)
         return self.login
 
+    def with_hardware(self):
+        """Its devices are played, and its daemon hears of them."""
+        self.hardware = Hardware()
+        self.hardware.show_groups(cgroups.mount_point())
+        return self.hardware
+
     # The daemon.
 
-    def start(self, *arguments, wait=True, cgroup=None, environment=None, limits=None, descriptors=()):
+    def start(self, *arguments, wait=True, cgroup=None, environment=None, limits=None, descriptors=(), hears=None,
+              prepare=None):
         """Starts the daemon; returns when it serves its Control socket.
 
-        limits: of setrlimit(2); descriptors: it inherits them.
+        limits: of setrlimit(2); descriptors: it inherits them; hears: whether it hears of its board (power, heat,
+        memory, people); if not said, of one that is played; prepare: what its process does before it is the daemon.
         """
         address = self.login.address if self.login else f"unix:path={self.root}/no-bus"
         variables = {"PATH": os.environ["PATH"], "SWIFT_BACKTRACE": "enable=no", "DBUS_SYSTEM_BUS_ADDRESS": address}
+        if self.hardware:
+            variables.update(self.hardware.environment())
         variables.update(environment or {})
+        if not (self.hardware if hears is None else hears):
+            arguments = ("--no-board", *arguments)
 
-        def prepare():
+        def before():
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             for limit, value in (limits or {}).items():
                 resource.setrlimit(limit, value)
+            if prepare:
+                prepare()
 
         with open(self.log_path, "ab") as log:
             process = subprocess.Popen(
                 [CURFEWD, "--root", self.root, "--cgroup", cgroup or self.cgroup, *arguments],
                 env=variables, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/",
-                preexec_fn=prepare, pass_fds=descriptors)
+                preexec_fn=before, pass_fds=descriptors)
         self.daemon = process
         if wait:
             wait_until(self.answers, lambda: f"the daemon answers; it said:\n{self.log()}")
@@ -342,6 +366,8 @@ class Board:
         cgroups.remove(self.group)
         if self.login:
             self.login.close()
+        if self.hardware:
+            self.hardware.close()
         for path in reversed(self.mounts):
             subprocess.run(["umount", "--lazy", path], check=False)
         shutil.rmtree(self.root, ignore_errors=True)

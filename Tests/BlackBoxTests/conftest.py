@@ -7,6 +7,7 @@ PyPI's varlink, which deploy/test installs into .build/python.
 import sys
 
 import board as boards
+import memory as memories
 import pytest
 
 for folder in (boards.REPOSITORY / ".build/python/lib").glob("python3*/site-packages"):
@@ -25,3 +26,17 @@ def board():
     log = made.log()
     complaints = made.close()
     assert not complaints, "; ".join(complaints) + "\n" + log
+
+
+@pytest.fixture(scope="session")
+def memory_library(tmp_path_factory):
+    return memories.build(tmp_path_factory.mktemp("memory"))
+
+
+@pytest.fixture
+def memory(board, memory_library):
+    """The board's memory: 800 MiB, all of them available. What the kernel says of it is played."""
+    made = memories.Memory(board, memory_library)
+    made.with_controller()
+    yield made
+    made.close()

@@ -105,7 +105,37 @@ class Login:
         """Changes the property without a signal: an edge that is lost."""
         self._mock("Change", "PreparingForSleep", dbus.Boolean(value))
 
+    # Sessions, all of a person's where nothing else is said.
+
+    def open_session(self, name="1", kind="user", seat="seat0"):
+        """seat: "" for one from afar."""
+        self._mock("OpenSession", name, kind, seat)
+
+    def close_session(self, name="1"):
+        self._mock("CloseSession", name)
+
+    def lock(self, name="1"):
+        """Asks a session to lock itself, as loginctl lock-session does; when, in CLOCK_MONOTONIC."""
+        return float(self._mock("SessionSignal", name, "Lock"))
+
+    def unlock(self, name="1"):
+        return float(self._mock("SessionSignal", name, "Unlock"))
+
+    def set_locked(self, value, name="1"):
+        """The hint that a locker gives."""
+        return float(self._mock("HintLocked", name, value))
+
+    def set_idle(self, value):
+        return float(self._mock("HintIdle", value))
+
+    def set_board(self, name, value, announce=False):
+        """LidClosed, Docked or OnExternalPower, of which nothing is announced, but for LidClosed since systemd 256."""
+        self._mock("Announce" if announce else "Change", name, dbus.Boolean(value))
+
     # What it has seen.
+
+    def power_offs(self):
+        return self.events("power-off")
 
     def events(self, kind=None, **matching):
         lines = self.events_file.read_text().splitlines()

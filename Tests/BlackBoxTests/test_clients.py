@@ -142,6 +142,34 @@ def test_an_app_behind_a_wrapper_attaches_by_itself(board, walker):
     walk.wait(*LAUNCH, *BACK, "began upload 600")
 
 
+def test_power_and_heat_reach_each_language(board, walker):
+    walk = Walk(board, walker)
+    board.device(policy={"debounce": "100ms"})
+    board.start("--trial")
+    walk.wait(*LAUNCH)
+    told = list(LAUNCH)
+
+    def hears(call, *lines):
+        call()
+        told.extend(lines)
+        walk.wait(*told)
+
+    def played(**condition):
+        with board.wire() as wire:
+            wire.call("io.curfew.Trial.SetCondition", condition)
+
+    def low_power(enabled):
+        board.call("SetLowPowerMode", enabled=enabled)
+
+    hears(lambda: low_power(True), "PowerStateDidChange external - low")
+    hears(lambda: low_power(None), "PowerStateDidChange external - normal")
+    hears(lambda: played(externalPower=False), "PowerStateDidChange battery - normal")
+    hears(lambda: played(batteryLevel=0.55), "PowerStateDidChange battery 55 normal")
+    hears(lambda: played(externalPower=True), "PowerStateDidChange external 55 normal")
+    hears(lambda: played(thermalState="serious"), "ThermalStateDidChange serious")
+    hears(lambda: played(thermalState="nominal"), "ThermalStateDidChange nominal")
+
+
 def test_outside_of_curfew_it_says_so_once(walker, tmp_path):
     words, environment = walker
     variables = {key: value for key, value in os.environ.items() if not key.startswith("CURFEW")}

@@ -208,6 +208,32 @@ def test_reload_adds_removes_and_changes(board):
     assert board.call("Reload")["changed"] == []
 
 
+def test_reload_names_the_device_and_its_profile(board):
+    profiles = board.apps_folder.parent / "hardware-profiles"
+    profiles.mkdir()
+    text = 'description = "Ours"\nmatch.compatible = ["acme,ours"]\n'
+    (profiles / "ours.toml").write_text(text)
+    board.app("app")
+    board.start(hears=True)
+    board.device(sleep={"margin": "600ms"})
+    assert board.call("Reload")["changed"] == ["curfew.toml"]
+    board.wait_log("configuration reloaded: curfew.toml")
+    assert board.call("Reload")["changed"] == []
+    # Another profile is another text of curfew.toml too.
+    board.device(profile="ours")
+    board.app("app", nice=1)
+    assert board.call("Reload")["changed"] == ["app", "curfew.toml", "hardware profile"]
+    assert board.device_state()["profile"] == "ours"
+    # What it says counts, not only which one it is.
+    (profiles / "ours.toml").write_text(text + "power.battery-low = 30\n")
+    assert board.call("Reload")["changed"] == ["hardware profile"]
+    tool = [boards.CURFEW, "--root", board.root, "reload"]
+    assert subprocess.run(tool, capture_output=True, text=True, timeout=30).stdout == "nothing has changed\n"
+    (board.apps_folder.parent / "curfew.toml").unlink()
+    ended = subprocess.run(tool, capture_output=True, text=True, timeout=30)
+    assert ended.stdout == "changed: curfew.toml, hardware profile\n"
+
+
 def test_removed_and_put_back(board):
     board.app("app")
     board.start()

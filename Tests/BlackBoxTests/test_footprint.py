@@ -58,6 +58,25 @@ def test_one_thread_and_no_wake_ups(board):
     watcher.close()
 
 
+def test_no_wake_ups_of_sessions(board):
+    """What sessions did is known, and there is nothing to come back for."""
+    board.app("app-0")
+    login = board.with_login(board={"LidClosed": False})
+    login.open_session("1")
+    board.start()
+    board.wait_active("app-0")
+    login.wait_held("sleep")
+    login.open_session("2")
+    for _ in range(50):
+        login.lock("1")
+        login.unlock("1")
+    login.lock("1")
+    login.set_locked(True, "2")
+    login.set_idle(True)
+    login.close_session("2")
+    assert_no_wake_ups(board)
+
+
 def test_no_wake_ups_while_tasks_are_held(board):
     """Budgets and limits run and a lock is held: until one of them is over there is nothing to do."""
     names = [f"app-{number}" for number in range(4)]

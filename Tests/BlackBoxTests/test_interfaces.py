@@ -15,7 +15,7 @@ APP_MEMBERS = {
     "backgroundTimeRemaining", "statusText", "memoryBytes", "launches", "lastTermination"}
 DEVICE_MEMBERS = {
     "sleepState", "sleepId", "externalPower", "batteryLevel", "lowPowerMode", "thermalState", "memoryPressure",
-    "profile", "inhibitDelayMax", "hardwareWatchdog"}
+    "profile", "inhibitDelayMax", "hardwareWatchdog", "underVoltage", "limit", "polled", "bootCause"}
 TERMINATION_MEMBERS = {
     "app", "time", "namespace", "code", "explanation", "event", "timeAllowance", "wallSeconds", "cpuSeconds", "report"}
 
@@ -253,7 +253,7 @@ def test_methods_that_come_later_say_so(board):
     board.app("app")
     board.start()
     board.wait_active("app")
-    error = fails(board.control_socket, f"{CONTROL}.SetLowPowerMode", {"enabled": True})
+    error = fails(board.control_socket, f"{CONTROL}.SetBackgroundRefresh", {"app": None, "enabled": True})
     assert error.name == f"{SERVICE}.MethodNotImplemented"
     error = fails(board.application_socket, f"{APPLICATION}.GetBackgroundTimeRemaining")
     assert error.name in (f"{SERVICE}.MethodNotImplemented", f"{APPLICATION}.NotAnApp")

@@ -5,7 +5,9 @@ import subprocess
 import sys
 import time
 
+import pytest
 from waiting import holds_for, wait_until
+from wire import VarlinkError
 
 BLOCK = "idle:sleep"
 
@@ -340,3 +342,19 @@ def test_time_goes_on_after_an_alarm_for_work_that_is_gone(board):
     board.call("Terminate", app="camera", force=True)
     assert trial(board, "Skip", seconds=900)["skipped"] == 900
     assert board.device_state()["sleepState"] == "asleep"
+
+
+def test_a_played_board_takes_no_nonsense(board):
+    board.start("--trial")
+    for name, value in [
+        ("batteryLevel", 1.5), ("batteryLevel", -0.1), ("batteryLevel", 1e300), ("thermalState", "hot"),
+    ]:
+        with board.wire() as wire, pytest.raises(VarlinkError) as error:
+            wire.call("io.curfew.Trial.SetCondition", {name: value})
+        assert error.value.parameters == {"parameter": name}
+    state = board.device_state()
+    assert (state["batteryLevel"], state["thermalState"]) == (None, "nominal")
+    trial(board, "SetCondition", batteryLevel=0.04, locked=True, lidClosed=True)
+    state = board.device_state()
+    assert (state["batteryLevel"], state["externalPower"], state["lowPowerMode"]) == (0.04, False, True)
+    assert state["limit"] == "the lid is closed"

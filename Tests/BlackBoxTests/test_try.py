@@ -92,6 +92,57 @@ def test_an_app_that_does_all_in_time_is_ok():
         assert text in result.stdout
 
 
+def test_the_board_is_played():
+    result = attempt("""
+        lock
+        expect inactive
+        unlock
+        expect active
+        lid closed
+        wait-for background
+        lid open
+        expect active
+        charger off
+        battery 15
+        low-power off
+        thermal serious
+        charger on
+        thermal nominal
+    """)
+    out = result.stdout
+    assert result.returncode == 0, out
+    for line in [
+        "WillResignActive returned", "no app can come to the front: the session is locked", "active -> inactive",
+        "apps can come to the front again", "no app can come to the front: the lid is closed", "on battery",
+        "battery 15 %", "low power mode", "low power mode is over", "thermal state serious", "external power",
+        "thermal state nominal",
+    ]:
+        assert line in out, f"{line}:\n{out}"
+
+
+def test_a_battery_that_is_critical_ends_the_app():
+    result = attempt("""
+        battery 4
+        skip 6 s
+        wait-for ended
+        charger on
+    """)
+    out = result.stdout
+    assert "the battery is at 4 %" in out and "WillTerminate returned" in out, out
+    assert "OK" in out and result.returncode == 0, out
+
+
+def test_critical_heat_kills_and_says_what_to_do():
+    result = attempt("""
+        thermal critical
+        wait-for ended
+        thermal nominal
+        wait-for active
+    """)
+    out = result.stdout
+    assert result.returncode == 1 and "0xc00010ff" in out and "thermal-critical" in out, out
+
+
 def test_a_task_that_is_never_ended_is_a_kill():
     code, end, lines = verdict("background\nskip 20min\nwait-for ended\n", command=(*APP, "hold"))
     assert (code, end["ok"], end["summary"]) == (1, False, "1 kill")
@@ -262,7 +313,9 @@ def test_keys_do_what_they_say():
             ("b", "begins task"), ("t", "holds “upload”"), ("5", "step     skip 5 min"),
             ("1", "step     skip 1 min"), ("5", "BackgroundTaskWillExpire returned"),
             ("f", "WillEnterForeground returned"), ("m", "memory-warning"), ("s", "sleep 1 asleep"),
-            ("w", "awake, sleep 1 is over"),
+            ("w", "awake, sleep 1 is over"), ("l", "no app can come to the front: the session is locked"),
+            ("l", "apps can come to the front again"), ("h", "thermal state serious"), ("c", "on battery"),
+            ("p", "low power mode"),
         ]:
             terminal.press(keys)
             terminal.wait_for(text)

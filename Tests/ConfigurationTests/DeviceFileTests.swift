@@ -62,6 +62,9 @@ import Testing
             ("watchdog.device = \"none\"", { $0.watchdogDevice = .none }),
             ("watchdog.device = \"/dev/watchdog1\"", { $0.watchdogDevice = .path("/dev/watchdog1") }),
             ("watchdog.timeout = \"15s\"", { $0.watchdogTimeout = .seconds(15) }),
+            ("policy.debounce = \"500ms\"", { $0.policy.debounce = .milliseconds(500) }),
+            ("memory.protected-band = 700", { $0.policy.protectedBand = 700 }),
+            ("policy.power-key = \"sleep\"", { $0.conditions = [.init(condition: .powerKey, response: .sleep)] }),
             ("policy.idle = \"background\"", { $0.conditions = [.init(condition: .idle, response: .background)] }),
             (
                 "policy.battery-critical = \"low-power\"",
@@ -103,7 +106,7 @@ import Testing
             "'timeout' in [watchdog] is the integer 15; expected a string: write \"15s\""),
         BadFile(
             "policy.battery-low = \"power-off\"", 1,
-            "'battery-low' in [policy] is \"power-off\"; expected \"nothing\" or \"low-power\""),
+            "'battery-low' in [policy] is \"power-off\"; expected \"nothing\", \"pause\" or \"low-power\""),
         BadFile("policy.lid-open = \"nothing\"", 1, "unknown key 'lid-open' in [policy]"),
         BadFile("lid-closed = \"nothing\"", 1, "unknown key 'lid-closed'; it belongs in [policy]"),
     ])

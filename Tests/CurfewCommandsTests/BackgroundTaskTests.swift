@@ -75,7 +75,7 @@ import Varlink
     @Test func monitorTellsBeginWarningAndEnd() {
         var view = MonitorView()
         func line(_ kind: String, _ detail: JSON) -> String? {
-            view.line(for: MonitorChange(Sample.change(kind, detail)), plain).map { String($0.dropFirst(24)) }
+            view.lines(for: MonitorChange(Sample.change(kind, detail)), plain).first.map { String($0.dropFirst(24)) }
         }
         #expect(line("task", Sample.task("upload")) == "holds task “upload” (7) for 3 s")
         #expect(line("synchronized", [:]) == nil)

@@ -11,9 +11,10 @@ import Varlink
             return .state(apps: [Sample.app("camera"), Sample.app("bad", ["invalid": "bad.toml:1: no"])])
         }
         let lines = daemon.run("status").output.split(separator: "\n").map(String.init)
-        #expect(lines[0] == "  Device   awake, after sleep 3")
-        #expect(lines[1] == "  Power    on battery, battery 82 %")
-        #expect(lines[3] == "  Limits   logind waits 5 s before a sleep; no hardware watchdog")
+        #expect(lines[0] == "  Device  awake, after sleep 3")
+        #expect(lines[1] == "  Power   on battery, battery 82 %")
+        #expect(lines[2] == "  Board   hardware profile auto; no hardware watchdog")
+        #expect(lines[3] == "  Limits  logind waits 5 s before a sleep")
         #expect(lines[4] == "APP     STATE     PID    MEMORY  LAUNCHES  LAST END")
         #expect(lines[5] == "camera  active   1234  12.3 MiB         1  -")
         #expect(lines[6].hasPrefix("bad     invalid") && lines[6].hasSuffix("bad.toml:1: no"))

@@ -27,6 +27,7 @@ import Varlink
 
     @Test(arguments: [
         ["status"], ["tasks"], ["launch", "x"], ["monitor"], ["sleep"], ["wake"], ["reports"], ["reload"],
+        ["low-power", "on"],
     ])
     func noDaemonIs4AndHowToStartIt(_ arguments: [String]) {
         let outcome = PlayedDaemon.run(["--root", "/nonexistent"] + arguments)
@@ -83,7 +84,7 @@ import Varlink
         ["launch"], ["launch", "a", "b"], ["report"], ["report", "x"], ["report", "--last", "3"], ["--bogus"],
         ["status", "--bogus"], ["demo", "--root", "/x"], ["run"], ["run", "true"], ["run", "--"],
         ["run", "--budget", "soon", "--", "true"], ["run", "--budget", "0", "--", "true"],
-        ["run", "--bogus", "--", "true"],
+        ["run", "--bogus", "--", "true"], ["low-power"], ["low-power", "maybe"], ["low-power", "on", "off"],
     ])
     func wrongUsageIs2(_ arguments: [String]) {
         let outcome = PlayedDaemon.run(arguments)

@@ -73,17 +73,16 @@ import Varlink
         #expect(MonitorView.changes(from: active, to: ended) == "not running")
         #expect(MonitorView.changes(from: ended, to: active) == "launched, pid 1234; active")
         #expect(MonitorView.changes(from: active, to: app(["statusText": "42 frames"])) == "says: 42 frames")
-        let sleeping = DeviceRecord(Sample.device.with("sleepState", "preparing"))
-        #expect(MonitorView.changes(from: DeviceRecord(Sample.device), to: sleeping) == "sleep 3 preparing")
     }
 
     @Test func monitorAlignsAndNamesTheReport() throws {
         var view = MonitorView()
-        let line = view.line(
+        let lines = view.lines(
             for: MonitorChange([
                 "time": "2026-11-21T05:48:23.123Z", "kind": "termination", "app": "camera", "detail": Sample.overrun,
             ]), plain)
-        let text = try #require(line).dropFirst(14)
+        #expect(lines.count == 1)
+        let text = try #require(lines.first).dropFirst(14)
         #expect(
             text == "camera    killed: scene-update: DidEnterBackground did not return within 5 s "
                 + "(watchdog 0x8badf00d) (report 17)")
@@ -107,6 +106,10 @@ import Varlink
         ("crash", "0xb", "killed by signal 11", "coredumpctl"),
         ("launchFailure", "0x2", "exec /x: No such file or directory", "/etc/curfew/apps/camera.toml"),
         ("exit", "0x3", "exited by itself with status 3", "restart-limit"),
+        ("jetsam", "0x0", "memory was critically short (12 MiB available); the app had 340 MiB", "priority-band"),
+        ("jetsam", "0x9", "killed by the kernel: the app's memory limit, or …", "memory-max"),
+        ("thermal", "0xc00010ff", "the board is critically hot", "thermal-critical"),
+        ("lowBattery", "0x0", "the battery is at 4 %: the board is switched off", "battery-critical"),
     ])
     func everyFailureHasAdvice(_ namespace: String, _ code: String, _ explanation: String, _ expected: String) {
         let report: JSON = [

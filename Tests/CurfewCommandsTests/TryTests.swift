@@ -45,7 +45,30 @@ import Varlink
         #expect(steps("") == [] && steps("\n# nothing\n") == [])
     }
 
+    @Test func everyWordOfTheBoardIsRead() {
+        func word(_ text: String, _ parameter: String, _ value: JSON) {
+            guard case .act(.condition(let word))? = steps(text).first else {
+                Issue.record("\(text) is no word of the board: \(TryScript(text).mistakes)")
+                return
+            }
+            #expect(word.parameter == parameter && word.value == value && word.text == text)
+        }
+        word("lock", "locked", true)
+        word("unlock", "locked", false)
+        word("lid closed", "lidClosed", true)
+        word("lid open", "lidClosed", false)
+        word("charger off", "externalPower", false)
+        word("battery 15", "batteryLevel", 0.15)
+        word("battery 100%", "batteryLevel", 1.0)
+        word("thermal critical", "thermalState", "critical")
+        word("low-power on", "enabled", true)
+        word("low-power auto", "enabled", .null)
+    }
+
     @Test(arguments: [
+        ("lock twice", "expected 'lock'"), ("charger", "expected 'charger on' or 'charger off'"),
+        ("battery", "battery 15"), ("battery 101", "battery takes a percentage"), ("battery -1", "percentage"),
+        ("battery low", "percentage"), ("thermal hot", "'thermal serious'"), ("chrger on", "did you mean 'charger'?"),
         ("frnt", "no step 'frnt'; did you mean 'front'?"), ("front now", "'now' is too much after 'front'"),
         ("skip", "expected a duration"), ("skip 5 parsecs", "expected a duration"), ("skip -1s", "not negative"),
         ("skip 0", "skip takes a time"), ("memory-warning loud", "memory-warning critical"),

@@ -17,6 +17,9 @@ public enum Fault: Int, CaseIterable, Sendable {
         memoryWarnings
     // Dark wakes: rolled by a generator of their own, so that older seeds keep their stories.
     case alarmFails, alarmLate, suspendRefused, suspendIgnored
+    // The board's conditions: again with a generator of their own.
+    case sessions, lid, charger, battery, batteryFalls, underVoltage, heat, memoryPressure, memoryLimits, network
+    case powerKey, polling, lowPowerMode, hardwareWatchdog, nonsense, powerOffRefused, powerOffIgnored
 
     /// Out of 1000 occasions, while the fault is on.
     var usualRate: Int {
@@ -34,7 +37,12 @@ public enum Fault: Int, CaseIterable, Sendable {
         case .unannouncedSleep, .logicalSleep, .freezingComesAndGoes: 100
         case .timerLate, .stop: 40
         case .freezingUnavailable, .loginAbsent: 1000
-        case .shortDelayMax, .alarmLate, .suspendRefused, .suspendIgnored: 300
+        case .shortDelayMax, .alarmLate, .suspendRefused, .suspendIgnored, .nonsense, .powerOffRefused,
+            .powerOffIgnored:
+            300
+        case .sessions, .lid, .charger, .battery, .batteryFalls, .underVoltage, .heat, .memoryPressure, .memoryLimits,
+            .network, .powerKey, .polling, .lowPowerMode, .hardwareWatchdog:
+            1000
         }
     }
 
@@ -52,6 +60,8 @@ public enum Fault: Int, CaseIterable, Sendable {
         default: false
         }
     }
+
+    var isOfConditions: Bool { rawValue >= Fault.sessions.rawValue }
 }
 
 /// Which faults a seed suffers, and how often. Swarm testing: each seed has a random half of them switched off, so
@@ -62,12 +72,19 @@ struct FaultPlan {
     /// Everything is well from now on: for the end of a run.
     var isOver = false
 
-    /// dark: for the faults of dark wakes.
-    init(_ random: inout SeededGenerator, dark: inout SeededGenerator) {
+    /// dark: for the faults of dark wakes; storm: for those of the board's conditions, where there are any.
+    init(
+        _ random: inout SeededGenerator, dark: inout SeededGenerator, storm: inout SeededGenerator, storms: Bool
+    ) {
         let intensity = random.pick([1, 2, 4])
         rates = Fault.allCases.map { fault in
             let share = fault.isRare ? 80 : 500
-            let isOn = fault.isOfDarkWakes ? dark.chance(perMille: share) : random.chance(perMille: share)
+            let isOn: Bool
+            if fault.isOfConditions {
+                isOn = storms && storm.chance(perMille: fault == .batteryFalls ? 200 : share)
+            } else {
+                isOn = fault.isOfDarkWakes ? dark.chance(perMille: share) : random.chance(perMille: share)
+            }
             return isOn ? min(fault.usualRate * intensity / 2, 1000) : 0
         }
     }

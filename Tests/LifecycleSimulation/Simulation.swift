@@ -12,6 +12,8 @@ public struct SimulationLimits: Sendable {
     public var archivePerMille = 40
     /// Keeps the whole trace, not only its tail.
     public var keepsTrace = false
+    /// The board has conditions, and they do not leave it in peace.
+    public var storms = true
 
     public init() {}
 }

@@ -32,6 +32,7 @@ struct Run {
     func status() -> Int32 {
         var limits = SimulationLimits()
         limits.keepsTrace = arguments.wantsTrace
+        limits.storms = !arguments.isCalm
         if let steps = arguments.steps { limits.steps = steps }
         let start = Self.seconds()
         var lastLine = start

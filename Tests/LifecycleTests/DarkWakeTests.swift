@@ -218,6 +218,19 @@ import Testing
         #expect(board.tell(.configured([app("camera"), app("upload")], DevicePolicy())) == ["alarm off"])
     }
 
+    @Test func reloadWithoutTheClockTakesTheAlarmOfALogicalSleepBack() throws {
+        var board = try asleep(logical: true)
+        var policy = DevicePolicy()
+        policy.darkWakeInterval = .seconds(900)
+        policy.wakeSources = WakeSources(.key)
+        #expect(board.tell(.configured([app("camera"), app("upload")], policy)) == ["alarm off"])
+    }
+
+    @Test func lowPowerModeTakesTheAlarmBack() throws {
+        var board = try asleep(logical: true)
+        #expect(board.tell(.power(PowerReading(isExternal: false, level: 15))) == ["alarm off"])
+    }
+
     @Test func alarmIsSetAnew_whenItComesAsTheNextSleepIsAnnounced() throws {
         var board = try asleep(logical: true)
         board.login()

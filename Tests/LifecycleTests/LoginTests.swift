@@ -151,6 +151,7 @@ import Testing
         #expect(
             board.tell(.woke) == ["take sleep", "thaw camera", "call camera willEnterForeground 10 s"])
         // logind is not through with its own sleep job yet.
+        #expect(board.core.expectsRefusal)
         #expect(board.tell(.lockRefused(.sleep)) == ["read PreparingForSleep"])
         #expect(board.tell(.preparingForSleep(true)) == [])
         #expect(board.core.device.sleepState == .awake)

@@ -91,6 +91,17 @@ extension Board {
         case .call(let instance, _, let call, let deadline):
             "call \(name(instance)) \(call.handler)\(told(call)) \(deadline.text)"
         case .inform(let instance, .didReceiveMemoryWarning(let level)): "inform \(name(instance)) memory \(level)"
+        case .inform(let instance, .powerStateDidChange(let external, let level, let saving)):
+            "inform \(name(instance)) \(external ? "external" : "battery") \(level.map { "\($0)" } ?? "-")"
+                + (saving ? " saving" : "")
+        case .inform(let instance, .thermalStateDidChange(let state)): "inform \(name(instance)) thermal \(state)"
+        case .powerOff: "power off"
+        case .pollBoard: "poll"
+        case .readMemory(let uses): "read memory\(uses ? " and uses" : "")"
+        case .watchMemoryLimit(let instance): "watch limit \(name(instance))"
+        case .feedHardwareWatchdog: "feed"
+        case .restHardwareWatchdog: "watchdog rests"
+        case .wakeHardwareWatchdog: "watchdog wakes"
         case .terminate(let instance): "terminate \(name(instance))"
         case .kill(let instance): "kill \(name(instance))"
         case .clear(let instance): "clear \(name(instance))"

@@ -103,15 +103,35 @@ final class PrivateBus {
             "self.EmitSignal('\(manager)', '\(name)', 'b', [\(value ? "True" : "False")])"
         }
         if thenPause { code += ["self.connection.flush()", "import os", "os.kill(os.getpid(), 19)"] }
-        try mock("AddMethod", manager, "Burst", "", "", code.joined(separator: "\n"))
-        let arguments =
-            ["call", "--system", "--dest", "org.freedesktop.login1"] + object + ["--method", manager + ".Burst"]
+        try addBurst(code.joined(separator: "\n"))
         // A logind that is stopped does not reply.
-        others.append(try launch("/usr/bin/gdbus", arguments))
+        others.append(try launch("/usr/bin/gdbus", burst))
     }
+
+    /// Runs Python code in the mock, as a method of the manager's object.
+    func script(_ code: String) throws {
+        try addBurst(code)
+        try run("/usr/bin/gdbus", burst)
+    }
+
+    /// The same; does not wait for its end.
+    func startScript(_ code: String) throws {
+        try addBurst(code)
+        others.append(try launch("/usr/bin/gdbus", burst))
+    }
+
+    private var burst: [String] {
+        ["call", "--system", "--dest", "org.freedesktop.login1"] + object + ["--method", manager + ".Burst"]
+    }
+
+    private func addBurst(_ code: String) throws { try mock("AddMethod", manager, "Burst", "", "", code) }
 
     /// A signal of logind's by somebody else, straight to everybody on the bus.
     func forge(_ signal: String, _ value: Bool) throws {
+        try forge("\(manager).\(signal)", at: "/org/freedesktop/login1", "\(value)")
+    }
+
+    func forge(_ signal: String, at path: String, _ arguments: String...) throws {
         let names = try run(
             "/usr/bin/gdbus",
             [
@@ -123,9 +143,7 @@ final class PrivateBus {
             // Those who have left since are no error.
             _ = try? run(
                 "/usr/bin/gdbus",
-                ["emit", "--system", "--dest", String(name)] + object + [
-                    "--signal", "\(manager).\(signal)", "\(value)",
-                ])
+                ["emit", "--system", "--dest", String(name), "--object-path", path, "--signal", signal] + arguments)
         }
     }
 

@@ -32,7 +32,7 @@ struct DescriptionTests {
 
         let trial = try InterfaceDescription.parse(TrialInterface.description)
         #expect(trial.name == TrialInterface.name)
-        #expect(trial.methods.count == 3)
+        #expect(trial.methods.count == 4)
 
         let service = try InterfaceDescription.parse(ServiceInterface.description)
         #expect(service.name == ServiceInterface.name)
@@ -48,7 +48,7 @@ struct DescriptionTests {
         }
         #expect(DelegateInterface.description.utf8.count == 2005)
         #expect(ApplicationInterface.description.utf8.count == 2872)
-        #expect(ControlInterface.description.utf8.count == 4088)
+        #expect(ControlInterface.description.utf8.count == 4539)
     }
 
     @Test func allOfTheLanguage() throws {

@@ -56,10 +56,10 @@ need_swift() {
         "Install it: https://swift.org/install/linux"
 }
 
-build_packages=(git g++ pkg-config libsystemd-dev libjansson-dev libtomlplusplus-dev)
+build_packages=(git g++ pkg-config libsystemd-dev libudev-dev libjansson-dev libtomlplusplus-dev)
 # shellcheck disable=SC2034  # for deploy/test
-test_packages=(dbus libglib2.0-bin python3 python3-dbus python3-dbusmock python3-gi python3-pytest python3-venv
-    python3-pip shellcheck)
+test_packages=(dbus iproute2 libglib2.0-bin python3 python3-dbus python3-dbusmock python3-gi python3-pytest python3-venv
+    python3-pip shellcheck umockdev gir1.2-umockdev-1.0)
 
 # Swift links with gold where it does not bring a linker of its own; newer Debians have it in a package apart.
 command -v ld.gold >/dev/null || build_packages+=(binutils-gold)
@@ -96,7 +96,7 @@ need_libraries() {
     for library in g++ pkg-config git; do
         command -v "$library" >/dev/null || missing+=("$library")
     done
-    for library in libsystemd jansson tomlplusplus; do
+    for library in libsystemd libudev jansson tomlplusplus; do
         pkg-config --exists "$library" 2>/dev/null || missing+=("$library (headers)")
     done
     [ ${#missing[@]} -eq 0 ] || fail "this is no Debian, so install with your system's own tool:" \

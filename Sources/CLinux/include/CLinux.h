@@ -27,6 +27,7 @@
 #include <sys/timerfd.h>
 #include <sys/types.h>
 #include <sys/un.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,8 +37,11 @@
 #include "linux_daemon.h"
 #include "linux_files.h"
 #include "linux_held_child.h"
+#include "linux_input.h"
+#include "linux_netlink.h"
 #include "linux_notify.h"
 #include "linux_processes.h"
 #include "linux_sockets.h"
 #include "linux_spawn.h"
 #include "linux_threads.h"
+#include "linux_watchdog.h"

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <sys/file.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 
 // Whether a path lies on a cgroup2 file system (CGROUP2_SUPER_MAGIC).
 static inline bool linux_is_cgroup2(const char *path) {

@@ -134,9 +134,11 @@ struct curfew_delegate {
 
     // Information; nobody waits for an answer.
     void (*did_receive_memory_warning)(struct curfew *app, enum curfew_memory_level level, void *context);
-    // battery_level: 0 to 1; NAN when it is not known.
+    // external_power: also where the board does not say. battery_level: 0 to 1, in steps of 5 %; NAN without a battery.
+    // low_power_mode: save energy.
     void (*power_state_did_change)(
         struct curfew *app, bool external_power, double battery_level, bool low_power_mode, void *context);
+    // From serious on do less: critical may end the app.
     void (*thermal_state_did_change)(struct curfew *app, enum curfew_thermal_state state, void *context);
 
     // Not of the device: where the library's own few messages go, one line each without its end: that the app runs

@@ -889,11 +889,15 @@ class App:
         return self._register("DidReceiveMemoryWarning", handler)
 
     def power_state_did_change(self, handler: _Handler) -> _Handler:
-        """(external_power, battery_level, low_power_mode): battery_level may be None. Nobody waits."""
+        """(external_power, battery_level, low_power_mode): what changed with the board's power; nobody waits.
+
+        external_power: True also where the board does not say; battery_level: 0 to 1 in steps of 5 %, None without a
+        battery; low_power_mode: save energy.
+        """
         return self._register("PowerStateDidChange", handler)
 
     def thermal_state_did_change(self, handler: _Handler) -> _Handler:
-        """(state): ThermalState. Nobody waits."""
+        """(state): ThermalState; from "serious" on do less, as "critical" may end the app. Nobody waits."""
         return self._register("ThermalStateDidChange", handler)
 
     def _register(self, method: str, handler: _Handler, arguments: Optional[Sequence[str]] = None) -> _Handler:

@@ -80,8 +80,6 @@ public struct AppConfiguration: Equatable, Sendable {
     /// Whether the app answers a signal with READY=1; false: the call counts as returned once the signal is sent.
     public var acknowledge = true
     public var limits = Limits()
-    /// 0 to 1000; jetsam ends the lowest first.
-    public var priorityBand = 100
     public var background = BackgroundConfiguration()
 
     public var name: String { policy.name }

@@ -24,7 +24,7 @@ struct AppFile {
         let problems = Problems(file: file)
         if let objection = AppName.objection(name) { problems.add(nil, objection) }
         var result = Result(entry: .invalid(name: readable(name), errors: []))
-        if isText(bytes, problems), let document = Document(bytes, problems), let value = document.root {
+        if let value = Document.read(bytes, problems) {
             let root = Table(value, name: "", schema: .app, problems: problems)
             var file = AppFile(root: root, accounts: accounts, app: AppConfiguration(name: name, exec: []))
             file.read()

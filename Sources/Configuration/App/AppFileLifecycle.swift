@@ -16,7 +16,8 @@ extension AppFile {
         }
         if let suspend = root.boolean("suspend") { app.policy.suspend = suspend }
         app.policy.liveness = root.duration("liveness", .milliseconds(100)...Nanoseconds.seconds(86_400))
-        if let band = root.integer("priority-band", 0...1000) { app.priorityBand = band }
+        if let band = root.integer("priority-band", 0...1000) { app.policy.priorityBand = band }
+        if let essential = root.boolean("essential") { app.policy.isEssential = essential }
     }
 
     mutating func readRestart() {

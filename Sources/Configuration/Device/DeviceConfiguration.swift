@@ -30,51 +30,9 @@ public struct DeviceConfiguration: Equatable, Sendable {
     }
 
     /// A condition of the board that the file can speak about.
-    public enum Condition: UInt8, CaseIterable, Equatable, Sendable {
-        case sessionLocked, lidClosed, idle, batteryLow, batteryCritical
-
-        public var key: String {
-            switch self {
-            case .sessionLocked: "session-locked"
-            case .lidClosed: "lid-closed"
-            case .idle: "idle"
-            case .batteryLow: "battery-low"
-            case .batteryCritical: "battery-critical"
-            }
-        }
-
-        /// What it may ask: a condition of the person's presence changes the phase, one of the battery saves power.
-        public var responses: [Response] {
-            switch self {
-            case .sessionLocked, .lidClosed, .idle: [.nothing, .inactive, .background]
-            case .batteryLow: [.nothing, .lowPower]
-            case .batteryCritical: [.nothing, .lowPower, .powerOff]
-            }
-        }
-    }
-
-    /// What is asked under a condition.
-    public enum Response: UInt8, CaseIterable, Equatable, Sendable {
-        case nothing
-        /// No app above inactive.
-        case inactive
-        /// No app above background.
-        case background
-        /// Low power mode.
-        case lowPower
-        /// All apps are terminated and the board is switched off.
-        case powerOff
-
-        public var key: String {
-            switch self {
-            case .nothing: "nothing"
-            case .inactive: "inactive"
-            case .background: "background"
-            case .lowPower: "low-power"
-            case .powerOff: "power-off"
-            }
-        }
-    }
+    public typealias Condition = Lifecycle.Condition
+    /// What is asked under it.
+    public typealias Response = ConditionResponse
 
     /// What the lifecycle's core must know.
     public var policy = DevicePolicy()

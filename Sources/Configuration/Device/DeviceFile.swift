@@ -2,14 +2,15 @@ internal import Lifecycle
 
 extension Schema {
     static let device = Schema(sections: [
-        Section(name: "", keys: ["profile", "front", "sleep", "watchdog", "policy"]),
+        Section(name: "", keys: ["profile", "front", "sleep", "watchdog", "policy", "memory"]),
         Section(
             name: "sleep",
             keys: [
                 "margin", "allowance-max", "task-grace", "allowance-without-logind", "dark-wake", "dark-wake-allowance",
             ]),
         Section(name: "watchdog", keys: ["device", "timeout"]),
-        Section(name: "policy", keys: DeviceConfiguration.Condition.allCases.map { $0.key }),
+        Section(name: "policy", keys: DeviceConfiguration.Condition.allCases.map { $0.key } + ["debounce"]),
+        Section(name: "memory", keys: ["protected-band"]),
     ])
 }
 
@@ -21,9 +22,7 @@ struct DeviceFile {
     /// Defaults, and errors, for a file with anything wrong in it.
     static func parse(_ bytes: [UInt8], file: String) -> (device: DeviceConfiguration, errors: [ConfigurationError]) {
         let problems = Problems(file: file)
-        guard isText(bytes, problems), let document = Document(bytes, problems), let value = document.root else {
-            return (DeviceConfiguration(), problems.sorted)
-        }
+        guard let value = Document.read(bytes, problems) else { return (DeviceConfiguration(), problems.sorted) }
         var file = DeviceFile(root: Table(value, name: "", schema: .device, problems: problems))
         file.read()
         return (problems.isEmpty ? file.device : DeviceConfiguration(), problems.sorted)
@@ -38,11 +37,22 @@ struct DeviceFile {
         }
         readSleep()
         readWatchdog()
-        guard let table = root.table("policy", .device) else { return }
-        for condition in DeviceConfiguration.Condition.allCases {
-            if let response = table.choice(condition.key, condition.responses.map { ($0.key, $0) }) {
-                device.conditions.append(
-                    DeviceConfiguration.ConditionPolicy(condition: condition, response: response))
+        if let table = root.table("policy", .device) {
+            device.conditions = Self.conditions(table)
+            if let time = table.duration("debounce", .milliseconds(100)...Nanoseconds.seconds(600)) {
+                device.policy.debounce = time
+            }
+        }
+        if let table = root.table("memory", .device), let band = table.integer("protected-band", 0...1001) {
+            device.policy.protectedBand = band
+        }
+    }
+
+    /// `[policy]`: here, and in a hardware profile.
+    static func conditions(_ table: Table) -> [DeviceConfiguration.ConditionPolicy] {
+        DeviceConfiguration.Condition.allCases.compactMap { condition in
+            table.choice(condition.key, condition.responses.map { ($0.key, $0) }).map {
+                DeviceConfiguration.ConditionPolicy(condition: condition, response: $0)
             }
         }
     }
@@ -58,7 +68,8 @@ struct DeviceFile {
     }
 
     /// The name becomes a file's name.
-    private static func isProfileName(_ name: String) -> Bool {
+    @inline(never)
+    static func isProfileName(_ name: String) -> Bool {
         guard (1...63).contains(name.utf8.count), name.utf8.first != UInt8(ascii: ".") else { return false }
         return name.utf8.allSatisfy { byte in
             switch byte {

@@ -16,6 +16,12 @@ final class Document {
 
     deinit { ctoml_free(handle) }
 
+    /// The root of a file's bytes; nil, and a problem noted, where they are no text or not TOML.
+    @inline(never)
+    static func read(_ bytes: [UInt8], _ problems: Problems) -> Value? {
+        isText(bytes, problems) ? Document(bytes, problems)?.root : nil
+    }
+
     var root: Value? { ctoml_root(handle).map { Value(node: $0, document: self) } }
 }
 

@@ -22,7 +22,8 @@ final class Table {
         }
     }
 
-    private var place: String { name.isEmpty ? "" : " in [\(name)]" }
+    /// " in [sleep]"; empty for the root.
+    var place: String { name.isEmpty ? "" : " in [\(name)]" }
 
     func entry(_ key: String) -> Entry? {
         for entry in entries where entry.key == key { return entry }
@@ -59,6 +60,20 @@ final class Table {
             return nil
         }
         return Table(entry.value, name: key, schema: schema, problems: problems)
+    }
+
+    /// Of an array of tables; `key` is their name in the schema.
+    func tables(_ key: String, _ schema: Schema) -> [Table] {
+        guard let entry = entry(key) else { return [] }
+        let elements = entry.value.elements
+        var tables: [Table] = []
+        for element in elements {
+            if case .table = element.kind {
+                tables.append(Table(element, name: key, schema: schema, problems: problems))
+            }
+        }
+        if tables.isEmpty || tables.count < elements.count { mismatch(entry, expected: "an array of tables") }
+        return tables
     }
 
     func string(_ key: String, expected: String = "a string") -> String? {

@@ -36,6 +36,13 @@ enum InputFile {
         }
     }
 
+    /// A number that is another where a text is (FNV-1a, from 0: nothing is 0).
+    static func mark(_ bytes: [UInt8]) -> UInt64 {
+        var mark: UInt64 = 0
+        for byte in bytes { mark = (mark ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        return mark
+    }
+
     private static func isLink(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0 && FileKind(status) == .link

@@ -63,7 +63,7 @@ struct Loader {
         let (directory, name) = Self.split(path)
         if name == ConfigurationPaths.deviceFile, Self.split(directory).name != ConfigurationPaths.appsDirectory {
             _ = readDevice(path, required: true)
-        } else if let app = Self.appName(name) {
+        } else if let app = Self.nameOf(name) {
             loadApp(app, path, .named)
             findCycles()
             for app in apps { advise(app) }
@@ -94,6 +94,7 @@ struct Loader {
         case .bytes(let bytes):
             let (device, errors) = DeviceFile.parse(bytes, file: path)
             configuration.device = device
+            configuration.deviceMark = InputFile.mark(bytes)
             configuration.errors += errors
         case .masked: break
         case .missing:
@@ -113,7 +114,7 @@ struct Loader {
         for (base, origin) in [(paths.vendor, Origin.vendor), (paths.administrator, .administrator)] {
             let directory = base + "/" + ConfigurationPaths.appsDirectory
             for name in list(directory) {
-                if let app = Self.appName(name) {
+                if let app = Self.nameOf(name) {
                     found[app] = (directory + "/" + name, origin)
                 } else if !Self.isLeftover(name) {
                     advice.warn(
@@ -212,7 +213,7 @@ struct Loader {
 
     // MARK: names of files
 
-    private static func split(_ path: String) -> (directory: String, name: String) {
+    static func split(_ path: String) -> (directory: String, name: String) {
         let bytes = Array(path.utf8)
         guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return ("", path) }
         return (
@@ -220,8 +221,9 @@ struct Loader {
         )
     }
 
-    /// "camera" of "camera.toml"; nil for what is not meant to be an app.
-    private static func appName(_ file: String) -> String? {
+    /// "camera" of "camera.toml"; nil for what is not meant to be read.
+    @inline(never)
+    static func nameOf(_ file: String) -> String? {
         let suffix = Array(".toml".utf8)
         let bytes = Array(file.utf8)
         guard bytes.count > suffix.count, bytes.suffix(suffix.count).elementsEqual(suffix), !isLeftover(file) else {

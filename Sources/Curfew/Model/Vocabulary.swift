@@ -24,6 +24,7 @@ public enum BackgroundRefreshStatus: String, Sendable, CaseIterable { case avail
 
 /// The board's power supply.
 public struct PowerState: Sendable, Hashable {
+    /// Also where the board does not say.
     public let isOnExternalPower: Bool
     /// From 0 to 1; nil without a battery.
     public let batteryLevel: Double?

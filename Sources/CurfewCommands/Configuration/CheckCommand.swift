@@ -16,13 +16,12 @@ struct CheckCommand: SessionCommand {
     @OptionGroup var global: GlobalOptions
 
     func run(_ session: Session) throws(CommandFailure) {
-        let root = session.root
+        let paths = ConfigurationPaths(root: session.root.isEmpty ? nil : session.root)
         let found =
-            files.isEmpty
-            ? [Configuration.check(paths: ConfigurationPaths(root: root.isEmpty ? nil : root))]
-            : files.map { Configuration.check(file: $0) }
+            files.isEmpty ? [Configuration.check(paths: paths)] : files.map { Configuration.check(file: $0) }
         let result = CheckResult(
-            errors: found.flatMap(\.allErrors), warnings: found.flatMap(\.warnings),
+            errors: found.flatMap(\.allErrors),
+            warnings: found.flatMap(\.warnings) + (files.isEmpty ? Self.profile(found[0].device, paths) : []),
             subject: files.isEmpty
                 ? Amounts.count(found.reduce(0) { $0 + $1.apps.count }, "app") : Amounts.count(files.count, "file"))
         if session.isJSON {
@@ -31,6 +30,13 @@ struct CheckCommand: SessionCommand {
             for line in result.lines(session.style) { session.say(line) }
         }
         if !result.errors.isEmpty { throw CommandFailure(code: .failed, text: "") }
+    }
+}
+
+extension CheckCommand {
+    /// What is wrong with this board's hardware profile: curfewd goes on with another one.
+    private static func profile(_ device: DeviceConfiguration, _ paths: ConfigurationPaths) -> [ConfigurationError] {
+        HardwareProfiles.select(device.profile, for: BoardIdentity.read(), paths: paths).errors
     }
 }
 

@@ -6,7 +6,8 @@ struct ReloadCommand: SessionCommand {
         commandName: "reload", abstract: "Have curfewd read its configuration again.",
         discussion: """
             What runs goes on with what it was started with, and gets its new configuration with its next launch. A \
-            file with an error changes nothing.
+            file with an error changes nothing. Prints what changed: apps by their names, curfew.toml, and the \
+            hardware profile.
             """)
 
     @OptionGroup var global: GlobalOptions

@@ -57,9 +57,7 @@ final class DemoPlay {
         switch change.kind {
         case "device":
             let next = DeviceRecord(change.detail)
-            if let text = MonitorView.changes(from: device, to: next), device != nil {
-                story.tell("device", text, .bold)
-            }
+            if let device { for new in next.changes(since: device) { story.tell("device", new.text, .bold) } }
             device = next
         case "app":
             let next = AppRecord(change.detail)

@@ -1,18 +1,26 @@
 internal import Varlink
 
-/// `Device` of io.curfew.Control.
+/// `Device` of io.curfew.Control. What an older daemon leaves out is as if nothing were the matter.
 struct DeviceRecord: Equatable {
-    let sleepState: String
-    let sleepId: Int64
-    let externalPower: Bool?
+    var sleepState: String
+    var sleepId: Int64
+    var externalPower: Bool?
     /// 0 to 1.
-    let batteryLevel: Double?
-    let lowPowerMode: Bool
-    let thermalState: String
-    let memoryPressure: String
-    let profile: String
-    let inhibitDelayMax: Double?
-    let hardwareWatchdog: String?
+    var batteryLevel: Double?
+    var lowPowerMode: Bool
+    var underVoltage: Bool
+    var thermalState: String
+    var memoryPressure: String
+    /// Why no app can come to the front.
+    var limit: String?
+    /// The hardware profile's name; "none".
+    var profile: String
+    var inhibitDelayMax: Double?
+    /// "/dev/watchdog0 (iTCO_wdt), 30 s"; "none: " and why; nil: none is wanted.
+    var hardwareWatchdog: String?
+    /// What is looked at now and then, as nothing announces it.
+    var polled: [String]
+    var bootCause: String?
 
     init(_ json: JSON) {
         sleepState = json["sleepState"]?.stringValue ?? "unknown"
@@ -20,21 +28,40 @@ struct DeviceRecord: Equatable {
         externalPower = json["externalPower"]?.boolValue
         batteryLevel = json["batteryLevel"]?.doubleValue
         lowPowerMode = json["lowPowerMode"]?.boolValue ?? false
+        underVoltage = json["underVoltage"]?.boolValue ?? false
         thermalState = json["thermalState"]?.stringValue ?? "nominal"
         memoryPressure = json["memoryPressure"]?.stringValue ?? "normal"
+        limit = json["limit"]?.stringValue
         profile = json["profile"]?.stringValue ?? "unknown"
         inhibitDelayMax = json["inhibitDelayMax"]?.doubleValue
         hardwareWatchdog = json["hardwareWatchdog"]?.stringValue
+        polled = json["polled"]?.arrayValue?.compactMap(\.stringValue) ?? []
+        bootCause = json["bootCause"]?.stringValue
     }
 
-    /// "external power, battery 82 %, low power mode"; nil where nothing is known.
-    var power: String? {
-        var parts: [String] = []
-        if let externalPower { parts.append(externalPower ? "external power" : "on battery") }
-        if let batteryLevel { parts.append("battery \(Int((batteryLevel * 100).rounded())) %") }
-        if lowPowerMode { parts.append("low power mode") }
-        if thermalState != "nominal" { parts.append("thermal state \(thermalState)") }
-        if memoryPressure != "normal" { parts.append("memory pressure \(memoryPressure)") }
-        return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    var battery: String? { batteryLevel.map { "battery \(Int(($0 * 100).rounded())) %" } }
+    var supply: String? { externalPower.map { $0 ? "external power" : "on battery" } }
+    var isHot: Bool { thermalState != "nominal" }
+    var isShortOfMemory: Bool { memoryPressure != "normal" }
+
+    var watchdog: String {
+        guard let hardwareWatchdog else { return "no hardware watchdog" }
+        return hardwareWatchdog.suffix(after: "none: ").map { "no hardware watchdog: \($0)" }
+            ?? "hardware watchdog \(hardwareWatchdog)"
+    }
+
+    var profileText: String { profile == "none" ? "no hardware profile" : "hardware profile \(profile)" }
+
+    var login: String {
+        inhibitDelayMax.map { "logind waits \(Amounts.duration($0)) before a sleep" }
+            ?? "no logind (curfew sleep works all the same)"
+    }
+
+    /// How the last boot ended, unless nothing is known of it, or nothing was wrong.
+    var badBoot: String? {
+        guard let bootCause, !bootCause.hasPrefix("no last words") else { return nil }
+        // Whatever else is known of it follows.
+        let isOrderly = bootCause.contains("in good order") && !bootCause.contains(";")
+        return isOrderly ? nil : bootCause
     }
 }

@@ -39,21 +39,27 @@ struct TerminationRecord: Equatable {
         output = json["output"]?.arrayValue?.compactMap(\.stringValue)
     }
 
+    /// What the daemon calls the end of a boot, which it keeps like an end of an app.
+    static let board = "(board)"
+    /// Not an app has ended, but the board itself, and not in good order.
+    var isBoard: Bool { app == Self.board }
+
     /// The code as a number: a signal, a status, an errno.
     var number: Int64? { Int64(code.dropFirst(code.hasPrefix("0x") ? 2 : 0), radix: 16) }
 
     /// The watchdog's scope, the first word of its explanation: "scene-update".
     var scope: String? {
-        guard namespace == "watchdog", let colon = explanation.firstIndex(of: ":") else { return nil }
+        guard namespace == "watchdog", !isBoard, let colon = explanation.firstIndex(of: ":") else { return nil }
         return String(explanation[..<colon])
     }
 
     /// It had a certain time for something: for a handler, or for its background tasks.
     var isTimed: Bool { event != nil || namespace == "backgroundTask" }
 
-    /// It was ended for what it did, or did not do.
+    /// It was killed: for what it did, or did not do, or for the good of the board.
     var isKill: Bool {
         switch namespace {
+        case _ where isBoard: false
         case "watchdog", "backgroundTask", "jetsam", "thermal", "lockHeldInSuspension": true
         default: false
         }
@@ -62,7 +68,8 @@ struct TerminationRecord: Equatable {
     /// It ended as its own, an operator's or the board's wish.
     var isOrderly: Bool {
         switch namespace {
-        case "user", "shutdown": true
+        case _ where isBoard: false
+        case "user", "shutdown", "lowBattery": true
         case "exit": number == 0
         default: false
         }
@@ -71,6 +78,7 @@ struct TerminationRecord: Equatable {
     /// "scene-update: DidEnterBackground did not return within 2 s (watchdog 0x8badf00d)".
     var reason: String {
         switch namespace {
+        case _ where isBoard: explanation
         case "watchdog", "backgroundTask": "\(explanation) (\(namespace) \(code))"
         case "crash": "crash: \(signal)"
         case "exit": explanation
@@ -81,6 +89,8 @@ struct TerminationRecord: Equatable {
     /// What happened, from its verb on: "killed: …", "crashed: …", "ended: …".
     var sentence: String {
         switch namespace {
+        case _ where isBoard: "how the last boot ended: \(explanation)"
+        case _ where isByOthers: reason
         case _ where isKill: "killed: \(reason)"
         case "crash": "crashed: \(signal)"
         default: "ended: \(reason)"

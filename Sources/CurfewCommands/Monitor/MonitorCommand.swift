@@ -21,8 +21,8 @@ struct MonitorCommand: SessionCommand {
             case .reply(let reply, let continues):
                 if session.isJSON {
                     session.say(JSON.object(reply).line)
-                } else if let line = view.line(for: MonitorChange(reply), session.style) {
-                    session.say(line)
+                } else {
+                    for line in view.lines(for: MonitorChange(reply), session.style) { session.say(line) }
                 }
                 if !continues { isOver.value = .closed }
             case .error(let name, let parameters): isOver.value = .error(name: name, parameters: parameters)

@@ -8,24 +8,32 @@ struct MonitorView {
     /// The column of apps grows with the longest name.
     private var nameWidth = 8
 
-    /// What there is to say about a change; nil: nothing that people would see.
-    mutating func line(for change: MonitorChange, _ style: Style) -> String? {
-        guard let (subject, text, tone) = news(change) else { return nil }
-        nameWidth = max(nameWidth, subject.count)
-        let clock = change.time?.clock ?? "            "
-        return style.paint(clock, .dim) + "  " + style.paint(subject.printable.padded(nameWidth), .bold) + "  "
-            + style.paint(text.printable, isSynchronized ? tone : .dim)
+    /// What there is to say about a change; empty: nothing that people would see.
+    mutating func lines(for change: MonitorChange, _ style: Style) -> [String] {
+        let clock = style.paint(change.time?.clock ?? "            ", .dim)
+        return news(change).map { subject, text, tone in
+            nameWidth = max(nameWidth, subject.count)
+            return clock + "  " + style.paint(subject.printable.padded(nameWidth), .bold) + "  "
+                + style.paint(text.printable, isSynchronized ? tone : .dim)
+        }
     }
 
-    private mutating func news(_ change: MonitorChange) -> (subject: String, text: String, tone: Tone)? {
+    private typealias News = (subject: String, text: String, tone: Tone)
+
+    private mutating func news(_ change: MonitorChange) -> [News] {
+        if change.kind == "device" {
+            let next = DeviceRecord(change.detail)
+            defer { device = next }
+            return next.changes(since: device).map { ("device", $0.text, $0.tone) }
+        }
+        return appNews(change).map { [$0] } ?? []
+    }
+
+    private mutating func appNews(_ change: MonitorChange) -> News? {
         switch change.kind {
         case "synchronized":
             isSynchronized = true
             return nil
-        case "device":
-            let next = DeviceRecord(change.detail)
-            defer { device = next }
-            return Self.changes(from: device, to: next).map { ("device", $0, .accent) }
         case "app":
             let next = AppRecord(change.detail)
             defer { apps[next.name] = next }
@@ -39,7 +47,7 @@ struct MonitorView {
         case "termination":
             let end = TerminationRecord(change.detail)
             let report = end.report.map { " (report \($0))" } ?? ""
-            return (end.app, "\(end.sentence)\(report)", end.isOrderly ? .plain : .bad)
+            return (end.isBoard ? "device" : end.app, "\(end.sentence)\(report)", end.isOrderly ? .plain : .bad)
         default:
             return (change.app ?? "device", "\(change.kind) \(change.detail.line)", .plain)
         }
@@ -88,26 +96,5 @@ struct MonitorView {
         case (_, "not running"), (_, "terminating"), ("not running", _), ("terminating", _): new
         default: "\(old) -> \(new)"
         }
-    }
-
-    static func changes(from old: DeviceRecord?, to new: DeviceRecord) -> String? {
-        guard old != new else { return nil }
-        var parts: [String] = []
-        if old?.sleepState != new.sleepState {
-            switch new.sleepState {
-            case "awake": parts.append(new.sleepId == 0 ? "awake" : "awake, sleep \(new.sleepId) is over")
-            default: parts.append("sleep \(new.sleepId) \(new.sleepState)")
-            }
-        }
-        if old?.power != new.power { parts.append(new.power ?? "power not known") }
-        if let old, old.profile != new.profile { parts.append("profile \(new.profile)") }
-        if let old, old.inhibitDelayMax != new.inhibitDelayMax {
-            parts.append(
-                new.inhibitDelayMax.map { "logind waits \(Amounts.duration($0)) before a sleep" } ?? "logind is gone")
-        }
-        if let old, old.hardwareWatchdog != new.hardwareWatchdog {
-            parts.append(new.hardwareWatchdog.map { "hardware watchdog \($0)" } ?? "no hardware watchdog")
-        }
-        return parts.isEmpty ? nil : parts.joined(separator: "; ")
     }
 }

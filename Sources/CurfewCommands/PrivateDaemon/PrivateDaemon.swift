@@ -39,7 +39,7 @@ final class PrivateDaemon {
         guard linux_pipe_cloexec(&ends) == 0 else { throw SystemError("pipe") }
         errors = FileDescriptor(owning: ends[0])
         let writer = FileDescriptor(owning: ends[1])
-        var arguments = [path, "--root", root.path] + options
+        var arguments = [path, "--root", root.path, "--no-board"] + options
         if let group = root.controlGroup { arguments += ["--cgroup", group] }
         let environment = [
             "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "SWIFT_BACKTRACE=enable=no",

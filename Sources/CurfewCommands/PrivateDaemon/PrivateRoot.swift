@@ -17,7 +17,9 @@ final class PrivateRoot {
         controlGroup = Self.ownControlGroup.map { "\($0)/curfew-\(purpose)-\(getpid())" }
         do throws(SystemError) {
             try Files.createDirectories(path + "/etc/curfew/apps")
-            try write("/etc/curfew/curfew.toml", "[watchdog]\ndevice = \"none\"\n")
+            // What a condition changed turns back at once, as far as there is such a thing.
+            try write(
+                "/etc/curfew/curfew.toml", "[watchdog]\ndevice = \"none\"\n[policy]\ndebounce = \"100ms\"\n")
         } catch {
             Self.removeTree(path)
             throw error

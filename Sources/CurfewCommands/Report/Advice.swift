@@ -5,11 +5,23 @@ struct Advice {
     let report: TerminationRecord
     let root: String
 
-    private var file: String { "\(root)/etc/curfew/apps/\(report.app).toml" }
-    private var tool: String { Session.tool(root: root) }
+    var file: String { "\(root)/etc/curfew/apps/\(report.app).toml" }
+    var deviceFile: String { "\(root)/etc/curfew/curfew.toml" }
+    var tool: String { Session.tool(root: root) }
     private var journal: String { "journalctl -t curfew-\(report.app)" }
 
     var points: [String] {
+        if report.isBoard { return boot }
+        switch report.namespace {
+        case "jetsam": return memory
+        case "thermal": return heat
+        case "lowBattery": return lowBattery
+        default: return ownPoints
+        }
+    }
+
+    /// For an end that is the app's own affair.
+    private var ownPoints: [String] {
         switch report.namespace {
         case "watchdog": overrun
         case "crash": crash
@@ -54,9 +66,9 @@ struct Advice {
         }
     }
 
-    private var lookFirst: String { "See what it wrote last: \(lookAtOutput)" }
+    var lookFirst: String { "See what it wrote last: \(lookAtOutput)" }
 
-    private var lookAtOutput: String {
+    var lookAtOutput: String {
         if let output = report.output, !output.isEmpty { return "the lines above" }
         return root.isEmpty ? journal : "\(tool) status \(report.app)"
     }
@@ -106,7 +118,7 @@ struct Advice {
         var points = ["See what it wrote last: \(lookAtOutput)"]
         if root.isEmpty { points.append("Where systemd-coredump is installed: coredumpctl info \(report.app)") }
         if report.number == 9 {
-            points.append("SIGKILL came from outside: the kernel when memory ran out (journalctl -k), or a person.")
+            points.append("SIGKILL came from outside: a person or another program, or the kernel (journalctl -k).")
         }
         return points + [restarting]
     }

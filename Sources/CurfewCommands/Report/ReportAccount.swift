@@ -28,7 +28,14 @@ struct ReportAccount {
     /// What happened, in one sentence.
     var headline: String {
         let app = report.app
+        if report.isBoard { return "the board did not go down in good order" }
         switch report.namespace {
+        case "jetsam":
+            return report.isByOthers
+                ? "\(app) was killed by others than Curfew: memory was used up"
+                : "\(app) was killed to give its memory back: the board ran out of it"
+        case "thermal": return "\(app) was killed: the board was too hot (\(report.code))"
+        case "lowBattery": return "\(app) was ended: the battery was critical, and the board was switched off"
         case "watchdog":
             switch report.scope {
             case "process-launch": return "\(app) was killed: it took too long to launch (\(report.code))"
@@ -55,10 +62,15 @@ struct ReportAccount {
     private var facts: Labelled {
         var facts = Labelled()
         if let time = report.time {
-            facts.add("When", "\(time.full) (\(Amounts.age(Double(now.milliseconds - time.milliseconds) / 1000)))")
+            facts.add(
+                report.isBoard ? "Noticed" : "When",
+                "\(time.full) (\(Amounts.age(Double(now.milliseconds - time.milliseconds) / 1000)))")
         }
         facts.add("During", report.sleepId.map { "sleep \($0), as the board got ready for it or slept" })
         facts.add("What", report.explanation.isEmpty ? nil : report.explanation)
+        if report.isBoard {
+            return facts
+        }
         facts.add("Handler", report.event.map { event in handlerMeaning(event).map { "\(event): \($0)" } ?? event })
         facts.add("Allowed", report.isTimed ? allowed : nil)
         facts.add("Took", report.isTimed ? took : nil)

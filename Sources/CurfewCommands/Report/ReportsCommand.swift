@@ -5,18 +5,24 @@ internal import Varlink
 struct ReportsCommand: SessionCommand {
     static let configuration = CommandConfiguration(
         commandName: "reports", abstract: "Why apps ended, the newest last.",
-        discussion: "Reports outlive reboots. When curfewd is not running, they are read from disk.")
+        discussion: """
+            Reports outlive reboots. When curfewd is not running, they are read from disk. (board) is the board \
+            itself: how a boot ended that did not end in good order.
+            """)
 
-    @Argument(help: "Only the ends of this app.") var app: String?
+    @Argument(help: "Only the ends of this app; '(board)': of the board itself.") var app: String?
     @OptionGroup var global: GlobalOptions
 
     func run(_ session: Session) throws(CommandFailure) {
         let known = try KnownReports.load(session, app: app)
-        if known.reports.isEmpty, let app, known.daemonRuns { try requireConfigured(app, session) }
+        if known.reports.isEmpty, let app, app != TerminationRecord.board, known.daemonRuns {
+            try requireConfigured(app, session)
+        }
         if session.isJSON {
             return session.say(JSON.object(["terminations": .array(known.reports.map(\.json))]).prettyText())
         }
         if known.reports.isEmpty {
+            if app == TerminationRecord.board { return session.say("No boot is known to have ended badly.") }
             return session.say(app.map { "\($0) has never ended." } ?? "No app has ended yet.")
         }
         for line in Self.table(known.reports).lines(session.style, width: session.console.width) { session.say(line) }

@@ -1,4 +1,4 @@
-/// What `curfew status` shows: the device in four lines, and a table of its apps.
+/// What `curfew status` shows: the device, and a table of its apps.
 struct StatusView {
     let device: DeviceRecord
     let apps: [AppRecord]
@@ -7,30 +7,8 @@ struct StatusView {
     let now: LocalTime
 
     func lines(_ style: Style, width: Int?) -> [String] {
-        deviceLines(style, width: width) + [""] + (apps.isEmpty ? emptyLines : table.lines(style, width: width))
-    }
-
-    private func deviceLines(_ style: Style, width: Int?) -> [String] {
-        var lines = Labelled()
-        lines.add("Device", sleep, device.sleepState == "awake" ? .good : .caution)
-        lines.add("Power", device.power ?? "not known")
-        lines.add("Profile", device.profile)
-        let login =
-            device.inhibitDelayMax.map { "logind waits \(Amounts.duration($0)) before a sleep" }
-            ?? "no logind (curfew sleep works all the same)"
-        let watchdog = device.hardwareWatchdog.map { "hardware watchdog \($0)" } ?? "no hardware watchdog"
-        lines.add("Limits", "\(login); \(watchdog)")
-        return lines.lines(style, width: width)
-    }
-
-    private var sleep: String {
-        switch device.sleepState {
-        case "awake": device.sleepId == 0 ? "awake" : "awake, after sleep \(device.sleepId)"
-        case "preparing": "preparing sleep \(device.sleepId)"
-        case "asleep": "asleep, sleep \(device.sleepId)"
-        case "darkWake": "awake for background work only, in sleep \(device.sleepId)"
-        default: device.sleepState
-        }
+        DeviceLines(device: device).lines(style, width: width) + [""]
+            + (apps.isEmpty ? emptyLines : table.lines(style, width: width))
     }
 
     private var emptyLines: [String] {

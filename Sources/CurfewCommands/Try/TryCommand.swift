@@ -18,6 +18,7 @@ struct TryCommand: SessionCommand {
 
             With --script FILE (- for stdin) the steps come from there, one a line:
               front, background, sleep, wake, memory-warning [critical], skip 5 minutes
+              lock, unlock, lid closed|open, charger on|off, battery 15, thermal serious, low-power on|off
               expect CONDITION                     it must be so now
               wait-for CONDITION [within 10s]      it must become so
             where CONDITION is active, inactive, background, suspended, ended, task NAME, tasks or no-tasks.

@@ -23,6 +23,8 @@ final class TryPlay {
     private(set) var terminations: [TerminationRecord] = []
     /// What it had written last before each of them.
     private var lastLines: [[String]] = []
+    /// What keys have made of the board.
+    var played: Set<String> = []
     /// How many ends there were before the step that is performed.
     private var endsBefore = 0
 
@@ -117,6 +119,13 @@ final class TryPlay {
         case .memoryWarning(let level):
             let parameters: JSONObject = ["app": .string(app), "level": .string(level)]
             call("WarnOfMemory", parameters, of: Self.interface, handler)
+        case .condition(let word):
+            let parameters: JSONObject = [word.parameter: word.value]
+            if word.parameter == TryBoardWord.lowPower {
+                call("SetLowPowerMode", parameters, handler)
+            } else {
+                call("SetCondition", parameters, of: Self.interface, handler)
+            }
         case .skip(let seconds):
             call("Skip", ["seconds": .number(seconds)], of: Self.interface) { [unowned self] problem in
                 if problem == nil { story.skipped += seconds }
@@ -202,7 +211,7 @@ final class TryPlay {
         switch change.kind {
         case "device":
             let next = DeviceRecord(change.detail)
-            if let old = device, let text = MonitorView.changes(from: old, to: next) { story.tell("device", text) }
+            if let old = device { for new in next.changes(since: old) { story.tell("device", new.text, new.tone) } }
             device = next
         case "app" where change.app == app:
             let next = AppRecord(change.detail)

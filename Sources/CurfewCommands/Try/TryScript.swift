@@ -5,6 +5,7 @@ enum TryAction: Equatable {
     case front, background, sleep, wake
     /// "warning" or "critical".
     case memoryWarning(String)
+    case condition(TryBoardWord)
     /// Seconds.
     case skip(Double)
 
@@ -15,6 +16,7 @@ enum TryAction: Equatable {
         case .sleep: "sleep"
         case .wake: "wake"
         case .memoryWarning(let level): "memory-warning" + (level == "warning" ? "" : " \(level)")
+        case .condition(let word): word.text
         case .skip(let seconds): "skip \(Amounts.duration(seconds))"
         }
     }
@@ -83,14 +85,15 @@ struct TryScript: Equatable {
         }
     }
 
-    private struct Complaint: Error {
+    struct Complaint: Error {
         let text: String
         init(_ text: String) { self.text = text }
     }
 
-    private static let words = [
-        "front", "background", "sleep", "wake", "memory-warning", "skip", "expect", "wait-for",
-    ]
+    private static let words =
+        [
+            "front", "background", "sleep", "wake", "memory-warning", "skip", "expect", "wait-for",
+        ] + TryBoardWord.words
     private static let conditions: [(String, TryCondition)] = [
         ("active", .active), ("inactive", .inactive), ("background", .background), ("suspended", .suspended),
         ("ended", .ended), ("tasks", .task(nil)), ("no-tasks", .noTasks),
@@ -122,6 +125,7 @@ struct TryScript: Equatable {
                 throw Complaint("expected 'within' and a time after 'wait-for \(condition.text)', not '\(left[0])'")
             }
             return .waitFor(condition, seconds: try duration(Array(left.dropFirst())))
+        case _ where TryBoardWord.words.contains(word): return .act(.condition(try TryBoardWord(word, rest)))
         default:
             let question = Suggestion.closest(to: word, among: words).map { "; did you mean '\($0)'?" } ?? ""
             throw Complaint("no step '\(word)'\(question) (\(words.joined(separator: ", ")))")

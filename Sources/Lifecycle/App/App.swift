@@ -27,6 +27,8 @@ struct App: Equatable {
     var lastTermination: Termination?
     /// It ran when a shutdown was announced, and comes back when that is cancelled.
     var endedForShutdown = false
+    /// It was in front when the board's memory or temperature ended it.
+    var returnsWhenWell = false
 
     // What follows from the rest, kept so that one event costs the same however many apps there are.
     var isTouched = false
@@ -92,4 +94,15 @@ public struct DeviceView: Equatable, Sendable {
     public var isShuttingDown: Bool
     /// InhibitDelayMaxUSec as last heard; nil without logind.
     public var inhibitDelayMax: Nanoseconds?
+    /// nil: nothing says so.
+    public var externalPower: Bool?
+    /// Percent; nil without a battery.
+    public var batteryLevel: Int?
+    public var isLowPower = false
+    public var thermalState = ThermalState.nominal
+    public var memoryPressure = MemoryPressure.normal
+    public var isUnderVoltage = false
+    /// The most that the conditions of the board allow, and why it is not more.
+    public var phaseLimit = ScenePhase.active
+    public var limit: String?
 }

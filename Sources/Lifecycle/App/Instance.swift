@@ -43,6 +43,11 @@ struct Instance: Equatable {
     var lockEnd: Nanoseconds?
     /// Told when it can hear it.
     var memoryWarning: MemoryLevel?
+    /// What it was told last: `Conditions.powerWord`, and the thermal state.
+    var knownPower = 0
+    /// MONOTONIC: until then nothing more is heard of its memory limit; nil: it is listened to.
+    var limitQuietEnd: Nanoseconds?
+    var knownHeat = ThermalState.nominal
 
     var freezer = Freezer.thawed
     var freezeReasons: FreezeReasons = []

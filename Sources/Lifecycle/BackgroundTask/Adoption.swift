@@ -42,7 +42,7 @@ extension DeviceLifecycle {
         var wish = adoption.wish
         if let budget = wish.timeAllowed { apps[index].policy.taskBudget = budget }
         wish.timeAllowed = nil
-        apps[index].pool = TaskPool(apps[index].policy.taskBudget)
+        apps[index].pool = TaskPool(limited(apps[index].policy.taskBudget))
         let task = addTask(index, wish, keepsAwake: wish.keepAwake ?? false)
         if let request = adoption.request {
             emit(.reply(request, .taskBegun(task, timeRemaining: apps[index].pool?.left)))

@@ -6,7 +6,7 @@ extension DeviceLifecycle {
         if let instance = apps[index].instance, let end = instance.lockEnd {
             return max(end - instance.clock.reading(at: now.monotonic), .zero)
         }
-        return apps[index].lockTimeLeft ?? apps[index].policy.taskBudget
+        return apps[index].lockTimeLeft ?? limited(apps[index].policy.taskBudget)
     }
 
     /// A sleep that comes all the same treats such tasks as any other.
@@ -44,6 +44,8 @@ extension DeviceLifecycle {
         } else if keepAwakeCount == 0, login.locks[.keepAwake] == .held {
             releaseLock(.keepAwake)
             touchHolders()
+            // Idle counts again.
+            settleConditions()
         }
     }
 

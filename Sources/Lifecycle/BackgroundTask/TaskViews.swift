@@ -27,7 +27,7 @@ extension DeviceLifecycle {
         if instance.phase == .background { return apps[index].pool?.left }
         guard instance.call?.call.handler == .didEnterBackground else { return nil }
         // What it will have once that has returned.
-        return apps[index].pool?.left ?? (instance.tasks.isEmpty ? Self.shortTaskBudget : apps[index].policy.taskBudget)
+        return apps[index].pool?.left ?? poolBudget(index, instance)
     }
 
     /// Of one task: the pool's, or less where it has a limit of its own.

@@ -95,8 +95,7 @@ extension DeviceLifecycle {
         guard let instance = apps[index].instance else { return }
         if instance.stage == .running, instance.phase == .background, apps[index].pool == nil {
             // It has just entered background; only becoming active empties the account again.
-            let budget = instance.tasks.isEmpty ? Self.shortTaskBudget : apps[index].policy.taskBudget
-            apps[index].pool = TaskPool(budget)
+            apps[index].pool = TaskPool(poolBudget(index, instance))
         }
         let runs =
             instance.stage == .running && instance.stop == nil && instance.phase == .background
@@ -106,6 +105,30 @@ extension DeviceLifecycle {
         } else if !runs {
             stopPool(index)
         }
+    }
+
+    /// What an app is given when it enters background.
+    func poolBudget(_ index: Int, _ instance: Instance) -> Nanoseconds {
+        instance.tasks.isEmpty ? limited(Self.shortTaskBudget) : limited(apps[index].policy.taskBudget)
+    }
+
+    /// In low power mode nobody has more than the short budget.
+    func limited(_ budget: Nanoseconds) -> Nanoseconds {
+        conditions.isLowPower ? min(budget, Self.shortTaskBudget) : budget
+    }
+
+    /// Low power mode has begun: nobody has more than the short budget from here.
+    mutating func cutBudgets(_ index: Int) {
+        let wasRunning = apps[index].instance?.poolEnd != nil
+        stopPool(index)
+        if let left = apps[index].pool?.left { apps[index].pool?.left = min(left, Self.shortTaskBudget) }
+        if wasRunning { touch(index) }
+        // A reload may have taken the right from those that still use it.
+        let app = apps[index]
+        guard app.policy.keepsAwake || app.lockTimeLeft != nil || app.instance?.lockEnd != nil else { return }
+        stopLockTime(index)
+        apps[index].lockTimeLeft = min(lockTimeLeft(index), Self.shortTaskBudget)
+        touch(index)
     }
 
     mutating func stopPool(_ index: Int) {

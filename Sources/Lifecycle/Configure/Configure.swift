@@ -5,7 +5,7 @@ extension DeviceLifecycle {
     /// gone are ended; new ones with `launch = "boot"` start.
     mutating func configure(_ policies: [AppPolicy], _ device: DevicePolicy) {
         policy = device
-        if device.darkWakeInterval == nil { clearAlarm() }
+        if device.darkWakeInterval == nil || sleep.isLogical && !device.wakeSources.contains(.clock) { clearAlarm() }
         var isConfigured = [Bool](repeating: false, count: apps.count)
         for policy in policies {
             if let index = indexOfName[policy.name] {
@@ -33,9 +33,20 @@ extension DeviceLifecycle {
             retire(index)
         }
         link()
+        keepOneInFront()
         // Waves are counted by level.
         shutdown.forgetWave()
         touchAll()
+    }
+
+    /// Where one app is in front at a time: a reload may have made it so.
+    private mutating func keepOneInFront() {
+        let wanted = apps.indices.filter { apps[$0].requestedPhase != .background }
+        guard policy.front == .one,
+            let first = wanted.first(where: { apps[$0].instance != nil })
+                ?? wanted.first(where: { apps[$0].queuedLaunch != nil || apps[$0].restart.due != nil }) ?? wanted.first
+        else { return }
+        sendOthersBack(first)
     }
 
     private mutating func change(_ index: Int, to policy: AppPolicy) {

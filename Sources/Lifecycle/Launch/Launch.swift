@@ -28,6 +28,7 @@ extension DeviceLifecycle {
         apps[index].requestedPhase = phase
         apps[index].queuedLaunch = reason
         apps[index].restart.due = nil
+        apps[index].returnsWhenWell = false
         touch(index)
     }
 
@@ -39,6 +40,7 @@ extension DeviceLifecycle {
         let id = InstanceID(rawValue: lastInstance)
         let inBackground = goal(index) == .background
         apps[index].queuedLaunch = nil
+        apps[index].returnsWhenWell = false
         apps[index].launches += 1
         // Nobody's restart or update: what was spent before does not count against it.
         switch reason {
@@ -50,6 +52,8 @@ extension DeviceLifecycle {
         apps[index].instance = Instance(
             id: id, reason: reason, startedAt: now.monotonic, phase: inBackground ? .background : .inactive,
             handlers: apps[index].policy.handlers)
+        apps[index].instance?.knownPower = conditions.powerWord
+        apps[index].instance?.knownHeat = conditions.thermalState
         indexOfInstance[id] = index
         emit(.spawn(AppID(rawValue: index), id, reason, background: inBackground))
     }

@@ -67,6 +67,10 @@ public struct AppPolicy: Hashable, Sendable {
     public var taskBudget = Nanoseconds.seconds(600)
     /// Its background tasks may keep the board awake.
     public var keepsAwake = false
+    /// Where memory or temperature ask for victims, lower goes first.
+    public var priorityBand = 100
+    /// The board is reset rather than left without it.
+    public var isEssential = false
 
     public init(name: String) { self.name = name }
 }
@@ -86,6 +90,21 @@ public struct DevicePolicy: Hashable, Sendable {
     public var darkWakeInterval: Nanoseconds?
     /// How long they then have, before it sleeps again.
     public var darkWakeAllowance = Nanoseconds.seconds(30)
+    /// What each condition of the board asks.
+    public var responses = ConditionResponses()
+    /// What a condition changed turns back only after so long.
+    public var debounce = Nanoseconds.seconds(2)
+    /// Percent, on battery.
+    public var batteryLow = 20
+    public var batteryCritical = 5
+    /// Apps of this band and above are ended for memory only when nobody else is left, and never for heat.
+    public var protectedBand = 900
+    /// Bytes that are to be available after apps were ended for memory; nil: an eighth of all.
+    public var memoryReserve: Int64?
+    /// The board cannot sleep in the kernel: all its sleeps are logical.
+    public var sleepsLogically = false
+    /// What ends a logical sleep, beside `curfew wake`.
+    public var wakeSources = WakeSources([WakeSources(.key), WakeSources(.clock), WakeSources(.lid)])
 
     public init() {}
 }

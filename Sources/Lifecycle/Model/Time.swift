@@ -36,7 +36,7 @@ public struct Nanoseconds: RawRepresentable, Comparable, Hashable, AdditiveArith
 
     /// "4.5 s", "250 ms", "10 min": for people.
     public var text: String {
-        let milliseconds = (rawValue + 500_000) / 1_000_000
+        let milliseconds = (min(rawValue, .max - 500_000) + 500_000) / 1_000_000
         if milliseconds < 1000 { return "\(milliseconds) ms" }
         if milliseconds >= 120_000, milliseconds % 60_000 == 0 { return "\(milliseconds / 60_000) min" }
         let tenths = milliseconds % 1000 / 100

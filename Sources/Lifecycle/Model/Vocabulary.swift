@@ -74,6 +74,13 @@ public enum LaunchReason: UInt8, CaseIterable, Sendable {
     }
 }
 
+/// Who ends processes for want of memory, beside Curfew.
+public enum MemoryKiller: UInt8, CaseIterable, Sendable {
+    case kernel
+    /// systemd-oomd
+    case oomd
+}
+
 /// How much memory is short.
 public enum MemoryLevel: UInt8, CaseIterable, Sendable {
     case warning, critical

@@ -23,9 +23,11 @@ extension DeviceLifecycle {
         case .endTask(let instance, let task): endTask(instance, task, id)
         case .adopt(let app, let wish): adopt(app, wish, id)
         case .warnOfMemory(let app, let level): withApp(app, id) { $0.warnOfMemory($1, level, id) }
+        case .setLowPower(let enabled): setLowPower(enabled, id)
         }
     }
 
+    @inline(never)
     private mutating func withApp(_ app: AppID, _ id: RequestID, _ act: (inout DeviceLifecycle, Int) -> Void) {
         guard apps.indices.contains(app.rawValue), !apps[app.rawValue].isRetired else {
             return emit(.reply(id, .denied("no such app")))
@@ -56,7 +58,7 @@ extension DeviceLifecycle {
         // In front its budget would not run.
         if apps[index].isAdopted { return emit(.reply(id, .denied("a task of its own does not come to the front"))) }
         wakeFully()
-        if let launchDenial { return emit(.reply(id, .denied(launchDenial))) }
+        if let denial = launchDenial ?? frontDenial { return emit(.reply(id, .denied(denial))) }
         supersede(index, .active)
         apps[index].requestedPhase = .active
         if apps[index].instance == nil || apps[index].instance?.isAlive == false,
@@ -70,7 +72,7 @@ extension DeviceLifecycle {
     }
 
     /// Where one app is in front at a time, the others make way.
-    private mutating func sendOthersBack(_ index: Int) {
+    mutating func sendOthersBack(_ index: Int) {
         guard policy.front == .one else { return }
         for other in apps.indices where other != index && apps[other].requestedPhase != .background {
             supersede(other, .background)
@@ -91,12 +93,15 @@ extension DeviceLifecycle {
     private mutating func terminate(_ index: Int, force: Bool, _ id: RequestID) {
         let wasScheduled =
             apps[index].queuedLaunch != nil || apps[index].restart.due != nil || apps[index].endedForShutdown
+            || apps[index].returnsWhenWell
         guard apps[index].instance != nil || wasScheduled else { return emit(.reply(id, .notRunning)) }
         let reason = TerminationReason(
             namespace: .user, code: 0, explanation: force ? "ended by an operator, at once" : "ended by an operator")
         let leaving = apps[index].instance?.id
         stop(index, reason, force: force)
         apps[index].endedForShutdown = false
+        // It waited to be taken over.
+        if leaving == nil { releaseAdopted(index) }
         // Who waits for a launch that has not begun: it never will.
         deny("another request ended it") {
             $0.app == index && $0.wish != .ended && (leaving == nil || $0.leaving == leaving)
@@ -150,6 +155,7 @@ extension DeviceLifecycle {
     }
 
     /// Requests for another phase of the same app will not come true any more.
+    @inline(never)
     private mutating func supersede(_ index: Int, _ phase: ScenePhase) {
         deny("another request changed its phase") { $0.app == index && $0.wish == .phase && $0.phase != phase }
     }
@@ -159,10 +165,12 @@ extension DeviceLifecycle {
         deny(reason) { $0.wish == .running || $0.wish == .phase && $0.phase == .active }
     }
 
+    @inline(never)
     mutating func deny(_ reason: String, _ which: (PendingRequest) -> Bool) {
         answer(.denied(reason), which)
     }
 
+    @inline(never)
     private mutating func answer(_ outcome: RequestOutcome, _ which: (PendingRequest) -> Bool) {
         guard !requests.isEmpty else { return }
         for request in requests where which(request) { emit(.reply(request.id, outcome)) }

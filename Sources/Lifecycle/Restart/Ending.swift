@@ -14,6 +14,7 @@ extension DeviceLifecycle {
         apps[index].instance?.waitingSince = now.monotonic
         apps[index].instance?.isNamed = false
         emit(.clear(id))
+        leaveFront(index)
         touch(index)
         touchNeighbours(index)
     }
@@ -55,11 +56,18 @@ extension DeviceLifecycle {
         let policy = apps[index].policy
         let reason = termination.reason
         if shutdown.isRunning, !wasOrdered, reason.namespace != .user { apps[index].endedForShutdown = true }
+        let isBoardsFault = reason.namespace == .jetsam || reason.namespace == .thermal
+        let returns =
+            isBoardsFault && policy.restart != .never && apps[index].requestedPhase != .background && !wasOrdered
+            && !shutdown.isRunning
+        // Others may kill it again and again, at a limit of its own say: it waits as after a crash.
+        let isPaced = reason.namespace == .jetsam && reason.code != TerminationReason.jetsamCode
+        if returns, !isPaced { apps[index].returnsWhenWell = true }
         let wanted =
             switch policy.restart {
             case .never: false
-            case .onFailure: reason.isFailure
-            case .always: reason.allowsRestart
+            case .onFailure: reason.isFailure || isPaced && returns
+            case .always: reason.allowsRestart || isPaced && returns
             }
         guard wanted, !wasOrdered, !shutdown.isRunning, !apps[index].isRetired, apps[index].queuedLaunch == nil
         else { return }
@@ -76,10 +84,19 @@ extension DeviceLifecycle {
         let delay = max(apps[index].restart.nextDelay ?? .zero, policy.restartDelay)
         apps[index].restart.nextDelay = delay.doubled(upTo: max(policy.restartDelayMax, delay))
         if delay == .zero {
-            apps[index].queuedLaunch = .restart
+            restart(index)
         } else {
             apps[index].restart.due = now.monotonic + delay
             emit(.note(.restartScheduled(AppID(rawValue: index), delay: delay)))
+        }
+    }
+
+    /// Its delay is over.
+    mutating func restart(_ index: Int) {
+        if apps[index].lastTermination?.reason.namespace == .jetsam {
+            apps[index].returnsWhenWell = true
+        } else {
+            apps[index].queuedLaunch = .restart
         }
     }
 

@@ -17,8 +17,12 @@ struct Shutdown: Equatable {
     var isWaveForced = false
     /// All apps are gone, and it was said.
     var isOver = false
+    /// The battery is critical: when all apps are gone the board is to be switched off.
+    var isLowBattery = false
+    /// MONOTONIC: asked for, and asked for again then.
+    var powerOffDue: Nanoseconds?
 
-    var isRunning: Bool { isAnnounced || stopsDaemon }
+    var isRunning: Bool { isAnnounced || stopsDaemon || isLowBattery }
 
     /// The next one is counted anew.
     mutating func forgetWave() {
@@ -29,6 +33,11 @@ struct Shutdown: Equatable {
 }
 
 extension DeviceLifecycle {
+    /// Why apps are ended at present.
+    private var endingReason: TerminationReason {
+        shutdown.isLowBattery ? .lowBattery(conditions.batteryLevel) : Self.shutdownReason
+    }
+
     static let shutdownReason = TerminationReason(
         namespace: .shutdown, code: 0, explanation: "the board shuts down or the supervisor was stopped")
 
@@ -40,6 +49,7 @@ extension DeviceLifecycle {
         }
         guard !shutdown.isAnnounced else { return }
         shutdown.isAnnounced = true
+        shutdown.powerOffDue = nil
         shutdown.margin = policy.sleepMargin
         if login.locks[.shutdown] == .held {
             let limit = login.delayMax ?? Login.defaultDelayMax
@@ -57,7 +67,7 @@ extension DeviceLifecycle {
         beginShutdown()
     }
 
-    private mutating func beginShutdown() {
+    mutating func beginShutdown() {
         // Nobody sleeps again after this: who is still to run does, and hears of its end.
         wakeFully()
         let allowance = shutdown.end.map { $0 - now.monotonic }
@@ -75,25 +85,35 @@ extension DeviceLifecycle {
 
     mutating func cancelShutdown() {
         guard shutdown.isAnnounced else { return }
+        takeLock(.shutdown)
+        cancelEnding()
+    }
+
+    /// Everybody comes back, unless there is another reason left to end.
+    mutating func cancelEnding() {
         let stopsDaemon = shutdown.stopsDaemon
         shutdown = Shutdown()
         shutdown.stopsDaemon = stopsDaemon
-        takeLock(.shutdown)
         guard !stopsDaemon else { return beginShutdown() }
         emit(.note(.shutdownCancelled))
         // Whoever is to end for another reason has all its time again.
-        for index in apps.indices { apps[index].instance?.stop?.limit = nil }
+        for index in apps.indices {
+            apps[index].instance?.stop?.limit = nil
+            // That the shutdown did not wait for its end does not mean that it is beyond killing.
+            if apps[index].instance?.isAlive == false { apps[index].instance?.isNamed = false }
+        }
         for index in apps.indices where apps[index].endedForShutdown {
             apps[index].endedForShutdown = false
             if apps[index].isRetired { continue }
             if let instance = apps[index].instance, instance.stage == .running,
-                instance.stop?.reason == Self.shutdownReason
+                instance.stop?.reason.namespace == .shutdown || instance.stop?.reason.namespace == .lowBattery
             {
                 // Not asked to end yet: it stays.
                 apps[index].instance?.stop = nil
                 continue
             }
-            queueLaunch(index, .restart, phase: apps[index].requestedPhase)
+            let reason = apps[index].adoption == nil ? LaunchReason.restart : .backgroundTask
+            queueLaunch(index, reason, phase: apps[index].requestedPhase)
         }
         touchAll()
     }
@@ -112,7 +132,7 @@ extension DeviceLifecycle {
         shutdown.waveEnd = shutdown.end.map { now.monotonic + ($0 - now.monotonic) / Int64(levels.count) }
         for index in apps.indices where apps[index].level == highest && holdsUpShutdown(index) {
             if !wasEndedByOperator(index) { apps[index].endedForShutdown = true }
-            stop(index, Self.shutdownReason, limit: shutdown.waveEnd)
+            stop(index, endingReason, limit: shutdown.waveEnd)
         }
     }
 
@@ -123,7 +143,7 @@ extension DeviceLifecycle {
                 instance.stop == nil, instance.cause == nil
             else { continue }
             apps[index].endedForShutdown = true
-            stop(index, Self.shutdownReason, limit: shutdown.waveEnd)
+            stop(index, endingReason, limit: shutdown.waveEnd)
         }
     }
 
@@ -141,6 +161,7 @@ extension DeviceLifecycle {
     private mutating func finishShutdown() {
         shutdown.isOver = true
         if shutdown.isAnnounced { releaseLock(.shutdown) }
+        askForPowerOff()
         if shutdown.stopsDaemon { emit(.stopDaemon) }
     }
 
@@ -154,12 +175,13 @@ extension DeviceLifecycle {
             if isForced {
                 nameCulprits(index, .unkillable)
             } else {
-                stop(index, Self.shutdownReason, force: true)
+                stop(index, endingReason, force: true)
             }
         }
     }
 
     var shutdownDeadline: Deadline? {
+        if let due = shutdown.powerOffDue { return Deadline(at: due, reason: .shutdown) }
         guard shutdown.isRunning, !shutdown.isOver, let end = shutdown.waveEnd else { return nil }
         return Deadline(at: end, reason: .shutdown)
     }

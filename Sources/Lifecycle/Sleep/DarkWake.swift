@@ -19,7 +19,9 @@ extension DeviceLifecycle {
     private var canReturn: Bool { sleep.isLogical || login.isAvailable }
 
     mutating func setAlarm() {
-        guard let interval = policy.darkWakeInterval, canFreeze, canReturn, hasDarkWork else { return }
+        guard let interval = policy.darkWakeInterval, !conditions.isPaused, canFreeze, canReturn, hasDarkWork,
+            !sleep.isLogical || policy.wakeSources.contains(.clock)
+        else { return }
         sleep.alarm = now.boottime + interval
         emit(.setWakeAlarm(sleep.alarm))
     }

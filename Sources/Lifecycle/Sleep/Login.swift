@@ -74,6 +74,9 @@ extension DeviceLifecycle {
         }
     }
 
+    /// The clocks have told of a resume before logind did: until it does too, that it refuses a sleep lock is no news.
+    public var expectsRefusal: Bool { sleep.echo == .end }
+
     mutating func takeLock(_ kind: LockKind) {
         guard login.isAvailable, login.locks[kind] == .none else { return }
         login.locks[kind] = .requested

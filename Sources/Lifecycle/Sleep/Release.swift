@@ -9,6 +9,7 @@ extension DeviceLifecycle {
         guard sleep.unsettled == 0 || isLate else { return startGrace() }
         // The board may be asleep as soon as the lock is gone.
         setAlarm()
+        restHardwareWatchdog()
         releaseForSleep()
         sleep.state = .asleep
         sleep.recheckAt = sleep.isLogical ? nil : now.monotonic + Self.cancellationDelay
@@ -35,7 +36,10 @@ extension DeviceLifecycle {
     mutating func releaseForSleep() {
         let isFreed = sleep.isAnnouncedByLogin && login.locks[.sleep] == .held
         if sleep.unsettled > 0, sleep.state == .preparing || isFreed { nameUnsettled() }
-        if isFreed { releaseLock(.sleep) }
+        guard isFreed else { return }
+        // It may have been armed since.
+        restHardwareWatchdog()
+        releaseLock(.sleep)
     }
 
     private mutating func nameUnsettled() {

@@ -125,6 +125,8 @@ extension DeviceLifecycle {
         case .awake:
             emit(.note(.sleptUnannounced(time)))
             refillLockTime()
+            // Some are disarmed by it and do not say so.
+            watchdog.isResting = watchdog.timeout != nil
         case .preparing: break
         case .asleep: if !sleep.isLogical { wake(heardFromLogin: false) }
         // Whatever woke it this time, it was not our alarm.
@@ -146,6 +148,7 @@ extension DeviceLifecycle {
             // Whoever says so means it now: an answer that is on its way is about what was before.
             if !logical {
                 sleep.isLogical = false
+                restHardwareWatchdog()
                 sleep.recheckAt = now.monotonic + Self.cancellationDelay
                 // Not the time for a dark wake: it counts from this sleep.
                 if isAlarmDue(lead: Self.alarmLead) { setAlarm() }

@@ -1,7 +1,7 @@
 // Writing the whole state down and reading it back. What follows from the rest is not written but derived again.
 
 extension DeviceLifecycle {
-    private static let formatVersion = 2
+    private static let formatVersion = 3
 
     /// The whole state between two events, to be written down.
     public func archived() -> [UInt8] {
@@ -30,6 +30,9 @@ extension DeviceLifecycle {
         sleep.archive(&archive)
         shutdown.archive(&archive)
         login.archive(&archive)
+        conditions.archive(&archive)
+        memory.archive(&archive)
+        watchdog.archive(&archive)
         let blank = PendingRequest(id: RequestID(rawValue: 0), app: 0, wish: .running, phase: .active)
         archive.list(&requests, blank) { $1.archive(&$0) }
         archive.value(&lastInstance)
@@ -109,6 +112,8 @@ extension Shutdown {
         archive.optional(&waveEnd, .zero) { $0.value(&$1) }
         archive.value(&isWaveForced)
         archive.value(&isOver)
+        archive.value(&isLowBattery)
+        archive.optional(&powerOffDue, .zero) { $0.value(&$1) }
     }
 }
 

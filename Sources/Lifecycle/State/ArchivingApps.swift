@@ -19,6 +19,7 @@ extension App {
         archive.value(&launches)
         archive.optional(&lastTermination, .blank) { $1.archive(&$0) }
         archive.value(&endedForShutdown)
+        archive.value(&returnsWhenWell)
         archive.optional(&pool, TaskPool(.zero)) {
             $0.value(&$1.size)
             $0.value(&$1.left)
@@ -72,6 +73,9 @@ extension Instance {
         archive.optional(&poolEnd, .zero) { $0.value(&$1) }
         archive.optional(&lockEnd, .zero) { $0.value(&$1) }
         archive.optional(&memoryWarning, .warning) { $0.raw(&$1) }
+        archive.value(&knownPower)
+        archive.optional(&limitQuietEnd, .zero) { $0.value(&$1) }
+        archive.raw(&knownHeat)
         archive.raw(&freezer)
         archive.value(&freezeReasons)
         archive.value(&waitingSince)
@@ -199,6 +203,8 @@ extension AppPolicy {
         archive.optional(&liveness, .zero) { $0.value(&$1) }
         archive.value(&taskBudget)
         archive.value(&keepsAwake)
+        archive.value(&priorityBand)
+        archive.value(&isEssential)
     }
 }
 
@@ -211,5 +217,13 @@ extension DevicePolicy {
         archive.value(&taskGrace)
         archive.optional(&darkWakeInterval, .zero) { $0.value(&$1) }
         archive.value(&darkWakeAllowance)
+        for index in responses.values.indices { archive.raw(&responses.values[index]) }
+        archive.value(&debounce)
+        archive.value(&batteryLow)
+        archive.value(&batteryCritical)
+        archive.value(&protectedBand)
+        archive.optional(&memoryReserve, 0) { $0.value(&$1) }
+        archive.value(&sleepsLogically)
+        archive.raw(&wakeSources)
     }
 }

@@ -11,6 +11,7 @@ extension DeviceLifecycle {
     mutating func stop(_ index: Int, _ reason: TerminationReason, limit: Nanoseconds? = nil, force: Bool = false) {
         apps[index].queuedLaunch = nil
         apps[index].restart.due = nil
+        apps[index].returnsWhenWell = false
         touch(index)
         touchNeighbours(index)
         guard let instance = apps[index].instance else { return }
@@ -134,6 +135,7 @@ extension DeviceLifecycle {
             apps[index].instance?.waitingSince = now.monotonic
             apps[index].instance?.isNamed = false
             emit(.kill(instance.id))
+            leaveFront(index)
             touch(index)
             touchNeighbours(index)
         case .killing, .clearing: break

@@ -93,6 +93,37 @@ public struct TerminationReason: Hashable, Sendable {
             namespace: .watchdog, code: watchdogCode, explanation: "liveness: no WATCHDOG=1 for \(interval.text)")
     }
 
+    static func lowBattery(_ level: Int?) -> TerminationReason {
+        TerminationReason(
+            namespace: .lowBattery, code: 0,
+            explanation: level.map { "the battery is at \($0) %: the board is switched off" }
+                ?? "the battery is critically low: the board is switched off")
+    }
+
+    static let overheatedCode: UInt64 = 0xc000_10ff
+
+    static let overheated = TerminationReason(
+        namespace: .thermal, code: overheatedCode, explanation: "the board is critically hot")
+
+    /// Ended by Curfew; by others it is the signal's number.
+    static let jetsamCode: UInt64 = 0
+
+    static func jetsam(available: Int64, bytes: Int64, isProtected: Bool) -> TerminationReason {
+        TerminationReason(
+            namespace: .jetsam, code: jetsamCode,
+            explanation: "memory was critically short (\(available >> 20) MiB available); "
+                + "the app had \(bytes >> 20) MiB"
+                + (isProtected ? " and was protected, but no other was left to be ended" : ""))
+    }
+
+    static func killedForMemory(by killer: MemoryKiller) -> TerminationReason {
+        TerminationReason(
+            namespace: .jetsam, code: 9,
+            explanation: killer == .oomd
+                ? "killed by systemd-oomd, which found memory or swap short"
+                : "killed by the kernel: the app's memory limit, or the board's memory, was used up")
+    }
+
     static func ended(_ status: ExitStatus) -> TerminationReason {
         switch status {
         case .exited(let code):
@@ -148,4 +179,21 @@ public struct Termination: Hashable, Sendable {
     public var phase: ScenePhase
     /// The sleep it happened in; nil while the board is awake.
     public var sleep: Int?
+
+    public init(
+        app: AppID, name: String, instance: InstanceID, reason: TerminationReason, handler: Handler? = nil,
+        allowance: Nanoseconds? = nil, taken: Nanoseconds? = nil, uptime: Nanoseconds, phase: ScenePhase,
+        sleep: Int? = nil
+    ) {
+        self.app = app
+        self.name = name
+        self.instance = instance
+        self.reason = reason
+        self.handler = handler
+        self.allowance = allowance
+        self.taken = taken
+        self.uptime = uptime
+        self.phase = phase
+        self.sleep = sleep
+    }
 }

@@ -37,7 +37,7 @@ extension DeviceLifecycle {
 
     /// The earliest of all deadlines; `.max` for none.
     var earliestDue: Nanoseconds {
-        var earliest = min(sleepDeadline?.at ?? .max, shutdownDeadline?.at ?? .max)
+        var earliest = min(sleepDeadline?.at ?? .max, shutdownDeadline?.at ?? .max, conditionDeadline?.at ?? .max)
         for due in dueOfApp where due < earliest { earliest = due }
         if runningCalls > 0 { earliest = min(earliest, now.monotonic + Self.stallCheckInterval) }
         return earliest
@@ -49,6 +49,7 @@ extension DeviceLifecycle {
         if earliest == .max { return nil }
         if let deadline = sleepDeadline, deadline.at == earliest { return deadline }
         if let deadline = shutdownDeadline, deadline.at == earliest { return deadline }
+        if let deadline = conditionDeadline, deadline.at == earliest { return deadline }
         for index in apps.indices where dueOfApp[index] == earliest { return deadline(ofApp: index) }
         return Deadline(at: earliest, reason: .stallCheck)
     }
@@ -70,6 +71,7 @@ extension DeviceLifecycle {
             }
             if let due = instance.stop?.exitDue { consider(judgement(instance, due), .exit(id)) }
             if let due = instance.livenessDue { consider(judgement(instance, due), .liveness(id)) }
+            consider(instance.limitQuietEnd, .memoryLimit(id))
             if let due = instance.poolEnd { consider(judgement(instance, due), .taskBudget(id)) }
             if let due = instance.lockEnd { consider(instance.clock.moment(of: due), .keepAwakeBudget(id)) }
             if let due = expirationDue(index, instance) {
@@ -102,7 +104,7 @@ extension DeviceLifecycle {
         let monotonic = now.monotonic
         if canLaunch, let due = apps[index].restart.due, due <= monotonic {
             apps[index].restart.due = nil
-            apps[index].queuedLaunch = .restart
+            restart(index)
             touch(index)
         }
         guard let instance = apps[index].instance else { return }
@@ -120,6 +122,11 @@ extension DeviceLifecycle {
 
     private mutating func judgeAlive(_ index: Int, _ instance: Instance) {
         func isOver(_ due: Nanoseconds) -> Bool { judgement(instance, due) ?? .max <= now.monotonic }
+        if let end = instance.limitQuietEnd, end <= now.monotonic {
+            apps[index].instance?.limitQuietEnd = nil
+            emit(.watchMemoryLimit(instance.id))
+            touch(index)
+        }
         // The event at hand may have ended the last task.
         if let due = instance.poolEnd, isOver(due), !instance.tasks.isEmpty { return spendBudget(index, instance) }
         if let call = instance.call, isOver(call.deadline) {

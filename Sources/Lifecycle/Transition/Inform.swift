@@ -10,10 +10,25 @@ extension DeviceLifecycle {
 
     /// Nothing is sent to a frozen app, nor after willTerminate.
     mutating func inform(_ index: Int) {
-        guard let instance = apps[index].instance, let level = instance.memoryWarning, instance.isLaunched,
+        guard let instance = apps[index].instance, instance.isLaunched,
             instance.stage == .running, instance.freezer == .thawed, instance.freezeReasons.isEmpty
         else { return }
-        apps[index].instance?.memoryWarning = nil
-        emit(.inform(instance.id, .didReceiveMemoryWarning(level)))
+        if let level = instance.memoryWarning {
+            apps[index].instance?.memoryWarning = nil
+            emit(.inform(instance.id, .didReceiveMemoryWarning(level)))
+        }
+        if instance.knownPower != conditions.powerWord {
+            apps[index].instance?.knownPower = conditions.powerWord
+            emit(
+                .inform(
+                    instance.id,
+                    .powerStateDidChange(
+                        externalPower: conditions.isExternal ?? true, batteryLevel: conditions.batteryLevel,
+                        lowPowerMode: conditions.isLowPower)))
+        }
+        if instance.knownHeat != conditions.thermalState {
+            apps[index].instance?.knownHeat = conditions.thermalState
+            emit(.inform(instance.id, .thermalStateDidChange(conditions.thermalState)))
+        }
     }
 }

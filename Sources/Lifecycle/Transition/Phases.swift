@@ -2,7 +2,7 @@
 
 extension DeviceLifecycle {
     /// The most that anything on the board allows at present.
-    var phaseLimit: ScenePhase { sleep.state == .awake ? .active : .background }
+    var phaseLimit: ScenePhase { sleep.state == .awake ? conditionLimit : .background }
 
     func goal(_ index: Int) -> ScenePhase { min(apps[index].requestedPhase, phaseLimit) }
 
@@ -28,6 +28,7 @@ extension DeviceLifecycle {
             instance.call == nil, instance.freezer == .thawed, instance.freezeReasons.isEmpty,
             let call = step(instance, towards: goal(index))
         {
+            if call == .didBecomeActive, policy.front == .one, isFrontTaken(index) { return }
             var allowance = apps[index].policy.allowances[call.handler]
             if sleep.state != .awake {
                 guard let bounded = sleepAllowance(call.handler, allowance) else { return }
@@ -42,6 +43,7 @@ extension DeviceLifecycle {
     }
 
     /// Issues a call; its time runs from here.
+    @inline(never)
     mutating func begin(
         _ call: HandlerCall, _ index: Int, allowance: Nanoseconds, awaitsReply: Bool, awaitsReady: Bool = false
     ) {
@@ -92,8 +94,23 @@ extension DeviceLifecycle {
         }
     }
 
+    /// Where one app is in front at a time: another one has not left it yet.
+    private func isFrontTaken(_ index: Int) -> Bool {
+        apps.indices.contains { other in
+            guard other != index, let instance = apps[other].instance else { return false }
+            return instance.isAlive && (instance.phase == .active || instance.call?.call == .didBecomeActive)
+        }
+    }
+
+    /// Its place may be taken.
+    mutating func leaveFront(_ index: Int) {
+        guard policy.front == .one else { return }
+        for other in apps.indices where other != index && apps[other].instance?.phase == .inactive { touch(other) }
+    }
+
     private mutating func enter(_ phase: ScenePhase, _ index: Int) {
-        guard apps[index].instance?.phase != phase else { return }
+        guard let before = apps[index].instance?.phase, before != phase else { return }
+        if before == .active { leaveFront(index) }
         apps[index].instance?.phase = phase
         emit(.note(.phaseChanged(AppID(rawValue: index), phase)))
     }

@@ -81,7 +81,8 @@ public final class Bus {
             // The one who was told may have closed the bus.
             guard current == attempt else { return }
             let isMissing = error.errno == .noEntry || error.errno == .connectionRefused
-            guard isMissing, address.hasPrefix("unix:path="), (try? start(waitForSocket: true)) != nil else {
+            guard isMissing, address.utf8.starts(with: "unix:path=".utf8), (try? start(waitForSocket: true)) != nil
+            else {
                 return retryLater()
             }
             // Waits for the socket as long as it takes; nothing is late.

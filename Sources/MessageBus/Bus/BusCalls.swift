@@ -17,12 +17,12 @@ public struct BusMethod {
 }
 
 extension Bus {
-    /// Calls a method with string arguments, and a boolean after them where one is given. The handler gets the reply or
-    /// the error; it is not called any more when the slot has been let go of or the bus was lost. timeout: nanoseconds,
-    /// of which sd-bus may make 250 ms more; nil: none. No service is started for it.
+    /// Calls a method with string arguments, and a boolean or a number (t) after them where one is given. The handler
+    /// gets the reply or the error; it is not called any more when the slot has been let go of or the bus was lost.
+    /// timeout: nanoseconds, of which sd-bus may make 250 ms more; nil: none. No service is started for it.
     public func call(
-        _ method: BusMethod, _ arguments: [String] = [], flag: Bool? = nil, timeout: Int64? = nil,
-        reply: @escaping (Result<Message, BusError>) -> Void
+        _ method: BusMethod, _ arguments: [String] = [], flag: Bool? = nil, number: UInt64? = nil,
+        timeout: Int64? = nil, reply: @escaping (Result<Message, BusError>) -> Void
     ) throws(SystemError) -> BusSlot {
         let bus = try pointer()
         var message: OpaquePointer?
@@ -41,6 +41,10 @@ extension Bus {
             var value: Int32 = flag ? 1 : 0
             try check(
                 sd_bus_message_append_basic(message, Message.type("b"), &value), "sd_bus_message_append_basic")
+        }
+        if var number {
+            try check(
+                sd_bus_message_append_basic(message, Message.type("t"), &number), "sd_bus_message_append_basic")
         }
         let callback = Callback<Message> { message in
             // A connection that breaks fails every call; that it was lost is told once for all.

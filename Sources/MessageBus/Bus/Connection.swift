@@ -104,6 +104,9 @@ public struct BusMatch {
         self.rule = rule
     }
 
+    /// All signals of a sender's.
+    public init(sender: String) { rule = "type='signal',sender='\(sender)'" }
+
     /// What sd-bus itself says of the connection.
     init(ofLocalSignals: Void) {
         let local = "org.freedesktop.DBus.Local"

@@ -42,7 +42,7 @@ final class HeldEdges {
         do throws(SystemError) {
             query = try bus.property("InhibitDelayMaxUSec", of: LogindClient.manager("")) {
                 [unowned(unsafe) self] reply in
-                if case .success(let message) = reply, let value = message.readVariant("t", { $0.readUInt64() }) {
+                if case .success(let message) = reply, let value = message.readUInt64Variant() {
                     client.inhibitDelayMax = LogindClient.nanoseconds(ofMicroseconds: value)
                 }
                 deliver()
@@ -58,8 +58,8 @@ final class HeldEdges {
         switch kind {
         case .sleep: client.tell(.prepareForSleep(isStart, inhibitDelayMax: delay, at: time))
         case .shutdown: client.tell(.prepareForShutdown(isStart, inhibitDelayMax: delay, at: time))
-        // Announced by PrepareForSleep, as any sleep.
-        case .idleAndSleep: break
+        // Announced by PrepareForSleep, as any sleep; what keys do is not announced.
+        case .idleAndSleep, .powerKey, .lidSwitch: break
         }
     }
 }

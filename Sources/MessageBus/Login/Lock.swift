@@ -29,6 +29,8 @@ final class Lock {
             case .sleep: "Apps get ready for sleep"
             case .shutdown: "Apps get ready for shutdown"
             case .idleAndSleep: "Apps finish background tasks"
+            case .powerKey: "The power key is heard here"
+            case .lidSwitch: "The lid is heard here"
             }
         do throws(SystemError) {
             request = try bus.call(LogindClient.manager("Inhibit"), [kind.name, "Curfew", why, mode.name]) {
@@ -78,25 +80,5 @@ extension LogindClient {
 
     public func releaseLock(_ kind: LockKind) { lock(kind)?.release() }
 
-    private func lock(_ kind: LockKind) -> Lock? {
-        switch kind {
-        case .sleep: sleepLock
-        case .shutdown: shutdownLock
-        case .idleAndSleep: idleLock
-        }
-    }
-}
-
-extension LogindClient {
-    /// org.freedesktop.login1.Manager.Suspend, without asking anybody for a password.
-    public func suspend() {
-        guard isAvailable, let bus else { return tellLater(.suspendRefused(reason: "logind is not available")) }
-        do throws(SystemError) {
-            suspending = try bus.call(Self.manager("Suspend"), flag: false) { [unowned(unsafe) self] reply in
-                if case .failure(let error) = reply { tellLater(.suspendRefused(reason: error.text)) }
-            }
-        } catch {
-            tellLater(.suspendRefused(reason: error.text))
-        }
-    }
+    private func lock(_ kind: LockKind) -> Lock? { locks.first { $0.kind == kind } }
 }

@@ -4,12 +4,18 @@ public enum LockKind: CaseIterable, Sendable {
     case shutdown
     /// Both going idle and sleep.
     case idleAndSleep
+    /// What logind does at the power key (HandlePowerKey). Mode block only.
+    case powerKey
+    /// What logind does at the lid (HandleLidSwitch). Mode block only.
+    case lidSwitch
 
     public var name: String {
         switch self {
         case .sleep: "sleep"
         case .shutdown: "shutdown"
         case .idleAndSleep: "idle:sleep"
+        case .powerKey: "handle-power-key"
+        case .lidSwitch: "handle-lid-switch"
         }
     }
 }
@@ -26,6 +32,38 @@ public enum LockMode: Sendable {
         case .delay: "delay"
         case .block: "block"
         }
+    }
+}
+
+/// Who is logged in.
+public struct SessionReading: Equatable, Sendable {
+    /// Sessions of people (class user and its kin), on a seat or remote, which have not ended. Not more than 64 are
+    /// counted.
+    public var userSessions: Int
+    /// There are sessions of people on a seat, and all of them are locked: by LockedHint, or, as not every screen has a
+    /// locker that sets it, by a Lock signal without an Unlock after it.
+    public var isLocked: Bool
+    /// The manager's IdleHint: all sessions are idle.
+    public var isIdle: Bool
+
+    public init(userSessions: Int, isLocked: Bool, isIdle: Bool) {
+        self.userSessions = userSessions
+        self.isLocked = isLocked
+        self.isIdle = isIdle
+    }
+}
+
+/// What the login manager knows of the board: its properties LidClosed, Docked and OnExternalPower. nil where it has
+/// none.
+public struct LoginConditions: Equatable, Sendable {
+    public var isLidClosed: Bool?
+    public var isDocked: Bool?
+    public var isOnExternalPower: Bool?
+
+    public init(isLidClosed: Bool? = nil, isDocked: Bool? = nil, isOnExternalPower: Bool? = nil) {
+        self.isLidClosed = isLidClosed
+        self.isDocked = isDocked
+        self.isOnExternalPower = isOnExternalPower
     }
 }
 
@@ -49,6 +87,12 @@ public enum LoginEvent: Equatable, Sendable {
     case preparingForSleep(Bool?)
     /// The answer to `suspend`, where there will be no sleep.
     case suspendRefused(reason: String)
+    /// Once after each `available`, and then when something has changed; at most ten a second.
+    case sessionChanged(SessionReading)
+    /// When something has become known or changed, as above. Not what is nil from the start.
+    case conditionsChanged(LoginConditions)
+    /// The answer to `powerOff`, where the board stays on.
+    case powerOffRefused(reason: String)
 }
 
 /// What Curfew needs of a login manager. Everything is answered by an event from the loop, never from within a call.
@@ -66,4 +110,9 @@ public protocol LoginService: AnyObject {
     func readPreparingForSleep()
     /// Puts the board to sleep, if nobody keeps it awake. Answered by `prepareForSleep` or `suspendRefused`.
     func suspend()
+    /// Reads what logind does not announce, at once or a little later; `conditionsChanged` and `sessionChanged` come if
+    /// that is news.
+    func readConditions()
+    /// Turns the board off, whoever would keep it on. Answered by `prepareForShutdown` or `powerOffRefused`.
+    func powerOff()
 }

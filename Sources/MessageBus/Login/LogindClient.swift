@@ -14,10 +14,13 @@ public final class LogindClient: LoginService {
         /// For InhibitDelayMaxUSec, when a sleep or shutdown begins.
         public var inhibitDelayMax: Int64 = 150_000_000
         public var preparingForSleep: Int64 = 500_000_000
+        /// Between two tellings of sessions or conditions, and two questions for them.
+        public var sessionInterval: Int64 = 100_000_000
         public init() {}
     }
 
     static let name = "org.freedesktop.login1"
+    static let session = "org.freedesktop.login1.Session"
 
     static func manager(_ member: String) -> BusMethod {
         BusMethod(name, "/org/freedesktop/login1", "org.freedesktop.login1.Manager", member)
@@ -31,15 +34,16 @@ public final class LogindClient: LoginService {
     var isAvailable = false
     var inhibitDelayMax: Int64?
     var edges: HeldEdges?
-    var sleepLock: Lock?
-    var shutdownLock: Lock?
-    var idleLock: Lock?
+    /// One of each kind.
+    var locks: [Lock] = []
+    var sessions: Sessions?
     private var isStarted = false
     private var isUnavailabilityTold = false
     private var matches: [BusSlot] = []
     private var reading: BusSlot?
     private var preparing: BusSlot?
     var suspending: BusSlot?
+    var poweringOff: BusSlot?
     private var isPreparingAsked = false
     private var answerLimit: Delay?
     private var preparingLimit: Delay?
@@ -66,9 +70,10 @@ public final class LogindClient: LoginService {
         }
         delivery = try Delay(event: event, priority: priority) { [unowned(unsafe) self] in deliver() }
         edges = try HeldEdges(event: event, priority: priority, client: self)
-        sleepLock = try Lock(.sleep, event: event, priority: priority, client: self)
-        shutdownLock = try Lock(.shutdown, event: event, priority: priority, client: self)
-        idleLock = try Lock(.idleAndSleep, event: event, priority: priority, client: self)
+        for kind in LockKind.allCases {
+            locks.append(try Lock(kind, event: event, priority: priority, client: self))
+        }
+        sessions = try Sessions(event: event, priority: priority, client: self)
     }
 
     deinit { stop() }
@@ -135,22 +140,12 @@ public final class LogindClient: LoginService {
         do throws(SystemError) {
             matches = [
                 try bus.watchName(Self.name) { [unowned(unsafe) self] in ownerChanged($0) },
-                try bus.match(Self.signal("PrepareForSleep")) { [unowned(unsafe) self] in
-                    edge(.sleep, $0)
-                },
-                try bus.match(Self.signal("PrepareForShutdown")) { [unowned(unsafe) self] in
-                    edge(.shutdown, $0)
-                },
+                try bus.match(BusMatch(sender: Self.name)) { [unowned(unsafe) self] in hear($0) },
             ]
             answerLimit?.start(nanoseconds: limits.answer)
         } catch {
             tellUnavailable(error.text)
         }
-    }
-
-    private static func signal(_ member: String) -> BusMatch {
-        let manager = manager(member)
-        return BusMatch(sender: name, path: manager.path, interface: manager.interface, member: member)
     }
 
     private func ownerChanged(_ newOwner: String) {
@@ -191,10 +186,10 @@ public final class LogindClient: LoginService {
         var delay: Int64?
         let isWhole = message.readProperties { name, value in
             switch name {
-            case "InhibitDelayMaxUSec": delay = value.readVariant("t") { $0.readUInt64() }.map(Self.nanoseconds)
-            case "PreparingForSleep": isPreparingForSleep = value.readVariant("b") { $0.readBool() } ?? false
-            case "PreparingForShutdown": isPreparingForShutdown = value.readVariant("b") { $0.readBool() } ?? false
-            default: return false
+            case "InhibitDelayMaxUSec": delay = value.readUInt64Variant().map(Self.nanoseconds)
+            case "PreparingForSleep": isPreparingForSleep = value.readBoolVariant() ?? false
+            case "PreparingForShutdown": isPreparingForShutdown = value.readBoolVariant() ?? false
+            default: return sessions?.read(name, value) ?? false
             }
             return true
         }
@@ -206,6 +201,8 @@ public final class LogindClient: LoginService {
             .available(
                 inhibitDelayMax: delay, preparingForSleep: isPreparingForSleep,
                 preparingForShutdown: isPreparingForShutdown))
+        // The one who was told may have stopped us.
+        if isAvailable { sessions?.start() }
     }
 
     /// What was going on has come to nothing: first what was held back is told, then what is lost, then that it is
@@ -213,7 +210,8 @@ public final class LogindClient: LoginService {
     private func lose(_ reason: String) {
         edges?.deliver()
         if isPreparingAsked { tellPreparing(nil) }
-        let lost = [sleepLock, shutdownLock, idleLock].compactMap { $0 }.filter { $0.isHeld }
+        let lost = locks.filter { $0.isHeld }
+        if poweringOff != nil { tell(.powerOffRefused(reason: reason)) }
         forget()
         for lock in lost { tell(.lockLost(lock.kind)) }
         tellUnavailable(reason)
@@ -225,17 +223,28 @@ public final class LogindClient: LoginService {
         reading = nil
         preparing = nil
         suspending = nil
+        poweringOff = nil
         answerLimit?.stop()
         preparingLimit?.stop()
         edges?.drop()
-        sleepLock?.release()
-        shutdownLock?.release()
-        idleLock?.release()
+        sessions?.drop()
+        for lock in locks { lock.release() }
+    }
+
+    private func hear(_ message: Message) {
+        // Anyone may send a signal straight to us.
+        guard !owner.isEmpty, message.sender == owner else { return }
+        let member = message.member
+        switch member {
+        case "PrepareForSleep": edge(.sleep, message)
+        case "PrepareForShutdown": edge(.shutdown, message)
+        default: sessions?.hear(member, message)
+        }
     }
 
     private func edge(_ kind: LockKind, _ message: Message) {
-        // Anyone may send a signal straight to us. And what came before the properties were read is in them.
-        guard isAvailable, message.sender == owner, let isStart = message.readBool() else { return }
+        // What came before the properties were read is in them.
+        guard isAvailable, let isStart = message.readBool() else { return }
         edges?.receive(kind, isStart: isStart, at: Clocks.monotonic)
     }
 
@@ -248,7 +257,7 @@ public final class LogindClient: LoginService {
         do throws(SystemError) {
             preparing = try bus.property("PreparingForSleep", of: Self.manager("")) { [unowned(unsafe) self] reply in
                 switch reply {
-                case .success(let message): tellPreparing(message.readVariant("b") { $0.readBool() })
+                case .success(let message): tellPreparing(message.readBoolVariant())
                 case .failure: tellPreparing(nil)
                 }
             }

@@ -54,12 +54,23 @@ final class VarlinkDelegate: DelegateChannel {
     }
 
     func inform(_ information: Information) {
+        let method: String
+        let parameters: JSONObject
         switch information {
         case .didReceiveMemoryWarning(let level):
-            _ = connection?.call(
-                Call(
-                    "io.curfew.Delegate.DidReceiveMemoryWarning", ["level": .string(level.name)], oneway: true))
+            method = "DidReceiveMemoryWarning"
+            parameters = ["level": .string(level.name)]
+        case .powerStateDidChange(let externalPower, let batteryLevel, let lowPowerMode):
+            method = "PowerStateDidChange"
+            parameters = [
+                "externalPower": .bool(externalPower), "batteryLevel": JSON(batteryLevel.map { Double($0) / 100 }),
+                "lowPowerMode": .bool(lowPowerMode),
+            ]
+        case .thermalStateDidChange(let state):
+            method = "ThermalStateDidChange"
+            parameters = ["state": .string(state.name)]
         }
+        _ = connection?.call(Call("io.curfew.Delegate." + method, parameters, oneway: true))
     }
 
     private var connection: Connection? { attached ?? watched?.connection }

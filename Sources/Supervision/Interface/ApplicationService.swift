@@ -21,7 +21,7 @@ final class ApplicationService {
         guard let instance, let process = supervisor.processes[instance.rawValue],
             let view = supervisor.core.view(of: process.app.id), view.instance == instance
         else { return request.fail(error: "io.curfew.Application.NotAnApp") }
-        switch request.method.dropFirst(Self.name.utf8.count + 1) {
+        switch request.methodName {
         case "GetState":
             request.reply([
                 "state": supervisor.applicationState(process.app.id, view),

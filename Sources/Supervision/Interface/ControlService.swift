@@ -17,7 +17,7 @@ final class ControlService {
 
     /// The methods that are served. The interface has more: what belongs to updates and power.
     func handle(_ request: Varlink.Request) {
-        switch request.method.dropFirst(Self.name.utf8.count + 1) {
+        switch request.methodName {
         case "List": request.reply(["apps": .array(supervisor.appValues)])
         case "Describe": describe(request)
         case "DescribeDevice": request.reply(["device": supervisor.deviceValue])
@@ -34,6 +34,7 @@ final class ControlService {
             let start = request.parameters["start"]?.boolValue ?? false
             submit(request, .sleep(start: start, logical: kind == nil || kind == "logical"))
         case "AdoptTask": adopt(request)
+        case "SetLowPowerMode": setLowPower(request)
         case "Reload": reload(request)
         case "ListTerminations": listTerminations(request)
         case "Monitor": monitors.add(request)
@@ -100,6 +101,16 @@ final class ControlService {
         case .failure(.denied(let reason)):
             request.fail(error: "io.curfew.Control.Denied", ["reason": .string(reason)])
         }
+    }
+
+    private func setLowPower(_ request: Varlink.Request) {
+        let enabled = request.parameters["enabled"]?.boolValue
+        do throws(SystemError) {
+            try supervisor.setLowPower(enabled)
+        } catch {
+            return request.fail(error: "io.curfew.Control.Denied", ["reason": .string(error.text)])
+        }
+        submit(request, .setLowPower(enabled))
     }
 
     private func reload(_ request: Varlink.Request) {

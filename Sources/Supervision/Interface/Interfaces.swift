@@ -7,7 +7,7 @@ internal import ProcessControl
 internal import SystemCalls
 internal import Varlink
 
-/// The two sockets, who is let in, and who is there.
+/// The sockets, who is let in, and who is there.
 final class Interfaces {
     /// Connections per app, and for everybody who is no app together: on each socket, so that nobody who may only open
     /// the one keeps operators off the other.
@@ -20,6 +20,7 @@ final class Interfaces {
     /// By descriptor.
     private var visitors: [Int32: Visitor] = [:]
     private var saidFull = false
+    private var prekillHook: PrekillHook?
 
     /// A connection, and the app it was accepted for.
     private struct Visitor {
@@ -40,6 +41,17 @@ final class Interfaces {
             application.handle(request, from: instance)
         }
         try open(paths.applicationSocket, mode: 0o666, group: nil, [(ApplicationInterface.description, apps)])
+    }
+
+    /// Where systemd-oomd looks for hooks; there may be such a place later.
+    func openPrekillHook() {
+        guard prekillHook == nil, let hook = PrekillHook(supervisor) else { return }
+        prekillHook = hook
+        do throws(SystemError) {
+            try open(hook.path, mode: 0o666, group: nil, [(PrekillInterface.description, { hook.handle($0) })])
+        } catch {
+            supervisor.log.daemon(.warning, "systemd-oomd's kills are not announced: " + error.text)
+        }
     }
 
     /// The group that may operate the device; root alone where there is no such group.
@@ -89,6 +101,7 @@ final class Interfaces {
     }
 
     private func admits(_ peer: Peer, _ path: String) -> Bool {
+        if let prekillHook, path == prekillHook.path, !prekillHook.admits(peer) { return false }
         let instance = supervisor.instance(of: peer)
         var count = 0
         for visitor in visitors.values where visitor.instance == instance && visitor.path == path { count += 1 }

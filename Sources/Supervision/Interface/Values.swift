@@ -1,4 +1,5 @@
 internal import Configuration
+internal import HardwareWatchdog
 internal import Lifecycle
 internal import SystemCalls
 internal import Varlink
@@ -12,14 +13,18 @@ extension Supervisor {
         var object = JSONObject()
         object["sleepState"] = .string(device.sleepState.name)
         object["sleepId"] = .integer(Int64(device.sleep))
-        object["externalPower"] = .null
-        object["batteryLevel"] = .null
-        object["lowPowerMode"] = false
-        object["thermalState"] = "nominal"
-        object["memoryPressure"] = "normal"
-        object["profile"] = .string(configuration.device.profile.name)
+        object["externalPower"] = device.externalPower.map { .bool($0) } ?? .null
+        object["batteryLevel"] = JSON(device.batteryLevel.map { Double($0) / 100 })
+        object["lowPowerMode"] = .bool(device.isLowPower)
+        object["thermalState"] = .string(device.thermalState.name)
+        object["memoryPressure"] = .string(device.memoryPressure.name)
+        object["profile"] = .string(settings.board.name.isEmpty ? "none" : settings.board.name)
         object["inhibitDelayMax"] = JSON(device.inhibitDelayMax?.seconds)
-        object["hardwareWatchdog"] = .null
+        object["hardwareWatchdog"] = JSON(keeper?.status)
+        object["underVoltage"] = .bool(device.isUnderVoltage)
+        object["limit"] = JSON(device.limit)
+        object["polled"] = .array((boardWatch?.polled ?? []).map { .string($0) })
+        object["bootCause"] = JSON(keeper?.cause?.explanation)
         return .object(object)
     }
 
@@ -34,7 +39,7 @@ extension Supervisor {
         object["scenePhase"] = JSON(view.phase?.name)
         object["taskState"] = .string(view.taskState.name)
         object["mainPID"] = JSON(process?.mainPID.map { Int64($0) })
-        object["priorityBand"] = .integer(Int64(configuration?.priorityBand ?? 100))
+        object["priorityBand"] = .integer(Int64(configuration?.policy.priorityBand ?? 100))
         object["backgroundModes"] = .array((configuration?.background.modes ?? []).map { .string($0.key) })
         object["backgroundRefresh"] = .bool(configuration?.background.refresh ?? true)
         object["backgroundTimeRemaining"] = JSON(timeRemaining(id))
@@ -86,10 +91,11 @@ extension Supervisor {
         object["scenePhase"] = JSON(view.phase?.name)
         object["taskState"] = .string(view.taskState.name)
         object["backgroundTimeRemaining"] = JSON(timeRemaining(id))
+        let refresh = configured[view.name]?.background.refresh ?? true
         object["backgroundRefreshStatus"] = .string(
-            configured[view.name]?.background.refresh ?? true ? "available" : "denied")
-        object["lowPowerMode"] = false
-        object["thermalState"] = "nominal"
+            refresh ? core.device.isLowPower ? "restricted" : "available" : "denied")
+        object["lowPowerMode"] = .bool(core.device.isLowPower)
+        object["thermalState"] = .string(core.device.thermalState.name)
         return .object(object)
     }
 
@@ -127,14 +133,5 @@ extension Supervisor {
         object["name"] = .string(task.name)
         object["keepAwake"] = .bool(task.keepAwake)
         object["secondsHeld"] = .number(task.held.seconds)
-    }
-}
-
-extension DeviceConfiguration.Profile {
-    fileprivate var name: String {
-        switch self {
-        case .automatic: "auto"
-        case .named(let name): name
-        }
     }
 }

@@ -4,7 +4,7 @@ internal import Lifecycle
 // The core's notices, as lines for people.
 
 extension Supervisor {
-    private func name(_ app: AppID) -> String { apps[app.rawValue]?.name ?? "app \(app.rawValue)" }
+    func name(_ app: AppID) -> String { apps[app.rawValue]?.name ?? "app \(app.rawValue)" }
 
     func say(_ notice: Notice) {
         switch notice {
@@ -36,6 +36,9 @@ extension Supervisor {
         case .shutdownCancelled: log.daemon(.notice, "the shutdown was cancelled", .shutdownPreparing)
         case .stalled(let time):
             log.daemon(.notice, "the board gave no time for \(time.text); deadlines were moved by it", .clockJumped)
+        case .phaseLimited, .externalPower, .lowPowerMode, .underVoltage, .thermalState, .memoryPressure,
+            .memoryExhausted, .criticalBattery, .essentialAppLost:
+            sayCondition(notice)
         }
     }
 
@@ -58,7 +61,8 @@ extension Supervisor {
         case .sleptUnannounced(let time):
             log.daemon(.notice, "the board slept for \(time.text) unannounced", .clockJumped)
         case .launched, .restartScheduled, .leftDown, .overrun, .phaseChanged, .shutdownPreparing, .shutdownCancelled,
-            .stalled, .keepAwakeSpent:
+            .stalled, .keepAwakeSpent, .phaseLimited, .externalPower, .lowPowerMode, .underVoltage, .thermalState,
+            .memoryPressure, .memoryExhausted, .criticalBattery, .essentialAppLost:
             break
         }
     }

@@ -23,11 +23,13 @@ extension Lifecycle.LockKind {
 }
 
 extension MessageBus.LockKind {
-    fileprivate var core: Lifecycle.LockKind {
+    /// nil for those that the core knows nothing of.
+    fileprivate var core: Lifecycle.LockKind? {
         switch self {
         case .sleep: .sleep
         case .shutdown: .shutdown
         case .idleAndSleep: .keepAwake
+        case .powerKey, .lidSwitch: nil
         }
     }
 }
@@ -40,6 +42,11 @@ extension Supervisor {
         manager.start()
     }
 
+    /// Holds a block lock, or does not.
+    func hold(_ kind: MessageBus.LockKind, _ wanted: Bool, _ login: any LoginService) {
+        if wanted { login.takeLock(kind, mode: .block) } else { login.releaseLock(kind) }
+    }
+
     private func hear(_ event: LoginEvent) {
         switch event {
         case .available(let delayMax, let sleeping, let shuttingDown):
@@ -49,31 +56,44 @@ extension Supervisor {
                 .loginAvailable(
                     delayMax: delayMax.map { Nanoseconds(rawValue: $0) }, preparingForSleep: sleeping,
                     preparingForShutdown: shuttingDown))
+            takeKeyLocks()
         case .unavailable(let reason):
             isLoginLost = true
             log.daemon(
                 .notice, "no logind: \(reason); sleep comes from the sleep hook, and from curfew sleep", .busLost)
             dispatch(.loginUnavailable)
         case .prepareForSleep(let start, let delayMax, let at):
+            if !start { boardWatch?.lookAgain() }
             dispatch(
                 .prepareForSleep(
                     start, delayMax: delayMax.map { Nanoseconds(rawValue: $0) },
                     signalled: Nanoseconds(rawValue: at + skipped)))
         case .prepareForShutdown(let start, let delayMax, let at):
+            isBoardGoingDown = start
             dispatch(
                 .prepareForShutdown(
                     start, delayMax: delayMax.map { Nanoseconds(rawValue: $0) },
                     signalled: Nanoseconds(rawValue: at + skipped)))
-        case .lockTaken(let kind, _): dispatch(.lockTaken(kind.core))
+        case .lockTaken(let kind, _): if let kind = kind.core { dispatch(.lockTaken(kind)) }
         case .lockRefused(let kind, let reason):
-            log.daemon(.warning, "logind refused a \(kind.name) lock: \(reason)", .sleepLockRefused)
-            dispatch(.lockRefused(kind.core))
+            let isExpected = kind == .sleep && core.expectsRefusal
+            log.daemon(
+                isExpected ? .debug : .warning, "logind refused a \(kind.name) lock: \(reason)", .sleepLockRefused)
+            if let kind = kind.core { dispatch(.lockRefused(kind)) }
         // `unavailable` comes with it, and says so of all of them.
         case .lockLost: break
         case .preparingForSleep(let value): dispatch(.preparingForSleep(value))
         case .suspendRefused(let reason):
             log.daemon(.warning, "logind does not put the board to sleep again: \(reason)")
             dispatch(.suspendRefused)
+        case .sessionChanged(let reading):
+            guard followsBoard else { break }
+            dispatch(
+                .session(
+                    Lifecycle.SessionReading(
+                        users: reading.userSessions, isLocked: reading.isLocked, isIdle: reading.isIdle)))
+        case .conditionsChanged(let conditions): boardWatch?.loginSays(conditions)
+        case .powerOffRefused(let reason): powerOffFailed(reason)
         }
     }
 }

@@ -27,6 +27,12 @@ final class AppProcess {
     var delegate: (any DelegateChannel)?
     /// Processor time of the main process, where there is no group to ask.
     private var ownCPU: Int64?
+    /// Of its memory limit, where it has one.
+    var memoryEvents: ControlGroupMemoryEvents?
+    var memorySource: IOSource?
+    var highCount: Int64 = 0
+    /// MONOTONIC, in nanoseconds: when systemd-oomd said that it is about to end it.
+    var oomdAnnounced: Int64?
 
     init(_ instance: InstanceID, _ app: SupervisedApp, _ supervisor: Supervisor, group: ControlGroup?) {
         self.instance = instance
@@ -80,6 +86,11 @@ final class AppProcess {
         childSource = nil
         adoptedSource = nil
         delegate?.close()
+        if status == .signalled(SIGKILL), let killer = memoryKiller {
+            supervisor.dispatch(.killedForMemory(instance, by: killer))
+        }
+        memorySource = nil
+        memoryEvents = nil
         supervisor.dispatch(.exited(instance, status))
     }
 

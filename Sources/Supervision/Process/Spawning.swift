@@ -24,6 +24,7 @@ extension Supervisor {
         }
         app.process = process
         processes[instance.rawValue] = process
+        process.watchMemoryLimit()
         dispatch(.spawned(instance))
     }
 

@@ -53,6 +53,11 @@ final class ReportStore {
         }
     }
 
+    /// Waits until the reports are on the disk: the board is about to be reset.
+    func sync() {
+        if let file = try? FileDescriptor.open(path, O_RDONLY) { fsync(file.rawValue) }
+    }
+
     /// All that is kept, oldest first. Lines that a power loss cut short are left out.
     func all() -> [JSON] {
         lines(of: previous) + lines(of: path) + unwritten
@@ -87,19 +92,27 @@ extension Supervisor {
     /// Records an end before anything follows from it.
     func record(_ termination: Termination) {
         let process = processes[termination.instance.rawValue]
+        let report = keep(termination)
+        lastReports[termination.app.rawValue] = report
+        sayEnd(report)
+        if process == nil, let app = apps[termination.app.rawValue] { app.process = nil }
+    }
+
+    /// Writes a report, of an app or of the board, and tells those who watch.
+    @discardableResult
+    func keep(_ termination: Termination) -> Report {
+        let process = processes[termination.instance.rawValue]
         let output = apps[termination.app.rawValue]?.output?.lastLines(20) ?? []
         let report = Report(
             id: reports.nextID(), time: Clocks.realtime, termination: termination,
             cpuNanoseconds: process?.cpuNanoseconds, output: output)
-        lastReports[termination.app.rawValue] = report
         do throws(SystemError) {
             try reports.append(report)
         } catch {
             log.app(termination.name, .error, "its report \(report.id) could not be written: \(error.text)")
         }
-        sayEnd(report)
         control?.didTerminate(report)
-        if process == nil, let app = apps[termination.app.rawValue] { app.process = nil }
+        return report
     }
 
     private func sayEnd(_ report: Report) {

@@ -22,13 +22,15 @@ final class Trial {
     /// Calls of Skip, with the time at which each is over.
     private var skips: [(request: Varlink.Request, until: Nanoseconds, seconds: Double)] = []
     private var isAdvancing = false
+    private var power = PowerReading(isExternal: nil, level: nil)
 
     init(_ supervisor: Supervisor) { self.supervisor = supervisor }
 
     func handle(_ request: Varlink.Request) {
-        switch request.method.dropFirst(TrialInterface.name.utf8.count + 1) {
+        switch request.methodName {
         case "Skip": skip(request)
         case "WarnOfMemory": warn(request)
+        case "SetCondition": setCondition(request)
         case "Watch":
             guard request.wantsMore else { return request.fail(.expectedMore) }
             watchers.append(request)
@@ -48,6 +50,34 @@ final class Trial {
             return request.fail(.invalidParameter(parameter: "app"))
         }
         supervisor.answers.submit(request, .warnOfMemory(app, level)) { request, _ in request.reply() }
+    }
+
+    /// Plays the board, of which the daemon of a trial hears nothing else.
+    private func setCondition(_ request: Varlink.Request) {
+        let given = request.parameters
+        if let name = given["thermalState"]?.stringValue {
+            guard let state = ThermalState.allCases.first(where: { $0.name == name }) else {
+                return request.fail(.invalidParameter(parameter: "thermalState"))
+            }
+            // Limits far enough apart for each to be left at once.
+            let temperature = Int(state.rawValue) * 10_000
+            supervisor.dispatch(
+                .temperatures([
+                    ThermalReading(temperature: temperature, fair: 10_000, serious: 20_000, critical: 30_000)
+                ]))
+        }
+        if let locked = given["locked"]?.boolValue {
+            supervisor.dispatch(.session(SessionReading(users: 1, isLocked: locked, isIdle: false)))
+        }
+        if let closed = given["lidClosed"]?.boolValue { supervisor.dispatch(.lid(closed: closed)) }
+        if let level = given["batteryLevel"]?.doubleValue {
+            guard level >= 0, level <= 1 else { return request.fail(.invalidParameter(parameter: "batteryLevel")) }
+            power.level = Int(level * 100 + 0.5)
+            power.isExternal = power.isExternal ?? false
+        }
+        if let external = given["externalPower"]?.boolValue { power.isExternal = external }
+        supervisor.dispatch(.power(power))
+        request.reply()
     }
 
     // MARK: Time

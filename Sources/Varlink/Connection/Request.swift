@@ -22,6 +22,11 @@ public final class Request {
     }
 
     public var method: String { call.method }
+    /// The method's own name, without its interface's: "GetState".
+    public var methodName: String {
+        guard let dot = method.utf8.lastIndex(of: UInt8(ascii: ".")) else { return method }
+        return String(method[method.utf8.index(after: dot)...])
+    }
     public var parameters: JSONObject { call.parameters }
     public var oneway: Bool { call.oneway }
     public var wantsMore: Bool { call.more }

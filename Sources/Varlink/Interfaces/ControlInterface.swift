@@ -63,6 +63,9 @@ public enum ControlInterface {
           lastTermination: ?Termination
         )
 
+        # batteryLevel: 0 to 1. hardwareWatchdog: the device, or why there is none. limit: why no app can come to the
+        # front. polled: what has to be looked at now and then, as nothing announces it. bootCause: how the boot before
+        # this one ended.
         type Device (
           sleepState: SleepState,
           sleepId: int,
@@ -73,7 +76,11 @@ public enum ControlInterface {
           memoryPressure: MemoryPressure,
           profile: string,
           inhibitDelayMax: ?float,
-          hardwareWatchdog: ?string
+          hardwareWatchdog: ?string,
+          underVoltage: bool,
+          limit: ?string,
+          polled: []string,
+          bootCause: ?string
         )
 
         method List() -> (apps: []App)
@@ -93,6 +100,8 @@ public enum ControlInterface {
 
         method Terminate(app: string, force: ?bool) -> ()
 
+        # changed: the names of apps, "curfew.toml" where its text is another, "hardware profile" where that, or its
+        # text, is another.
         method Reload() -> (changed: []string)
 
         # null app: the setting for all.

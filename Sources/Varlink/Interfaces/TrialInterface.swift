@@ -18,6 +18,17 @@ public enum TrialInterface {
         # DidReceiveMemoryWarning. level: "warning" or "critical".
         method WarnOfMemory(app: string, level: string) -> ()
 
+        # What the board says of itself, which is played; null: as it was. batteryLevel: 0 to 1; a battery without a \
+        word on
+        # external power is on its own. thermalState: "nominal", "fair", "serious" or "critical".
+        method SetCondition(
+          locked: ?bool,
+          lidClosed: ?bool,
+          externalPower: ?bool,
+          batteryLevel: ?float,
+          thermalState: ?string
+        ) -> ()
+
         # Called with "more": one reply for each handler that is over.
         method Watch() -> (handled: Handled)
 

@@ -34,15 +34,14 @@ public final class Service {
 
     /// Answers the call, or hands it to its interface's handler. A connection's `onRequest`.
     public func handle(_ request: Request) {
-        let method = request.method.utf8
-        guard let dot = method.lastIndex(of: UInt8(ascii: ".")) else {
+        guard let dot = request.method.utf8.lastIndex(of: UInt8(ascii: ".")) else {
             return request.fail(.invalidParameter(parameter: "method"))
         }
         let interface = String(request.method[..<dot])
         guard let entry = entries.first(where: { sameBytes($0.interface.name, interface) }) else {
             return request.fail(.interfaceNotFound(interface: interface))
         }
-        guard let definition = entry.interface.method(String(request.method[method.index(after: dot)...])) else {
+        guard let definition = entry.interface.method(request.methodName) else {
             return request.fail(.methodNotFound(method: request.method))
         }
         if let failure = entry.interface.validate(call: definition, request.parameters) {

@@ -2,9 +2,11 @@
 
 Beside dbusmock's own template it has InhibitDelayMaxUSec, knows when each lock's descriptor is closed by all who had
 it, refuses locks for what is under way, and writes all of it, with CLOCK_MONOTONIC, to a file. When a lock is closed
-it also writes which control groups below a given one were frozen at that moment.
+it also writes which control groups below a given one were frozen at that moment. It has sessions, which are locked and
+unlocked, an idle hint, and what a manager knows of the board.
 
-Parameters: events (the file), groups (a cgroup directory), delay (us), sleeping, refuse (a list of kinds).
+Parameters: events (the file), groups (a cgroup directory), delay (us), sleeping, refuse (a list of kinds), board
+(LidClosed, Docked, OnExternalPower: those it has).
 """
 
 import json
@@ -12,12 +14,13 @@ import os
 import time
 
 import dbus
-from dbusmock import MOCK_IFACE
+from dbusmock import MOCK_IFACE, mockobject
 from gi.repository import GLib
 
 BUS_NAME = "org.freedesktop.login1"
 MAIN_OBJ = "/org/freedesktop/login1"
 MAIN_IFACE = "org.freedesktop.login1.Manager"
+SESSION_IFACE = "org.freedesktop.login1.Session"
 SYSTEM_BUS = True
 
 state = {"locks": 0}
@@ -36,6 +39,8 @@ def load(mock, parameters):
                 "InhibitDelayMaxUSec": dbus.UInt64(parameters.get("delay", 5000000)),
                 "PreparingForSleep": dbus.Boolean(parameters.get("sleeping", False)),
                 "PreparingForShutdown": dbus.Boolean(False),
+                "IdleHint": dbus.Boolean(False),
+                **{name: dbus.Boolean(value) for name, value in parameters.get("board", {}).items()},
             },
             signature="sv",
         ),
@@ -96,6 +101,73 @@ def Suspend(self, interactive):
     record("suspend", interactive=bool(interactive))
 
 
+@dbus.service.method(MAIN_IFACE, in_signature="b", out_signature="")
+def PowerOff(self, interactive):
+    """As Suspend: the edge is the test's."""
+    record("power-off", interactive=bool(interactive))
+    if "power-off" in state["refuse"]:
+        raise dbus.exceptions.DBusException("Refused", name="org.freedesktop.login1.OperationInProgress")
+
+
+def session_path(name):
+    return dbus.ObjectPath(f"{MAIN_OBJ}/session/{name}")
+
+
+@dbus.service.method(MAIN_IFACE, in_signature="", out_signature="a(susso)")
+def ListSessions(self):
+    found = []
+    for path, session in mockobject.objects.items():
+        if "/session/" in path:
+            seat = session.props[SESSION_IFACE]["Seat"][0]
+            found.append((path.split("/")[-1], dbus.UInt32(1000), "somebody", seat, dbus.ObjectPath(path)))
+    return found
+
+
+@dbus.service.method(MOCK_IFACE, in_signature="sss", out_signature="")
+def OpenSession(self, name, kind, seat):
+    """A session of a class; seat: "" for one from afar."""
+    seat_path = dbus.ObjectPath(f"{MAIN_OBJ}/seat/{seat}" if seat else "/")
+    self.AddObject(
+        session_path(name), SESSION_IFACE,
+        {
+            "Class": kind,
+            "Seat": dbus.Struct((seat, seat_path), signature="so"),
+            "State": "active",
+            "Active": dbus.Boolean(True),
+            "LockedHint": dbus.Boolean(False),
+        }, [])
+    self.EmitSignal(MAIN_IFACE, "SessionNew", "so", [name, session_path(name)])
+
+
+@dbus.service.method(MOCK_IFACE, in_signature="s", out_signature="")
+def CloseSession(self, name):
+    self.RemoveObject(session_path(name))
+    self.EmitSignal(MAIN_IFACE, "SessionRemoved", "so", [name, session_path(name)])
+
+
+@dbus.service.method(MOCK_IFACE, in_signature="ss", out_signature="d")
+def SessionSignal(self, name, signal):
+    """Lock or Unlock. Returns when."""
+    now = time.monotonic()
+    mockobject.objects[session_path(name)].EmitSignal(SESSION_IFACE, signal, "", [])
+    return now
+
+
+@dbus.service.method(MOCK_IFACE, in_signature="sb", out_signature="d")
+def HintLocked(self, name, locked):
+    """What a locker says. Returns when."""
+    now = time.monotonic()
+    mockobject.objects[session_path(name)].UpdateProperties(SESSION_IFACE, {"LockedHint": dbus.Boolean(locked)})
+    return now
+
+
+@dbus.service.method(MOCK_IFACE, in_signature="b", out_signature="d")
+def HintIdle(self, idle):
+    now = time.monotonic()
+    self.UpdateProperties(MAIN_IFACE, {"IdleHint": dbus.Boolean(idle)})
+    return now
+
+
 @dbus.service.method(MOCK_IFACE, in_signature="sb", out_signature="d")
 def Edge(self, name, start):
     """Emits PrepareForSleep or PrepareForShutdown, the property first, as logind does. Returns when."""
@@ -110,3 +182,9 @@ def Edge(self, name, start):
 def Change(self, name, value):
     """Changes a property and says nothing of it."""
     self.props[MAIN_IFACE][name] = value
+
+
+@dbus.service.method(MOCK_IFACE, in_signature="sv", out_signature="")
+def Announce(self, name, value):
+    """Changes a property, and says so."""
+    self.UpdateProperties(MAIN_IFACE, {name: value})

@@ -111,6 +111,20 @@ static enum curfew_answer background_task_will_expire(
     return CURFEW_HANDLED;
 }
 
+static void power_state_did_change(
+    struct curfew *app, bool external_power, double battery_level, bool low_power_mode, void *context) {
+    (void)app;
+    char level[32] = "-";
+    if (!isnan(battery_level)) snprintf(level, sizeof level, "%.0f", battery_level * 100);
+    note(context, "PowerStateDidChange %s %s %s", external_power ? "external" : "battery", level,
+         low_power_mode ? "low" : "normal");
+}
+
+static void thermal_state_did_change(struct curfew *app, enum curfew_thermal_state state, void *context) {
+    (void)app;
+    note(context, "ThermalStateDidChange %s", curfew_thermal_state_name(state));
+}
+
 static void did_receive_memory_warning(struct curfew *app, enum curfew_memory_level level, void *context) {
     (void)app;
     note(context, "DidReceiveMemoryWarning %s", curfew_memory_level_name(level));
@@ -125,6 +139,8 @@ static const struct curfew_delegate delegate = {
     .will_terminate = will_terminate,
     .background_task_will_expire = background_task_will_expire,
     .did_receive_memory_warning = did_receive_memory_warning,
+    .power_state_did_change = power_state_did_change,
+    .thermal_state_did_change = thermal_state_did_change,
 };
 
 int main(int argc, char **argv) {

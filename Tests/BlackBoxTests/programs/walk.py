@@ -107,8 +107,10 @@ def did_receive_memory_warning(level):
 
 
 @app.power_state_did_change
-def power_state_did_change():
-    write("PowerStateDidChange")
+def power_state_did_change(external_power, battery_level, low_power_mode):
+    write(
+        "PowerStateDidChange", "external" if external_power else "battery",
+        "-" if battery_level is None else str(round(battery_level * 100)), "low" if low_power_mode else "normal")
 
 
 @app.thermal_state_did_change

@@ -1,8 +1,8 @@
 import Configuration
 import Lifecycle
 
-// Bytes as an app's file and as curfew.toml. Whatever they are, the loader must come back with a configuration that
-// keeps its promises, or with errors that can be shown on a terminal.
+// Bytes as an app's file, as curfew.toml and as a hardware profile. Whatever they are, the loader must come back with
+// a configuration that keeps its promises, or with errors that can be shown on a terminal.
 
 private let anyone = Accounts(user: { _ in .exists(id: 1000) }, group: { _ in .missing })
 
@@ -27,6 +27,16 @@ private func checkApp(_ app: AppConfiguration) {
     precondition((app.limits.memoryHigh ?? 0) <= (app.limits.memoryMax ?? .max))
 }
 
+private func checkProfile(_ profile: HardwareProfile) {
+    precondition(!profile.description.isEmpty && profile.match != BoardMatch())
+    precondition(profile.match.dmi.allSatisfy { $0.count == BoardIdentity.dmiKeys.count })
+    precondition((profile.watchdog.timeout ?? .zero) <= (profile.watchdog.maxTimeout ?? .seconds(604_800)))
+    precondition(profile.power.batteryCritical < profile.power.batteryLow)
+    precondition(!(profile.power.underVoltage?.chip.utf8.contains(UInt8(ascii: "/")) ?? false))
+    precondition(profile.memory.pressureWarning < profile.memory.pressureCritical)
+    precondition(profile.thermal.allSatisfy { ($0.fair ?? -41) < ($0.critical ?? 201) })
+}
+
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
@@ -39,5 +49,9 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let (device, errors) = DeviceConfiguration.parse(bytes, file: "curfew.toml")
     checkErrors(errors)
     precondition(device.policy.sleepMargin < device.policy.sleepAllowanceMax)
+    let (profile, problems) = HardwareProfile.parse(bytes, name: "fuzz", file: "fuzz.toml")
+    checkErrors(problems)
+    precondition((profile == nil) == !problems.isEmpty)
+    if let profile { checkProfile(profile) }
     return 0
 }

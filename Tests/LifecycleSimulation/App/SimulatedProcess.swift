@@ -61,6 +61,8 @@ final class SimulatedProcess {
     var deeds: [AppDeed] = []
     /// Those it was ever given.
     var tasks: [BackgroundTaskID] = []
+    /// What it has of the board's memory.
+    var bytes: Int64 = 0
 
     init(instance: InstanceID, app: AppID, policy: AppPolicy, temper: Temper, habits: TaskHabits) {
         self.instance = instance

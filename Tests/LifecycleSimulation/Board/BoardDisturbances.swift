@@ -45,6 +45,7 @@ enum Disturbance: CaseIterable {
 extension SimulatedBoard {
     func scheduleDisturbances() {
         for disturbance in Disturbance.allCases where plan.has(disturbance.fault) { again(disturbance) }
+        for storm in Storm.allCases where plan.has(storm.fault) { again(storm) }
     }
 
     private func again(_ disturbance: Disturbance) {
@@ -174,9 +175,12 @@ extension SimulatedBoard {
         schedule(.deliver(.woke), after: .seconds(1))
         plan.isOver = true
         healProcesses()
+        calmConditions()
         let wakesInTheDark = devicePolicy.darkWakeInterval != nil || core.device.sleepState == .darkWake
         if wakesInTheDark { leaveTheDark() }
-        if logicalSleep || wakesInTheDark { request(.sleep(start: false, logical: true)) }
+        if logicalSleep || wakesInTheDark || surroundings.hasSleptLogically {
+            request(.sleep(start: false, logical: true))
+        }
         if !freezingAvailable, !staysUnfreezable {
             freezingAvailable = true
             hear(.freezing(available: true))

@@ -38,6 +38,7 @@ extension SimulatedBoard {
             policy.sleepAllowanceWithoutLogind = random.pick([.milliseconds(800), .seconds(2), .seconds(10)])
         }
         addDarkWakes(to: &policy)
+        addConditions(to: &policy)
         return policy
     }
 
@@ -79,6 +80,7 @@ extension SimulatedBoard {
             if other == name { break }
             if random.chance(perMille: 250) { app.after.append(other) }
         }
+        addBand(to: &app)
         return app
     }
 

@@ -26,13 +26,20 @@ extension SimulatedBoard {
         case .readPreparingForSleep: askPreparing()
         case .setWakeAlarm(let moment): setAlarm(moment)
         case .suspendDevice: suspend()
+        case .powerOff: powerOff()
+        case .pollBoard: poll()
+        case .readMemory: readMemory()
+        case .restHardwareWatchdog: restWatchdog()
+        case .wakeHardwareWatchdog: wakeWatchdog()
         case .reply(let request, let outcome):
             answered(request)
             answered(request, outcome)
         case .stopDaemon:
             say("the daemon leaves")
             daemonHasLeft = true
-        case .inform, .nameCulprits, .report, .taskChanged, .note, .appChanged, .deviceChanged: break
+        case .inform, .nameCulprits, .report, .taskChanged, .note, .appChanged, .deviceChanged, .feedHardwareWatchdog,
+            .watchMemoryLimit:
+            break
         }
     }
 
@@ -44,6 +51,7 @@ extension SimulatedBoard {
         let process = SimulatedProcess(
             instance: instance, app: app, policy: entry.policy,
             temper: temper ?? Temper(ofCommand: plan, &random), habits: habits ?? TaskHabits(plan, &random))
+        process.bytes = someBytes()
         processes.append(process)
         let delay =
             plan.strikes(.spawnSlow, &random) ? random.magnitude(.milliseconds(10), .seconds(4)) : short()

@@ -7,6 +7,7 @@ extension SimulatedBoard {
         if stalledUntil != nil || !inbox.isEmpty { return "the event loop stalls" }
         if core.device.sleepState != .awake { return "the device is \(core.device.sleepState.name)" }
         if core.device.isShuttingDown { return "the device is shutting down" }
+        if let unrest = unrestOfConditions() { return unrest }
         if login.sleep != .idle || login.shutdown != .idle { return "logind is at it" }
         if let request = openRequests.first { return "request \(request.rawValue) waits" }
         for process in processes {
@@ -23,13 +24,24 @@ extension SimulatedBoard {
         }
         if let asked {
             switch asked.reason {
-            case .liveness, .taskExpiration, .taskBudget, .keepAwakeBudget: break
+            // What is fed and looked at for ever is no unrest.
+            case .liveness, .memoryLimit, .taskExpiration, .taskBudget, .keepAwakeBudget, .poll, .hardwareWatchdog:
+                break
             case .handler, .exit, .restart, .freeze, .clearing, .stallCheck, .sleepAllowance, .taskGrace,
-                .sleepRelease, .sleepCancellation, .darkWake, .shutdown:
+                .sleepRelease, .sleepCancellation, .darkWake, .shutdown, .condition, .criticalBattery, .thermalRelief,
+                .memory:
                 return "\(asked.reason.text(directory)) is due"
             }
         }
         return queue.hasUnrest ? "something is to come" : nil
+    }
+
+    /// Nothing is in force that will not stay so.
+    private func unrestOfConditions() -> String? {
+        if core.device.memoryPressure != .normal { return "memory is short" }
+        if core.device.thermalState == .critical { return "the board is too hot" }
+        let settled = surroundings.lastMove + max(devicePolicy.debounce, .seconds(5)) + .milliseconds(100)
+        return asked != nil && monotonic < settled ? "conditions have just changed" : nil
     }
 
     private func unrest(of process: SimulatedProcess) -> String? {

@@ -13,12 +13,15 @@ enum Happening {
     case process(InstanceID, ProcessAct)
     case login(LoginAct)
     case disturbance(Disturbance)
+    /// One kind of conditions changes.
+    case storm(Storm)
+    case board(BoardMove)
 
     /// Whether it is work that takes processor time, and so is put off when the whole board stops.
     var isWork: Bool {
         switch self {
         case .process: true
-        case .deliver, .timer, .alarm, .loopResumes, .login, .disturbance: false
+        case .deliver, .timer, .alarm, .loopResumes, .login, .disturbance, .storm, .board: false
         }
     }
 
@@ -28,7 +31,8 @@ enum Happening {
         case .deliver, .loopResumes: true
         case .process(_, let act): !act.isRoutine
         case .login(let act): act != .outage
-        case .timer, .alarm, .disturbance: false
+        case .board(let move): move.isAnswer
+        case .timer, .alarm, .disturbance, .storm: false
         }
     }
 }

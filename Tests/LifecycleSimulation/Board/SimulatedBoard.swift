@@ -8,6 +8,8 @@ final class SimulatedBoard {
     var random: SeededGenerator
     /// For what has to do with dark wakes: boards without them live as they would if there were none.
     var darkRandom: SeededGenerator
+    /// For the board's conditions, by the same reason.
+    var stormRandom: SeededGenerator
     var plan: FaultPlan
     let limits: SimulationLimits
     let interposer: (any CoreInterposer)?
@@ -32,6 +34,7 @@ final class SimulatedBoard {
     // The rest of the board.
     var queue = HappeningQueue()
     var login = SimulatedLogin()
+    var surroundings = Surroundings()
     var processes: [SimulatedProcess] = []
     var directory = AppDirectory()
     var devicePolicy = DevicePolicy()
@@ -58,7 +61,8 @@ final class SimulatedBoard {
     init(seed: UInt64, limits: SimulationLimits, interposer: (any CoreInterposer)?, only: Set<CheckerName>?) {
         random = SeededGenerator(seed: seed)
         darkRandom = SeededGenerator(seed: ~seed)
-        plan = FaultPlan(&random, dark: &darkRandom)
+        stormRandom = SeededGenerator(seed: seed ^ 0x5354_4f52_4d53)
+        plan = FaultPlan(&random, dark: &darkRandom, storm: &stormRandom, storms: limits.storms)
         self.limits = limits
         self.interposer = interposer
         monotonic = random.magnitude(.seconds(1), .seconds(1_000_000))
@@ -110,6 +114,8 @@ final class SimulatedBoard {
         case .process(let instance, let act): happen(act, to: instance)
         case .login(let act): happen(act)
         case .disturbance(let disturbance): happen(disturbance)
+        case .storm(let storm): happen(storm)
+        case .board(let move): happen(move)
         }
     }
 

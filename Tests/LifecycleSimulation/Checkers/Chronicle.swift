@@ -53,6 +53,10 @@ final class Chronicle {
     private(set) var isStopping = false
     private(set) var isShuttingDown = false
     private(set) var isConfigured = false
+    /// The board is about to be switched off for its battery.
+    private(set) var isOutOfPower = false
+    /// For whatever reason, all apps are to end.
+    var isEnding: Bool { isStopping || isShuttingDown || isOutOfPower }
 
     func record(_ instance: InstanceID) -> InstanceRecord? { records.last { $0.instance == instance } }
 
@@ -76,7 +80,9 @@ final class Chronicle {
         case .loginAvailable(_, _, let shutdown): isShuttingDown = shutdown
         case .stopRequested: isStopping = true
         case .started, .woke, .ready, .ping, .stopping, .extendTimeout, .loginUnavailable, .lockTaken, .lockRefused,
-            .prepareForSleep, .preparingForSleep, .suspendRefused, .requested, .requestAbandoned:
+            .prepareForSleep, .preparingForSleep, .suspendRefused, .powerOffRefused, .session, .lid, .powerKeyPressed,
+            .power, .underVoltage, .temperatures, .network, .polling, .memoryPressure, .memoryRead, .memoryLimitReached,
+            .killedForMemory, .hardwareWatchdog, .requested, .requestAbandoned:
             break
         }
     }
@@ -96,11 +102,17 @@ final class Chronicle {
             record(instance)?.isFrozenHeard = false
         case .report(let end): record(end.instance)?.isReported = true
         case .taskChanged(_, let instance, let task, let change): note(task, change, record(instance))
+        case .note(.criticalBattery):
+            isOutOfPower = true
+            for record in records { record.isDoomed = true }
+        case .note(.shutdownCancelled): isOutOfPower = false
         case .note(.phaseChanged(let app, let phase)): records.last { $0.app == app }?.phase = phase
         case .clear, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep, .setWakeAlarm, .suspendDevice,
             .reply, .inform, .note,
             .appChanged,
-            .deviceChanged, .stopDaemon:
+            .deviceChanged, .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog,
+            .restHardwareWatchdog,
+            .wakeHardwareWatchdog, .stopDaemon:
             break
         }
     }

@@ -16,7 +16,9 @@ final class ConvergenceChecker: Checker {
         case .loginUnavailable, .loginAvailable: locks = [false, false, false]
         case .configured, .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen,
             .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .lockRefused, .prepareForSleep,
-            .prepareForShutdown, .preparingForSleep, .suspendRefused, .requested, .requestAbandoned, .stopRequested:
+            .prepareForShutdown, .preparingForSleep, .suspendRefused, .powerOffRefused, .session, .lid,
+            .powerKeyPressed, .power, .underVoltage, .temperatures, .network, .polling, .memoryPressure, .memoryRead,
+            .memoryLimitReached, .killedForMemory, .hardwareWatchdog, .requested, .requestAbandoned, .stopRequested:
             break
         }
     }

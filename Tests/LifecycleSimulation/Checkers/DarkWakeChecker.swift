@@ -128,6 +128,7 @@ final class DarkWakeChecker: Checker {
         case .releaseLock(.sleep): hasSleepLock = false
         case .setWakeAlarm(let moment): setAlarm(moment, scene)
         case .suspendDevice:
+            if stage == .awake, isSleepWanted(scene) { return }
             if stage != .dark { violate("a sleep is asked for outside of a dark wake", scene) }
             if wake.fullAt != nil { violate("a sleep is asked for twice", scene) }
             returned(scene)
@@ -145,6 +146,12 @@ final class DarkWakeChecker: Checker {
         }
     }
 
+    /// By a condition of the board.
+    private func isSleepWanted(_ scene: Scene) -> Bool {
+        let isAsked = scene.step.event == .powerKeyPressed && policy.responses[.powerKey] == .sleep
+        return isAsked || scene.conditions.wantsSleep
+    }
+
     private func see(_ notice: Notice, _ scene: Scene) {
         switch notice {
         case .sleepPreparing:
@@ -153,7 +160,7 @@ final class DarkWakeChecker: Checker {
             if stage == .awake {
                 front = scene.chronicle.records.filter { $0.phase == .active && scene.isWell($0) }.map(\.instance)
             }
-            if stage == .awake || beginsSleep(event) { isLogical = isLogicalEdge(event) }
+            if beginsSleep(event) { isLogical = isLogicalEdge(event) } else if stage == .awake { isLogical = true }
             stage = .preparing
         case .sleepReleased:
             wasReleased = true
@@ -230,6 +237,7 @@ final class DarkWakeChecker: Checker {
 
     func stepped(_ step: Step, _ scene: Scene) {
         if alarm != nil, policy.darkWakeInterval == nil { violate("the alarm outlives a reload without any", scene) }
+        if alarm != nil, scene.conditions.isPaused { violate("the alarm is set, and such work is to wait", scene) }
         if alarm != nil, stage != .asleep { violate("the alarm is still set, and the board is not asleep", scene) }
         if wasReleased, stage == .asleep { judgeRelease(scene) }
         if hasBegun, stage == .dark { judgeBeginning(scene) }
@@ -239,7 +247,8 @@ final class DarkWakeChecker: Checker {
 
     private func judgeRelease(_ scene: Scene) {
         guard alarm == nil, policy.darkWakeInterval != nil, scene.chronicle.isFreezingAvailable,
-            isLoginThere || isLogical,
+            isLoginThere || isLogical, !scene.conditions.isPaused,
+            !isLogical || policy.wakeSources.contains(.clock),
             hasSureWork(scene)
         else { return }
         violate("work is held, and no alarm is set for it", scene)
@@ -258,6 +267,7 @@ final class DarkWakeChecker: Checker {
     }
 
     private func judgeEnd(_ scene: Scene) {
+        guard scene.conditions.limit > .background else { return }
         for instance in front {
             guard let record = scene.chronicle.record(instance), scene.isWell(record), record.isFreezeAsked else {
                 continue

@@ -60,7 +60,9 @@ final class DeadlineChecker: Checker {
             if scene.chronicle.record(instance)?.isFreezeAsked == false { askedToExit(instance, scene) }
         case .configured, .started, .freezing, .woke, .spawnFailed, .exited, .groupEmptied, .frozen, .handlerReturned,
             .ready, .extendTimeout, .loginAvailable, .loginUnavailable, .lockTaken, .lockRefused, .prepareForSleep,
-            .prepareForShutdown, .preparingForSleep, .suspendRefused, .requested, .requestAbandoned, .stopRequested:
+            .prepareForShutdown, .preparingForSleep, .suspendRefused, .powerOffRefused, .session, .lid,
+            .powerKeyPressed, .power, .underVoltage, .temperatures, .network, .polling, .memoryPressure, .memoryRead,
+            .memoryLimitReached, .killedForMemory, .hardwareWatchdog, .requested, .requestAbandoned, .stopRequested:
             break
         }
     }
@@ -73,7 +75,7 @@ final class DeadlineChecker: Checker {
     private func askedToExit(_ instance: InstanceID, _ scene: Scene) {
         guard let watch = watch(instance), watch.exitAskedAt == nil else { return }
         watch.exitAskedAt = reading(watch, scene)
-        guard !scene.chronicle.isShuttingDown, !scene.chronicle.isStopping else { return }
+        guard !scene.chronicle.isEnding else { return }
         watch.exitTold = policy(of: instance, scene)?.allowances[.willTerminate] ?? .zero
     }
 
@@ -100,6 +102,8 @@ final class DeadlineChecker: Checker {
             if !scene.chronicle.isWarning(instance, scene.step) { askedToExit(instance, scene) }
         case .thaw(let instance):
             watch(instance)?.pingedAt = times.readingAfterThaw(instance, scene)
+            // The clocks come first: what it says is heeded now.
+            if scene.step.event == .stopping(instance) { askedToExit(instance, scene) }
         case .kill(let instance):
             guard let watch = watch(instance), watch.killedAt == nil else { return }
             watch.killedAt = reading(watch, scene)
@@ -118,7 +122,8 @@ final class DeadlineChecker: Checker {
         case .spawn, .freeze, .clear, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep, .setWakeAlarm,
             .suspendDevice, .reply, .inform,
             .taskChanged, .note,
-            .appChanged, .deviceChanged, .stopDaemon:
+            .appChanged, .deviceChanged, .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog,
+            .restHardwareWatchdog, .wakeHardwareWatchdog, .stopDaemon:
             break
         }
     }

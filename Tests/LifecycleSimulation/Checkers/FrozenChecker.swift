@@ -43,7 +43,9 @@ final class FrozenChecker: Checker {
             if record.isFreezeAsked { violate("\(scene.name(end.instance)) was judged while it was frozen", scene) }
         case .spawn, .terminate, .kill, .clear, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep,
             .setWakeAlarm, .suspendDevice,
-            .reply, .inform, .taskChanged, .note, .appChanged, .deviceChanged, .stopDaemon:
+            .reply, .inform, .taskChanged, .note, .appChanged, .deviceChanged, .powerOff, .pollBoard, .readMemory,
+            .watchMemoryLimit,
+            .feedHardwareWatchdog, .restHardwareWatchdog, .wakeHardwareWatchdog, .stopDaemon:
             break
         }
     }

@@ -66,7 +66,9 @@ final class HandlerOrderChecker: Checker {
         case .report(let end): places.removeAll { $0.instance == end.instance }
         case .terminate, .kill, .clear, .freeze, .thaw, .nameCulprits, .takeLock, .releaseLock,
             .readPreparingForSleep, .setWakeAlarm, .suspendDevice, .reply, .inform, .taskChanged, .note, .appChanged,
-            .deviceChanged, .stopDaemon:
+            .deviceChanged, .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog,
+            .restHardwareWatchdog,
+            .wakeHardwareWatchdog, .stopDaemon:
             break
         }
     }

@@ -21,6 +21,14 @@ public enum CheckerName: Int, CaseIterable, Sendable {
     case taskGrace = 17
     case informed = 18
     case darkWake = 19
+    case noFlapping = 20
+    case jetsam = 21
+    case heat = 22
+    case powerOff = 23
+    case hardwareWatchdog = 24
+    case oneInFront = 25
+    case logicalSleep = 26
+    case returns = 27
 }
 
 /// A rule that was broken.
@@ -55,6 +63,7 @@ struct Scene {
     let step: Step
     let board: SimulatedBoard
     let chronicle: Chronicle
+    let conditions: ConditionKnowledge
     let inspection: Inspection
 
     var now: Nanoseconds { step.at.monotonic }
@@ -81,6 +90,7 @@ final class Inspection {
     private let checkers: [any Checker]
     private let only: Set<CheckerName>?
     private let chronicle = Chronicle()
+    private let conditions = ConditionKnowledge()
     private var lastStep: Step?
 
     init(only: Set<CheckerName>?) {
@@ -93,7 +103,9 @@ final class Inspection {
             (.quietInSleep, SleepQuietChecker()), (.restartsBounded, RestartChecker()),
             (.oneInstance, InstanceChecker()), (.taskEnded, TaskChecker()), (.taskBudget, TaskBudgetChecker()),
             (.keepAwake, KeepAwakeChecker()), (.taskGrace, TaskGraceChecker()), (.informed, InformationChecker()),
-            (.darkWake, DarkWakeChecker()),
+            (.darkWake, DarkWakeChecker()), (.noFlapping, ConditionChecker()), (.jetsam, JetsamChecker()),
+            (.heat, HeatChecker()), (.powerOff, PowerOffChecker()), (.hardwareWatchdog, HardwareWatchdogChecker()),
+            (.oneInFront, FrontChecker()), (.logicalSleep, LogicalSleepChecker()), (.returns, ReturnChecker()),
         ]
         checkers = all.filter { only?.contains($0.0) ?? true }.map(\.1)
     }
@@ -107,13 +119,17 @@ final class Inspection {
 
     func inspect(_ step: Step, on board: SimulatedBoard) {
         lastStep = step
-        let scene = Scene(step: step, board: board, chronicle: chronicle, inspection: self)
+        conditions.hear(step.event, at: step.at.monotonic)
+        let scene = Scene(
+            step: step, board: board, chronicle: chronicle, conditions: conditions, inspection: self)
         for checker in checkers { checker.heard(step.event, scene) }
         chronicle.note(step.event, step, board.directory)
         for effect in step.effects {
             for checker in checkers { checker.did(effect, scene) }
             chronicle.note(effect, step)
+            conditions.see(effect, at: step.at.monotonic)
         }
+        conditions.finishStep()
         for checker in checkers { checker.stepped(step, scene) }
         chronicle.forgetTheDead()
     }
@@ -124,7 +140,8 @@ final class Inspection {
 
     private func visit(_ board: SimulatedBoard, _ body: (any Checker, Scene) -> Void) {
         guard let lastStep else { return }
-        let scene = Scene(step: lastStep, board: board, chronicle: chronicle, inspection: self)
+        let scene = Scene(
+            step: lastStep, board: board, chronicle: chronicle, conditions: conditions, inspection: self)
         for checker in checkers { body(checker, scene) }
     }
 

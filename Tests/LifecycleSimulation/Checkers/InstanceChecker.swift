@@ -37,7 +37,8 @@ final class InstanceChecker: Checker {
         case .nameCulprits(let instance, _): named.insert(instance.rawValue)
         case .takeLock, .releaseLock, .readPreparingForSleep, .setWakeAlarm, .suspendDevice, .report, .reply, .inform,
             .taskChanged, .note,
-            .appChanged, .deviceChanged,
+            .appChanged, .deviceChanged, .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog,
+            .restHardwareWatchdog, .wakeHardwareWatchdog,
             .stopDaemon:
             break
         }

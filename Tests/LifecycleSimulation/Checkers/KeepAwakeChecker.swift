@@ -92,6 +92,7 @@ final class KeepAwakeChecker: Checker {
             if lock == .refused { lock = .none }
             accounts = []
         case .note(.sleptUnannounced): accounts = []
+        case .note(.lowPowerMode(true, _)): cut(scene)
         case .note(.keepAwakeSpent(let app, let budget)):
             guard let account = account(app) else { return violate("\(scene.name(app)) kept nobody awake", scene) }
             if account.hasSurelyMore {
@@ -100,6 +101,17 @@ final class KeepAwakeChecker: Checker {
         case .taskChanged(let app, _, let task, .began): judge(task, of: app, scene)
         case .report(let end): watches.removeAll { $0.instance == end.instance }
         default: break
+        }
+    }
+
+    /// Low power mode has begun: nobody has more than 30 s left, whether or not any of it was used.
+    private func cut(_ scene: Scene) {
+        for entry in scene.board.directory.entries where entry.policy.keepsAwake && account(entry.id) == nil {
+            accounts.append(Account(app: entry.id, size: entry.policy.taskBudget, isVague: false))
+        }
+        for index in accounts.indices {
+            accounts[index].most = max(accounts[index].most, accounts[index].size - .seconds(30))
+            accounts[index].least = max(accounts[index].least, accounts[index].size - .seconds(30))
         }
     }
 
@@ -134,7 +146,8 @@ final class KeepAwakeChecker: Checker {
             watches[index].isCharged = true
             if account == nil {
                 let budget = scene.board.directory.entry(record.app)?.policy.taskBudget ?? .zero
-                accounts.append(Account(app: record.app, size: budget, isVague: !scene.isWell(record)))
+                let size = scene.conditions.isLowPower ? min(budget, .seconds(30)) : budget
+                accounts.append(Account(app: record.app, size: size, isVague: !scene.isWell(record)))
             }
         }
         if lock == .held, !mayBeWanted { violate("the board is kept awake, and nobody wants it", scene) }

@@ -38,7 +38,10 @@ final class LockChecker: Checker {
             edge(.shutdown, start, delayMax, signalled, scene)
         case .preparingForSleep(false): limit[0] = nil
         case .configured, .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen,
-            .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .preparingForSleep, .suspendRefused, .requested,
+            .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .preparingForSleep, .suspendRefused,
+            .powerOffRefused, .session, .lid, .powerKeyPressed, .power, .underVoltage, .temperatures, .network,
+            .polling, .memoryPressure, .memoryRead, .memoryLimitReached, .killedForMemory, .hardwareWatchdog,
+            .requested,
             .requestAbandoned, .stopRequested:
             break
         }
@@ -76,7 +79,9 @@ final class LockChecker: Checker {
             limit[Int(kind.rawValue)] = nil
         case .spawn, .call, .terminate, .kill, .clear, .freeze, .thaw, .nameCulprits, .readPreparingForSleep,
             .setWakeAlarm, .suspendDevice, .report,
-            .reply, .inform, .taskChanged, .note, .appChanged, .deviceChanged, .stopDaemon:
+            .reply, .inform, .taskChanged, .note, .appChanged, .deviceChanged, .powerOff, .pollBoard, .readMemory,
+            .watchMemoryLimit,
+            .feedHardwareWatchdog, .restHardwareWatchdog, .wakeHardwareWatchdog, .stopDaemon:
             break
         }
     }

@@ -5,8 +5,10 @@ internal import Lifecycle
 /// Compared between two moments in which nothing is under way on the board: whatever sleeps, freezes, crashes and
 /// restarts lie between them, an app that runs at both is in the same phase, unless somebody asked for another: a
 /// request for it, a request that brings another app to the front of a board with one front app, or a reload. Who was
-/// ended for a shutdown that was cancelled runs again.
+/// ended for a shutdown that was cancelled runs again. Where a condition of the board keeps apps from the front, it is
+/// as near to its phase as that allows.
 final class PhaseChecker: Checker {
+    /// Where they are when no condition asks otherwise.
     private var phases: [(app: AppID, phase: ScenePhase)] = []
     private var endedForShutdown: [AppID] = []
     /// Apps that somebody asked something of since the last moment of rest.
@@ -17,7 +19,8 @@ final class PhaseChecker: Checker {
         if case .spawn(let app, _, .backgroundTask, _) = effect { phases.removeAll { $0.app == app } }
         guard case .report(let end) = effect else { return }
         endedForShutdown.removeAll { $0 == end.app }
-        if end.reason.namespace == .shutdown, !asked.contains(end.app) { endedForShutdown.append(end.app) }
+        let isOfShutdown = end.reason.namespace == .shutdown || end.reason.namespace == .lowBattery
+        if isOfShutdown, !asked.contains(end.app) { endedForShutdown.append(end.app) }
     }
 
     func heard(_ event: Event, _ scene: Scene) {
@@ -31,7 +34,9 @@ final class PhaseChecker: Checker {
         case .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen, .handlerReturned, .ready, .ping,
             .stopping, .extendTimeout, .loginAvailable, .loginUnavailable, .prepareForShutdown, .lockTaken,
             .lockRefused,
-            .prepareForSleep, .preparingForSleep, .suspendRefused, .requestAbandoned:
+            .prepareForSleep, .preparingForSleep, .suspendRefused, .powerOffRefused, .session, .lid, .powerKeyPressed,
+            .power, .underVoltage, .temperatures, .network, .polling, .memoryPressure, .memoryRead, .memoryLimitReached,
+            .killedForMemory, .hardwareWatchdog, .requestAbandoned:
             break
         }
     }
@@ -41,7 +46,7 @@ final class PhaseChecker: Checker {
         case .launch(let app, _), .activate(let app), .background(let app), .terminate(let app, _):
             endedForShutdown.removeAll { $0 == app }
             asked.append(app)
-        case .sleep, .beginTask, .endTask, .adopt, .warnOfMemory: break
+        case .sleep, .beginTask, .endTask, .adopt, .warnOfMemory, .setLowPower: break
         }
         switch request {
         case .launch(let app, _), .activate(let app):
@@ -51,7 +56,7 @@ final class PhaseChecker: Checker {
                 phases.removeAll { $0.app == app }
             }
         case .background(let app), .terminate(let app, _): phases.removeAll { $0.app == app }
-        case .sleep, .beginTask, .endTask, .adopt, .warnOfMemory: break
+        case .sleep, .beginTask, .endTask, .adopt, .warnOfMemory, .setLowPower: break
         }
     }
 
@@ -62,14 +67,15 @@ final class PhaseChecker: Checker {
                 .phaseRestored, "\(scene.name(app)) was ended for a shutdown that was cancelled, and is not back")
         }
         asked = []
+        let limit = scene.conditions.limit
         for app in scene.board.core.appIDs {
             guard let phase = scene.board.core.view(of: app)?.phase else { continue }
             if let before = phases.first(where: { $0.app == app }) {
-                guard before.phase != phase else { continue }
+                guard min(before.phase, limit) != phase else { continue }
                 scene.inspection.violate(
                     .phaseRestored,
                     "\(scene.name(app)) was \(before.phase.name) and is \(phase.name); nobody asked for it")
-            } else {
+            } else if phase < limit || limit == .active {
                 phases.append((app, phase))
             }
         }

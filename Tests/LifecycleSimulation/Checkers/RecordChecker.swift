@@ -24,7 +24,9 @@ final class RecordChecker: Checker {
         case .report(let end): judge(end, scene)
         case .call, .terminate, .kill, .clear, .freeze, .thaw, .nameCulprits, .takeLock, .releaseLock,
             .readPreparingForSleep, .setWakeAlarm, .suspendDevice, .reply, .inform, .taskChanged, .note, .appChanged,
-            .deviceChanged, .stopDaemon:
+            .deviceChanged, .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog,
+            .restHardwareWatchdog,
+            .wakeHardwareWatchdog, .stopDaemon:
             break
         }
     }
@@ -53,7 +55,9 @@ final class RecordChecker: Checker {
         case .unknown: if record.status != .unknown { violate("\(name): its end is known", scene) }
         case .launchFailure: if !record.spawnFailed { violate("\(name): was launched", scene) }
         case .user, .shutdown: break
-        case .jetsam, .thermal, .lowBattery, .lockHeldInSuspension:
+        // Who decided that is the matter of checkers of their own.
+        case .jetsam, .thermal, .lowBattery: break
+        case .lockHeldInSuspension:
             violate("\(name): nothing ends apps for \(end.reason.namespace.name) yet", scene)
         }
     }

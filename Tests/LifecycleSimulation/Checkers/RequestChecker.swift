@@ -29,6 +29,7 @@ final class RequestChecker: Checker {
             return violate("request \(id.rawValue) is answered and nobody waits for it", scene)
         }
         let request = open.remove(at: index)
+        if case .denied(let reason) = outcome { judgeDenial(request, reason, scene) }
         if outcome == .done { done.append(request) }
     }
 
@@ -37,6 +38,23 @@ final class RequestChecker: Checker {
             violate("\"\(request.request.text(scene.board.directory))\" is answered as done, and is not", scene)
         }
         done = []
+        let limit = scene.conditions.limit
+        if limit < .active, let waiting = open.first(where: { if case .activate = $0.request { true } else { false } })
+        {
+            violate("request \(waiting.id.rawValue) waits for the front above \(limit.name)", scene)
+        }
+    }
+
+    /// Nobody is kept from the front but by a sleep, a shutdown or a condition of the board; and by those, everybody.
+    private func judgeDenial(_ open: Open, _ reason: String, _ scene: Scene) {
+        // What ends by time alone in this very step may still have counted.
+        if reason == "sleeping" || reason == "shutting down" { return }
+        guard case .requested(open.id, .activate(let app)) = scene.step.event, scene.conditions.limit == .active,
+            scene.conditions.limitBefore == .active,
+            scene.board.core.device.sleepState == .awake, !scene.chronicle.isEnding,
+            scene.board.directory.entry(app)?.isAdopted == false, scene.board.core.view(of: app) != nil
+        else { return }
+        violate("\(scene.name(app)) is denied the front", scene)
     }
 
     private func isTrue(_ open: Open, _ scene: Scene) -> Bool {
@@ -49,6 +67,7 @@ final class RequestChecker: Checker {
         case .endTask(let instance, let task):
             scene.chronicle.record(instance)?.tasks.contains { $0.id == task } != true
         case .warnOfMemory(let app, _): scene.board.core.view(of: app)?.instance != nil
+        case .setLowPower: true
         case .sleep, .beginTask, .adopt: false
         }
     }

@@ -13,6 +13,8 @@ final class RestartChecker: Checker {
         var restarts = 0
         var lastEnd: Termination?
         var endedAt = Nanoseconds.zero
+        /// At some moment since then the board was not short of memory, nor too hot.
+        var wasWell = false
     }
 
     private var counts: [Count] = []
@@ -33,23 +35,35 @@ final class RestartChecker: Checker {
             counts[index(app)] = Count(app: app, shutdowns: counts[index(app)].shutdowns)
         case .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen, .handlerReturned,
             .ready, .ping, .stopping, .extendTimeout, .loginUnavailable, .lockTaken, .lockRefused, .prepareForSleep,
-            .preparingForSleep, .suspendRefused, .requested, .requestAbandoned:
+            .preparingForSleep, .suspendRefused, .powerOffRefused, .session, .lid, .powerKeyPressed, .power,
+            .underVoltage, .temperatures, .network, .polling, .memoryPressure, .memoryRead, .memoryLimitReached,
+            .killedForMemory, .hardwareWatchdog, .requested, .requestAbandoned:
             break
         }
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
+        if case .note(.criticalBattery) = effect { shutdowns += 1 }
         if case .report(let end) = effect {
             let index = index(end.app)
             guard let policy = scene.board.directory.entry(end.app)?.policy else { return }
             if end.uptime >= policy.restartReset { counts[index].restarts = 0 }
             counts[index].lastEnd = end
             counts[index].endedAt = scene.now
+            counts[index].wasWell = false
         }
         if case .spawn(let app, _, let reason, _) = effect {
+            noteWell(scene)
             if reason == .restart { restarted(app, scene) }
             counts[index(app)].shutdowns = shutdowns
         }
+    }
+
+    func stepped(_ step: Step, _ scene: Scene) { noteWell(scene) }
+
+    private func noteWell(_ scene: Scene) {
+        guard scene.conditions.pressure == .normal, scene.conditions.heat < .critical else { return }
+        for index in counts.indices { counts[index].wasWell = true }
     }
 
     private func restarted(_ app: AppID, _ scene: Scene) {
@@ -60,12 +74,20 @@ final class RestartChecker: Checker {
             counts[index] = Count(app: app, shutdowns: shutdowns)
             return
         }
+        // Memory or heat took it from the front: it comes back when the board is well.
+        if end.reason.namespace == .jetsam || end.reason.namespace == .thermal {
+            if !counts[index].wasWell || policy.restart == .never {
+                violate("\(scene.name(app)) comes back before the board is well", scene)
+            }
+            // Others may end it again and again.
+            if end.reason.namespace == .thermal || end.reason.code == 0 { return }
+        }
         counts[index].restarts += 1
         let isAllowed =
             switch policy.restart {
             case .never: false
-            case .onFailure: end.reason.isFailure
-            case .always: ![.user, .shutdown, .backgroundTask].contains(end.reason.namespace)
+            case .onFailure: end.reason.isFailure || end.reason.namespace == .jetsam
+            case .always: ![.user, .shutdown, .backgroundTask, .lowBattery].contains(end.reason.namespace)
             }
         if !isAllowed { violate("\(scene.name(app)) is restarted after \(end.reason.namespace.name)", scene) }
         if counts[index].restarts >= policy.restartLimit {

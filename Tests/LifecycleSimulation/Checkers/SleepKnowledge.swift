@@ -37,9 +37,13 @@ struct SleepKnowledge {
         case .preparingForSleep(_): if !isLogical { isCertain = false }
         case .loginAvailable(_, let sleeping, _): if sleeping || !isLogical { edge(sleeping, scene) }
         case .requested(_, .sleep(let start, let logical)): edge(start, logical: logical, scene)
+        // A board that sleeps logically is woken by them.
+        case .powerKeyPressed, .lid(false), .power, .network: if isLogical || isDark { isCertain = false }
         case .configured, .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen,
             .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .loginUnavailable, .lockTaken, .lockRefused,
-            .prepareForShutdown, .suspendRefused, .requested, .requestAbandoned, .stopRequested:
+            .prepareForShutdown, .suspendRefused, .powerOffRefused, .session, .lid,
+            .underVoltage, .temperatures, .polling, .memoryPressure, .memoryRead, .memoryLimitReached,
+            .killedForMemory, .hardwareWatchdog, .requested, .requestAbandoned, .stopRequested:
             break
         }
     }
@@ -53,7 +57,7 @@ struct SleepKnowledge {
         }
         if !logical { isLogical = false }
         // A board that is shutting down is not walked to sleep any more.
-        guard !scene.chronicle.isStopping, !scene.chronicle.isShuttingDown else { return }
+        guard !scene.chronicle.isEnding else { return }
         // It may have joined a sleep that is about to end for reasons of its own.
         if logical, !isSurelyAwake, !isCertain { return }
         isLogical = logical && (isSurelyAwake || isCertain && isLogical)

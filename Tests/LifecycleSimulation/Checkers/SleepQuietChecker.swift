@@ -18,7 +18,8 @@ final class SleepQuietChecker: Checker {
             scene.inspection.violate(.quietInSleep, "\(scene.name(instance)) is thawed in a sleep")
         case .call, .terminate, .kill, .clear, .freeze, .nameCulprits, .takeLock, .releaseLock,
             .readPreparingForSleep, .setWakeAlarm, .suspendDevice, .report, .reply, .inform, .taskChanged, .note,
-            .appChanged, .deviceChanged,
+            .appChanged, .deviceChanged, .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog,
+            .restHardwareWatchdog, .wakeHardwareWatchdog,
             .stopDaemon:
             break
         }

@@ -27,7 +27,9 @@ final class StillnessChecker: Checker {
         case .releaseLock(.sleep): look(scene)
         case .spawn, .call, .terminate, .kill, .clear, .takeLock, .releaseLock, .readPreparingForSleep, .setWakeAlarm,
             .suspendDevice, .report,
-            .reply, .inform, .taskChanged, .note, .appChanged, .deviceChanged, .stopDaemon:
+            .reply, .inform, .taskChanged, .note, .appChanged, .deviceChanged, .powerOff, .pollBoard, .readMemory,
+            .watchMemoryLimit,
+            .feedHardwareWatchdog, .restHardwareWatchdog, .wakeHardwareWatchdog, .stopDaemon:
             break
         }
         sleep.see(effect, scene)
@@ -36,7 +38,9 @@ final class StillnessChecker: Checker {
     private func look(_ scene: Scene) {
         for record in scene.chronicle.records where !record.isGone {
             guard !isExempt(record, scene), !named.contains(record.instance) else { continue }
-            let isFrozen = record.isFrozenHeard && scene.board.process(record.instance)?.isFrozen == true
+            let process = scene.board.process(record.instance)
+            // Whose end is not heard yet was still to be there.
+            let isFrozen = record.isFrozenHeard && (process?.isFrozen == true || process?.stage == .exited)
             guard !isFrozen else { continue }
             scene.inspection.violate(
                 .everybodyStill, "\(scene.name(record.instance)) is neither dead nor frozen nor named at the release")

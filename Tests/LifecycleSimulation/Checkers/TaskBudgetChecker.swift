@@ -4,8 +4,8 @@ internal import Lifecycle
 ///
 /// Each app has an account, kept in the checkers' own runnable time: set as it enters background (`task-budget` if it
 /// holds a task by then, else 30 s), charged while it holds a task there, kept over restarts, and gone when it becomes
-/// active or somebody launches it. What is charged is known between two bounds: `most`, and `least` where nothing
-/// excuses the core from charging it.
+/// active or somebody launches it; in low power mode nobody has more than 30 s. What is charged is known between two
+/// bounds: `most`, and `least` where nothing excuses the core from charging it.
 /// - Who is killed with 0x2182bad2 holds a task, and has spent it all by `most`.
 /// - Who has spent it by `least` does not hold a task for much longer.
 /// - When no more than the warning lead is left, the tasks' expirations are announced, newest first, as soon as the app
@@ -62,7 +62,16 @@ final class TaskBudgetChecker: Checker {
     private func open(_ app: AppID, holds: Bool, _ scene: Scene) {
         guard account(app) == nil else { return }
         let budget = scene.board.directory.entry(app)?.policy.taskBudget ?? .zero
-        accounts.append(Account(app: app, size: holds ? budget : .seconds(30)))
+        let size = holds ? budget : .seconds(30)
+        accounts.append(Account(app: app, size: scene.conditions.isLowPower ? min(size, .seconds(30)) : size))
+    }
+
+    /// Low power mode has begun: nobody has more than 30 s left.
+    private func cut() {
+        for index in accounts.indices {
+            accounts[index].most = max(accounts[index].most, accounts[index].size - .seconds(30))
+            accounts[index].least = max(accounts[index].least, accounts[index].size - .seconds(30))
+        }
     }
 
     private func charge(_ index: Int, _ scene: Scene) {
@@ -92,6 +101,7 @@ final class TaskBudgetChecker: Checker {
         switch effect {
         case .spawn(let app, _, let reason, _):
             if [.user, .boot, .backgroundTask].contains(reason) { accounts.removeAll { $0.app == app } }
+        case .note(.lowPowerMode(true, _)): cut()
         case .note(.phaseChanged(let app, let phase)): moved(app, phase, scene)
         case .taskChanged(let app, let instance, let task, let change):
             switch change {

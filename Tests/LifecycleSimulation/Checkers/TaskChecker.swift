@@ -108,7 +108,7 @@ final class TaskChecker: Checker {
                 if case .taskChanged(_, _, let view, .ended) = $0 { view.id == task } else { false }
             }
             if outcome != (hasEnded ? .done : .noSuchTask) { violate("is answered wrongly", task, scene) }
-        case .launch, .activate, .background, .terminate, .sleep, .adopt, .warnOfMemory: break
+        case .launch, .activate, .background, .terminate, .sleep, .adopt, .warnOfMemory, .setLowPower: break
         }
     }
 

@@ -31,9 +31,43 @@ extension Event {
             "PrepareForShutdown(\(edge)), delay \(delayMax.text), signalled at \(signalled.rawValue / 1000) us"
         case .preparingForSleep(let answer): "PreparingForSleep is \(answer.map { "\($0)" } ?? "unknown")"
         case .suspendRefused: "the sleep is refused"
+        case .powerOffRefused, .session, .lid, .powerKeyPressed, .power, .underVoltage, .temperatures, .network,
+            .polling,
+            .memoryPressure, .memoryRead, .memoryLimitReached, .killedForMemory, .hardwareWatchdog:
+            boardText(names)
         case .requested(let id, let request): "request \(id.rawValue): \(request.text(names))"
         case .requestAbandoned(let id): "request \(id.rawValue) is abandoned"
         case .stopRequested: "SIGTERM"
+        }
+    }
+}
+
+extension Event {
+    /// What the board says of itself.
+    private func boardText(_ names: AppDirectory) -> String {
+        switch self {
+        case .powerOffRefused: "the board stays on"
+        case .session(let reading):
+            "\(reading.users) users\(reading.isLocked ? ", locked" : "")\(reading.isIdle ? ", idle" : "")"
+        case .lid(let closed): "lid \(closed ? "closed" : "open")"
+        case .powerKeyPressed: "power key"
+        case .power(let reading):
+            "power: external \(reading.isExternal.map { "\($0)" } ?? "-"), \(reading.level.map { "\($0)" } ?? "-") %"
+        case .underVoltage(let present): "under-voltage \(present)"
+        case .temperatures(let readings): "temperatures \(readings.map { $0.temperature })"
+        case .network(let up): "network \(up ? "up" : "down")"
+        case .polling(let interval): "polling every \(interval.text)"
+        case .memoryPressure(let level): "memory pressure \(level.name)"
+        case .memoryRead(let available, let total, let uses):
+            "memory: \(available) of \(total), \(uses.map { "\(names.name($0.instance)) \($0.bytes)" })"
+        case .memoryLimitReached(let instance): "\(names.name(instance)) is at its memory limit"
+        case .killedForMemory(let instance, let killer): "\(names.name(instance)) was killed by \(killer) for memory"
+        case .hardwareWatchdog(let timeout): "watchdog \(timeout.text)"
+        case .configured, .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen,
+            .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .loginAvailable, .loginUnavailable, .lockTaken,
+            .lockRefused, .prepareForSleep, .prepareForShutdown, .preparingForSleep, .suspendRefused, .requested,
+            .requestAbandoned, .stopRequested:
+            ""
         }
     }
 }
@@ -56,11 +90,23 @@ extension Effect {
         case .readPreparingForSleep: "read PreparingForSleep"
         case .setWakeAlarm(let alarm): alarm.map { "wake the board at \($0.text) of BOOTTIME" } ?? "no alarm any more"
         case .suspendDevice: "ask for a sleep"
+        case .powerOff: "switch the board off"
+        case .pollBoard: "look at the board"
+        case .readMemory(let uses): "read the memory\(uses ? " and its uses" : "")"
+        case .watchMemoryLimit(let instance): "listen to the memory limit of \(names.name(instance))"
+        case .feedHardwareWatchdog: "feed the watchdog"
+        case .restHardwareWatchdog: "the watchdog rests"
+        case .wakeHardwareWatchdog: "the watchdog wakes"
         case .report(let end):
             "report \(names.name(end.app))#\(end.instance.rawValue): \(end.reason.text)"
         case .reply(let id, let outcome): "reply to request \(id.rawValue): \(outcome.text)"
         case .inform(let instance, .didReceiveMemoryWarning(let level)):
             "inform \(names.name(instance)): memory \(level.name)"
+        case .inform(let instance, .powerStateDidChange(let external, let level, let saving)):
+            "inform \(names.name(instance)): external \(external), \(level.map { "\($0)" } ?? "-") %, "
+                + "low power \(saving)"
+        case .inform(let instance, .thermalStateDidChange(let state)):
+            "inform \(names.name(instance)): \(state.name)"
         case .taskChanged(_, let instance, let task, let change):
             "task \(task.id.rawValue) of \(names.name(instance)) \(change)\(task.keepAwake ? ", keeps awake" : ""), "
                 + "held \(task.held.text), left \(task.timeRemaining.limitText)"
@@ -84,6 +130,7 @@ extension Request {
         case .endTask(let instance, let task): "\(names.name(instance)) ends task \(task.rawValue)"
         case .adopt(let app, let wish): "adopt \(app): \(wish.text)"
         case .warnOfMemory(let app, let level): "warn \(names.name(app)) of memory: \(level.name)"
+        case .setLowPower(let on): "low power \(on.map { $0 ? "on" : "off" } ?? "auto")"
         }
     }
 }
@@ -121,6 +168,15 @@ extension Notice {
         case .shutdownCancelled: "shutdown is cancelled"
         case .stalled(let time): "stalled for \(time.text)"
         case .keepAwakeSpent(let app, let budget): "\(names.name(app)) has kept the board awake for \(budget.text)"
+        case .phaseLimited(let phase, let condition): "nobody above \(phase.name): \(condition?.key ?? "-")"
+        case .externalPower(let on, _): "external power \(on)"
+        case .lowPowerMode(let on, _): "low power mode \(on)"
+        case .underVoltage(let on): "under-voltage \(on)"
+        case .thermalState(let state): "thermal state \(state.name)"
+        case .memoryPressure(let pressure): "memory pressure \(pressure.name)"
+        case .memoryExhausted: "memory is exhausted"
+        case .criticalBattery: "the battery is critical"
+        case .essentialAppLost(let app, let time): "\(names.name(app)) is lost, reset in \(time.text)"
         }
     }
 }
@@ -134,6 +190,7 @@ extension Deadline.Reason {
         case .keepAwakeBudget(let app): "keep-awake budget of \(names.name(app))"
         case .exit(let app): "exit of \(names.name(app))"
         case .liveness(let app): "liveness of \(names.name(app))"
+        case .memoryLimit(let app): "memory limit of \(names.name(app))"
         case .restart(let app): "restart of \(names.name(app))"
         case .freeze(let app): "freeze of \(names.name(app))"
         case .clearing(let app): "clearing of \(names.name(app))"
@@ -144,6 +201,12 @@ extension Deadline.Reason {
         case .sleepCancellation: "sleep cancellation"
         case .darkWake: "end of the dark wake"
         case .shutdown: "shutdown"
+        case .condition: "a condition of the board"
+        case .criticalBattery: "critical battery"
+        case .thermalRelief: "time to cool down"
+        case .poll: "a look at the board"
+        case .memory: "memory pressure"
+        case .hardwareWatchdog: "the watchdog"
         }
     }
 }

@@ -14,11 +14,14 @@ struct Alphabet {
     var device: DevicePolicy
     /// Processes of others are taken over, too.
     var adopts = false
+    /// The board has conditions, memory and a watchdog.
+    var hasConditions = false
 
     func steps(in core: DeviceLifecycle, request: RequestID) -> [Step] {
         var events = boardEvents(core) + loginEvents(core) + requests(core).map { Event.requested(request, $0) }
         events += [.requestAbandoned(request), .requestAbandoned(RequestID(rawValue: request.rawValue - 1))]
         for app in core.apps { if let instance = app.instance { events += instanceEvents(instance.id, app) } }
+        if hasConditions { events += conditionEvents(core, request) }
         events += staleEvents
         var steps = events.map { Step(event: $0) }
         steps.append(Step(event: .woke, clocks: .stall))
@@ -52,6 +55,25 @@ struct Alphabet {
             .prepareForShutdown(false, delayMax: nil, signalled: now), .preparingForSleep(true),
             .preparingForSleep(false), .preparingForSleep(nil), .suspendRefused,
         ]
+    }
+
+    private func conditionEvents(_ core: DeviceLifecycle, _ request: RequestID) -> [Event] {
+        let hot = ThermalReading(temperature: 90_000, fair: nil, serious: nil, critical: 85_000)
+        let cool = ThermalReading(temperature: 40_000, fair: nil, serious: nil, critical: 85_000)
+        let uses = core.apps.compactMap { app in app.instance.map { MemoryUse(instance: $0.id, bytes: 5) } }
+        var events: [Event] = [
+            .session(SessionReading(users: 1, isLocked: true, isIdle: false)),
+            .session(SessionReading(users: 1, isLocked: false, isIdle: false)), .lid(closed: true), .lid(closed: false),
+            .powerKeyPressed, .power(PowerReading(isExternal: false, level: 3)),
+            .power(PowerReading(isExternal: true, level: 90)), .powerOffRefused, .temperatures([hot]),
+            .temperatures([cool]), .memoryPressure(.critical), .memoryRead(available: 0, total: 100, uses),
+            .hardwareWatchdog(timeout: .seconds(15)), .hardwareWatchdog(timeout: nil),
+            .requested(request, .setLowPower(true)), .requested(request, .setLowPower(nil)),
+        ]
+        for app in core.apps {
+            if let id = app.instance?.id { events += [.killedForMemory(id), .memoryLimitReached(id)] }
+        }
+        return events
     }
 
     private func requests(_ core: DeviceLifecycle) -> [Request] {

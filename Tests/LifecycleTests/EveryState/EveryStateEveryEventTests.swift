@@ -25,6 +25,16 @@ import Testing
         search.check(leastSteps: 200_000, leastCombinations: 300)
     }
 
+    @Test func invariantsHold_whenTheBoardHasConditions() throws {
+        let server = app("server") {
+            $0.priorityBand = 50
+            $0.isEssential = true
+        }
+        let search = Search([server, app("client") { $0.after = ["server"] }], hasConditions: true)
+        search.run(limit: 2000)
+        search.check(leastSteps: 150_000, leastCombinations: 150)
+    }
+
     @Test func invariantsHold_whenOneAppIsExemptAndOneHasToSayReady() throws {
         let server = app("server") {
             $0.readiness = .notify

@@ -27,10 +27,15 @@ final class Search {
     /// By text, the first path that led there.
     var objections: [String: Int] = [:]
 
-    init(_ policies: [AppPolicy], adopts: Bool = false) {
+    init(_ policies: [AppPolicy], adopts: Bool = false, hasConditions: Bool = false) {
         var device = DevicePolicy()
+        if hasConditions {
+            device.front = .one
+            device.sleepsLogically = true
+            device.responses[.powerKey] = .sleep
+        }
         if adopts { device.darkWakeInterval = .seconds(600) }
-        alphabet = Alphabet(policies: policies, device: device, adopts: adopts)
+        alphabet = Alphabet(policies: policies, device: device, adopts: adopts, hasConditions: hasConditions)
         let board = Board(policies, device: device)
         known = [StateKey(board.core)]
         add(Node(core: board.core, witness: Witness(apps: policies.count), parent: -1, step: nil))
@@ -74,6 +79,7 @@ final class Search {
         let effects = node.core.handle(event, at: instant)
         node.witness.see(effects, of: event, core: node.core)
         node.witness.judgeDeadline(node.core)
+        if alphabet.hasConditions { node.witness.judgeConditions(effects, node.core) }
         if !node.witness.objections.isEmpty { return report(node) }
         guard known.insert(StateKey(node.core)).inserted else { return }
         add(node)

@@ -8,6 +8,7 @@ struct StateKey: Hashable {
         var isRestartDue: Bool
         var requestedPhase: ScenePhase
         var endedForShutdown: Bool
+        var returnsWhenWell: Bool
         var hasPool: Bool
         var isLockTimeSpent: Bool
         var isAdopted: Bool
@@ -64,12 +65,14 @@ struct StateKey: Hashable {
     var keepAwakeLock: Login.Lock
     var isKeepAwakeRefused: Bool
     var isWaitedFor: [Bool]
+    var board: BoardKey
 
     init(_ core: DeviceLifecycle) {
         apps = core.apps.map { app in
             AppKey(
                 isRetired: app.isRetired, isQueued: app.queuedLaunch != nil, isRestartDue: app.restart.due != nil,
                 requestedPhase: app.requestedPhase, endedForShutdown: app.endedForShutdown,
+                returnsWhenWell: app.returnsWhenWell,
                 hasPool: app.pool != nil, isLockTimeSpent: app.lockTimeLeft == .zero, isAdopted: app.isAdopted,
                 isBeingAdopted: app.adoption != nil, instance: app.instance.map(InstanceKey.init))
         }
@@ -96,6 +99,37 @@ struct StateKey: Hashable {
         isKeepAwakeRefused = core.login.isKeepAwakeRefused
         isWaitedFor = core.apps.indices.map { index in core.requests.contains { $0.app == index } }
         isWaitedFor.append(!core.sleep.waiting.isEmpty)
+        board = BoardKey(core)
+    }
+}
+
+/// Conditions, memory and the board's watchdog.
+struct BoardKey: Hashable {
+    var present: UInt16
+    var inForce: [Int]
+    var isBatteryConfirmed: Bool
+    var isCooling: Bool
+    var isOutOfPower: Bool
+    var isOffAsked: Bool
+    var memoryAsked: MemoryLevel?
+    var pressure: MemoryPressure
+    var isWatched: Bool
+    var isResting: Bool
+    var isStarving: Bool
+
+    init(_ core: DeviceLifecycle) {
+        let conditions = core.conditions
+        present = conditions.present.rawValue
+        inForce = [conditions.limit.value, conditions.saving.value, conditions.supply.value, conditions.heat.value]
+        isBatteryConfirmed = conditions.criticalSince != nil
+        isCooling = conditions.nextThermalKill != nil
+        isOutOfPower = core.shutdown.isLowBattery
+        isOffAsked = core.shutdown.powerOffDue != nil
+        memoryAsked = core.memory.asked
+        pressure = core.memory.pressure
+        isWatched = core.watchdog.timeout != nil
+        isResting = core.watchdog.isResting
+        isStarving = core.watchdog.isStarving
     }
 }
 

@@ -27,6 +27,9 @@ struct Witness {
     var requests: Set<RequestID> = []
     var sleepBefore = SleepState.awake
     var objections: [String] = []
+    var isMemoryRead = false
+    var isWatchdogThere = false
+    var isWatchdogResting = false
 
     init(apps: Int) { present = Array(repeating: nil, count: apps) }
 
@@ -50,8 +53,12 @@ struct Witness {
         case .requested(let id, _): requests.insert(id)
         case .requestAbandoned(let id): requests.remove(id)
         case .spawnFailed(let id, _, _): change(id) { $0.hasFailedToSpawn = !$0.isSpawned && !$0.isReported }
+        case .memoryRead: isMemoryRead = false
+        case .hardwareWatchdog(let timeout): isWatchdogThere = timeout != nil
         case .configured, .started, .freezing, .woke, .ready, .ping, .extendTimeout, .prepareForSleep,
-            .prepareForShutdown, .preparingForSleep, .suspendRefused, .stopRequested:
+            .prepareForShutdown, .preparingForSleep, .suspendRefused, .powerOffRefused, .session, .lid,
+            .powerKeyPressed, .power, .underVoltage, .temperatures, .network, .polling, .memoryPressure,
+            .memoryLimitReached, .killedForMemory, .stopRequested:
             break
         }
     }
@@ -151,7 +158,10 @@ struct Witness {
                 object("told while frozen or dead")
             }
         case .taskChanged(_, let id, let task, let change): seeTask(id, task, change)
-        case .suspendDevice, .setWakeAlarm, .readPreparingForSleep, .note, .appChanged, .deviceChanged, .stopDaemon:
+        case .powerOff, .readMemory, .feedHardwareWatchdog, .restHardwareWatchdog, .wakeHardwareWatchdog:
+            seeBoard(effect)
+        case .suspendDevice, .setWakeAlarm, .readPreparingForSleep, .note, .appChanged, .deviceChanged, .stopDaemon,
+            .pollBoard, .watchMemoryLimit:
             break
         }
     }

@@ -29,6 +29,44 @@ extension Witness {
         }
     }
 
+    mutating func seeBoard(_ effect: Effect) {
+        switch effect {
+        case .powerOff:
+            for (id, run) in runs where !run.isReported && !run.isNamed && !isGone(id) {
+                objections.append("the board is switched off while an app runs")
+            }
+        case .readMemory:
+            if isMemoryRead { objections.append("memory is read twice at a time") }
+            isMemoryRead = true
+        case .feedHardwareWatchdog: if !isWatchdogThere { objections.append("a watchdog is fed that is not there") }
+        case .restHardwareWatchdog:
+            if isWatchdogResting { objections.append("a watchdog is laid to rest twice") }
+            isWatchdogResting = true
+        case .wakeHardwareWatchdog: isWatchdogResting = false
+        default: break
+        }
+    }
+
+    /// No app is above what the conditions allow, one is in front at a time, and a watchdog is rested for a sleep.
+    mutating func judgeConditions(_ effects: [Effect], _ core: DeviceLifecycle) {
+        for case .call(_, _, let call, _) in effects {
+            let isAbove = call == .didBecomeActive && core.device.phaseLimit < .active
+            if isAbove || call == .willEnterForeground && core.device.phaseLimit < .inactive {
+                objections.append("\(call.handler) above \(core.device.phaseLimit)")
+            }
+        }
+        let active = core.apps.filter { $0.instance?.isAlive == true && $0.instance?.phase == .active }
+        if core.policy.front == .one, active.count > 1 { objections.append("two apps are active") }
+        if effects.contains(.releaseLock(.sleep)), isWatchdogThere, !isWatchdogResting {
+            objections.append("the sleep lock is released and the watchdog does not rest")
+        }
+        let isWoken = core.device.sleepState != .asleep || core.sleep.isLogical
+        if isWoken, isWatchdogResting { objections.append("the watchdog rests and the board does not sleep") }
+        if isWatchdogThere, !core.watchdog.isStarving, core.nextDeadline == nil {
+            objections.append("the watchdog will not be fed")
+        }
+    }
+
     /// Whatever is awaited has a time at which the core looks again.
     mutating func judgeDeadline(_ core: DeviceLifecycle) {
         guard core.nextDeadline == nil else { return }

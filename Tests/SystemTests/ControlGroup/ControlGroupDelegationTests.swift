@@ -39,6 +39,8 @@ import Testing
             #expect(root.path == unit + "/apps")
             #expect(root.controlGroup == own + "/apps")
             #expect(ProcessHandle.controlGroup(of: getpid()) == own + "/supervisor")
+            var mark: UInt8 = 0
+            #expect(getxattr(unit + "/supervisor", "user.oomd_omit", &mark, 1) == 1 && mark == UInt8(ascii: "1"))
             let group = try root.create("app")
             let child = try group.start(SpawnRequest(arguments: ["/bin/sleep", "100"]))
             #expect(ProcessHandle.controlGroup(of: child.pid) == own + "/apps/app.1")

@@ -6,26 +6,40 @@ import SystemCalls
 final class LogindFixture {
     let loop: EventLoop
     let client: LogindClient
+    /// What it has told of sessions and conditions is apart from the rest.
     private(set) var events: [LoginEvent] = []
+    private(set) var sessions: [SessionReading] = []
+    private(set) var conditions: [LoginConditions] = []
 
     init(_ address: String, limits: LogindClient.Limits = LogindClient.Limits()) throws {
         loop = try EventLoop()
         client = try LogindClient(event: loop.handle, priority: 0, address: address, limits: limits)
-        client.onEvent = { [unowned self] in events.append($0) }
+        client.onEvent = { [unowned self] event in
+            switch event {
+            case .sessionChanged(let reading): sessions.append(reading)
+            case .conditionsChanged(let board): conditions.append(board)
+            default: events.append(event)
+            }
+        }
         client.start()
     }
 
-    /// Started, and logind found.
+    /// Started, logind found, and all read that is read then.
     static func connected(to bus: PrivateBus, limits: LogindClient.Limits = LogindClient.Limits()) throws
         -> LogindFixture
     {
         let fixture = try LogindFixture(bus.address, limits: limits)
         try fixture.wait { $0.isAvailable }
+        try fixture.loop.run { !fixture.sessions.isEmpty }
         fixture.clear()
         return fixture
     }
 
-    func clear() { events = [] }
+    func clear() {
+        events = []
+        sessions = []
+        conditions = []
+    }
 
     /// Runs the loop until an event of this kind is among those told.
     @discardableResult
@@ -64,6 +78,9 @@ extension LoginEvent {
         case .lockLost(let kind): "lost \(kind.name)"
         case .preparingForSleep(let value): "preparing \(value.map { "\($0)" } ?? "-")"
         case .suspendRefused: "suspend refused"
+        case .sessionChanged(let reading): "\(reading)"
+        case .conditionsChanged(let board): "\(board)"
+        case .powerOffRefused(let reason): "power-off refused: \(reason)"
         }
     }
 }

@@ -77,7 +77,12 @@ actor Walk: ApplicationDelegate {
         try trace.line("HandleEventsForBackgroundSession \(session)")
     }
 
-    func powerStateDidChange(_ app: Application, _ state: PowerState) throws { try trace.line("PowerStateDidChange") }
+    func powerStateDidChange(_ app: Application, _ state: PowerState) throws {
+        let level = state.batteryLevel.map { "\(Int(($0 * 100).rounded()))" } ?? "-"
+        try trace.line(
+            "PowerStateDidChange \(state.isOnExternalPower ? "external" : "battery") \(level) "
+                + (state.isLowPowerMode ? "low" : "normal"))
+    }
 
     func thermalStateDidChange(_ app: Application, _ state: ThermalState) throws {
         try trace.line("ThermalStateDidChange \(state.rawValue)")

@@ -1,0 +1,233 @@
+/// Something about the board that policy can answer with a demand on its apps. The raw value is its place in the table.
+public enum Condition: UInt8, CaseIterable, Hashable, Sendable {
+    /// Nobody may see what is on the screen.
+    case sessionLocked
+    case lidClosed
+    /// logind's IdleHint, while somebody is logged in.
+    case idle
+    /// The power key was pressed: a moment, not a state.
+    case powerKey
+    /// No external power.
+    case onBattery
+    case batteryLow
+    case batteryCritical
+    case underVoltage
+    case thermalSerious
+    case thermalCritical
+
+    /// The key in `[policy]`.
+    public var key: String {
+        switch self {
+        case .sessionLocked: "session-locked"
+        case .lidClosed: "lid-closed"
+        case .idle: "idle"
+        case .powerKey: "power-key"
+        case .onBattery: "on-battery"
+        case .batteryLow: "battery-low"
+        case .batteryCritical: "battery-critical"
+        case .underVoltage: "under-voltage"
+        case .thermalSerious: "thermal-serious"
+        case .thermalCritical: "thermal-critical"
+        }
+    }
+
+    /// What it may ask: the presence of people changes the phase or sends the board to sleep; power and heat save
+    /// energy.
+    public var responses: [ConditionResponse] {
+        switch self {
+        case .sessionLocked: [.nothing, .inactive, .background]
+        case .lidClosed, .idle: [.nothing, .inactive, .background, .sleep]
+        case .powerKey: [.nothing, .sleep]
+        case .onBattery, .batteryLow, .underVoltage, .thermalSerious: [.nothing, .pause, .lowPower]
+        case .batteryCritical: [.nothing, .lowPower, .powerOff]
+        case .thermalCritical: [.nothing, .pause, .lowPower, .kill]
+        }
+    }
+
+    /// Why an app cannot come to the front.
+    var explanation: String {
+        switch self {
+        case .sessionLocked: "the session is locked"
+        case .lidClosed: "the lid is closed"
+        case .idle: "the board is idle"
+        case .powerKey, .onBattery, .batteryLow, .batteryCritical, .underVoltage, .thermalSerious, .thermalCritical: key
+        }
+    }
+}
+
+/// What is asked of the apps under a condition.
+public enum ConditionResponse: UInt8, CaseIterable, Hashable, Sendable {
+    case nothing
+    /// No app above inactive.
+    case inactive
+    /// No app above background.
+    case background
+    /// The board is sent to sleep.
+    case sleep
+    /// Discretionary work waits: the board is not woken for background tasks.
+    case pause
+    /// Low power mode: discretionary work waits, background tasks have 30 s, no background refresh.
+    case lowPower
+    /// Running apps are ended, lowest priority band first, until it is over.
+    case kill
+    /// All apps are terminated and the board is switched off.
+    case powerOff
+
+    public var key: String {
+        switch self {
+        case .nothing: "nothing"
+        case .inactive: "inactive"
+        case .background: "background"
+        case .sleep: "sleep"
+        case .pause: "pause"
+        case .lowPower: "low-power"
+        case .kill: "kill"
+        case .powerOff: "power-off"
+        }
+    }
+}
+
+/// What each condition asks: one response a condition.
+public struct ConditionResponses: Hashable, Sendable {
+    var values: [ConditionResponse]
+
+    /// The defaults.
+    public init() {
+        values = Condition.allCases.map { condition in
+            switch condition {
+            case .sessionLocked: .inactive
+            case .lidClosed: .background
+            case .batteryLow: .lowPower
+            case .batteryCritical: .powerOff
+            case .thermalSerious: .pause
+            case .thermalCritical: .kill
+            case .idle, .powerKey, .onBattery, .underVoltage: .nothing
+            }
+        }
+    }
+
+    /// What one condition asks.
+    public subscript(condition: Condition) -> ConditionResponse {
+        get { values[Int(condition.rawValue)] }
+        set { values[Int(condition.rawValue)] = newValue }
+    }
+}
+
+/// Conditions that hold at the same time.
+struct ConditionSet: OptionSet, Equatable {
+    var rawValue: UInt16
+
+    init(rawValue: UInt16) { self.rawValue = rawValue }
+    init(_ condition: Condition) { rawValue = 1 << UInt16(condition.rawValue) }
+
+    func contains(_ condition: Condition) -> Bool { rawValue & (1 << UInt16(condition.rawValue)) != 0 }
+    mutating func set(_ condition: Condition, _ holds: Bool) {
+        if holds { insert(ConditionSet(condition)) } else { remove(ConditionSet(condition)) }
+    }
+}
+
+/// How hot the board is.
+public enum ThermalState: UInt8, Comparable, CaseIterable, Sendable {
+    case nominal, fair, serious, critical
+
+    public static func < (left: ThermalState, right: ThermalState) -> Bool { left.rawValue < right.rawValue }
+
+    public var name: String {
+        switch self {
+        case .nominal: "nominal"
+        case .fair: "fair"
+        case .serious: "serious"
+        case .critical: "critical"
+        }
+    }
+}
+
+/// How short memory is.
+public enum MemoryPressure: UInt8, CaseIterable, Sendable {
+    case normal, warning, critical
+
+    public var name: String {
+        switch self {
+        case .normal: "normal"
+        case .warning: "warning"
+        case .critical: "critical"
+        }
+    }
+}
+
+/// What the board's power supplies say together.
+public struct PowerReading: Equatable, Sendable {
+    /// nil: nothing says so.
+    public var isExternal: Bool?
+    /// Percent, 0 to 100; nil without a battery, or while it says nothing of use.
+    public var level: Int?
+
+    public init(isExternal: Bool?, level: Int?) {
+        self.isExternal = isExternal
+        self.level = level
+    }
+}
+
+/// The temperature of one place on the board and its limits, in thousandths of a degree Celsius; nil: no such limit.
+public struct ThermalReading: Equatable, Sendable {
+    public var temperature: Int
+    public var fair: Int?
+    public var serious: Int?
+    public var critical: Int?
+
+    public init(temperature: Int, fair: Int?, serious: Int?, critical: Int?) {
+        self.temperature = temperature
+        self.fair = fair
+        self.serious = serious
+        self.critical = critical
+    }
+
+    func limit(_ state: ThermalState) -> Int? {
+        switch state {
+        case .nominal: nil
+        case .fair: fair
+        case .serious: serious
+        case .critical: critical
+        }
+    }
+}
+
+/// What people do, as logind tells.
+public struct SessionReading: Equatable, Sendable {
+    /// Sessions of class user.
+    public var users: Int
+    public var isLocked: Bool
+    public var isIdle: Bool
+
+    public init(users: Int, isLocked: Bool, isIdle: Bool) {
+        self.users = users
+        self.isLocked = isLocked
+        self.isIdle = isIdle
+    }
+}
+
+/// What can bring a board back that sleeps only logically. (The real-time clock does it by the alarm.)
+public enum WakeSource: UInt8, CaseIterable, Sendable {
+    case key, clock, lid, externalPower, network
+
+    public var key: String {
+        switch self {
+        case .key: "key"
+        case .clock: "rtc"
+        case .lid: "lid"
+        case .externalPower: "external-power"
+        case .network: "network"
+        }
+    }
+}
+
+/// Several of them.
+public struct WakeSources: OptionSet, Hashable, Sendable {
+    public var rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    public init(_ source: WakeSource) { rawValue = 1 << source.rawValue }
+
+    public static let all = WakeSources(rawValue: 0b1_1111)
+
+    public func contains(_ source: WakeSource) -> Bool { rawValue & (1 << source.rawValue) != 0 }
+}

@@ -1,0 +1,310 @@
+/// What is known of the board, and what follows from it for its apps.
+///
+/// Every reading changes only what is wanted; `Held` values are what is in force, and they do not flap.
+struct Conditions: Equatable {
+    /// As last heard.
+    var session = SessionReading(users: 0, isLocked: false, isIdle: false)
+    var isLidClosed = false
+    var power = PowerReading(isExternal: nil, level: nil)
+    var isUnderVoltage = false
+    var isNetworkUp = false
+    /// Derived from what was heard, with the thresholds' own hysteresis.
+    var present: ConditionSet = []
+
+    // In force.
+    /// 0: nothing; 1: nobody above inactive; 2: nobody above background.
+    var limit = Held(0)
+    /// 0: nothing; 1: discretionary work waits; 2: low power mode.
+    var saving = Held(0)
+    /// -1: unknown; 0: on battery; 1: external power.
+    var supply = Held(-1)
+    /// Percent; -1: unknown.
+    var level = Held(-1)
+    /// 0 or 1.
+    var voltage = Held(0)
+    /// By ThermalState's raw value.
+    var heat = Held(0)
+    /// 0 or 1: the board is to sleep.
+    var rest = Held(0)
+
+    /// The user's own word on low power mode; nil: automatic.
+    var userLowPower: Bool?
+    /// MONOTONIC: since then the battery has been critical, without a better word in between.
+    var criticalSince: Nanoseconds?
+    /// MONOTONIC: heat ends the next apps then, if it is still critical.
+    var nextThermalKill: Nanoseconds?
+    /// What the shell has to look at because nothing announces it, and when it is due again. MONOTONIC.
+    var pollInterval: Nanoseconds?
+    var pollDue: Nanoseconds?
+    /// The level that apps were told last.
+    var toldLevel = -1
+
+    var isLowPower: Bool { saving.value == 2 }
+    /// Discretionary work waits.
+    var isPaused: Bool { saving.value > 0 }
+    var thermalState: ThermalState { ThermalState(rawValue: UInt8(clamping: heat.value)) ?? .nominal }
+    var isExternal: Bool? { supply.value < 0 ? nil : supply.value == 1 }
+    var batteryLevel: Int? { level.value < 0 ? nil : level.value }
+
+    /// What powerStateDidChange says, as one number: an app is told when it differs from what it knows.
+    var powerWord: Int { ((supply.value == 0 ? 2 : 0) + (isLowPower ? 1 : 0)) * 256 + toldLevel + 1 }
+}
+
+extension DeviceLifecycle {
+    /// How far a battery has to rise above a threshold to leave it, in percent.
+    static let batteryHysteresis = 5
+    /// How far a temperature has to fall below a limit to leave it, in thousandths of a degree.
+    static let thermalHysteresis = 3000
+    /// A battery must be critical for so long before the board is switched off: one bad reading is none.
+    static let criticalConfirmation = Nanoseconds.seconds(5)
+    /// Between one band of apps that heat ends and the next: time to cool down.
+    static let thermalRelief = Nanoseconds.seconds(10)
+    /// Apps are told of the battery in steps of so many percent.
+    static let levelStep = 5
+
+    // MARK: What is heard
+
+    mutating func hearSession(_ reading: SessionReading) { conditions.session = reading }
+
+    mutating func hearLid(closed: Bool) {
+        let isOpened = conditions.isLidClosed && !closed
+        conditions.isLidClosed = closed
+        if isOpened { sawWakeSource(.lid) }
+    }
+
+    mutating func hearPower(_ reading: PowerReading) {
+        var reading = reading
+        if let level = reading.level, !(0...100).contains(level) { reading.level = nil }
+        let isBack = conditions.power.isExternal == false && reading.isExternal == true
+        conditions.power = reading
+        if isBack { sawWakeSource(.externalPower) }
+    }
+
+    /// The hottest place counts; a limit that was passed is left only a little below it.
+    mutating func hearTemperatures(_ readings: [ThermalReading]) {
+        let present = ThermalState(rawValue: UInt8(clamping: conditions.heat.wanted)) ?? .nominal
+        var hottest = ThermalState.nominal
+        for state in ThermalState.allCases where state != .nominal {
+            let leave = state <= present ? Self.thermalHysteresis : 0
+            if readings.contains(where: { reading in
+                reading.limit(state).map { reading.temperature >= $0 - leave } ?? false
+            }) {
+                hottest = state
+            }
+        }
+        conditions.heat.wanted = Int(hottest.rawValue)
+    }
+
+    mutating func hearNetwork(up: Bool) {
+        let isBack = !conditions.isNetworkUp && up
+        conditions.isNetworkUp = up
+        if isBack { sawWakeSource(.network) }
+    }
+
+    /// A key of the board itself: power, sleep or wake-up.
+    mutating func hearPowerKey() {
+        if sleep.state != .awake { return sawWakeSource(.key) }
+        switch policy.responses[.powerKey] {
+        case .sleep: goToSleep()
+        case .nothing, .inactive, .background, .pause, .lowPower, .kill, .powerOff: break
+        }
+    }
+
+    mutating func hearPolling(_ interval: Nanoseconds?) {
+        guard interval != conditions.pollInterval else { return }
+        conditions.pollInterval = interval
+        conditions.pollDue = interval.map { now.monotonic + $0 }
+    }
+
+    mutating func setLowPower(_ enabled: Bool?, _ request: RequestID) {
+        conditions.userLowPower = enabled
+        emit(.reply(request, .done))
+    }
+
+    /// Somebody or something is there for which a board that sleeps logically, or in the dark, comes back.
+    private mutating func sawWakeSource(_ source: WakeSource) {
+        switch sleep.state {
+        case .awake, .preparing: break
+        case .darkWake: if source == .key || source == .lid { wakeFully() }
+        case .asleep:
+            guard sleep.isLogical, policy.wakeSources.contains(source) else { return }
+            endSleep(cancelled: false, heardFromLogin: false)
+        }
+    }
+
+    /// As the board can: in the kernel by logind's hand, or logically.
+    private mutating func goToSleep() {
+        guard sleep.state == .awake, !shutdown.isRunning else { return }
+        if policy.sleepsLogically {
+            announceSleep(since: now.monotonic, logical: true, byLogin: false)
+        } else {
+            emit(.suspendDevice)
+        }
+    }
+
+    // MARK: What follows
+
+    /// Derives what holds, what that asks, and puts it into force where it may.
+    mutating func settleConditions() {
+        let window = policy.debounce
+        let at = now.monotonic
+        conditions.supply.wanted = conditions.power.isExternal.map { $0 ? 1 : 0 } ?? -1
+        conditions.level.wanted = conditions.power.level ?? -1
+        conditions.voltage.wanted = conditions.isUnderVoltage ? 1 : 0
+        if conditions.supply.settle(at: at, window) { powerDidChange() }
+        if conditions.level.settle(at: at, window) { levelDidChange() }
+        if conditions.voltage.settle(at: at, window) { emit(.note(.underVoltage(conditions.voltage.value == 1))) }
+        if conditions.heat.settle(at: at, window) { heatDidChange() }
+        findConditions()
+        wantResponses()
+        let wasLowPower = conditions.isLowPower
+        if conditions.saving.settle(at: at, window) {
+            if conditions.isLowPower != wasLowPower { lowPowerDidChange() }
+            // Such work is not woken for.
+            if conditions.isPaused { clearAlarm() }
+        }
+        if conditions.limit.settle(at: at, window) { limitDidChange() }
+        if conditions.rest.settle(at: at, window), conditions.rest.value == 1 { goToSleep() }
+        if let due = conditions.pollDue, due <= at, sleep.state == .awake || sleep.state == .darkWake {
+            conditions.pollDue = conditions.pollInterval.map { at + $0 }
+            emit(.pollBoard)
+        }
+        settleCriticalBattery()
+        settleCriticalHeat()
+    }
+
+    private mutating func findConditions() {
+        let heat = conditions.thermalState
+        conditions.present.set(.sessionLocked, conditions.session.isLocked)
+        conditions.present.set(.lidClosed, conditions.isLidClosed)
+        // Our own lock on idle would otherwise be what keeps it from counting, and nobody there cannot be idle.
+        let isIdle = conditions.session.isIdle && conditions.session.users > 0 && login.locks[.keepAwake] != .held
+        conditions.present.set(.idle, isIdle)
+        conditions.present.set(.onBattery, conditions.power.isExternal == false)
+        findBattery(.batteryLow, policy.batteryLow)
+        findBattery(.batteryCritical, policy.batteryCritical)
+        conditions.present.set(.underVoltage, conditions.voltage.value == 1)
+        conditions.present.set(.thermalSerious, heat >= .serious)
+        conditions.present.set(.thermalCritical, heat == .critical)
+    }
+
+    /// Reached at the threshold, left a little above it or with external power.
+    private mutating func findBattery(_ condition: Condition, _ threshold: Int) {
+        guard let level = conditions.power.level, conditions.power.isExternal != true else {
+            return conditions.present.set(condition, false)
+        }
+        if level <= threshold {
+            conditions.present.set(condition, true)
+        } else if level >= min(threshold + Self.batteryHysteresis, 100) {
+            conditions.present.set(condition, false)
+        }
+    }
+
+    /// Of what the conditions ask at the same time the strongest wins.
+    private mutating func wantResponses() {
+        var limit = 0
+        var saving = 0
+        var rest = 0
+        for condition in Condition.allCases where conditions.present.contains(condition) {
+            switch policy.responses[condition] {
+            case .nothing: break
+            case .inactive: limit = max(limit, 1)
+            case .background: limit = 2
+            case .sleep: (limit, rest) = (2, 1)
+            case .pause, .kill: saving = max(saving, 1)
+            case .lowPower, .powerOff: saving = 2
+            }
+        }
+        conditions.limit.wanted = limit
+        conditions.saving.wanted = conditions.userLowPower.map { $0 ? 2 : min(saving, 1) } ?? saving
+        conditions.rest.wanted = rest
+    }
+
+    private mutating func limitDidChange() {
+        emit(.note(.phaseLimited(conditionLimit, by: limitingCondition)))
+        if let reason = frontDenial { deny(reason) { $0.wish == .phase && $0.phase == .active } }
+        touchAll()
+    }
+
+    private mutating func powerDidChange() {
+        if let isExternal = conditions.isExternal {
+            emit(.note(.externalPower(isExternal, level: conditions.batteryLevel)))
+        }
+        touchAll()
+    }
+
+    private mutating func levelDidChange() {
+        let level = conditions.level.value
+        guard level < 0 || conditions.toldLevel < 0 || abs(level - conditions.toldLevel) >= Self.levelStep else {
+            return
+        }
+        conditions.toldLevel = level
+        touchAll()
+    }
+
+    private mutating func heatDidChange() {
+        emit(.note(.thermalState(conditions.thermalState)))
+        touchAll()
+    }
+
+    private mutating func lowPowerDidChange() {
+        emit(.note(.lowPowerMode(conditions.isLowPower, level: conditions.batteryLevel)))
+        if conditions.isLowPower {
+            for index in apps.indices { cutBudgets(index) }
+        }
+        touchAll()
+    }
+
+    // MARK: For the others
+
+    /// The most that the conditions of the board allow.
+    var conditionLimit: ScenePhase {
+        if conditions.limit.value == 0 { return .active }
+        return conditions.limit.value == 1 ? .inactive : .background
+    }
+
+    /// Whose demand that is; nil where there is none.
+    private var limitingCondition: Condition? {
+        guard conditions.limit.value > 0 else { return nil }
+        return Condition.allCases.first { condition in
+            guard conditions.present.contains(condition) else { return false }
+            switch policy.responses[condition] {
+            case .inactive: return conditions.limit.value == 1
+            case .background, .sleep: return true
+            case .nothing, .pause, .lowPower, .kill, .powerOff: return false
+            }
+        }
+    }
+
+    /// Why nobody can come to the front now; nil where they can.
+    var frontDenial: String? {
+        guard conditions.limit.value > 0 else { return nil }
+        return limitingCondition?.explanation ?? "a condition of the board has just ended"
+    }
+
+    /// When the core has to look at the conditions again.
+    var conditionDeadline: Deadline? {
+        var next = Nanoseconds.max
+        var reason = Deadline.Reason.condition
+        func consider(_ at: Nanoseconds?, _ why: Deadline.Reason) {
+            if let at, at < next { (next, reason) = (at, why) }
+        }
+        let window = policy.debounce
+        let isAwake = sleep.state == .awake || sleep.state == .darkWake
+        consider(conditions.supply.due(window), .condition)
+        consider(conditions.level.due(window), .condition)
+        consider(conditions.voltage.due(window), .condition)
+        consider(conditions.heat.due(window), .condition)
+        consider(conditions.saving.due(window), .condition)
+        consider(conditions.limit.due(window), .condition)
+        consider(conditions.rest.due(window), .condition)
+        if !shutdown.isRunning { consider(criticalBatteryDue, .criticalBattery) }
+        if isAwake {
+            consider(conditions.nextThermalKill, .thermalRelief)
+            consider(conditions.pollDue, .poll)
+        }
+        consider(memoryDue, .memory)
+        consider(hardwareWatchdogDue, .hardwareWatchdog)
+        return next == .max ? nil : Deadline(at: next, reason: reason)
+    }
+}

@@ -1,0 +1,36 @@
+// What a board that is about to switch itself off for heat asks: less work, lowest priority band first.
+
+extension DeviceLifecycle {
+    /// Ends one band of running apps, then waits for the board to cool down. Suspended apps give no heat, and
+    /// protected ones are left to the board's own trip point.
+    mutating func settleCriticalHeat() {
+        guard conditions.present.contains(.thermalCritical), policy.responses[.thermalCritical] == .kill,
+            sleep.state == .awake || sleep.state == .darkWake, !shutdown.isRunning
+        else {
+            conditions.nextThermalKill = nil
+            return
+        }
+        if let next = conditions.nextThermalKill, next > now.monotonic { return }
+        conditions.nextThermalKill = now.monotonic + Self.thermalRelief
+        var lowest: JetsamOrder?
+        for index in apps.indices {
+            guard let order = thermalOrder(index) else { continue }
+            lowest = min(lowest ?? order, order)
+        }
+        guard let lowest else { return }
+        for index in apps.indices where thermalOrder(index) == lowest {
+            kill(index, Cause(reason: .overheated))
+        }
+    }
+
+    /// nil: not to be ended for heat.
+    private func thermalOrder(_ index: Int) -> JetsamOrder? {
+        guard let instance = apps[index].instance, instance.isAlive, instance.freezer != .frozen,
+            apps[index].policy.priorityBand < policy.protectedBand
+        else { return nil }
+        // The band comes first here, and all apps that are alike are ended together.
+        return JetsamOrder(
+            isProtected: false, isRunning: true, band: apps[index].policy.priorityBand,
+            isInFront: instance.phase != .background, bytes: 0, index: 0)
+    }
+}

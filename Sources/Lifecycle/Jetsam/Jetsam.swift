@@ -1,0 +1,158 @@
+/// What is known of the board's memory.
+struct Memory: Equatable {
+    /// MONOTONIC: as long as nothing more is heard, the level holds until then.
+    var warningEnd: Nanoseconds?
+    var criticalEnd: Nanoseconds?
+    /// As last announced.
+    var pressure = MemoryPressure.normal
+    /// The level for which the shell was asked to read; nil: it was not.
+    var asked: MemoryLevel?
+    /// MONOTONIC: what was freed last has to show first.
+    var nextJetsam = Nanoseconds.zero
+}
+
+/// What one app's processes have of the memory.
+public struct MemoryUse: Equatable, Sendable {
+    public var instance: InstanceID
+    public var bytes: Int64
+
+    public init(instance: InstanceID, bytes: Int64) {
+        self.instance = instance
+        self.bytes = bytes
+    }
+}
+
+/// Who goes first when something is short: the lesser.
+struct JetsamOrder: Comparable {
+    var isProtected: Bool
+    var isRunning: Bool
+    var band: Int
+    var isInFront: Bool
+    var bytes: Int64
+    var index: Int
+
+    static func < (left: JetsamOrder, right: JetsamOrder) -> Bool {
+        if left.isProtected != right.isProtected { return right.isProtected }
+        if left.isRunning != right.isRunning { return right.isRunning }
+        if left.band != right.band { return left.band < right.band }
+        if left.isInFront != right.isInFront { return right.isInFront }
+        if left.bytes != right.bytes { return left.bytes > right.bytes }
+        return left.index < right.index
+    }
+}
+
+extension DeviceLifecycle {
+    /// A level of pressure is over when nothing was heard of it for so long.
+    static let memoryQuiet = Nanoseconds.seconds(10)
+    /// Between the end of one app and the next decision.
+    static let jetsamPause = Nanoseconds.seconds(1)
+
+    /// The kernel says that apps wait for memory. Whether the board is short of it, or only an app at its own limit, is
+    /// to be read.
+    mutating func hearMemoryPressure(_ level: MemoryLevel) {
+        // Two answers could not be told from each other; the kernel says so again.
+        guard memory.asked == nil else { return }
+        memory.asked = level
+        emit(.readMemory(uses: level == .critical))
+    }
+
+    /// Whoever was ended last is still on its way out.
+    private var isJetsamUnderWay: Bool {
+        apps.contains { app in
+            guard let instance = app.instance, !instance.isNamed, instance.cause?.reason.namespace == .jetsam else {
+                return false
+            }
+            switch instance.stage {
+            case .killing, .clearing: return true
+            case .spawning, .running, .stopping: return false
+            }
+        }
+    }
+
+    /// What waiting there was counts only where little is left: above a half it is none, above a quarter a warning.
+    mutating func didReadMemory(available: Int64, total: Int64, uses: [MemoryUse]) {
+        guard let asked = memory.asked else { return }
+        memory.asked = nil
+        if available > total / 2 { return }
+        let end = now.monotonic + Self.memoryQuiet
+        memory.warningEnd = end
+        guard asked == .critical, available <= total / 4 else { return }
+        memory.criticalEnd = end
+        guard now.monotonic >= memory.nextJetsam, !isJetsamUnderWay else { return }
+        jetsam(available: available, wanted: policy.memoryReserve ?? total / 8, uses)
+    }
+
+    /// Ends as many apps as give back what is wanted, and no more: at least one, as the pressure is real.
+    private mutating func jetsam(available: Int64, wanted: Int64, _ uses: [MemoryUse]) {
+        var orders: [JetsamOrder] = []
+        for index in apps.indices {
+            guard let instance = apps[index].instance, instance.isAlive else { continue }
+            let bytes = uses.first { $0.instance == instance.id }?.bytes ?? 0
+            orders.append(
+                JetsamOrder(
+                    isProtected: apps[index].policy.priorityBand >= policy.protectedBand,
+                    isRunning: instance.freezer != .frozen, band: apps[index].policy.priorityBand,
+                    isInFront: instance.phase != .background, bytes: bytes, index: index))
+        }
+        orders.sort()
+        guard let first = orders.first else { return emit(.note(.memoryExhausted)) }
+        var short = wanted - available
+        for order in orders where order == first || short > 0 && !order.isProtected {
+            short -= order.bytes
+            let reason = TerminationReason.jetsam(
+                available: available, bytes: order.bytes, isProtected: order.isProtected)
+            kill(order.index, Cause(reason: reason))
+            // What this one gives back is not known: it has to show before anybody else goes for it.
+            if order.bytes <= 0 { break }
+        }
+        memory.nextJetsam = now.monotonic + Self.jetsamPause
+    }
+
+    /// Somebody else has killed the app's main process: said before its exit is.
+    mutating func wasKilledForMemory(_ id: InstanceID, _ killer: MemoryKiller) {
+        guard let index = index(of: id), let instance = apps[index].instance, instance.isAlive, instance.cause == nil
+        else { return }
+        apps[index].instance?.cause = Cause(reason: .killedForMemory(by: killer))
+    }
+
+    /// One app has reached its own limit (memory.high), where the kernel says so a hundred times a second.
+    mutating func reachedMemoryLimit(_ id: InstanceID) {
+        guard let index = index(of: id), let instance = apps[index].instance, instance.limitQuietEnd == nil else {
+            return
+        }
+        apps[index].instance?.memoryWarning = .warning
+        apps[index].instance?.limitQuietEnd = now.monotonic + Self.memoryQuiet
+        touch(index)
+    }
+
+    mutating func settleMemory() {
+        if let end = memory.criticalEnd, end <= now.monotonic { memory.criticalEnd = nil }
+        if let end = memory.warningEnd, end <= now.monotonic { memory.warningEnd = nil }
+        let pressure: MemoryPressure =
+            memory.criticalEnd != nil ? .critical : memory.warningEnd != nil ? .warning : .normal
+        guard pressure != memory.pressure else { return }
+        let isWorse = pressure.rawValue > memory.pressure.rawValue
+        memory.pressure = pressure
+        emit(.note(.memoryPressure(pressure)))
+        guard isWorse else { return }
+        for index in apps.indices where apps[index].instance?.isAlive == true {
+            apps[index].instance?.memoryWarning = pressure == .critical ? .critical : .warning
+            touch(index)
+        }
+    }
+
+    var memoryDue: Nanoseconds? { memory.criticalEnd.map { min($0, memory.warningEnd ?? .max) } ?? memory.warningEnd }
+
+    /// Who was in front when the board ran out of memory or too hot comes back when it is well again: nobody is there
+    /// to bring it.
+    mutating func settleReturns() {
+        guard memory.pressure == .normal, conditions.thermalState < .critical, canLaunch else { return }
+        // Until nothing is left of it.
+        for index in apps.indices where apps[index].returnsWhenWell && apps[index].instance == nil {
+            apps[index].returnsWhenWell = false
+            if !apps[index].isRetired, apps[index].queuedLaunch == nil, apps[index].restart.due == nil {
+                queueLaunch(index, .restart, phase: apps[index].requestedPhase)
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+// The part of the state that is about the board itself.
+
+extension Conditions {
+    mutating func archive(_ archive: inout StateArchive) {
+        archive.value(&session.users)
+        archive.value(&session.isLocked)
+        archive.value(&session.isIdle)
+        archive.value(&isLidClosed)
+        archive.optional(&power.isExternal, false) { $0.value(&$1) }
+        archive.optional(&power.level, 0) { $0.value(&$1) }
+        archive.value(&isUnderVoltage)
+        archive.value(&isNetworkUp)
+        var set = Int(present.rawValue)
+        archive.value(&set)
+        if set >> Condition.allCases.count != 0 { return archive.fail() }
+        present = ConditionSet(rawValue: UInt16(set))
+        limit.archive(&archive)
+        saving.archive(&archive)
+        supply.archive(&archive)
+        level.archive(&archive)
+        voltage.archive(&archive)
+        heat.archive(&archive)
+        rest.archive(&archive)
+        archive.optional(&userLowPower, false) { $0.value(&$1) }
+        archive.optional(&criticalSince, .zero) { $0.value(&$1) }
+        archive.optional(&nextThermalKill, .zero) { $0.value(&$1) }
+        archive.optional(&pollInterval, .zero) { $0.value(&$1) }
+        archive.optional(&pollDue, .zero) { $0.value(&$1) }
+        archive.value(&toldLevel)
+    }
+}
+
+extension Memory {
+    mutating func archive(_ archive: inout StateArchive) {
+        archive.optional(&warningEnd, .zero) { $0.value(&$1) }
+        archive.optional(&criticalEnd, .zero) { $0.value(&$1) }
+        archive.raw(&pressure)
+        archive.optional(&asked, .warning) { $0.raw(&$1) }
+        archive.value(&nextJetsam)
+    }
+}
+
+extension HardwareWatchdog {
+    mutating func archive(_ archive: inout StateArchive) {
+        archive.optional(&timeout, .zero) { $0.value(&$1) }
+        archive.value(&fedAt)
+        archive.value(&isResting)
+        archive.value(&isStarving)
+    }
+}

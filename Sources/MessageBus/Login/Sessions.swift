@@ -1,0 +1,262 @@
+internal import SystemCalls
+
+/// Who is logged in and whether their screens are locked, and what the manager itself knows of the board.
+///
+/// Anyone who may log in may also lock and unlock, or open sessions, in a loop. So one question is under way at a time,
+/// questions about everything are asked and changes are told once per interval, and what is known of sessions has a
+/// bound.
+final class Sessions {
+    private static let limit = 64
+
+    private final class Session {
+        let path: String
+        /// Its properties have to be read (again).
+        var isStale = true
+        /// Of a person.
+        var isUser = false
+        var hasSeat = false
+        var isClosing = false
+        /// What its locker says, and what it was asked for: where there is no locker, nobody says anything.
+        var lockedHint = false
+        var lockSignal = false
+
+        init(path: String) { self.path = path }
+
+        /// Takes one of its properties; false when it is none of those here.
+        func read(_ name: String, _ value: Message) -> Bool {
+            if name == "LockedHint" {
+                guard let hint = value.readBoolVariant() else { return false }
+                // Unlocked by its locker: there is no Unlock signal then.
+                if lockedHint, !hint { lockSignal = false }
+                lockedHint = hint
+            } else if name == "Seat" {
+                return value.readVariant("(so)") { value in
+                    value.readStruct("so") { fields in
+                        hasSeat = fields.readString()?.isEmpty == false
+                        return fields.skip("o")
+                    }
+                }
+            } else if name == "State" {
+                guard let state = value.readStringVariant() else { return false }
+                isClosing = state == "closing"
+            } else if name == "Class" {
+                guard let kind = value.readStringVariant() else { return false }
+                // user, user-early, user-light and user-early-light; one that is incomplete has not logged in yet.
+                isUser = kind.hasPrefix("user") && kind != "user-incomplete"
+            } else {
+                // Its State has changed too, of which some logind say nothing.
+                if name == "Active" { isStale = true }
+                return false
+            }
+            return true
+        }
+    }
+
+    private unowned(unsafe) let client: LogindClient
+    private var sessions: [Session] = []
+    private var isListed = false
+    private var isIdle = false
+    private var conditions = LoginConditions()
+    private var toldReading: SessionReading?
+    private var toldConditions = LoginConditions()
+    /// The list and the manager's properties are to be read.
+    private var round = Paced()
+    private var isListWanted = false
+    /// There is something to be told.
+    private var news = Paced()
+    private var question: BusSlot?
+    private var work: Delay?
+
+    init(event: OpaquePointer, priority: Int32, client: LogindClient) throws(SystemError) {
+        self.client = client
+        work = try Delay(event: event, priority: priority) { [unowned(unsafe) self] in turn() }
+    }
+
+    /// logind is there, and its properties have been read.
+    func start() {
+        isListWanted = true
+        round = Paced()
+        news = Paced(isWanted: true)
+        work?.start(nanoseconds: 0)
+    }
+
+    /// logind is gone. A session that was locked stays so if there is one of its name afterwards.
+    func drop() {
+        work?.stop()
+        question = nil
+        isListed = false
+        isIdle = false
+        toldReading = nil
+        conditions = LoginConditions()
+        toldConditions = conditions
+        for session in sessions { session.isStale = true }
+    }
+
+    func readAgain() {
+        round.isWanted = true
+        wake()
+    }
+
+    private func wake() {
+        if client.isAvailable { work?.start(nanoseconds: 0) }
+    }
+
+    /// Does what is due, and comes back for the rest.
+    private func turn() {
+        let now = Clocks.monotonic
+        let interval = client.limits.sessionInterval
+        var next = Int64.max
+        if question == nil { askNext(now, interval, &next) }
+        // Before the first telling all has to be known; later what is new comes as it comes.
+        let isKnown = isListed && (toldReading != nil || question == nil)
+        let isTold = isKnown && news.isDue(at: now, every: interval, next: &next)
+        if next != .max { work?.start(nanoseconds: next - now) }
+        if isTold { tell() }
+    }
+
+    private func tell() {
+        var reading = SessionReading(userSessions: 0, isLocked: false, isIdle: isIdle)
+        var isOpen = false
+        for session in sessions where session.isUser && !session.isClosing {
+            reading.userSessions += 1
+            guard session.hasSeat else { continue }
+            if session.lockedHint || session.lockSignal { reading.isLocked = true } else { isOpen = true }
+        }
+        if isOpen { reading.isLocked = false }
+        let isNews = reading != toldReading
+        let areNews = conditions != toldConditions
+        toldReading = reading
+        toldConditions = conditions
+        if isNews { client.tell(.sessionChanged(reading)) }
+        if areNews { client.tell(.conditionsChanged(conditions)) }
+    }
+
+    // MARK: Questions
+
+    private func askNext(_ now: Int64, _ interval: Int64, _ next: inout Int64) {
+        let manager = LogindClient.manager("ListSessions")
+        if isListWanted {
+            isListWanted = false
+            ask(manager, []) { [unowned(unsafe) self] in listed($0) }
+        } else if let stale = sessions.first(where: { $0.isStale }) {
+            // Also where the question cannot be put.
+            stale.isStale = false
+            askProperties(stale.path, LogindClient.session) { [unowned(unsafe) self] reply in
+                let isWhole = reply?.readProperties(stale.read) ?? false
+                stale.isStale = false
+                // One that cannot be asked has ended.
+                if !isWhole { sessions.removeAll { $0 === stale } }
+            }
+        } else if round.isDue(at: now, every: interval, next: &next) {
+            isListWanted = true
+            askProperties(manager.path, manager.interface) { [unowned(unsafe) self] in _ = $0?.readProperties(read) }
+        }
+    }
+
+    private func askProperties(_ path: String, _ interface: String, _ answer: @escaping (Message?) -> Void) {
+        ask(BusMethod(client.owner, path, "org.freedesktop.DBus.Properties", "GetAll"), [interface], answer)
+    }
+
+    private func ask(_ method: BusMethod, _ arguments: [String], _ answer: @escaping (Message?) -> Void) {
+        question = try? client.bus?.call(method, arguments, timeout: client.limits.answer) {
+            [unowned(unsafe) self] reply in
+            question = nil
+            if case .success(let message) = reply { answer(message) } else { answer(nil) }
+            news.isWanted = true
+            wake()
+        }
+    }
+
+    /// ListSessions: a(susso), of identifier, user, their name, seat and path.
+    private func listed(_ message: Message?) {
+        isListed = true
+        var listed: [Session] = []
+        let isWhole = message?.readArray(of: "(susso)") { message in
+            message.readStruct("susso") { fields in
+                guard fields.skip("sus"), let seat = fields.readString() else { return false }
+                // Those on a seat come first, as only they have a screen.
+                if seat.isEmpty, listed.count == Self.limit { return fields.skip("o") }
+                guard let path = fields.readPath() else { return false }
+                listed.insert(known(path) ?? Session(path: path), at: seat.isEmpty ? listed.count : 0)
+                if listed.count > Self.limit { listed.removeLast() }
+                return true
+            }
+        }
+        if isWhole == true { sessions = listed }
+    }
+
+    /// Takes one of the manager's properties; false when it is none of those here.
+    func read(_ name: String, _ value: Message) -> Bool {
+        let names = ["IdleHint", "LidClosed", "Docked", "OnExternalPower"]
+        guard let index = names.firstIndex(of: name), let flag = value.readBoolVariant() else { return false }
+        switch index {
+        case 0: isIdle = flag
+        case 1: conditions.isLidClosed = flag
+        case 2: conditions.isDocked = flag
+        default: conditions.isOnExternalPower = flag
+        }
+        return true
+    }
+
+    private func known(_ path: String) -> Session? { sessions.first { $0.path == path } }
+
+    // MARK: Signals
+
+    /// A signal of logind's. IdleHint and LockedHint announce themselves, LidClosed since systemd 256; Docked and
+    /// OnExternalPower do not.
+    func hear(_ member: String, _ message: Message) {
+        switch member {
+        // What has changed for the manager by it is not announced.
+        case "SessionNew", "SessionRemoved": return readAgain()
+        case "Lock", "Unlock": place(message.path)?.lockSignal = member == "Lock"
+        case "PropertiesChanged":
+            let interface = message.readString()
+            if interface == LogindClient.session {
+                guard let session = place(message.path) else { return }
+                _ = message.readProperties(session.read)
+            } else if interface == LogindClient.manager("").interface {
+                _ = message.readProperties(read)
+            }
+        default: return
+        }
+        news.isWanted = true
+        wake()
+    }
+
+    /// Where that is known; one that is not is added if there is room, as it may be locked before it is listed.
+    private func place(_ path: String) -> Session? {
+        if let session = known(path) { return session }
+        guard sessions.count < Self.limit else { return nil }
+        let session = Session(path: path)
+        sessions.append(session)
+        return session
+    }
+}
+
+extension LogindClient {
+    /// Reads LidClosed, Docked, OnExternalPower and the sessions again.
+    public func readConditions() {
+        if isAvailable { sessions?.readAgain() }
+    }
+}
+
+/// What is done when it is wanted, and not again before an interval is over.
+private struct Paced {
+    var isWanted = false
+    private var notBefore: Int64 = 0
+
+    init(isWanted: Bool = false) { self.isWanted = isWanted }
+
+    /// Whether to do it now; if that is later, `next` is when at the latest.
+    @inline(never)
+    mutating func isDue(at now: Int64, every interval: Int64, next: inout Int64) -> Bool {
+        guard isWanted else { return false }
+        guard now >= notBefore else {
+            next = min(next, notBefore)
+            return false
+        }
+        isWanted = false
+        notBefore = now + interval
+        return true
+    }
+}

@@ -1,0 +1,305 @@
+internal import Configuration
+internal import DeviceMonitor
+internal import EventLoop
+internal import Journal
+internal import Lifecycle
+internal import MessageBus
+internal import SystemCalls
+
+/// Hears the board: udev's and the kernel's events say that something is new, sysfs says what. Nothing is looked at
+/// without an event but what nobody announces, and that now and then (`polled`).
+final class BoardWatch {
+    private static let heatInterval = Nanoseconds.seconds(10)
+    private static let batteryInterval = Nanoseconds.seconds(60)
+    /// In a storm of events sysfs is read no more often, in nanoseconds.
+    private static let pace: Int64 = 20_000_000
+
+    private unowned(unsafe) let supervisor: Supervisor
+    private var settings: BoardSettings
+    private var monitor: DeviceMonitor?
+    private var thermalEvents: ThermalEvents?
+    private var supplies = PowerSupplies()
+    private var zones: [WatchedZone] = []
+    private var underVoltage: UnderVoltage?
+    private var links: NetworkLinks?
+    private var linkSource: IOSource?
+    private let switches = InputSwitches()
+    private var sources: [IOSource] = []
+    private var voltageSource: IOSource?
+    private var switchSources: [Int32: IOSource] = [:]
+    /// logind's word, where the board itself has none.
+    private var login = LoginConditions()
+    private var polledHeat: [String] = []
+    private var polledBattery = false
+    /// Heard, and not looked at yet.
+    private var waiting: DeviceChanges = []
+    private var lastLook: Int64 = 0
+    private var later: TimerSource?
+
+    /// What has to be looked at now and then, and why, for people.
+    var polled: [String] { polledHeat + (polledBattery ? ["battery level"] : []) }
+
+    init(_ supervisor: Supervisor, _ settings: BoardSettings) {
+        self.supervisor = supervisor
+        self.settings = settings
+        do throws(SystemError) {
+            let monitor = try DeviceMonitor()
+            self.monitor = monitor
+            sources.append(
+                try supervisor.loop.watch(monitor.descriptor, .readable) { [unowned(unsafe) self] _ in
+                    hear(monitor.receive())
+                })
+        } catch {
+            supervisor.log.daemon(.notice, "no device events: " + error.text)
+        }
+        // Boards without it are looked at.
+        if let events = try? ThermalEvents(),
+            let source = try? supervisor.loop.watch(
+                events.descriptor, .readable, handler: { [unowned(unsafe) self] _ in hear(events.receive()) })
+        {
+            thermalEvents = events
+            sources.append(source)
+        }
+        later = try? supervisor.loop.timer(priority: EventLoop.Priority.normal) { [unowned(unsafe) self] in look() }
+        watchSwitches(switches.descriptors)
+        change(settings)
+        supervisor.dispatch(.lid(closed: isLidClosed))
+    }
+
+    /// Another profile or configuration.
+    func change(_ settings: BoardSettings) {
+        self.settings = settings
+        supplies.external = settings.board.power.external
+        supplies.batteries = settings.board.power.batteries
+        findZones()
+        findVoltage()
+        findNetwork()
+        readPower()
+        readHeat()
+    }
+
+    /// Time to look at what nobody announces.
+    func poll() {
+        if polledBattery { readPower() }
+        if !polledHeat.isEmpty {
+            readHeat()
+            readVoltage()
+        }
+    }
+
+    /// Whatever has happened in a sleep: not every driver says so as it resumes.
+    func lookAgain() {
+        readPower()
+        readHeat()
+        askLogin()
+    }
+
+    /// logind does not announce all that it knows of the board, so it is asked when there may be news.
+    private func askLogin() { supervisor.login?.readConditions() }
+
+    func loginSays(_ conditions: LoginConditions) {
+        login = conditions
+        supervisor.dispatch(.lid(closed: isLidClosed))
+        readPower()
+    }
+
+    /// At once, or after a moment: what is read then holds for all that was heard.
+    private func hear(_ changes: DeviceChanges) {
+        if changes.isEmpty { return }
+        let isWaiting = !waiting.isEmpty
+        waiting.formUnion(changes)
+        let now = Clocks.monotonic
+        if now - lastLook >= Self.pace {
+            look()
+        } else if !isWaiting {
+            later?.arm(at: lastLook + Self.pace)
+        }
+    }
+
+    private func look() {
+        let changes = waiting
+        waiting = []
+        lastLook = Clocks.monotonic
+        if changes.contains(.power) {
+            readPower()
+            askForPolling()
+            askLogin()
+        }
+        if changes.contains(.thermal) {
+            findZones()
+            readHeat()
+        }
+        if changes.contains(.hwmon) {
+            if underVoltage == nil { findVoltage() }
+            readVoltage()
+        }
+        if changes.contains(.inputs) {
+            watchSwitches(switches.rescan())
+            supervisor.dispatch(.lid(closed: isLidClosed))
+        }
+        if changes.contains(.watchdog) { supervisor.keeper?.tryAgain() }
+    }
+
+    // MARK: Power
+
+    private func readPower() {
+        let reading = supplies.read()
+        polledBattery = reading.needsPolling
+        let isExternal = reading.externalPower ?? (reading.supplies.isEmpty ? login.isOnExternalPower : nil)
+        // Rounded down: a battery is not fuller than it is.
+        supervisor.dispatch(
+            .power(Lifecycle.PowerReading(isExternal: isExternal, level: reading.batteryLevel.map { $0 / 10 })))
+        supervisor.keeper?.hearBattery(supervisor.core.device, low: settings.board.power.batteryLow)
+    }
+
+    private func findVoltage() {
+        voltageSource = nil
+        underVoltage = nil
+        guard let alarm = settings.board.power.underVoltage,
+            let found = try? UnderVoltage(chip: alarm.chip, attribute: alarm.attribute)
+        else { return }
+        underVoltage = found
+        voltageSource = try? supervisor.loop.watch(found.descriptor, .priority) { [unowned(unsafe) self] _ in
+            readVoltage()
+        }
+        readVoltage()
+    }
+
+    private func readVoltage() {
+        guard let underVoltage else { return }
+        guard let isLow = underVoltage.read() else {
+            // The chip is gone; it may come back with the next event.
+            voltageSource = nil
+            self.underVoltage = nil
+            return
+        }
+        supervisor.dispatch(.underVoltage(isLow))
+    }
+
+    // MARK: Network
+
+    /// Listened to only where it ends a logical sleep: some networks change all the time.
+    private func findNetwork() {
+        let sleep = settings.board.sleep
+        guard sleep.isLogical, sleep.wakeSources.contains(.network) else {
+            linkSource = nil
+            links = nil
+            return
+        }
+        guard links == nil, let found = try? NetworkLinks() else { return }
+        links = found
+        linkSource = try? supervisor.loop.watch(found.descriptor, .readable) { [unowned(unsafe) self] _ in
+            if found.receive() { supervisor.dispatch(.network(up: found.isUp)) }
+        }
+        supervisor.dispatch(.network(up: found.isUp))
+    }
+
+    // MARK: Heat
+
+    private func findZones() {
+        let found = ThermalZone.all(named: settings.board.thermal.map { $0.type })
+        zones = found.map { zone in
+            WatchedZone(
+                zone, settings.board.thermal.first { $0.type == zone.name || $0.type == zone.identifier },
+                announced: thermalEvents != nil)
+        }
+    }
+
+    private func readHeat() {
+        var readings: [ThermalReading] = []
+        polledHeat = []
+        for zone in zones {
+            let reading = zone.read()
+            if let reading { readings.append(reading) }
+            if let reason = zone.pollingReason(reading) { polledHeat.append(zone.zone.name + " (" + reason + ")") }
+        }
+        if let underVoltage, !underVoltage.isAnnounced { polledHeat.append("under-voltage") }
+        supervisor.dispatch(.temperatures(readings))
+        askForPolling()
+    }
+
+    private func askForPolling() {
+        let interval = polledHeat.isEmpty ? (polledBattery ? Self.batteryInterval : nil) : Self.heatInterval
+        supervisor.dispatch(.polling(interval: interval))
+    }
+
+    // MARK: The lid and the keys
+
+    private func watchSwitches(_ descriptors: [Int32]) {
+        for descriptor in descriptors {
+            switchSources[descriptor] = try? supervisor.loop.watch(descriptor, .readable) {
+                [unowned(unsafe) self] _ in hearSwitch(descriptor)
+            }
+        }
+    }
+
+    private func hearSwitch(_ descriptor: Int32) {
+        let before = isLidClosed
+        if let changes = switches.receive(descriptor) {
+            for change in changes where change.pressed { supervisor.dispatch(.powerKeyPressed) }
+        } else {
+            switchSources[descriptor] = nil
+            switches.remove(descriptor)
+            watchSwitches(switches.rescan())
+        }
+        if isLidClosed != before { supervisor.dispatch(.lid(closed: isLidClosed)) }
+    }
+
+    /// A switch that is gone keeps no lid closed.
+    private var isLidClosed: Bool { switches.lidClosed ?? login.isLidClosed ?? false }
+}
+
+/// A thermal zone with the limits that count here, in thousandths of a degree.
+struct WatchedZone {
+    let zone: ThermalZone
+    var fair: Int?
+    var serious: Int?
+    var critical: Int?
+    /// Why the kernel does not announce the first limit that counts; nil where it does.
+    private var silence: String?
+
+    /// The profile's limits; else from the kernel's own trip points: where it slows the board down that is serious, and
+    /// a little before it switches the board off that is critical.
+    init(_ zone: ThermalZone, _ profile: HardwareProfile.ThermalZone?, announced: Bool) {
+        self.zone = zone
+        setLimits(profile)
+        if let limit { silence = zone.pollingReason(limits: [Int32(clamping: limit)], announced: announced) }
+    }
+
+    /// From here on something is asked of apps.
+    private var limit: Int? { serious ?? critical ?? fair }
+
+    private mutating func setLimits(_ profile: HardwareProfile.ThermalZone?) {
+        if let profile, profile.fair != nil || profile.serious != nil || profile.critical != nil {
+            fair = profile.fair.map { $0 * 1000 }
+            serious = profile.serious.map { $0 * 1000 }
+            critical = profile.critical.map { $0 * 1000 }
+            return
+        }
+        for trip in zone.trips {
+            let limit = Int(trip.temperature)
+            switch trip.kind {
+            case .active: break
+            case .passive: serious = min(serious ?? limit, limit)
+            case .hot: critical = min(critical ?? limit, limit)
+            case .critical: critical = min(critical ?? limit, limit - 5000)
+            }
+        }
+        if serious == nil, let critical { serious = critical - 10_000 }
+        fair = serious.map { $0 - 10_000 }
+    }
+
+    /// nil: it does not say, or has no limits.
+    func read() -> ThermalReading? {
+        guard serious != nil || critical != nil || fair != nil, let temperature = zone.temperature() else { return nil }
+        return ThermalReading(temperature: Int(temperature), fair: fair, serious: serious, critical: critical)
+    }
+
+    /// Why it has to be looked at now and then: nothing announces it, or it is hot and only looking tells what comes
+    /// next.
+    func pollingReason(_ reading: ThermalReading?) -> String? {
+        if let silence { return silence }
+        guard let limit, let reading, reading.temperature >= limit - 3000 else { return nil }
+        return "hot"
+    }
+}

@@ -1,0 +1,309 @@
+"""Memory that runs short: who is told, who is ended, and who is not."""
+
+import os
+
+import pressure
+import pytest
+from board import PYTHON
+from memory import Memory, alive, skip, start, suspend, wait_pressure, wait_warnings, warnings
+from pressure import Hog
+from waiting import wait_until
+
+# A program that has 64 MiB.
+LARGE = [*PYTHON, "-c", "import signal; held = bytearray(b'x') * (64 << 20); signal.pause()"]
+
+
+@pytest.fixture(scope="module")
+def hog(tmp_path_factory):
+    return pressure.build(tmp_path_factory.mktemp("hog"))
+
+
+# The board's own memory, played.
+
+
+def test_a_warning_is_told_to_everybody_and_ends_nobody(board, memory):
+    board.app("front")
+    board.app("back")
+    trigger = memory.with_pressure()
+    assert start(board, memory) == {"some": (100_000, 1_000_000), "full": (200_000, 1_000_000)}
+    board.wait_active("front", "back")
+    suspend(board, "back")
+    # Apps wait, and there is plenty: one of them is at a limit of its own.
+    memory.available(401)
+    trigger.say("some")
+    trigger.say("full")
+    # Answered after what it heard before.
+    assert board.device_state()["memoryPressure"] == "normal"
+    memory.available(399)
+    trigger.say("some")
+    wait_warnings(board, "front", "warning")
+    wait_pressure(board, "warning")
+    # Nobody is ended while more than a quarter is to be had, however long they wait.
+    memory.available(201)
+    trigger.say("full")
+    wait_pressure(board, "warning")
+    assert alive(board) == ["back", "front"]
+    # Who sleeps is told when it wakes.
+    assert warnings(board, "back") == []
+    board.call("Activate", app="back")
+    wait_warnings(board, "back", "warning")
+    skip(board, 10)
+    wait_pressure(board, "normal")
+    assert board.log().count("memory pressure: warning") == 1
+    assert board.terminations() == []
+
+
+def test_suspended_apps_go_first_then_the_lowest_band_then_the_largest(board, memory):
+    board.app("front", priority_band=1)
+    for name, band in (("small", 50), ("large", 50), ("lower", 40)):
+        board.app(name, priority_band=band)
+    trigger = memory.with_pressure()
+    start(board, memory)
+    board.wait_active("front", "small", "large", "lower")
+    suspend(board, "small", "large", "lower")
+    for name, amount in (("front", 200), ("small", 10), ("large", 30), ("lower", 5)):
+        memory.uses(name, amount)
+    # 100 MiB are wanted, an eighth of all: 30 have to come back.
+    memory.available(70)
+    trigger.say("full")
+    reports = {name: board.wait_termination(name) for name in ("lower", "large")}
+    assert alive(board) == ["front", "small"]
+    assert warnings(board, "front") == ["critical"]
+    for name, amount in (("lower", 5), ("large", 30)):
+        assert (reports[name]["namespace"], reports[name]["code"]) == ("jetsam", "0x0")
+        assert reports[name]["explanation"] == (
+            f"memory was critically short (70 MiB available); the app had {amount} MiB")
+        assert "WillTerminate" not in board.calls(name)
+    assert board.device_state()["memoryPressure"] == "critical"
+    # It takes time to show; then it is who is left in background, and only then who is in front.
+    memory.available(95)
+    skip(board, 1)
+    trigger.say("full")
+    board.wait_termination("small")
+    assert alive(board) == ["front"]
+    skip(board, 1)
+    trigger.say("full")
+    board.wait_termination("front")
+    assert alive(board) == []
+    skip(board, 1)
+    trigger.say("full")
+    board.wait_log("memory is critically short, and no app is left to be ended")
+    assert len(board.terminations()) == 4
+
+
+def test_protected_apps_go_only_when_nobody_else_is_left_and_the_log_says_so(board, memory):
+    board.device(memory={"protected_band": 500})
+    for name, band in (("modem", 500), ("guard", 900), ("game", 499)):
+        board.app(name, priority_band=band, launch="boot", start="active")
+    trigger = memory.with_pressure()
+    start(board, memory)
+    board.wait_active("modem", "guard", "game")
+    for name, amount in (("modem", 50), ("guard", 300), ("game", 1)):
+        memory.uses(name, amount)
+    # Suspended, and larger by far: protected all the same.
+    suspend(board, "guard")
+    memory.available(10)
+    trigger.say("full")
+    board.wait_termination("game")
+    assert alive(board) == ["guard", "modem"]
+    skip(board, 1)
+    trigger.say("full")
+    why = board.wait_termination("guard")["explanation"]
+    assert why == ("memory was critically short (10 MiB available); the app had 300 MiB and was protected, but no "
+                   "other was left to be ended")
+    assert alive(board) == ["modem"]
+    board.wait_log(why)
+    assert "protected" not in board.terminations("game")[0]["explanation"]
+
+
+def test_who_was_in_front_comes_back_when_there_is_memory_again(board, memory):
+    board.app("kiosk")
+    board.app("logger")
+    trigger = memory.with_pressure()
+    start(board, memory)
+    board.wait_active("kiosk", "logger")
+    suspend(board, "logger")
+    memory.available(1)
+    trigger.say("full")
+    board.wait_termination("kiosk")
+    board.wait_termination("logger")
+    skip(board, 9)
+    wait_pressure(board, "critical")
+    assert alive(board) == []
+    memory.available(700)
+    skip(board, 1)
+    board.wait_active("kiosk")
+    # Nobody waits for the other one.
+    assert alive(board) == ["kiosk"]
+
+
+def test_memory_that_nobody_can_tell_ends_nobody(board, memory):
+    board.app("kiosk")
+    trigger = memory.with_pressure()
+    (memory.proc / "meminfo").write_text("MemTotal: none\n")
+    start(board, memory)
+    board.wait_active("kiosk")
+    trigger.say("full")
+    assert board.device_state()["memoryPressure"] == "normal"
+    assert alive(board) == ["kiosk"]
+
+
+def profile(board, warning, critical):
+    board.profile("desk", f"[memory]\npressure-warning = {warning}\npressure-critical = {critical}\n")
+
+
+def test_other_thresholds_are_listened_for_after_a_reload(board, memory):
+    board.device(profile="desk")
+    profile(board, 30, 40)
+    trigger = memory.with_pressure()
+    assert start(board, memory) == {"some": (300_000, 1_000_000), "full": (400_000, 1_000_000)}
+    before = len(os.listdir(f"/proc/{board.daemon.pid}/fd"))
+    profile(board, 5, 40)
+    board.call("Reload")
+    trigger.left()
+    assert trigger.thresholds() == {"some": (50_000, 1_000_000), "full": (400_000, 1_000_000)}
+    memory.available(300)
+    trigger.say("some")
+    wait_pressure(board, "warning")
+    # Nothing new: what is open stays open.
+    for _ in range(3):
+        board.call("Reload")
+    assert not memory.pressure.file.is_open()
+    wait_until(lambda: len(os.listdir(f"/proc/{board.daemon.pid}/fd")) == before, "no descriptor is left over")
+
+
+def test_a_daemon_without_a_board_hears_no_pressure(board, memory):
+    memory.with_pressure()
+    start(board, memory, hears=False)
+    board.call("Reload")
+    assert not memory.pressure.file.is_open()
+
+
+# Where the kernel says nothing.
+
+
+@pytest.mark.parametrize("kind", ["plain file", "directory", "kernel's file of another kind", "not writable"])
+def test_without_pressure_information_the_daemon_says_so_once_and_goes_on(board, kind):
+    memory = Memory(board)
+    place = memory.proc / "pressure/memory"
+    if kind == "plain file":
+        place.write_text("some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n")
+    elif kind == "directory":
+        place.mkdir()
+    else:
+        place.symlink_to("/proc/version" if kind == "not writable" else "/proc/sys/kernel/ostype")
+    board.app("kiosk")
+    board.start(hears=True)
+    board.wait_active("kiosk")
+    board.call("Reload")
+    lines = [line for line in board.log().splitlines() if "pressure" in line]
+    assert len(lines) == 1 and "memory pressure is not heard of: " in lines[0], lines
+    assert str(place) in lines[0]
+    suspend(board, "kiosk")
+
+
+def test_pressure_of_a_group_that_is_removed(board):
+    """Only a trial's can be."""
+    memory = Memory(board)
+    group = cgroup_with_pressure(board)
+    memory.of_group(group)
+    board.app("kiosk")
+    board.start(hears=True)
+    board.wait_active("kiosk")
+    group.rmdir()
+    board.wait_log("memory pressure is not heard of any more")
+    wait_until(
+        lambda: not [file for file in descriptors(board.daemon.pid) if "memory.pressure" in file],
+        lambda: f"both are closed: {descriptors(board.daemon.pid)}")
+    suspend(board, "kiosk")
+    assert board.log().count("not heard of any more") == 1
+
+
+def descriptors(pid):
+    found = []
+    for number in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            found.append(os.readlink(f"/proc/{pid}/fd/{number}"))
+        except FileNotFoundError:
+            pass
+    return found
+
+
+def cgroup_with_pressure(board):
+    group = board.group.with_name(board.group.name + "-pressure")
+    group.mkdir()
+    if not pressure.offered(group):
+        group.rmdir()
+        pytest.skip("the kernel counts no stalls of groups (PSI)")
+    return group
+
+
+# Real pressure.
+
+
+def test_a_hog_leads_to_a_warning_and_then_to_the_right_victim(board, hog):
+    memory = Memory(board)
+    board.group.mkdir()
+    if not pressure.offered(board.group):
+        pytest.skip("the kernel counts no stalls of groups (PSI)")
+    memory.of_group(board.group)
+    board.app("front", priority_band=1)
+    board.app("small")
+    board.app("large", exec=LARGE, delegate="none")
+    board.samples.discard("large")
+    board.app("guarded", exec=LARGE, delegate="none", priority_band=1000)
+    board.samples.discard("guarded")
+    memory.available(300)
+    board.start(hears=True)
+    board.wait_active("front", "small", "large", "guarded")
+    for name in ("large", "guarded"):
+        wait_until(lambda name=name: anonymous(board.describe(name)["mainPID"]) >= 64, f"{name} has taken its memory")
+    suspend(board, "small", "large", "guarded")
+    with Hog(hog, board.group / "hog"):
+        wait_warnings(board, "front", "warning")
+        assert board.device_state()["memoryPressure"] == "warning"
+        assert board.terminations() == []
+        # 100 MiB are wanted: as much as `large` alone gives back.
+        memory.available(60)
+        report = board.wait_termination("large")
+        memory.available(700)
+        assert report["namespace"] == "jetsam"
+        had = int(report["explanation"].split("the app had ")[1].split()[0])
+        assert 64 <= had < 128
+        assert "(60 MiB available)" in report["explanation"]
+        wait_warnings(board, "front", "warning", "critical")
+    assert alive(board) == ["front", "guarded", "small"]
+    assert len(board.terminations()) == 1
+
+
+def anonymous(pid):
+    """MiB that are backed by no file."""
+    with open(f"/proc/{pid}/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("RssAnon:")) >> 10
+
+
+def test_an_app_that_presses_is_ended_itself(board, hog):
+    memory = Memory(board)
+    board.group.mkdir()
+    if not pressure.offered(board.group) or not pressure.limit_controller():
+        pytest.skip("no memory pressure can be made here")
+    memory.of_group(board.group)
+    board.app("hog", exec=[hog, "-b", "64", "-t", "60"], delegate="none", restart="never")
+    board.samples.discard("hog")
+    board.app("guarded", priority_band=1000)
+    memory.available(60)
+    board.start(hears=True)
+    try:
+        report = board.wait_termination("hog")
+        memory.available(700)
+    finally:
+        board.stop()
+        pressure.remove_leftovers()
+    assert report["namespace"] == "jetsam"
+    assert [entry["app"] for entry in board_reports(board)] == ["hog"]
+
+
+def board_reports(board):
+    """What a daemon that has been stopped wrote down, but for those it ended because of that."""
+    board.start()
+    return [report for report in board.terminations() if report["namespace"] != "shutdown"]

@@ -1,0 +1,198 @@
+internal import Lifecycle
+
+/// What the board's conditions ask of its apps, as a checker reads the specification: events, policies and time go in.
+final class ConditionKnowledge {
+    /// Follows what is wanted at once, but never turns back within the window of its last change.
+    struct Inert {
+        private(set) var value: Int
+        var wanted: Int
+        private var changedAt: Nanoseconds?
+        private var rose = false
+
+        init(_ value: Int) {
+            self.value = value
+            wanted = value
+        }
+
+        func due(_ window: Nanoseconds) -> Nanoseconds {
+            guard wanted != value else { return .max }
+            guard let changedAt, (wanted > value) != rose else { return .zero }
+            return changedAt + window
+        }
+
+        mutating func follow(at now: Nanoseconds, _ window: Nanoseconds) {
+            guard wanted != value, due(window) <= now else { return }
+            rose = wanted > value
+            // What was not known turns nowhere.
+            changedAt = value < 0 ? nil : now
+            value = wanted
+        }
+    }
+
+    private(set) var policy = DevicePolicy()
+    private var session = SessionReading(users: 0, isLocked: false, isIdle: false)
+    private(set) var isLidClosed = false
+    private var power = PowerReading(isExternal: nil, level: nil)
+    private var isLow = false
+    /// Before anything is confirmed.
+    private(set) var isBatteryCritical = false
+    private var isVoltageLow = false
+    private var hottest = ThermalState.nominal
+    private var userLowPower: Bool?
+    private var keepAwake = SimulatedLock.none
+    private enum SimulatedLock { case none, asked, held }
+
+    // In force.
+    /// Before the event at hand.
+    private(set) var limitBefore = ScenePhase.active
+    private var limitWord = Inert(0)
+    private var savingWord = Inert(0)
+    private var supplyWord = Inert(-1)
+    private var levelWord = Inert(-1)
+    private var voltageWord = Inert(0)
+    private var heatWord = Inert(0)
+    /// The level that apps are told.
+    private(set) var toldLevel = -1
+    /// The level that is being looked into.
+    private(set) var pressureAsked: MemoryLevel?
+    private var warningEnd: Nanoseconds?
+    private var criticalEnd: Nanoseconds?
+    private(set) var pressure = MemoryPressure.normal
+    /// In this step.
+    private(set) var hasWorsened = false
+
+    var limit: ScenePhase { [.active, .inactive, .background][limitWord.value] }
+    var isLowPower: Bool { savingWord.value == 2 }
+    var isPaused: Bool { savingWord.value > 0 }
+    var isExternal: Bool? { supplyWord.value < 0 ? nil : supplyWord.value == 1 }
+    var level: Int? { levelWord.value < 0 ? nil : levelWord.value }
+    var isUnderVoltage: Bool { voltageWord.value == 1 }
+    var heat: ThermalState { ThermalState.allCases[heatWord.value] }
+
+    /// Somebody is gone, and the board is to sleep for that.
+    var wantsSleep: Bool { Condition.allCases.contains { isPresent($0) && policy.responses[$0] == .sleep } }
+
+    /// When something comes into force by time alone.
+    var nextDue: Nanoseconds {
+        let words = [limitWord, savingWord, supplyWord, levelWord, voltageWord, heatWord]
+        return words.reduce(min(warningEnd ?? .max, criticalEnd ?? .max)) { min($0, $1.due(policy.debounce)) }
+    }
+
+    // MARK: Events
+
+    func hear(_ event: Event, at now: Nanoseconds) {
+        limitBefore = limit
+        switch event {
+        case .configured(_, let device): policy = device
+        case .session(let reading): session = reading
+        case .lid(let closed): isLidClosed = closed
+        case .power(let reading):
+            power = reading
+            if let level = reading.level, level < 0 || level > 100 { power.level = nil }
+        case .underVoltage(let present): isVoltageLow = present
+        case .temperatures(let readings): hottest = state(of: readings)
+        case .memoryPressure(let level):
+            if pressureAsked == nil { pressureAsked = level }
+        case .memoryRead(let available, let total, _):
+            guard let asked = pressureAsked else { break }
+            pressureAsked = nil
+            // Plenty is there: somebody waits at a limit of its own.
+            if available > total / 2 { break }
+            warningEnd = now + .seconds(10)
+            if asked == .critical, available <= total / 4 { criticalEnd = warningEnd }
+        case .requested(_, .setLowPower(let enabled)): userLowPower = enabled
+        case .lockTaken(.keepAwake): if keepAwake == .asked { keepAwake = .held }
+        case .lockRefused(.keepAwake), .loginAvailable, .loginUnavailable: keepAwake = .none
+        default: break
+        }
+        heatWord.wanted = Int(hottest.rawValue)
+        heatWord.follow(at: now, policy.debounce)
+        voltageWord.wanted = isVoltageLow ? 1 : 0
+        voltageWord.follow(at: now, policy.debounce)
+        isLow = isAtMost(policy.batteryLow, isLow)
+        isBatteryCritical = isAtMost(policy.batteryCritical, isBatteryCritical)
+        want()
+        limitWord.follow(at: now, policy.debounce)
+        savingWord.follow(at: now, policy.debounce)
+        supplyWord.follow(at: now, policy.debounce)
+        levelWord.follow(at: now, policy.debounce)
+        let level = levelWord.value
+        if (level < 0) != (toldLevel < 0) || abs(level - toldLevel) >= 5 { toldLevel = level }
+        followPressure(now)
+    }
+
+    /// Idle counts as soon as our own lock is dropped.
+    func see(_ effect: Effect, at now: Nanoseconds) {
+        switch effect {
+        case .takeLock(.keepAwake): keepAwake = .asked
+        case .releaseLock(.keepAwake):
+            keepAwake = .none
+            want()
+            limitWord.follow(at: now, policy.debounce)
+        default: break
+        }
+    }
+
+    func finishStep() { want() }
+
+    private func followPressure(_ now: Nanoseconds) {
+        if criticalEnd ?? .max <= now { criticalEnd = nil }
+        if warningEnd ?? .max <= now { warningEnd = nil }
+        let next: MemoryPressure = criticalEnd != nil ? .critical : warningEnd != nil ? .warning : .normal
+        hasWorsened = next.rawValue > pressure.rawValue
+        pressure = next
+    }
+
+    // MARK: What is wanted
+
+    /// The hottest place counts; what was reached is left 3 degrees below its limit.
+    private func state(of readings: [ThermalReading]) -> ThermalState {
+        var state = ThermalState.nominal
+        for reading in readings {
+            let limits: [(ThermalState, Int?)] = [
+                (.fair, reading.fair), (.serious, reading.serious), (.critical, reading.critical),
+            ]
+            for case (let reached, let limit?) in limits {
+                let hysteresis = reached <= hottest ? 3000 : 0
+                if reading.temperature >= limit - hysteresis { state = max(state, reached) }
+            }
+        }
+        return state
+    }
+
+    /// Left 5 % above the threshold, or with external power.
+    private func isAtMost(_ threshold: Int, _ wasSo: Bool) -> Bool {
+        guard let level = power.level, power.isExternal != true else { return false }
+        return level <= threshold || wasSo && level < min(threshold + 5, 100)
+    }
+
+    private func isPresent(_ condition: Condition) -> Bool {
+        switch condition {
+        case .sessionLocked: session.isLocked
+        case .lidClosed: isLidClosed
+        case .idle: session.isIdle && session.users > 0 && keepAwake != .held
+        case .powerKey: false
+        case .onBattery: power.isExternal == false
+        case .batteryLow: isLow
+        case .batteryCritical: isBatteryCritical
+        case .underVoltage: isUnderVoltage
+        case .thermalSerious: heat >= .serious
+        case .thermalCritical: heat == .critical
+        }
+    }
+
+    private func want() {
+        let asked = Condition.allCases.filter(isPresent).map { policy.responses[$0] }
+        limitWord.wanted = asked.contains(.background) || asked.contains(.sleep) ? 2 : asked.contains(.inactive) ? 1 : 0
+        let saves = asked.contains(.lowPower) || asked.contains(.powerOff)
+        let pauses = saves || asked.contains(.pause) || asked.contains(.kill)
+        let mayPause = pauses ? 1 : 0
+        switch userLowPower {
+        case nil: savingWord.wanted = saves ? 2 : mayPause
+        case true?: savingWord.wanted = 2
+        case false?: savingWord.wanted = mayPause
+        }
+        supplyWord.wanted = power.isExternal.map { $0 ? 1 : 0 } ?? -1
+        levelWord.wanted = power.level ?? -1
+    }
+}

@@ -1,0 +1,60 @@
+internal import Lifecycle
+
+/// Where one app is in front at a time, it is the one that was asked for last, and nobody becomes active before the one
+/// before has left the front or is being killed.
+final class FrontChecker: Checker {
+    /// Asked for last, while nothing else was wanted of it since.
+    private var last: AppID?
+
+    private func isOne(_ scene: Scene) -> Bool { scene.conditions.policy.front == .one }
+
+    func did(_ effect: Effect, _ scene: Scene) {
+        switch effect {
+        case .call(let instance, _, .didBecomeActive, _):
+            if isOne(scene) { expectAlone(scene.board.directory.app(of: instance), scene) }
+        case .note(.phaseChanged(let app, .active)):
+            // Whose handler has returned was judged when it was called.
+            if case .handlerReturned = scene.step.event { return }
+            if isOne(scene) { expectAlone(app, scene) }
+        case .report(let end): if end.app == last { last = nil }
+        default: break
+        }
+    }
+
+    private func expectAlone(_ app: AppID?, _ scene: Scene) {
+        let other = scene.chronicle.records.first {
+            $0.app != app && $0.isAlive && !$0.isKillAsked
+                && ($0.phase == .active || $0.call?.call == .didBecomeActive && !$0.isDoomed)
+        }
+        guard let other, let app else { return }
+        let message = "\(scene.name(app)) becomes active, and \(scene.name(other.instance)) is"
+        scene.inspection.violate(.oneInFront, message)
+    }
+
+    func heard(_ event: Event, _ scene: Scene) {
+        switch event {
+        case .configured, .stopRequested: last = nil
+        case .requested(_, .background(let app)), .requested(_, .terminate(let app, _)): if app == last { last = nil }
+        // Both of them may be denied, and nothing is known until that is.
+        case .requested(_, .launch): last = nil
+        case .requested(let id, .activate(let app)):
+            let isDenied = scene.step.effects.contains {
+                if case .reply(id, .denied) = $0 { true } else { false }
+            }
+            if !isDenied { last = app }
+        default: break
+        }
+    }
+
+    func rested(_ scene: Scene) {
+        guard isOne(scene) else { return }
+        let front = scene.chronicle.records.filter { $0.isAlive && $0.phase == .active }
+        if front.count > 1 {
+            scene.inspection.violate(.oneInFront, "\(front.map { scene.name($0.instance) }) are active")
+        }
+        guard let last, scene.conditions.limit == .active, let phase = scene.board.core.view(of: last)?.phase,
+            phase != .active
+        else { return }
+        scene.inspection.violate(.oneInFront, "\(scene.name(last)) was asked for last, and is \(phase.name)")
+    }
+}

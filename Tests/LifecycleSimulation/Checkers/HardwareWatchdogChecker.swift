@@ -1,0 +1,150 @@
+internal import Lifecycle
+
+/// The board's watchdog is fed in every third of its timeout, once, as long as no essential app is lost; not when one
+/// is. It is laid to rest before the lock of a real sleep is released, and woken after it.
+///
+/// An essential app is lost when nothing will start it again after an end by its own fault, or when it cannot be
+/// killed. While the board shuts down nobody is.
+final class HardwareWatchdogChecker: Checker {
+    /// nil: there is none.
+    private var third: Nanoseconds?
+    private var fedAt = Nanoseconds.zero
+    private var isResting = false
+    /// nil: it cannot be told.
+    private var isLost: Bool? = false
+    /// It was not fed because one was lost: the next time is at once.
+    private var hasStarved = false
+    private var ends: [(app: AppID, isFailure: Bool)] = []
+    private var named: [InstanceID] = []
+    /// Named as a sleep was released: that it was not waited for does not mean that it is beyond killing.
+    private var vague: [InstanceID] = []
+    /// Of this sleep something else than operators and conditions has said that it is real.
+    private var isReal = false
+    // In this step.
+    private var hasFed = false
+    private var wasResting = false
+    private var hasWoken = false
+    private var mustWake = false
+    private var wasThere = false
+    private var namedNow: [InstanceID] = []
+    private var hasReleased = false
+
+    func heard(_ event: Event, _ scene: Scene) {
+        hasFed = false
+        hasWoken = false
+        mustWake = false
+        wasResting = isResting
+        wasThere = third != nil
+        namedNow = []
+        hasReleased = false
+        switch event {
+        case .hardwareWatchdog(let timeout):
+            third = timeout.map { max($0, .milliseconds(300)) / 3 }
+            fedAt = scene.now
+            hasStarved = false
+        case .exited(let instance, _), .groupEmptied(let instance):
+            named.removeAll { $0 == instance }
+            vague.removeAll { $0 == instance }
+        default: break
+        }
+        if saysReal(event) { isReal = true }
+    }
+
+    private func saysReal(_ event: Event) -> Bool {
+        switch event {
+        case .prepareForSleep(true, _, _), .loginAvailable(_, true, _), .requested(_, .sleep(true, false)),
+            .preparingForSleep(true):
+            true
+        default: false
+        }
+    }
+
+    func did(_ effect: Effect, _ scene: Scene) {
+        switch effect {
+        case .feedHardwareWatchdog: fed(scene)
+        case .restHardwareWatchdog:
+            if isResting { violate("it is laid to rest twice", scene) }
+            isResting = true
+        case .wakeHardwareWatchdog:
+            isResting = false
+            hasWoken = true
+        case .note(.sleepPreparing): if !saysReal(scene.step.event) { isReal = false }
+        case .releaseLock(.sleep):
+            hasReleased = true
+            if third != nil, !isResting { violate("the board sleeps without its rest", scene) }
+        case .note(.sleepReleased):
+            hasReleased = true
+            if isReal, third != nil, !isResting { violate("the board sleeps without its rest", scene) }
+        case .note(.sleepEnded), .note(.darkWake):
+            isReal = false
+            mustWake = isResting
+        case .note(.sleptUnannounced): mustWake = wasThere || isResting
+        case .nameCulprits(let instance, .unkillable): namedNow.append(instance)
+        // Nor that a shutdown did not.
+        case .note(.shutdownCancelled):
+            vague += named
+            named = []
+        case .report(let end):
+            ends.removeAll { $0.app == end.app }
+            ends.append((end.app, end.reason.isFailure))
+        default: break
+        }
+    }
+
+    private func fed(_ scene: Scene) {
+        guard let third else { return violate("it is fed and is not there", scene) }
+        if hasFed { violate("it is fed twice", scene) }
+        if !hasStarved, scene.now - fedAt < third {
+            violate("it is fed again after \((scene.now - fedAt).text)", scene)
+        }
+        hasFed = true
+        hasStarved = false
+        fedAt = scene.now
+    }
+
+    private func findLost(_ scene: Scene) -> Bool? {
+        if scene.chronicle.isEnding { return false }
+        let essential = scene.board.directory.entries.filter { $0.isConfigured && $0.policy.isEssential }
+        let isVague = essential.contains { entry in
+            scene.chronicle.records.contains { $0.app == entry.id && vague.contains($0.instance) }
+        }
+        if isVague { return nil }
+        return essential.contains { entry in
+            guard let view = scene.board.core.view(of: entry.id) else { return false }
+            if let record = scene.chronicle.records.last(where: { $0.app == entry.id && !$0.isGone }) {
+                // What it left behind is given up once it was named.
+                if record.status == nil { return named.contains(record.instance) && record.isKillAsked }
+                if !named.contains(record.instance) { return false }
+            }
+            if view.instance != nil || view.restartPending { return false }
+            return view.isLeftDown || ends.contains { $0.app == entry.id && $0.isFailure }
+        }
+    }
+
+    func stepped(_ step: Step, _ scene: Scene) {
+        if hasReleased {
+            vague += namedNow
+        } else {
+            named += namedNow
+            vague.removeAll { namedNow.contains($0) }
+        }
+        let wasLost = isLost
+        isLost = findLost(scene)
+        if mustWake, third != nil || wasResting, !hasWoken { violate("it is not woken after the sleep", scene) }
+        if hasWoken, isReal, !isResting, third != nil, scene.board.core.device.sleepState == .asleep {
+            violate("it is woken in the sleep", scene)
+        }
+        guard let third else { return }
+        if hasFed, isLost == true, wasLost == true { violate("it is fed, and an essential app is lost", scene) }
+        if isLost != false || wasLost != false {
+            if scene.now >= fedAt + third { hasStarved = true }
+            return
+        }
+        if scene.now >= fedAt + third { violate("it is not fed after \((scene.now - fedAt).text)", scene) }
+        if step.asksNow?.at ?? .max > fedAt + third { violate("nothing is due when it has to be fed", scene) }
+    }
+
+    private func violate(_ message: String, _ scene: Scene) {
+        scene.inspection.violate(.hardwareWatchdog, "the watchdog: \(message)")
+    }
+}

@@ -1,0 +1,114 @@
+internal import Lifecycle
+
+/// A board that is critically hot ends running apps, one lowest band at a time (those in background before those in
+/// front), 10 s apart, and neither suspended nor protected ones.
+final class HeatChecker: Checker {
+    private struct Decision {
+        let candidates: [Candidate]
+        let at: Nanoseconds
+        let spell: Int
+        var open: [InstanceID]
+        /// For whatever.
+        var killed: [InstanceID] = []
+        var victims: [InstanceID] = []
+    }
+
+    private var decisions: [Decision] = []
+    /// When it is looked for somebody again; nil while it is not too hot, or nobody is there to do anything.
+    private var nextLook: Nanoseconds?
+    /// How often it has begun to be too hot.
+    private var spell = 0
+    private var lastKill: (spell: Int, at: Nanoseconds)?
+    // In this step.
+    private var hasSnapshot = false
+    private var thawed: [InstanceID] = []
+
+    func heard(_ event: Event, _ scene: Scene) {
+        hasSnapshot = false
+        thawed = []
+    }
+
+    func did(_ effect: Effect, _ scene: Scene) {
+        switch effect {
+        case .kill(let instance):
+            if !hasSnapshot {
+                decisions.append(Decision(candidates: candidates(scene), at: scene.now, spell: spell, open: []))
+                hasSnapshot = true
+            }
+            decisions[decisions.count - 1].open.append(instance)
+            decisions[decisions.count - 1].killed.append(instance)
+        case .thaw(let instance): thawed.append(instance)
+        case .report(let end): judge(end, scene)
+        default: break
+        }
+    }
+
+    private func candidates(_ scene: Scene) -> [Candidate] {
+        Candidate.all(scene).filter { $0.isRunning && !$0.isProtected }
+    }
+
+    private func judge(_ end: Termination, _ scene: Scene) {
+        let isVictim = end.reason.namespace == .thermal
+        if isVictim, end.reason.code != 0xc000_10ff { violate("\(scene.name(end.instance)) has another code", scene) }
+        guard let index = decisions.firstIndex(where: { $0.open.contains(end.instance) }) else {
+            if isVictim { violate("\(scene.name(end.instance)) ended for heat, and nobody killed it", scene) }
+            return
+        }
+        decisions[index].open.removeAll { $0 == end.instance }
+        if isVictim { decisions[index].victims.append(end.instance) }
+        if decisions[index].open.isEmpty { judge(decisions.remove(at: index), scene) }
+    }
+
+    private func judge(_ decision: Decision, _ scene: Scene) {
+        guard let first = decision.victims.first else { return }
+        if let last = lastKill, last.spell == decision.spell, last.at < decision.at,
+            decision.at - last.at < .seconds(10)
+        {
+            violate("the next band is ended after \((decision.at - last.at).text)", scene)
+        }
+        lastKill = (decision.spell, decision.at)
+        for instance in decision.victims {
+            guard let victim = decision.candidates.first(where: { $0.instance == instance }) else {
+                violate("\(scene.name(instance)) is suspended, protected or gone, and ended for heat", scene)
+                continue
+            }
+            if decision.candidates.contains(where: { $0.goesBefore(victim) && !decision.killed.contains($0.instance) })
+            {
+                violate("\(scene.name(instance)) is not of the lowest band", scene)
+            }
+        }
+        // A victim of lower order that another one goes before shows itself here.
+        let victims = decision.candidates.filter { decision.victims.contains($0.instance) }
+        if let other = victims.first(where: { victim in victims.contains { $0.goesBefore(victim) } }) {
+            violate("\(scene.name(other.instance)) is ended with a lower band", scene)
+        }
+        guard let alike = decision.candidates.first(where: { $0.instance == first }) else { return }
+        for other in decision.candidates
+        where other.band == alike.band && other.isInFront == alike.isInFront
+            && !decision.killed.contains(other.instance)
+        {
+            violate("\(scene.name(other.instance)) is spared", scene)
+        }
+    }
+
+    func stepped(_ step: Step, _ scene: Scene) {
+        let state = scene.board.core.device.sleepState
+        let isHot =
+            scene.conditions.heat == .critical && scene.conditions.policy.responses[.thermalCritical] == .kill
+            && (state == .awake || state == .darkWake) && !scene.chronicle.isEnding
+        guard isHot else {
+            if nextLook != nil { spell += 1 }
+            nextLook = nil
+            return
+        }
+        if scene.now >= nextLook ?? .zero {
+            nextLook = scene.now + .seconds(10)
+            if !hasSnapshot, let spared = candidates(scene).first(where: { !thawed.contains($0.instance) }) {
+                violate("the board is too hot, and \(scene.name(spared.instance)) is not ended", scene)
+            }
+        }
+        if step.asksNow?.at ?? .max > nextLook ?? .max { violate("nothing is due while it is hot", scene) }
+    }
+
+    private func violate(_ message: String, _ scene: Scene) { scene.inspection.violate(.heat, message) }
+}

@@ -1,0 +1,98 @@
+internal import Lifecycle
+
+/// A sleep that is logical is ended by its wake sources, by an operator, by logind, and by nothing else; and it is
+/// ended by them at once. A key and the lid make a dark wake full. No wake source ends a sleep of the kernel.
+final class LogicalSleepChecker: Checker {
+    private enum Stage { case awake, preparing, asleep, dark }
+
+    private var stage = Stage.awake
+    /// nil: it cannot be told.
+    private var isLogical: Bool? = false
+    private var isLidClosed = false
+    private var isExternal: Bool?
+    private var isNetworkUp = false
+    // In this step.
+    private var source: WakeSource?
+    private var formerStage = Stage.awake
+    private var formerlyLogical: Bool? = false
+    private var hasEnded = false
+    private var isDark = false
+
+    func heard(_ event: Event, _ scene: Scene) {
+        formerStage = stage
+        formerlyLogical = isLogical
+        hasEnded = false
+        isDark = false
+        source = self.source(of: event)
+        if saysReal(event) { isLogical = isLogical == true && stage == .asleep ? nil : false }
+    }
+
+    private func source(of event: Event) -> WakeSource? {
+        switch event {
+        case .powerKeyPressed: return .key
+        case .lid(let closed):
+            defer { isLidClosed = closed }
+            return isLidClosed && !closed ? .lid : nil
+        case .power(let reading):
+            defer { isExternal = reading.isExternal }
+            return isExternal == false && reading.isExternal == true ? .externalPower : nil
+        case .network(let up):
+            defer { isNetworkUp = up }
+            return !isNetworkUp && up ? .network : nil
+        default: return nil
+        }
+    }
+
+    private func saysReal(_ event: Event) -> Bool {
+        switch event {
+        case .prepareForSleep(true, _, _), .preparingForSleep(true), .loginAvailable(_, true, _),
+            .requested(_, .sleep(true, false)):
+            true
+        default: false
+        }
+    }
+
+    func did(_ effect: Effect, _ scene: Scene) {
+        switch effect {
+        case .note(.sleepPreparing):
+            if stage != .dark { isLogical = !saysReal(scene.step.event) }
+            stage = .preparing
+        case .note(.sleepReleased): stage = .asleep
+        case .note(.darkWake):
+            isDark = true
+            stage = .dark
+        case .note(.sleepEnded):
+            hasEnded = true
+            stage = .awake
+        default: break
+        }
+    }
+
+    func stepped(_ step: Step, _ scene: Scene) {
+        let sources = scene.conditions.policy.wakeSources
+        if formerStage == .dark, !isDark, stage == .dark, source == .key || source == .lid {
+            violate("a dark wake goes on after a \(source?.key ?? "")", scene)
+        }
+        guard formerStage == .asleep, let formerlyLogical else { return }
+        if formerlyLogical, isDark, !sources.contains(.clock) { violate("the clock does not wake this board", scene) }
+        // The clocks have their say first.
+        guard !isDark else { return }
+        if formerlyLogical, let source, sources.contains(source), stage == .asleep {
+            violate("\(source.key) does not end a logical sleep", scene)
+        }
+        guard hasEnded, formerlyLogical, isLogical == true, !mayEnd(step.event, sources) else { return }
+        violate("a logical sleep is ended by \(step.event.text(scene.board.directory))", scene)
+    }
+
+    private func mayEnd(_ event: Event, _ sources: WakeSources) -> Bool {
+        switch event {
+        case .requested(_, .sleep(false, _)), .prepareForSleep(false, _, _), .loginAvailable(_, false, _),
+            .preparingForSleep:
+            true
+        case .powerKeyPressed, .lid, .power, .network: source.map { sources.contains($0) } ?? false
+        default: false
+        }
+    }
+
+    private func violate(_ message: String, _ scene: Scene) { scene.inspection.violate(.logicalSleep, message) }
+}

@@ -1,0 +1,85 @@
+internal import Lifecycle
+
+/// The last of the battery: critical for 5 s without external power, every app is ended, and then the board is switched
+/// off; asked for again every 30 s. External power before that brings everybody back (the phase checker's matter).
+final class PowerOffChecker: Checker {
+    /// Since when the battery has been critical without a break.
+    private var since: Nanoseconds?
+    private var isEnding = false
+    private var wasEnding = false
+    private var isAnnounced = false
+    private var askedAt: Nanoseconds?
+    private var named: [InstanceID] = []
+
+    func heard(_ event: Event, _ scene: Scene) {
+        let isWanted =
+            scene.conditions.isBatteryCritical && scene.conditions.policy.responses[.batteryCritical] == .powerOff
+        since = isWanted ? since ?? scene.now : nil
+        switch event {
+        case .prepareForShutdown(let edge, _, _), .loginAvailable(_, _, let edge):
+            isAnnounced = edge
+            if edge { askedAt = nil }
+        case .groupEmptied(let instance): named.removeAll { $0 == instance }
+        default: break
+        }
+    }
+
+    func did(_ effect: Effect, _ scene: Scene) {
+        switch effect {
+        case .note(.criticalBattery):
+            if since.map({ scene.now - $0 < .seconds(5) }) ?? true { violate("it is not confirmed", scene) }
+            if scene.chronicle.isEnding { violate("the board is about to be off already", scene) }
+            isEnding = true
+            wasEnding = true
+            askedAt = nil
+        case .note(.shutdownCancelled):
+            if isEnding, since != nil, !isAnnouncementOver(scene) { violate("it is called off for nothing", scene) }
+            isEnding = false
+        case .powerOff: judgeOff(scene)
+        case .nameCulprits(let instance, .unkillable): named.append(instance)
+        case .report(let end):
+            if end.reason.namespace == .lowBattery, !wasEnding { violate("\(scene.name(end.app)) ended for it", scene) }
+        default: break
+        }
+    }
+
+    private func isAnnouncementOver(_ scene: Scene) -> Bool {
+        switch scene.step.event {
+        case .prepareForShutdown(false, _, _), .loginAvailable(_, _, false): true
+        default: false
+        }
+    }
+
+    private func judgeOff(_ scene: Scene) {
+        if !isEnding || since == nil { violate("the board is switched off for nothing", scene) }
+        if isAnnounced { violate("it is asked for though it is announced", scene) }
+        if let askedAt, scene.now - askedAt < .seconds(30) { violate("it is asked for again too soon", scene) }
+        if let record = scene.chronicle.records.first(where: { !$0.isGone && !isBeyondKilling($0) }) {
+            violate("the board is switched off, and \(scene.name(record.instance)) runs", scene)
+        }
+        askedAt = scene.now
+    }
+
+    /// Its time is over, and it was named.
+    private func isBeyondKilling(_ record: InstanceRecord) -> Bool {
+        named.contains(record.instance) && (record.isKillAsked || record.status != nil || !record.isSpawned)
+    }
+
+    func stepped(_ step: Step, _ scene: Scene) {
+        if since == nil { isEnding = false }
+        if isEnding, !isAnnounced, !scene.chronicle.isEnding { violate("it has been forgotten", scene) }
+        let isAwake = scene.board.core.device.sleepState == .awake
+        if let since, isAwake, !scene.chronicle.isEnding {
+            if scene.now >= since + .seconds(5) { violate("the apps are not ended for it", scene) }
+            if step.asksNow?.at ?? .max > since + .seconds(5) { violate("nothing is due for it", scene) }
+        }
+        guard isEnding, !isAnnounced, scene.chronicle.records.allSatisfy(\.isGone) else { return }
+        guard let askedAt else { return violate("nobody runs, and the board is not switched off", scene) }
+        if scene.now >= askedAt + .seconds(30) { violate("it is not asked for again", scene) }
+        if step.asksNow?.at ?? .max > askedAt + .seconds(30) { violate("it will not be asked for again", scene) }
+    }
+
+    private func violate(_ message: String, _ scene: Scene) {
+        scene.inspection.violate(.powerOff, "a critical battery: \(message)")
+    }
+}

@@ -1,0 +1,61 @@
+internal import Lifecycle
+
+/// Who was in front when memory or heat ended it comes back as soon as the board is well again, and nothing of it is
+/// left; not before.
+final class ReturnChecker: Checker {
+    private var waiting: [AppID] = []
+    /// They may be on their way to background, for all that is known.
+    private var sentBack: [AppID] = []
+
+    func heard(_ event: Event, _ scene: Scene) {
+        switch event {
+        case .configured:
+            waiting = []
+            sendEverybodyBack(scene)
+        case .stopRequested, .prepareForShutdown, .loginAvailable: waiting = []
+        case .requested(_, .background(let app)), .requested(_, .terminate(let app, _)):
+            waiting.removeAll { $0 == app }
+            sentBack.append(app)
+        case .requested(_, .launch), .requested(_, .activate):
+            waiting = []
+            if scene.conditions.policy.front == .one { sendEverybodyBack(scene) }
+            guard case .requested(let id, .activate(let app)) = event else { break }
+            let isDenied = scene.step.effects.contains { if case .reply(id, .denied) = $0 { true } else { false } }
+            if !isDenied { sentBack.removeAll { $0 == app } }
+        default: break
+        }
+    }
+
+    private func sendEverybodyBack(_ scene: Scene) { sentBack = scene.board.directory.entries.map(\.id) }
+
+    func did(_ effect: Effect, _ scene: Scene) {
+        switch effect {
+        case .report(let end):
+            waiting.removeAll { $0 == end.app }
+            guard end.reason.namespace == .jetsam || end.reason.namespace == .thermal, end.phase == .active,
+                !sentBack.contains(end.app),
+                let entry = scene.board.directory.entry(end.app), entry.isConfigured, entry.policy.restart != .never,
+                !scene.chronicle.isEnding, scene.chronicle.record(end.instance)?.isDoomed == false
+            else { return }
+            waiting.append(end.app)
+        case .spawn(let app, _, .restart, _):
+            waiting.removeAll { $0 == app }
+        case .note(.criticalBattery): waiting = []
+        default: break
+        }
+    }
+
+    func stepped(_ step: Step, _ scene: Scene) {
+        guard scene.conditions.pressure == .normal, scene.conditions.heat < .critical, !scene.chronicle.isEnding,
+            scene.board.core.device.sleepState == .awake
+        else { return }
+        for app in waiting {
+            guard let view = scene.board.core.view(of: app), view.instance == nil, !view.restartPending,
+                !view.isLeftDown
+            else {
+                continue
+            }
+            scene.inspection.violate(.returns, "\(scene.name(app)) was in front, and does not come back")
+        }
+    }
+}

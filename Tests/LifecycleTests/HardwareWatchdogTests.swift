@@ -1,0 +1,97 @@
+import Lifecycle
+import Testing
+
+@Suite struct HardwareWatchdogTests {
+    private func board(_ apps: [AppPolicy] = [app("kiosk")], timeout: Nanoseconds = .seconds(15)) -> Board {
+        var board = Board(apps)
+        board.login()
+        board.start()
+        _ = board.handle(.hardwareWatchdog(timeout: timeout))
+        return board
+    }
+
+    @Test func isFedThreeTimesInItsTimeout_andNoMore() throws {
+        var board = board()
+        #expect(board.pass(.seconds(15)) == ["feed", "feed", "feed"])
+        for _ in 0..<4 {
+            board.monotonic += .seconds(1)
+            #expect(board.tell(.woke) == [])
+        }
+        board.monotonic += .seconds(1)
+        #expect(board.tell(.woke) == ["feed"])
+    }
+
+    @Test func isLeftAlone_whenThereIsNone() throws {
+        var board = board()
+        _ = board.handle(.hardwareWatchdog(timeout: nil))
+        #expect(board.pass(.seconds(120)) == [])
+    }
+
+    @Test func boardIsReset_whenAnEssentialAppIsLeftDown() throws {
+        var board = board([
+            app("gateway") {
+                $0.isEssential = true
+                $0.restartLimit = 2
+                $0.restartDelay = .seconds(7)
+            }
+        ])
+        _ = board.exited("gateway", .exited(1))
+        _ = board.emptied("gateway")
+        // It comes back: the board lives.
+        #expect(board.pass(.seconds(7)) == ["feed", "spawn gateway restart"])
+        _ = board.spawned("gateway")
+        _ = board.exited("gateway", .exited(1))
+        _ = board.emptied("gateway")
+        #expect(board.pass(.seconds(60)) == [])
+        // An operator saves it.
+        let gateway = try board.id("gateway")
+        #expect(board.ask(1, .launch(gateway, background: false)).contains("spawn gateway user"))
+        _ = board.spawned("gateway")
+        #expect(board.pass(.seconds(5)).contains("feed"))
+    }
+
+    @Test func operatorMayEndAnEssentialApp() throws {
+        var board = board([app("gateway") { $0.isEssential = true }])
+        let gateway = try board.id("gateway")
+        _ = board.obey(board.handle(.requested(RequestID(rawValue: 1), .terminate(gateway, force: true))))
+        #expect(board.pass(.seconds(5)) == ["feed"])
+    }
+
+    @Test func boardIsReset_whenAnEssentialAppCannotBeKilled() throws {
+        var board = board([app("gateway") { $0.isEssential = true }])
+        let gateway = try board.id("gateway")
+        _ = board.ask(1, .terminate(gateway, force: true))
+        _ = board.pass(.seconds(5))
+        #expect(!board.pass(.seconds(30)).contains("feed"))
+    }
+
+    @Test func restsBeforeTheLockIsReleased_andWakesAfterTheSleep() throws {
+        var board = board()
+        _ = board.sleepSignal(true)
+        _ = board.returned("kiosk")
+        _ = board.returned("kiosk")
+        #expect(board.frozen("kiosk") == ["watchdog rests", "release sleep"])
+        board.slept = .seconds(600)
+        #expect(board.sleepSignal(false).contains("watchdog wakes"))
+        #expect(board.tell(.hardwareWatchdog(timeout: .seconds(15))) == [])
+        #expect(board.pass(.seconds(5)).filter { $0 == "feed" } == ["feed"])
+    }
+
+    @Test func isFedOn_whileTheBoardSleepsLogically() throws {
+        var board = board()
+        _ = board.obey(board.handle(.requested(RequestID(rawValue: 1), .sleep(start: true, logical: true))))
+        #expect(board.core.device.sleepState == .asleep)
+        #expect(board.pass(.seconds(10)) == ["feed", "feed"])
+    }
+
+    @Test func isArmedAgain_afterASleepThatNobodyAnnounced() throws {
+        var board = board()
+        board.slept = .seconds(30)
+        #expect(board.tell(.woke).contains("watchdog wakes"))
+    }
+
+    @Test func isFedAtOnce_afterAStall() throws {
+        var board = board()
+        #expect(board.stall(.seconds(14)).contains("feed"))
+    }
+}

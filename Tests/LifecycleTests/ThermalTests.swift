@@ -1,0 +1,99 @@
+import Lifecycle
+import Testing
+
+@Suite struct ThermalTests {
+    private func zone(_ temperature: Int) -> Event {
+        .temperatures([
+            ThermalReading(temperature: temperature * 1000, fair: 60_000, serious: 75_000, critical: 90_000)
+        ])
+    }
+
+    private func board(_ apps: [AppPolicy] = [app("kiosk")]) -> Board {
+        var board = Board(apps)
+        board.login()
+        board.start()
+        return board
+    }
+
+    @Test func stateFollowsTheHottestPlace_andIsToldToApps() throws {
+        var board = board()
+        #expect(board.tell(zone(59)) == [])
+        #expect(board.tell(zone(60)) == ["inform kiosk thermal fair"])
+        let readings = [
+            ThermalReading(temperature: 40_000, fair: nil, serious: nil, critical: 100_000),
+            ThermalReading(temperature: 80_000, fair: nil, serious: 75_000, critical: nil),
+        ]
+        #expect(board.tell(.temperatures(readings)) == ["inform kiosk thermal serious"])
+        #expect(board.core.device.thermalState == .serious)
+    }
+
+    @Test func limitIsLeftThreeDegreesBelow() throws {
+        var board = board()
+        _ = board.tell(zone(76))
+        for temperature in [74, 73, 75, 73] {
+            _ = board.pass(.seconds(5))
+            #expect(board.tell(zone(temperature)) == [])
+        }
+        _ = board.pass(.seconds(5))
+        #expect(board.tell(zone(71)) == ["inform kiosk thermal fair"])
+        #expect(board.tell(.temperatures([])) == ["inform kiosk thermal nominal"])
+    }
+
+    @Test func criticalHeatEndsRunningAppsByBand_andWaitsInBetween() throws {
+        var board = board([
+            app("low") { $0.priorityBand = 10 }, app("alsolow") { $0.priorityBand = 10 },
+            app("asleep") { $0.priorityBand = 5 }, app("middle") { $0.priorityBand = 50 },
+            app("guarded") { $0.priorityBand = 900 },
+        ])
+        try board.goBack("asleep")
+        let effects = board.tell(zone(91))
+        #expect(effects.filter { $0.hasPrefix("kill") } == ["kill low", "kill alsolow"])
+        let ended = board.exited("low", .signalled(9))
+        #expect(ended.first?.hasPrefix("report low thermal") == true, "\(ended)")
+        _ = board.emptied("low")
+        _ = board.exited("alsolow", .signalled(9))
+        _ = board.emptied("alsolow")
+        #expect(board.pass(.milliseconds(9999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["kill middle"])
+        _ = board.exited("middle", .signalled(9))
+        _ = board.emptied("middle")
+        // The protected one is the board's own trip point's.
+        #expect(board.pass(.seconds(120)) == [])
+        #expect(try board.view("guarded").phase == .active)
+        #expect(try board.view("asleep").taskState == .suspended)
+        // Who was in front comes back when the board has cooled down.
+        let back = board.tell(zone(70))
+        #expect(
+            back.filter { $0.hasPrefix("spawn") } == [
+                "spawn low restart", "spawn alsolow restart", "spawn middle restart",
+            ])
+    }
+
+    @Test func appInBackgroundGoesBeforeOneInFront_ofTheSameBand() throws {
+        var board = board([app("front"), app("worker")])
+        _ = board.begin("worker")
+        try board.goBack("worker")
+        #expect(board.tell(zone(95)).filter { $0.hasPrefix("kill") } == ["kill worker"])
+    }
+
+    @Test func nobodyIsEnded_wherePolicySaysSo() throws {
+        var policy = DevicePolicy()
+        policy.responses[.thermalCritical] = .lowPower
+        var board = Board([app("kiosk")], device: policy)
+        board.start()
+        let effects = board.tell(zone(95))
+        #expect(effects == ["inform kiosk external - saving", "inform kiosk thermal critical"])
+    }
+
+    @Test func boardIsLookedAt_whereNothingAnnouncesItsHeat_butNotWhileItSleeps() throws {
+        var board = board()
+        #expect(board.tell(.polling(interval: .seconds(10))) == [])
+        #expect(board.pass(.seconds(30)) == ["poll", "poll", "poll"])
+        board.fallAsleep()
+        #expect(board.pass(.seconds(29)) == [])
+        #expect(board.sleepSignal(false).contains("poll"))
+        #expect(board.tell(.polling(interval: nil)) == [])
+        _ = board.pass(.seconds(1))
+        #expect(!board.pass(.seconds(60)).contains("poll"))
+    }
+}
