@@ -1,4 +1,5 @@
 import CLinux
+import Glibc
 import SystemCalls
 import Testing
 import Varlink
@@ -63,6 +64,8 @@ private final class Scarcity {
     private var fillers: [FileDescriptorBox] = []
 
     init() throws {
+        startDisturbance()
+        takeDescriptorsOfItsOwn()
         place = try TestDirectory()
         let service = try Service(product: "test", version: "0", url: "")
         server = Server(try Listener(path: place.path("socket"), mode: 0o600), service)
@@ -111,4 +114,23 @@ private final class Scarcity {
             ended?(connection, reason)
         }
     }
+}
+
+/// Threads of a runtime open and close files when they like; this one does it all the time.
+private func startDisturbance() {
+    var thread = pthread_t()
+    let failed = pthread_create(
+        &thread, nil,
+        { _ in
+            while true { _ = Glibc.close(Glibc.open("/dev/null", O_RDONLY)) }
+        }, nil)
+    #expect(failed == 0)
+}
+
+/// unshare(2) with CLONE_FILES: from here on this thread alone opens and closes what it sees. What the process's other
+/// threads do would else free a descriptor, or take one, between two steps. Glibc's module does not have the function.
+private func takeDescriptorsOfItsOwn() {
+    typealias Unshare = @convention(c) (Int32) -> Int32
+    let unshare = unsafeBitCast(dlsym(nil, "unshare"), to: Unshare.self)
+    #expect(unshare(0x400) == 0)
 }
