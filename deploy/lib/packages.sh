@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Making and checking the Debian packages. To be sourced after prepare.sh.
 
+# shellcheck disable=SC2034  # for deploy/package
 package_packages=(git dpkg-dev debhelper dh-python python3 binutils)
 
 # The version stands in the sources, once for each program and client; a test keeps those alike.
@@ -117,7 +118,7 @@ make_packages() {
     say "Debian packages, version $version, for $arch"
     (
         umask 022
-        cd "$tree"
+        cd "$tree" || exit
         # Told nothing by who calls: options there would change what comes out.
         env -u DEB_BUILD_OPTIONS -u MAKEFLAGS LC_ALL=C DH_QUIET=1 \
             dpkg-architecture --host-arch "$arch" --force --command debian/rules binary
