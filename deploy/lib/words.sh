@@ -61,20 +61,26 @@ check_completions() {
 
 # check_pages FOLDER: both formatters take every page, and man finds it by its name.
 check_pages() {
-    local page name section said
+    local page name section said target
     for page in deploy/man/*; do
         name=${page##*/}
         section=${name##*.}
-        said=$(mandoc -Tlint -Wwarning "$page" 2>&1) || fail "mandoc: $said"
-        said=$(LC_ALL=C.UTF-8 MANWIDTH=80 man --warnings --local-file "$page" 2>&1 >/dev/null) || fail "man: $said"
-        [ -z "$said" ] || fail "man: $page: $said"
+        if target=$(sed -n "s|^\.so man$section/||p" "$page") && [ -n "$target" ]; then
+            # Another name for a page.
+            [ -f "deploy/man/$target" ] || fail "$page stands for $target, which is not there"
+        else
+            said=$(mandoc -Tlint -Wwarning "$page" 2>&1) || fail "mandoc: $said"
+            said=$(LC_ALL=C.UTF-8 MANWIDTH=80 man --warnings --local-file "$page" 2>&1 >/dev/null) || fail "man: $said"
+            [ -z "$said" ] || fail "man: $page: $said"
+        fi
         mkdir -p "$1/man$section"
         cp "$page" "$1/man$section/"
     done
     for page in "$1"/man*/*; do
         name=${page##*/}
         said=$(man --manpath="$1" --where "${name##*.}" "${name%.*}") || fail "man does not find $name"
-        [ "$said" = "$page" ] || fail "man finds $said for $name"
+        target=$(sed -n "s|^\.so |$1/|p" "$page")
+        [ "$said" = "${target:-$page}" ] || fail "man finds $said for $name"
     done
     # Pages that are named as others' neighbours are there.
     python3 -B deploy/lib/manual.py references deploy/man
