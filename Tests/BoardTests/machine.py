@@ -77,7 +77,8 @@ class Machine:
             kind.program, "-machine", kind.machine, "-cpu", kind.cpu, "-smp", "2", "-m", "1024",
             "-accel", "tcg,thread=multi,tb-size=512", "-nodefaults", "-no-user-config", "-display", "none",
             "-kernel", f"{image}/vmlinuz", "-initrd", f"{image}/initrd.gz",
-            "-append", f"console={kind.console} quiet panic=-1 net.ifnames=0 mitigations=off psi=1 systemd.getty_auto=no",
+            "-append", f"console={kind.console} quiet panic=-1 net.ifnames=0 mitigations=off psi=1 "
+            "systemd.getty_auto=no",
             "-drive", disk, "-device", "virtio-blk-pci,drive=disk",
             "-chardev", f"file,id=serial,path={self.folder}/serial.log", "-serial", "chardev:serial",
             "-chardev", f"socket,id=qmp,fd={qmp}", "-mon", "chardev=qmp,mode=control",

@@ -86,11 +86,10 @@ class Run:
         self.board = self.machine = None
 
     def table(self):
-        name, asserts = (max(len(value) for value in column) for column in zip(
-            *[(one.scenario.name, one.scenario.asserts) for one in self.outcomes]))
-        print(f"\n{'scenario':{name}}  {'what was asserted':{asserts}}  seconds  outcome")
+        width = max(len(one.scenario.name) for one in self.outcomes)
+        print(f"\n{'scenario':{width}}  seconds  outcome  what was asserted")
         for one in self.outcomes:
-            print(f"{one.scenario.name:{name}}  {one.scenario.asserts:{asserts}}  {one.seconds:7.1f}  {one.word}")
+            print(f"{one.scenario.name:{width}}  {one.seconds:7.1f}  {one.word:7}  {one.scenario.asserts}")
         figures = [one for one in self.outcomes if one.detail and one.word != "FAIL"]
         print("\n" + "\n".join(f"{one.scenario.name}: {one.detail}" for one in figures))
 

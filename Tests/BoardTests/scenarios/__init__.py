@@ -1,5 +1,5 @@
 """All scenarios, in the order in which they are played."""
 
-from scenarios import begin, sleeps
+from scenarios import begin, sleeps, unannounced, conditions, failures, watchdog, end
 
-MODULES = [begin, sleeps]
+MODULES = [begin, sleeps, unannounced, conditions, failures, watchdog, end]
