@@ -10,10 +10,11 @@ struct SleepCommand: SessionCommand {
             the board itself stays up. Returns when all are ready. `curfew wake` ends it.
             """)
 
+    @OptionGroup var options: SleepEdgeOptions
     @OptionGroup var global: GlobalOptions
 
     func run(_ session: Session) throws(CommandFailure) {
-        let edge = try SleepEdge.give(start: true, session)
+        let edge = try SleepEdge.give(start: true, kind: options.kind, session)
         guard !session.isJSON else { return session.say(edge.json.line) }
         var text = "asleep (sleep \(edge.sleep)) after \(Amounts.duration(edge.seconds))"
         if !edge.killed.isEmpty {
@@ -29,19 +30,30 @@ struct WakeCommand: SessionCommand {
         commandName: "wake", abstract: "End a sleep that `curfew sleep` began.",
         discussion: "Apps are thawed, and those that were in front come back to the front.")
 
+    @OptionGroup var options: SleepEdgeOptions
     @OptionGroup var global: GlobalOptions
 
     func run(_ session: Session) throws(CommandFailure) {
         let control = try session.control()
         let before = try? control.call("DescribeDevice")
         let wasAwake = before?["device"].map { DeviceRecord($0).sleepState } == "awake"
-        let edge = try SleepEdge.give(start: false, session)
+        let edge = try SleepEdge.give(start: false, kind: options.kind, session)
         guard !session.isJSON else { return session.say(edge.json.line) }
         session.say(wasAwake ? "was awake already" : "awake (after sleep \(edge.sleep))")
     }
 }
 
-/// One edge of a logical sleep.
+struct SleepEdgeOptions: ParsableArguments {
+    /// A sleep of the board's is over when its clocks or logind say so too: nobody is left asleep when the hook's second
+    /// word is lost.
+    @Option(
+        help: ArgumentHelp(
+            "For the system-sleep hook: the board itself sleeps, and this is how (suspend, hibernate, …).",
+            valueName: "kind", visibility: .hidden))
+    var kind = "logical"
+}
+
+/// One edge of a sleep.
 struct SleepEdge {
     let sleep: Int64
     let killed: [String]
@@ -54,13 +66,13 @@ struct SleepEdge {
         ]
     }
 
-    static func give(start: Bool, _ session: Session) throws(CommandFailure) -> SleepEdge {
+    static func give(start: Bool, kind: String, _ session: Session) throws(CommandFailure) -> SleepEdge {
         let control = try session.control()
         let begun = Clocks.monotonic
         let reply: JSONObject
         do throws(VarlinkError) {
             reply = try control.call(
-                "PrepareForSleep", ["start": .bool(start), "kind": "logical"], timeout: start ? nil : 10_000_000_000
+                "PrepareForSleep", ["start": .bool(start), "kind": .string(kind)], timeout: start ? nil : 10_000_000_000
             ) {
                 guard Terminal.isTerminal(2) else { return }
                 session.console.error(session.console.errorStyle.paint("waiting for the apps …\n", .dim))

@@ -1,0 +1,91 @@
+"""What the board's own condition asks of the apps: power, memory, tasks that keep it awake, a disk that is full."""
+
+from board import app
+from scenario import scenario
+
+POWER = "/sys/module/test_power/parameters"
+
+
+@scenario("power", "a charger that comes and goes, a battery that runs low: apps are told, low power mode follows",
+          architectures=("amd64",))
+def power(board):
+    # A supply over USB would count as external power.
+    board.sh(f"modprobe test_power; cd {POWER}; echo off >usb_online; echo on >ac_online; echo 80 >battery_capacity")
+    board.begin({"camera": app()}, '[policy]\ndebounce = "100ms"\n')
+    board.wait(lambda: board.device()["externalPower"] is True, lambda: f"external power: {board.device()}")
+    board.sh(f"cd {POWER}; echo off >ac_online; echo discharging >battery_status")
+    board.wait(lambda: says(board, "external=0"), lambda: f"told of the battery: {board.said('camera')}")
+    board.sh(f"echo 15 >{POWER}/battery_capacity")
+    board.wait(lambda: says(board, "battery=0.15 low=1"), lambda: f"told of the low battery: {board.said('camera')}")
+    device = board.device()
+    assert device["lowPowerMode"] and device["externalPower"] is False, device
+    assert abs(device["batteryLevel"] - 0.15) < 0.001, device
+    board.sh(f"cd {POWER}; echo charging >battery_status; echo on >ac_online; echo 80 >battery_capacity")
+    board.wait(lambda: not board.device()["lowPowerMode"], lambda: f"low power mode is over: {board.device()}")
+    board.sh("modprobe -r test_power")
+
+
+def says(board, text):
+    return [line for word, line in board.said("camera") if word == "PowerStateDidChange" and text in line]
+
+
+@scenario("keep-awake", "a task that keeps the board awake: systemctl suspend is refused, and by whom is said; forced, "
+          "the board sleeps")
+def keep_awake(board):
+    board.begin({"upload": app("task", background={"task_policy": "keep-awake"}), "other": app()})
+    board.sh("curfew background upload")
+    board.until("systemd-inhibit --list --no-pager | grep -i curfew | grep -q block", "the block lock is held")
+    status, output = board.machine.try_sh("systemctl suspend --check-inhibitors=yes")
+    assert status != 0 and "Curfew" in output, (status, output)
+    tasks = board.status()["tasks"]
+    assert [(task["app"], task["keepAwake"]) for task in tasks] == [("upload", True)], tasks
+    board.sleep("systemctl suspend -i", alarm=25)
+    board.wait_active("other")
+    assert board.reports() == [], board.reports()
+    board.sh("curfew terminate upload --force")
+    board.until("! systemd-inhibit --list --no-pager | grep -i curfew | grep -q block", "the block lock is gone")
+    return output.strip().splitlines()[0]
+
+
+@scenario("memory", "an app that takes all memory, under the kernel's own accounting: it is ended for that, the others "
+          "live, the board too")
+def memory(board):
+    board.begin({"other": app(priority_band=500), "hog": app("grow", launch="manual", restart="never")})
+    others = board.apps()["other"]["mainPID"]
+    board.sh("curfew launch hog --background || curfew launch hog")
+    board.wait(lambda: [one for one in board.reports() if one["app"] == "hog"],
+               lambda: f"the hog is ended: {board.machine.try_sh('free -m; cat /proc/pressure/memory; curfew status')[1]}",
+               timeout=300)
+    reports = board.reports()
+    assert [(one["app"], one["namespace"]) for one in reports] == [("hog", "jetsam")], reports
+    assert board.apps()["other"]["mainPID"] == others
+    by = "curfewd" if int(reports[0]["code"], 16) == 0 else "the kernel, and curfewd says so"
+    return f"ended by {by}: {reports[0]['explanation']}"
+
+
+@scenario("full-disk", "the state on a full disk: the daemon goes on and says so, and knows every end; with room again it "
+          "writes")
+def full_disk(board):
+    board.begin({"other": app()})
+    board.sh("systemctl stop curfewd; mount -t tmpfs -o size=64k none /var/lib/curfew; "
+             "dd if=/dev/zero of=/var/lib/curfew/filler bs=4k 2>/dev/null; systemctl start curfewd")
+    try:
+        board.wait_active("other")
+        kill(board, 1)
+        board.wait_daemon_said("could not be written")
+        board.sleep()
+        board.wait_active("other")
+        assert [one["app"] for one in board.reports()] == ["other"], board.reports()
+        board.sh("rm /var/lib/curfew/filler")
+        kill(board, 2)
+        assert '"other"' in board.sh("cat /var/lib/curfew/reports.jsonl")
+        assert [one["app"] for one in board.reports()] == ["other", "other"], board.reports()
+    finally:
+        board.sh("systemctl stop curfewd; umount /var/lib/curfew; systemctl start curfewd")
+
+
+def kill(board, number):
+    """The app's end number so much, by a signal; it is restarted."""
+    board.sh(f"kill -KILL {board.apps()['other']['mainPID']}")
+    board.wait(lambda: len(board.reports()) == number, lambda: f"{number} ends: {board.reports()}")
+    board.wait_active("other")

@@ -1,0 +1,80 @@
+"""Curfew, logind or the bus fail under the apps."""
+
+from board import app
+from scenario import Skipped, scenario
+
+LOGIND = "org.freedesktop.login1"
+
+
+@scenario("daemon-killed", "kill -9 of curfewd: a successor comes before the hardware watchdog bites, ends what is left, "
+          "and no app runs twice")
+def daemon_killed(board):
+    board.begin(
+        {"one": app("lock:/run/one.lock", "child"), "two": app("lock:/run/two.lock", "deaf"), "three": app()},
+        '[watchdog]\ntimeout = "20s"\n')
+    before = processes(board)
+    assert len(before) == 4, before
+    first = board.main_pid()
+    board.sh(f"kill -KILL {first}")
+    board.until(f"[ $(systemctl show --value -p MainPID curfewd) != {first} ] && systemctl is-active curfewd")
+    board.wait_active("one", "two", "three")
+    after = processes(board)
+    assert not before & after and len(after) == 4, (before, after)
+    for name in ("one", "two"):
+        words = [word for word, _ in board.said(name)]
+        assert words.count("started") == 2 and "a" not in words, board.said(name)
+    # Longer than the watchdog's time from the kill: it is fed by the successor.
+    board.until("[ $(($(date +%s) - $(stat -c %Y /run/one.lock))) -ge 0 ]; sleep 25; systemctl is-active curfewd")
+    assert board.machine.find_event("WATCHDOG") is None, board.machine.said()
+    assert "watchdog0" in board.device()["hardwareWatchdog"], board.device()
+
+
+def processes(board):
+    """All processes of apps."""
+    return set(board.sh("find /sys/fs/cgroup/system.slice/curfew-apps.service -name cgroup.procs -exec cat {} +").split())
+
+
+@scenario("logind-restarts", "logind is restarted while a sleep is being prepared: nobody is killed for it, apps come "
+          "back, the next sleep is as good as any")
+def logind_restarts(board):
+    interrupted_sleep(board, "systemctl restart systemd-logind")
+
+
+@scenario("bus-restarts", "the bus and logind are restarted while a sleep is being prepared: the same")
+def bus_restarts(board):
+    interrupted_sleep(board, "systemctl restart dbus; systemctl restart systemd-logind")
+
+
+def interrupted_sleep(board, interruption):
+    board.begin({"prompt": app(), "slow": app("slow:DidEnterBackground:3000")})
+    slept = board.sleeps()
+    # Woken by the clock if it sleeps all the same.
+    board.sh("rtcwake -m no -s 45 >/dev/null; systemctl suspend")
+    board.wait_handler("slow", "DidEnterBackground")
+    board.sh(interruption)
+    board.until(f"busctl call {LOGIND} /org/freedesktop/login1 {LOGIND}.Manager ListInhibitors", "logind is back")
+    board.wait_active("prompt", "slow")
+    board.wait_lock()
+    assert board.reports() == [], board.reports()
+    happened = board.sleeps() - slept
+    board.mark()
+    board.sleep(alarm=25)
+    board.wait_active("prompt", "slow")
+    assert board.handlers("prompt").count("DidEnterBackground") == 1, board.handlers("prompt")
+    return "the interrupted sleep " + ("came all the same" if happened else "did not come")
+
+
+@scenario("explained", "journalctl -x after a watchdog kill explains it to a stranger: which app, why, what to change")
+def explained(board):
+    if board.machine.try_sh("test -e /usr/lib/systemd/catalog/curfew.catalog")[0]:
+        raise Skipped("the package has no catalog")
+    board.begin({"camera": app("hang:WillResignActive", allowances={"will_resign_active": "1s"})})
+    board.machine.try_sh("curfew background camera")
+    board.wait_daemon_said("0x8badf00d")
+    text = board.sh("journalctl --no-pager -x -u curfewd --after-cursor='" + board.cursor + "'")
+    lines = text.splitlines()
+    begin = next(number for number, line in enumerate(lines) if "0x8badf00d" in line)
+    explanation = [line for line in lines[begin + 1:begin + 40] if line.startswith("--")]
+    assert len(explanation) >= 3, text
+    words = " ".join(explanation)
+    assert "camera" in words and "allowances" in words, text
