@@ -132,6 +132,7 @@ def test_all_else_that_a_day_brings(board, journal, explained):
     (board.apps_folder / "wrong.toml").unlink()
     board.call("Reload")
     assert board.stop() == 0
+    journal.wait(IDS["daemonStopping"])
     seen = {entry["MESSAGE_ID"] for entry in journal.entries() if "MESSAGE_ID" in entry}
     for entry in journal.entries():
         if "MESSAGE_ID" in entry:
