@@ -126,9 +126,11 @@ class Board:
 
     def journal(self, *matches, boot="all"):
         """Entries since the mark, or of a whole boot (0, -1), the oldest first."""
-        since = f"--after-cursor={shlex.quote(self.cursor)}" if boot == "all" else f"-b {boot}"
+        # Not --after-cursor, which leaves out the first that matches (systemd 252).
+        since = f"--cursor={shlex.quote(self.cursor)}" if boot == "all" else f"-b {boot}"
         text = self.sh(f"journalctl --sync; journalctl --no-pager -o json {since} {' '.join(map(shlex.quote, matches))}")
-        return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+        entries = [json.loads(line) for line in text.split("\n") if line.startswith("{")]
+        return [entry for entry in entries if boot != "all" or entry["__CURSOR"] != self.cursor]
 
     def said(self, name, boot="all"):
         """What an app has said: [(the handler, the line)]."""
