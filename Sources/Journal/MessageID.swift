@@ -8,6 +8,11 @@ public enum MessageID: CaseIterable, Sendable {
     case appLaunchFailed
     case appEnded
     case appKilledByWatchdog
+    /// Its background tasks were still held at the end of their time.
+    case appSpentBudget
+    case appKilledForMemory
+    case appKilledForHeat
+    case appCrashed
     case appRestartScheduled
     case appLeftDown
     case handlerFailed
@@ -42,6 +47,10 @@ public enum MessageID: CaseIterable, Sendable {
         case .appLaunchFailed: "486443d4361349dfa7f507e65fe2c9a2"
         case .appEnded: "16e5459fc5304383a9ca4932811ab1e8"
         case .appKilledByWatchdog: "4367c311fcc241eea5ce791d0eedb995"
+        case .appSpentBudget: "b74e885fe06b427fa46d318dad5dcc6f"
+        case .appKilledForMemory: "058e5df194644c5c893754e6240ff3ae"
+        case .appKilledForHeat: "1a86d9482b1f4bc6bc0dced82f9f31eb"
+        case .appCrashed: "ade3051703ad43fe9881186af0b3bb68"
         case .appRestartScheduled: "dc629ffc92b74875830a6a0dfdf4f2b5"
         case .appLeftDown: "d4e1c3622a7e4084b7003f1a89c750d0"
         case .handlerFailed: "c6188248d3ca4d928fc85bd923ea8f96"

@@ -33,6 +33,20 @@ import Testing
         #expect(reason.isFailure == isFailure)
     }
 
+    @Test func reportNamesTheKeyThatGivesMoreTime_whenTimeWasTheMatter() throws {
+        var board = running()
+        #expect(try end(&board, .signalled(11)).limitKey == nil)
+        board = running()
+        _ = board.sleepSignal(true)
+        _ = board.pass(.seconds(10))
+        #expect(try end(&board, .signalled(9)).limitKey == "[allowances] will-resign-active")
+        board = Board([app("camera") { $0.liveness = .seconds(10) }])
+        board.login()
+        board.start()
+        _ = board.pass(.seconds(10))
+        #expect(try end(&board, .signalled(9)).limitKey == "liveness")
+    }
+
     @Test func reportSaysWhereAndWhen_whenAnAppCrashesInAHandler() throws {
         var board = running()
         _ = board.pass(.seconds(3))

@@ -18,13 +18,16 @@ final class DaemonConnection {
     static func socketPath(root: String) -> String { root + "/run/curfew/io.curfew.Control" }
 
     /// To io.curfew.Control.
-    static func connect(root: String, loop: DescriptorLoop) throws(CommandFailure) -> DaemonConnection {
-        try connect(to: ControlInterface.name, at: socketPath(root: root), root: root, loop: loop)
+    static func connect(root: String, loop: DescriptorLoop, patience: Int64 = patience) throws(CommandFailure)
+        -> DaemonConnection
+    {
+        try connect(
+            to: ControlInterface.name, at: socketPath(root: root), root: root, loop: loop, patience: patience)
     }
 
-    static func connect(to interface: String, at path: String, root: String, loop: DescriptorLoop)
-        throws(CommandFailure) -> DaemonConnection
-    {
+    static func connect(
+        to interface: String, at path: String, root: String, loop: DescriptorLoop, patience: Int64 = patience
+    ) throws(CommandFailure) -> DaemonConnection {
         let number = linux_unix_socket()
         guard number >= 0 else { throw .failed(SystemError("socket").text) }
         let socket = FileDescriptor(owning: number)

@@ -77,7 +77,7 @@ struct ProfileShowCommand: SessionCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "A profile, every value with its source; without NAME this board's.")
 
-    @Argument(help: "The profile.") var name: String?
+    @Argument(help: "The profile.", completion: .profiles) var name: String?
     @OptionGroup var options: ProfileOptions
     @OptionGroup var global: GlobalOptions
 

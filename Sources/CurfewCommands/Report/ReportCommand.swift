@@ -6,7 +6,7 @@ struct ReportCommand: SessionCommand {
     static let configuration = CommandConfiguration(
         commandName: "report", abstract: "A full account of one end of an app, and what to do about it.")
 
-    @Argument(help: "The report's number, as `curfew reports` lists it.") var id: String?
+    @Argument(help: "The report's number, as `curfew reports` lists it.", completion: .reports) var id: String?
     @Flag(help: "The newest report.") var last = false
     @OptionGroup var global: GlobalOptions
 

@@ -10,7 +10,8 @@ struct ReportsCommand: SessionCommand {
             itself: how a boot ended that did not end in good order.
             """)
 
-    @Argument(help: "Only the ends of this app; '(board)': of the board itself.") var app: String?
+    @Argument(help: "Only the ends of this app; '(board)': of the board itself.", completion: .apps)
+    var app: String?
     @OptionGroup var global: GlobalOptions
 
     func run(_ session: Session) throws(CommandFailure) {

@@ -28,7 +28,8 @@ struct RunCommand: SessionCommand {
         help: ArgumentHelp("CMD may run for so long: 90s, 10min, 1h 30min.", valueName: "TIME"),
         transform: DurationArgument.seconds)
     var budget: Double?
-    @Argument(parsing: .postTerminator, help: "The command, after --.") var command: [String] = []
+    @Argument(parsing: .postTerminator, help: "The command, after --.", completion: .file())
+    var command: [String] = []
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {

@@ -10,7 +10,7 @@ struct StatusCommand: SessionCommand {
             terminating, invalid (its configuration cannot be used).
             """)
 
-    @Argument(help: "An app's name.") var app: String?
+    @Argument(help: "An app's name.", completion: .apps) var app: String?
     @OptionGroup var global: GlobalOptions
 
     func run(_ session: Session) throws(CommandFailure) {

@@ -7,7 +7,7 @@ struct LaunchCommand: SessionCommand {
         discussion:
             "An app that runs already is no error. An app that was left down after repeated ends is tried again.")
 
-    @Argument(help: "The app's name.") var app: String
+    @Argument(help: "The app's name.", completion: .apps) var app: String
     @Flag(help: "Start it in background, not in front.") var background = false
     @OptionGroup var global: GlobalOptions
 
@@ -24,7 +24,7 @@ struct ActivateCommand: SessionCommand {
         commandName: "activate", abstract: "Bring an app to the front, launching it if need be.",
         discussion: "On a device with one app in front (front = \"one\") the others go to background.")
 
-    @Argument(help: "The app's name.") var app: String
+    @Argument(help: "The app's name.", completion: .apps) var app: String
     @OptionGroup var global: GlobalOptions
 
     func run(_ session: Session) throws(CommandFailure) {
@@ -37,7 +37,7 @@ struct BackgroundCommand: SessionCommand {
         commandName: "background", abstract: "Send an app to background.",
         discussion: "Its WillResignActive and DidEnterBackground handlers are called; then it is suspended.")
 
-    @Argument(help: "The app's name.") var app: String
+    @Argument(help: "The app's name.", completion: .apps) var app: String
     @OptionGroup var global: GlobalOptions
 
     func run(_ session: Session) throws(CommandFailure) {
@@ -53,7 +53,7 @@ struct TerminateCommand: SessionCommand {
         discussion:
             "Its WillTerminate handler is called first, then SIGTERM is sent. With --force it is killed at once.")
 
-    @Argument(help: "The app's name.") var app: String
+    @Argument(help: "The app's name.", completion: .apps) var app: String
     @Flag(help: "Kill it at once, with all its processes.") var force = false
     @OptionGroup var global: GlobalOptions
 

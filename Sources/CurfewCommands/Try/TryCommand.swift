@@ -40,7 +40,8 @@ struct TryCommand: SessionCommand {
     var app: String?
     @Option(help: ArgumentHelp("How the app hears of transitions: varlink (default), none; hooks, signals with --app."))
     var delegate: Delegate?
-    @Argument(parsing: .postTerminator, help: "The program, after --.") var command: [String] = []
+    @Argument(parsing: .postTerminator, help: "The program, after --.", completion: .file())
+    var command: [String] = []
     @OptionGroup var global: GlobalOptions
 
     enum Delegate: String, ExpressibleByArgument, CaseIterable { case varlink, hooks, signals, none }

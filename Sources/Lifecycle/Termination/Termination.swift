@@ -197,3 +197,19 @@ public struct Termination: Hashable, Sendable {
         self.sleep = sleep
     }
 }
+
+extension Termination {
+    /// What in the app's file would have given it longer; nil where time was not the matter.
+    public var limitKey: String? {
+        switch reason.namespace {
+        case .watchdog:
+            if let handler { return "[allowances] " + handler.key }
+            let isLiveness = reason.explanation.utf8.starts(with: "liveness".utf8)
+            return isLiveness ? "liveness" : "[allowances] " + Handler.willTerminate.key
+        case .backgroundTask: return "[background] task-budget"
+        case .jetsam, .thermal, .lowBattery, .user, .crash, .exit, .launchFailure, .lockHeldInSuspension, .shutdown,
+            .unknown:
+            return nil
+        }
+    }
+}

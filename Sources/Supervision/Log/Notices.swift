@@ -18,10 +18,8 @@ extension Supervisor {
                 name(app), .error,
                 "ended \(ends) times in a row and is left down; start it with: curfew launch \(name(app))", .appLeftDown
             )
-        case .overrun(let app, _, let reason):
-            log.app(
-                name(app), .error, "killed: \(reason.explanation) (0x\(String(reason.code, radix: 16)))",
-                .appKilledByWatchdog)
+        // Its end says the same with all that is known of it, once it is gone.
+        case .overrun(let app, _, let reason): log.app(name(app), .info, "is to be killed: \(reason.explanation)")
         case .phaseChanged(let app, let phase): log.app(name(app), .debug, "is \(phase.name)")
         case .keepAwakeSpent(let app, let budget):
             log.app(

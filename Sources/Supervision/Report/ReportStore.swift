@@ -117,17 +117,34 @@ extension Supervisor {
 
     private func sayEnd(_ report: Report) {
         let termination = report.termination
-        let failed = termination.reason.namespace == .launchFailure
+        let reason = termination.reason
+        let code = "0x" + String(reason.code, radix: 16)
         var fields = [
             ("CURFEW_APP", termination.name), ("CURFEW_REPORT", "\(report.id)"),
-            ("CURFEW_NAMESPACE", termination.reason.namespace.name),
+            ("CURFEW_NAMESPACE", reason.namespace.name), ("CURFEW_CODE", code), ("CURFEW_WHY", reason.explanation),
         ]
         if let handler = termination.handler { fields.append(("CURFEW_EVENT", handler.method)) }
         if let sleep = termination.sleep { fields.append(("CURFEW_SLEEP_ID", "\(sleep)")) }
+        if let key = termination.limitKey { fields.append(("CURFEW_KEY", key)) }
+        // A command that was asked to end in time has ended by itself.
+        let isKilled = reason.namespace == .watchdog || reason.namespace == .backgroundTask && termination.taken != nil
+        let what = isKilled ? "killed" : reason.namespace == .launchFailure ? "could not be launched" : "ended"
         log.send(
-            termination.reason.isFailure ? .warning : .info,
-            "\(termination.name): \(failed ? "could not be launched" : "ended"): \(termination.reason.explanation) "
-                + "(\(termination.reason.namespace.name)); see: curfew report \(report.id)",
-            failed ? .appLaunchFailed : .appEnded, fields)
+            isKilled ? .error : reason.isFailure ? .warning : .info,
+            "\(termination.name): \(what): \(reason.explanation) (\(reason.namespace.name)"
+                + (isKilled ? " \(code)" : "") + "); see: curfew report \(report.id)",
+            Self.message(of: reason.namespace), fields)
+    }
+
+    private static func message(of namespace: TerminationNamespace) -> MessageID {
+        switch namespace {
+        case .watchdog: .appKilledByWatchdog
+        case .backgroundTask: .appSpentBudget
+        case .jetsam: .appKilledForMemory
+        case .thermal: .appKilledForHeat
+        case .crash: .appCrashed
+        case .launchFailure: .appLaunchFailed
+        case .lowBattery, .user, .exit, .lockHeldInSuspension, .shutdown, .unknown: .appEnded
+        }
     }
 }
