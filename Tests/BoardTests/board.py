@@ -206,8 +206,8 @@ class Board:
         """The kernel has slept once more than that, and logind takes a next sleep."""
         self.until(
             f"[ $(cat /sys/power/suspend_stats/success) -gt {before} ]"
-            f" && [ \"$({LOGIND} PreparingForSleep)\" = 'b false' ] && ! systemctl is-active -q systemd-suspend.service",
-            "awake again")
+            f" && [ \"$({LOGIND} PreparingForSleep)\" = 'b false' ]"
+            " && ! systemctl is-active -q systemd-suspend.service", "awake again")
 
     def time_to_sleep(self):
         """Milliseconds from logind's decision, and from curfewd's word that all are ready (None: it has none), to the
