@@ -11,6 +11,10 @@ PROGRAM = "/payload/app"
 SLEEP_STARTS = "6bbd95ee977941e497c48be27c254128"
 LOGIND = "busctl get-property org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.login1.Manager"
 SUSPEND = "systemctl suspend"
+# Of a board that sleeps in s2idle: over the time that other hooks may take.
+LEAST_ALARM = 12
+ALARM = "/run/board-alarm"
+ALARM_HOOK = "/usr/lib/systemd/system-sleep/board-alarm"
 LAUNCHED = ["DidFinishLaunching", "DidBecomeActive"]
 TO_SLEEP = ["WillResignActive", "DidEnterBackground"]
 BACK = ["WillEnterForeground", "DidBecomeActive"]
@@ -52,6 +56,8 @@ class Board:
 
     def install(self):
         self.mount_payload()
+        if not self.machine.kind.sleeps_deeply:
+            self.set_alarm()
         return self.sh(
             "export DEBIAN_FRONTEND=noninteractive; apt-get install -y -q --no-install-recommends /payload/debs/*.deb",
             timeout=400)
@@ -75,7 +81,8 @@ class Board:
         files = {f"/etc/curfew/apps/{name}.toml": text for name, text in apps.items()}
         if device:
             files["/etc/curfew/curfew.toml"] = device
-        script = ["set -e; systemctl stop curfewd", "rm -rf /etc/curfew/apps/* /etc/curfew/curfew.toml /var/lib/curfew/*"]
+        script = ["set -e; systemctl stop curfewd",
+                  "rm -rf /etc/curfew/apps/* /etc/curfew/curfew.toml /var/lib/curfew/*"]
         script += [f"cat >{path} <<'END-OF-FILE'\n{text}END-OF-FILE" for path, text in files.items()]
         script += ["systemctl reset-failed curfewd 2>/dev/null || true", "systemctl start curfewd"]
         self.mark()
@@ -126,9 +133,12 @@ class Board:
 
     def journal(self, *matches, boot="all"):
         """Entries since the mark, or of a whole boot (0, -1), the oldest first."""
-        since = f"--after-cursor={shlex.quote(self.cursor)}" if boot == "all" else f"-b {boot}"
-        text = self.sh(f"journalctl --sync; journalctl --no-pager -o json {since} {' '.join(map(shlex.quote, matches))}")
-        return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+        # Not --after-cursor, which leaves out the first that matches (systemd 252).
+        since = f"--cursor={shlex.quote(self.cursor)}" if boot == "all" else f"-b {boot}"
+        wanted = " ".join(map(shlex.quote, matches))
+        text = self.sh(f"journalctl --sync; journalctl --no-pager -o json {since} {wanted}")
+        entries = [json.loads(line) for line in text.split("\n") if line.startswith("{")]
+        return [entry for entry in entries if boot != "all" or entry["__CURSOR"] != self.cursor]
 
     def said(self, name, boot="all"):
         """What an app has said: [(the handler, the line)]."""
@@ -159,21 +169,31 @@ class Board:
     def sleeps(self):
         return int(self.sh("cat /sys/power/suspend_stats/success"))
 
-    def sleep(self, command=SUSPEND, seconds=1.5, alarm=12):
+    def sleep(self, command=SUSPEND, seconds=1.5):
         """One real sleep by that command, and a wake-up: by the power button after `seconds` where QEMU tells that the
-        board sleeps, else by the real-time clock `alarm` seconds from now. Returns for how many seconds it has slept, by
-        its clocks (in s2idle they run on). It is an error if the kernel has not slept."""
-        before = self.sleeps()
-        clocks = self.machine.clocks
+        board sleeps, else by the real-time clock (see set_alarm). Returns for how many seconds it has slept. It is an
+        error if the kernel has not."""
+        before, clocks = self.sleeps(), self.machine.clocks
         if self.machine.kind.sleeps_deeply:
             request = self.machine.start(command)
             self.await_sleep(seconds)
             self.machine.finish(request)
         else:
-            self.sh(f"rtcwake -m no -s {alarm} >/dev/null && {command}", timeout=PATIENCE + alarm)
+            self.sh(f"echo {max(int(seconds), LEAST_ALARM)} >{ALARM}; {command}")
         self.wait_awake(before)
-        after = self.machine.clocks
-        return (after[1] - after[0]) - (clocks[1] - clocks[0])
+        if self.machine.kind.sleeps_deeply:
+            after = self.machine.clocks
+            return (after[1] - after[0]) - (clocks[1] - clocks[0])
+        # There both clocks run on; the kernel's log knows.
+        times = self.sh(r"dmesg | sed -nE 's/^\[ *([0-9.]+)\] PM: suspend (entry|exit).*/\1/p' | tail -n 2").split()
+        return float(times[1]) - float(times[0])
+
+    def set_alarm(self):
+        """In s2idle nothing but the real-time clock wakes the board. The alarm is set at the last moment, as a sleep
+        hook: one that rings before the board sleeps would be the only one."""
+        seconds = f"$(cat {ALARM} || echo {LEAST_ALARM})"
+        self.put(ALARM_HOOK, f"#!/bin/sh\n[ $1 = pre ] && rtcwake -m no -s {seconds}\nexit 0\n")
+        self.sh(f"chmod +x {ALARM_HOOK}")
 
     def await_sleep(self, seconds=1.5):
         """QEMU tells that the board sleeps; then it is woken."""
@@ -185,7 +205,8 @@ class Board:
     def wait_awake(self, before):
         """The kernel has slept once more than that, and logind takes a next sleep."""
         self.until(
-            f"[ $(cat /sys/power/suspend_stats/success) -gt {before} ] && [ \"$({LOGIND} PreparingForSleep)\" = 'b false' ]"
+            f"[ $(cat /sys/power/suspend_stats/success) -gt {before} ]"
+            f" && [ \"$({LOGIND} PreparingForSleep)\" = 'b false' ]"
             " && ! systemctl is-active -q systemd-suspend.service", "awake again")
 
     def time_to_sleep(self):
@@ -193,10 +214,14 @@ class Board:
         kernel being asked to sleep: of the latest sleep."""
         entries = self.journal()
         ends = [stamp(entry) for entry in entries if entry.get("MESSAGE_ID") == SLEEP_STARTS]
-        begins = [stamp(e) for e in entries if e.get("_COMM") == "systemd-logind" and "suspend now" in str(e["MESSAGE"])]
-        ready = [stamp(e) for e in entries if e.get("_COMM") == "curfewd" and "ready after" in str(e["MESSAGE"])]
+        begins = stamps(entries, "systemd-logind", "suspend now")
+        ready = stamps(entries, "curfewd", "ready after")
         assert ends and begins, f"no sleep in the journal: {[entry.get('MESSAGE') for entry in entries][-20:]}"
         return (ends[-1] - begins[-1]) / 1000, (ends[-1] - ready[-1]) / 1000 if ready else None
+
+
+def stamps(entries, program, text):
+    return [stamp(one) for one in entries if one.get("_COMM") == program and text in str(one.get("MESSAGE"))]
 
 
 def stamp(entry):

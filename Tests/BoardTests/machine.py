@@ -1,7 +1,7 @@
 """A QEMU machine that image/build has made: real logind, real sleep, udev, hardware watchdog and cgroup v2.
 
-It is emulated (TCG), never KVM: a /dev/kvm that can be opened may still hang the guest. So everything in it is slow, and
-slower while the host is busy: whatever is waited for is waited for as an event, with a generous bound.
+It is emulated (TCG), never KVM: a /dev/kvm that can be opened may still hang the guest. So everything in it is slow,
+and slower while the host is busy: whatever is waited for is waited for as an event, with a generous bound.
 """
 
 import os

@@ -35,7 +35,8 @@ struct WakeCommand: SessionCommand {
 
     func run(_ session: Session) throws(CommandFailure) {
         let control = try session.control()
-        let before = try? control.call("DescribeDevice")
+        // The hook's word goes out at once, whether or not the daemon is quick to answer.
+        let before = options.kind == "logical" ? (try? control.call("DescribeDevice")) : nil
         let wasAwake = before?["device"].map { DeviceRecord($0).sleepState } == "awake"
         let edge = try SleepEdge.give(start: false, kind: options.kind, session)
         guard !session.isJSON else { return session.say(edge.json.line) }

@@ -29,8 +29,7 @@ def says(board, text):
     return [line for word, line in board.said("camera") if word == "PowerStateDidChange" and text in line]
 
 
-@scenario("keep-awake", "a task that keeps the board awake: systemctl suspend is refused, and by whom is said; forced, "
-          "the board sleeps")
+@scenario("keep-awake", "a task that keeps the board awake: systemctl suspend fails by name; forced, the board sleeps")
 def keep_awake(board):
     board.begin({"upload": app("task", background={"task_policy": "keep-awake"}), "other": app()})
     board.sh("curfew background upload")
@@ -39,7 +38,7 @@ def keep_awake(board):
     assert status != 0 and "Curfew" in output, (status, output)
     tasks = board.status()["tasks"]
     assert [(task["app"], task["keepAwake"]) for task in tasks] == [("upload", True)], tasks
-    board.sleep("systemctl suspend -i", alarm=25)
+    board.sleep("systemctl suspend -i")
     board.wait_active("other")
     assert board.reports() == [], board.reports()
     board.sh("curfew terminate upload --force")
@@ -47,15 +46,13 @@ def keep_awake(board):
     return output.strip().splitlines()[0]
 
 
-@scenario("memory", "an app that takes all memory, under the kernel's own accounting: it is ended for that, the others "
-          "live, the board too")
+@scenario("memory", "an app that takes all memory is ended for it, the others live on")
 def memory(board):
     board.begin({"other": app(priority_band=500), "hog": app("grow", launch="manual", restart="never")})
     others = board.apps()["other"]["mainPID"]
     board.sh("curfew launch hog --background || curfew launch hog")
     board.wait(lambda: [one for one in board.reports() if one["app"] == "hog"],
-               lambda: f"the hog is ended: {board.machine.try_sh('free -m; cat /proc/pressure/memory; curfew status')[1]}",
-               timeout=300)
+               lambda: board.machine.try_sh("free -m; cat /proc/pressure/memory; curfew status")[1], timeout=300)
     reports = board.reports()
     assert [(one["app"], one["namespace"]) for one in reports] == [("hog", "jetsam")], reports
     assert board.apps()["other"]["mainPID"] == others
@@ -63,8 +60,7 @@ def memory(board):
     return f"ended by {by}: {reports[0]['explanation']}"
 
 
-@scenario("full-disk", "the state on a full disk: the daemon goes on and says so, and knows every end; with room again it "
-          "writes")
+@scenario("full-disk", "the state on a full disk: the daemon goes on, knows every end; with room it writes")
 def full_disk(board):
     board.begin({"other": app()})
     board.sh("systemctl stop curfewd; mount -t tmpfs -o size=64k none /var/lib/curfew; "

@@ -4,8 +4,7 @@ from board import app
 from scenario import scenario
 
 
-@scenario("reboot", "systemctl reboot: every app hears WillTerminate and ends by itself, and the next boot was in good "
-          "order")
+@scenario("reboot", "systemctl reboot: every app hears WillTerminate and ends by itself, and the next boot knows")
 def reboot(board):
     board.begin({"one": app(), "slow": app("slow:WillTerminate:1500")})
     board.machine.forget_events()
@@ -29,8 +28,8 @@ def purge(board):
     board.sh("export DEBIAN_FRONTEND=noninteractive; "
              "apt-get purge -y -q $(dpkg-query -W -f '${Package}\\n' '*curfew*')", timeout=400)
     left = board.sh(
-        "find / -xdev -iname '*curfew*' -not -path '/proc/*' -not -path '/sys/*'; find /run /sys/fs/cgroup -iname '*curfew*';"
-        "getent group curfew; systemctl list-units --all --no-legend '*curfew*'; pgrep -a curfew; systemd-inhibit --list "
-        "--no-pager | grep -i curfew; true")
+        "find / -xdev -iname '*curfew*'; find /run /sys/fs/cgroup -iname '*curfew*'; getent group curfew; "
+        "systemctl list-units --all --no-legend '*curfew*'; pgrep -a curfew; "
+        "systemd-inhibit --list --no-pager | grep -i curfew; true")
     assert not left.strip(), left
     board.sleep()

@@ -6,14 +6,14 @@ from scenario import scenario
 WALK = LAUNCHED + TO_SLEEP + BACK
 
 
-@scenario("suspend", "logind's suspend: prompt and slow apps get ready and come back, the hanging one is killed, "
-          "the lock closes in time, the board sleeps")
+@scenario("suspend", "prompt and slow apps get ready and come back, the hanging one is killed, the lock closes in "
+          "time, the board sleeps")
 def suspend(board):
     board.begin({
         "prompt": app(), "slow": app("slow:DidEnterBackground:700"), "hanging": app("hang:DidEnterBackground")})
     limit = int(board.sh("busctl get-property org.freedesktop.login1 /org/freedesktop/login1 "
                          "org.freedesktop.login1.Manager InhibitDelayMaxUSec").split()[1]) / 1e6
-    slept = board.sleep(seconds=3, alarm=20)
+    slept = board.sleep(seconds=3)
     board.wait_active("prompt", "slow", "hanging")
     assert board.handlers("prompt") == WALK, board.handlers("prompt")
     assert board.handlers("slow") == WALK, board.handlers("slow")
@@ -26,7 +26,8 @@ def suspend(board):
     assert not late, late
     decided, released = board.time_to_sleep()
     assert decided / 1000 < limit, decided
-    return f"slept {slept:.1f} s; {decided:.0f} ms to sleep of {limit:.0f} s granted; release to sleep {released:.0f} ms"
+    return (f"slept {slept:.1f} s; {decided:.0f} ms to sleep of {limit:.0f} s granted, "
+            f"{released:.0f} ms of it after the lock was let go")
 
 
 @scenario("three-sleeps", "three suspends right after each other: each finds the apps ready, nobody is killed")
@@ -43,16 +44,38 @@ def three_sleeps(board):
     assert board.reports() == [], board.reports()
 
 
-@scenario("launching", "a suspend in the middle of an app's launch: the board sleeps, the app is launched once, and "
-          "comes to the front after")
+@scenario("launching", "a suspend in the middle of a launch: the board sleeps, the app is launched once and comes up")
 def launching(board):
     board.begin({"other": app(), "late": app("start:4000", launch="manual")})
-    request = board.machine.start("systemd-run -q curfew launch late; until pgrep -f '[s]tart:4000'; do sleep 0.1; done")
-    board.machine.finish(request)
-    board.sleep(alarm=25)
+    board.sh("systemd-run -q curfew launch late")
+    board.until("pgrep -f '[s]tart:4000'", "its process is there")
+    board.sleep()
     board.wait_active("other", "late")
     late = board.apps()["late"]
     assert late["launches"] == 1 and board.reports() == [], (late, board.reports())
+
+
+@scenario("uncharged", "a task held over a sleep of 15 s: its budget is not charged for it, nobody is killed, whatever "
+          "the clocks do")
+def uncharged(board):
+    board.begin({"upload": app("task", background={"task_budget": "10min"}), "other": app()})
+    board.sh("curfew background upload")
+    before, began = budget(board)
+    slept = board.sleep(seconds=15)
+    board.wait_active("other")
+    after, ended = budget(board)
+    awake = ended - began - (0 if board.machine.kind.sleeps_deeply else slept)
+    assert slept > 10, slept
+    assert 0 < before - after <= awake + 0.5, (before, after, awake, slept)
+    assert board.reports() == [], board.reports()
+    return f"slept {slept:.1f} s, was awake for {awake:.1f} s, charged {before - after:.1f} s"
+
+
+def budget(board):
+    """What is left of it, and when that was (MONOTONIC)."""
+    tasks = board.status()["tasks"]
+    assert len(tasks) == 1, tasks
+    return tasks[0]["timeRemaining"], board.machine.clocks[0]
 
 
 @scenario("overhead", "ten prompt apps: how much later the board sleeps for them (a figure; the machine is emulated)")
@@ -68,8 +91,8 @@ def overhead(board):
         board.sh(f"chmod +x {hook}; systemctl start curfewd")
     added = sorted(with_it)[1] - sorted(without)[1]
     assert added < 5000, (with_it, without)
-    return (f"{sorted(with_it)[1]:.0f} ms to sleep with curfewd, {sorted(without)[1]:.0f} ms without: {added:.0f} ms more, "
-            f"of which {sorted(released)[1]:.0f} ms after it let go")
+    return (f"{sorted(with_it)[1]:.0f} ms to sleep with curfewd, {sorted(without)[1]:.0f} ms without: "
+            f"{added:.0f} ms more; {sorted(released)[1]:.0f} ms of it after its lock was let go")
 
 
 def timed_sleep(board):
