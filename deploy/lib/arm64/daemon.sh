@@ -35,6 +35,6 @@ prepare_arm64_daemon() {
     debian_root "${arm64_sysroot%/root}" bookworm arm64 "${arm64_libraries[@]}"
     arm64_toolset >"${arm64_sysroot%/root}/toolset.json"
     # shellcheck disable=SC2034  # for deploy/build
-    target=(--triple $arm64_triple --toolset "${arm64_sysroot%/root}/toolset.json"
+    target=(--triple "$arm64_triple" --toolset "${arm64_sysroot%/root}/toolset.json"
         --pkg-config-path "$arm64_sysroot/usr/lib/aarch64-linux-gnu/pkgconfig")
 }
