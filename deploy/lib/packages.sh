@@ -1,0 +1,170 @@
+#!/usr/bin/env bash
+# Making and checking the Debian packages. To be sourced after prepare.sh.
+
+# shellcheck disable=SC2034  # for deploy/package
+package_packages=(git dpkg-dev debhelper dh-python python3 binutils)
+
+# The version stands in the sources, once for each program and client; a test keeps those alike.
+source_version() {
+    local version
+    version=$(sed -n 's/.*static let version = "\(.*\)"$/\1/p' Sources/Supervision/Daemon.swift)
+    [ -n "$version" ] || fail "Sources/Supervision/Daemon.swift says no version"
+    printf '%s' "$version"
+}
+
+# The time of the last change, for everything in the packages that has a time.
+source_time() {
+    [ -n "${SOURCE_DATE_EPOCH:-}" ] || SOURCE_DATE_EPOCH=$(git -c safe.directory='*' log -1 --format=%ct) ||
+        fail "the packages' date is that of the last commit, and git shows none; set SOURCE_DATE_EPOCH"
+    printf '%s' "$SOURCE_DATE_EPOCH"
+}
+
+# binaries_of ARCH: where deploy/build leaves them.
+binaries_of() {
+    if [ "$1" = "$(dpkg --print-architecture)" ]; then
+        printf .build/device
+    else
+        printf '.build/device-%s' "$1"
+    fi
+}
+
+# check_binaries FOLDER ARCH VERSION: they are there, for this architecture, and not of an earlier version.
+check_binaries() {
+    local name machine
+    case "$2" in
+    amd64) machine=X86-64 ;;
+    arm64) machine=AArch64 ;;
+    esac
+    for name in curfewd curfew; do
+        [ -x "$1/$name" ] || fail "$1/$name is missing; deploy/package without --no-build makes it"
+        readelf -h "$1/$name" | grep -q "Machine:.*$machine" || fail "$1/$name is not for $2"
+        [ -z "$(readelf -SW "$1/$name" | sed -n '/ \.symtab /p')" ] || fail "$1/$name is not stripped"
+        grep -aqF "$3" "$1/$name" || fail "$1/$name is not of version $3; deploy/package without --no-build makes it"
+    done
+}
+
+# write_interfaces FOLDER: the descriptions of the Varlink interfaces as files, out of the sources that serve them.
+write_interfaces() {
+    local source name
+    mkdir -p "$1"
+    for source in Application Control Delegate Trial; do
+        name=$(sed -n 's/.*static let name = "\(.*\)"$/\1/p' "Sources/Varlink/Interfaces/${source}Interface.swift")
+        # A backslash at a line's end joins it with the next, as in Swift.
+        sed -n '/static let description = """/,/^ *"""$/{/"""/d;s/^        //;p}' \
+            "Sources/Varlink/Interfaces/${source}Interface.swift" |
+            sed -e ':more' -e '/\\$/{N;s/\\\n//;bmore' -e '}' >"$1/$name.varlink"
+        grep -q "^interface $name\$" "$1/$name.varlink" || fail "no description of $name was found in its source"
+    done
+}
+
+# fill_source_tree FOLDER ARCH: what debian/rules works in.
+fill_source_tree() {
+    local tree=$1 arch=$2 version
+    version=$(source_version)
+    rm -rf "$tree"
+    mkdir -p "$tree/bin" "$tree/Sources"
+    cp "$(binaries_of "$arch")/"{curfewd,curfew} "$tree/bin/"
+    cp -R deploy hardware-profiles "$tree/"
+    cp -R Sources/Clients "$tree/Sources/"
+    cp -R deploy/debian "$tree/debian"
+    write_interfaces "$tree/varlink"
+    sed "s/@VERSION@/$version/" "$tree/debian/curfew.pc.in" >"$tree/curfew.pc"
+    printf 'curfew (%s) unstable; urgency=medium\n\n  * Version %s.\n\n -- %s  %s\n' "$version" "$version" \
+        "$(sed -n 's/^Maintainer: //p' deploy/debian/control)" \
+        "$(LC_ALL=C date -u -R -d "@$(source_time)")" >"$tree/debian/changelog"
+    leave_out_what_is_to_come "$tree"
+    [ "$arch" = "$(dpkg --print-architecture)" ] || foreign_dependencies "$tree/bin" >"$tree/foreign.substvars"
+}
+
+# Parts that are still to be written.
+leave_out_what_is_to_come() {
+    local part file
+    for part in deploy/sleep-hook deploy/catalog deploy/completions; do
+        [ ! -e "$1/$part" ] || continue
+        say "$part is not there yet, and not in the package"
+        for file in "$1"/debian/curfew.{install,bash-completion}; do
+            sed -i "\\#^$part/#d" "$file"
+        done
+    done
+}
+
+# needed_packages FOLDER: "PACKAGE VERSION" for each package that the programs there need, as dpkg-shlibdeps finds them.
+# It needs the libraries themselves; here this machine's packages are asked which version brought a symbol, and the
+# program may be for another architecture.
+needed_packages() {
+    local program
+    for program in "$1"/*; do
+        readelf --dynamic --version-info --dyn-syms -W "$program" |
+            awk -f deploy/lib/needed-symbols.awk /var/lib/dpkg/info/*.symbols -
+    done | LC_ALL=C sort -k 1,1 -k 2,2V |
+        awk '{version[$1] = $2} END {for (name in version) print name, version[name]}' | LC_ALL=C sort
+}
+
+foreign_dependencies() {
+    local needed
+    needed=$(needed_packages "$1")
+    ! grep '^unknown' <<<"$needed" || fail "no package on this machine has that library, which the programs need"
+    awk '{printf "%s%s (>= %s)", NR == 1 ? "shlibs:Depends=" : ", ", $1, $2} END {print ""}' <<<"$needed"
+}
+
+# make_packages ARCH: out of what deploy/build has left, into .build/packages/.
+make_packages() {
+    local arch=$1 tree=.build/packaging-$1/tree version name made=()
+    version=$(source_version)
+    SOURCE_DATE_EPOCH=$(source_time)
+    export SOURCE_DATE_EPOCH
+    check_binaries "$(binaries_of "$arch")" "$arch" "$version"
+    fill_source_tree "$tree" "$arch"
+    say "Debian packages, version $version, for $arch"
+    (
+        umask 022
+        cd "$tree" || exit
+        # Told nothing by who calls: options there would change what comes out.
+        env -u DEB_BUILD_OPTIONS -u MAKEFLAGS LC_ALL=C DH_QUIET=1 \
+            dpkg-architecture --host-arch "$arch" --force --command debian/rules binary
+    )
+    mkdir -p .build/packages
+    for name in "curfew_${version}_$arch" "libcurfew-dev_${version}_all" "python3-curfew_${version}_all"; do
+        mv ".build/packaging-$arch/$name.deb" .build/packages/
+        made+=(".build/packages/$name.deb")
+    done
+    for name in "${made[@]}"; do
+        printf '%-52s %9s bytes, %s KB installed\n' "$name" "$(stat -c %s "$name")" \
+            "$(dpkg-deb -f "$name" Installed-Size)"
+    done
+}
+
+# What deploy/test checks.
+
+# shellcheck disable=SC2034  # for deploy/test
+package_check_packages=(lintian mmdebstrap man-db pkg-config gcc)
+
+# check_packages: makes them from what deploy/build has left, and tries them out. Needs root.
+check_packages() {
+    need_packages "${package_packages[@]}" "${package_check_packages[@]}"
+    local arch
+    arch=$(dpkg --print-architecture)
+    make_packages "$arch"
+    check_foreign_dependencies
+    check_lintian "$arch"
+    Tests/PackageTests/run .build/packages "$(source_version)"
+}
+
+check_lintian() {
+    local version user=()
+    version=$(source_version)
+    [ "$(id -u)" -ne 0 ] || user=(--allow-root)
+    lintian "${user[@]}" --fail-on error,warning --tag-display-limit 0 ".build/packages/curfew_${version}_$1.deb" \
+        .build/packages/{libcurfew-dev,python3-curfew}"_${version}_all.deb" || fail "lintian complains of the packages"
+    say "lintian: no errors, no warnings"
+}
+
+# How the dependencies for a foreign architecture are found gives for our own what dpkg-shlibdeps has found.
+check_foreign_dependencies() {
+    local arch expected found
+    arch=$(dpkg --print-architecture)
+    expected=$(sed -n 's/^shlibs:Depends=//p' ".build/packaging-$arch/tree/debian/curfew.substvars")
+    found=$(foreign_dependencies "$(binaries_of "$arch")")
+    [ "$expected" = "${found#shlibs:Depends=}" ] ||
+        fail "dependencies by our own look: ${found#*=}; dpkg-shlibdeps says $expected"
+}
