@@ -64,6 +64,16 @@ CHILD static bool join_group(struct start *start) {
     return true;
 }
 
+// What keeps the kernel's OOM killer from the supervisor would keep it from all apps. Where there is no such file,
+// nobody was kept from anything; a value may be raised by everybody.
+CHILD static void be_as_killable_as_others(void) {
+    int file = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+    if (file < 0) return;
+    char sign;
+    if (syscall(SYS_read, file, &sign, 1) == 1 && sign == '-') syscall(SYS_write, file, "0", 1);
+    syscall(SYS_close, file);
+}
+
 // exec resets handlers by itself but leaves ignored signals ignored.
 CHILD static bool reset_signals(struct start *start) {
     unsigned char default_action[128] = {0};  // any architecture's struct sigaction with SIG_DFL and no flags
@@ -159,6 +169,7 @@ CHILD static void write_pid(char *slot) {
 CHILD static bool prepare_child(struct start *start) {
     const struct linux_spawn_request *request = start->request;
     if (!leave_table(start) || !join_group(start)) return false;
+    be_as_killable_as_others();
     if (syscall(SYS_setsid) < 0) return fails(start, LINUX_SPAWN_SESSION, 0);
     if (!reset_signals(start) || !arrange_descriptors(start) || !set_limits(start)) return false;
     if (request->umask >= 0) syscall(SYS_umask, request->umask);

@@ -10,8 +10,8 @@ extension ControlGroupRoot {
     ///   DelegateSubgroup=supervisor it is there already;
     /// - in a group with others, a login session say: below its "curfew", where there are no controllers.
     ///
-    /// `override`: the group to use instead, a directory or a path below the mount; made when missing. `name`: in place
-    /// of "curfew", for a daemon that is not the board's own.
+    /// `override`: the group to use instead, a directory or a path below the mount; made when missing, and left where
+    /// it was not. `name`: in place of "curfew", for a daemon that is not the board's own.
     public static func discover(override: String? = nil, name: String = "curfew") throws(ControlGroupUnavailable)
         -> ControlGroupRoot
     {
@@ -26,6 +26,7 @@ extension ControlGroupRoot {
         guard let group = mount.controlGroup(of: base + "/apps") else {
             throw ControlGroupUnavailable("\(base) is not in \(mount.point)")
         }
+        let keepsBase = override != nil && Files.exists(base)
         let lock = try prepare(base)
         if base == ownDirectory, base != mount.point { try moveToSupervisor(of: base) }
         // systemd-oomd looks for groups without any below them; where that is ours, it is to look elsewhere.
@@ -34,7 +35,8 @@ extension ControlGroupRoot {
         let apps = base + "/apps"
         let controllers = enableControllers(
             base: base, apps: apps, ownsParent: Files.directoryName(of: base) == mount.point)
-        return ControlGroupRoot(path: apps, controlGroup: group, controllers: controllers, lock: lock)
+        return ControlGroupRoot(
+            path: apps, controlGroup: group, controllers: controllers, lock: lock, keepsBase: keepsBase)
     }
 
     static func ownControlGroup(in text: [UInt8]) -> String? {

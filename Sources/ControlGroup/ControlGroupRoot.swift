@@ -17,9 +17,14 @@ public final class ControlGroupRoot {
     /// What can be limited and measured in the instances' groups.
     public let controllers: ControllerSet
     private let lock: FileDescriptor
+    /// Somebody else made the base, a unit of systemd's say, and has put limits on it.
+    private let keepsBase: Bool
     private var nextNumber = 1
 
-    init(path: String, controlGroup: String, controllers: ControllerSet, lock: consuming FileDescriptor) {
+    init(
+        path: String, controlGroup: String, controllers: ControllerSet, lock: consuming FileDescriptor, keepsBase: Bool
+    ) {
+        self.keepsBase = keepsBase
         self.path = path
         self.controlGroup = controlGroup
         self.controllers = controllers
@@ -62,7 +67,7 @@ public final class ControlGroupRoot {
 
     /// Removes what is empty of the directories made here, at the end of a daemon that leaves no apps behind.
     public func removeIfEmpty() {
-        if rmdir(path) == 0 { _ = rmdir(Files.directoryName(of: path)) }
+        if rmdir(path) == 0, !keepsBase { _ = rmdir(Files.directoryName(of: path)) }
     }
 
     private static func isUsable(_ name: String) -> Bool {

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 from memory import events_text, skip, start, wait_warnings, warnings
@@ -106,3 +107,17 @@ def test_systemd_oomds_mark_at_the_group(board):
     report = board.wait_termination("camera")
     assert (report["namespace"], report["code"]) == ("jetsam", "0x9")
     assert report["explanation"] == "killed by systemd-oomd, which found memory or swap short"
+
+
+def test_apps_do_not_inherit_what_protects_the_daemon(board):
+    board.app("camera", launch="manual")
+    board.start()
+    protection = Path(f"/proc/{board.daemon.pid}/oom_score_adj")
+    try:
+        protection.write_text("-500")
+    except PermissionError:
+        pytest.skip("needs CAP_SYS_RESOURCE")
+    board.call("Launch", app="camera", background=None)
+    board.wait_active("camera")
+    assert Path(f"/proc/{board.describe('camera')['mainPID']}/oom_score_adj").read_text() == "0\n"
+    assert protection.read_text() == "-500\n"

@@ -88,16 +88,16 @@ leave_out_what_is_to_come() {
     done
 }
 
-# needed_packages FOLDER: "PACKAGE VERSION" for each package that the programs there need, as dpkg-shlibdeps finds them. It
-# needs the libraries themselves; here this machine's packages are asked which version brought a symbol, and the program
-# may be for another architecture.
+# needed_packages FOLDER: "PACKAGE VERSION" for each package that the programs there need, as dpkg-shlibdeps finds them.
+# It needs the libraries themselves; here this machine's packages are asked which version brought a symbol, and the
+# program may be for another architecture.
 needed_packages() {
     local program
     for program in "$1"/*; do
         readelf --dynamic --version-info --dyn-syms -W "$program" |
             awk -f deploy/lib/needed-symbols.awk /var/lib/dpkg/info/*.symbols -
-    done | LC_ALL=C sort -k 1,1 -k 2,2V | awk '{version[$1] = $2} END {for (name in version) print name, version[name]}' |
-        LC_ALL=C sort
+    done | LC_ALL=C sort -k 1,1 -k 2,2V |
+        awk '{version[$1] = $2} END {for (name in version) print name, version[name]}' | LC_ALL=C sort
 }
 
 foreign_dependencies() {
@@ -129,6 +129,42 @@ make_packages() {
         made+=(".build/packages/$name.deb")
     done
     for name in "${made[@]}"; do
-        printf '%-52s %9s bytes, %s KB installed\n' "$name" "$(stat -c %s "$name")" "$(dpkg-deb -f "$name" Installed-Size)"
+        printf '%-52s %9s bytes, %s KB installed\n' "$name" "$(stat -c %s "$name")" \
+            "$(dpkg-deb -f "$name" Installed-Size)"
     done
+}
+
+# What deploy/test checks.
+
+# shellcheck disable=SC2034  # for deploy/test
+package_check_packages=(lintian mmdebstrap man-db pkg-config gcc)
+
+# check_packages: makes them from what deploy/build has left, and tries them out. Needs root.
+check_packages() {
+    need_packages "${package_packages[@]}" "${package_check_packages[@]}"
+    local arch
+    arch=$(dpkg --print-architecture)
+    make_packages "$arch"
+    check_foreign_dependencies
+    check_lintian "$arch"
+    Tests/PackageTests/run .build/packages "$(source_version)"
+}
+
+check_lintian() {
+    local version user=()
+    version=$(source_version)
+    [ "$(id -u)" -ne 0 ] || user=(--allow-root)
+    lintian "${user[@]}" --fail-on error,warning --tag-display-limit 0 ".build/packages/curfew_${version}_$1.deb" \
+        .build/packages/{libcurfew-dev,python3-curfew}"_${version}_all.deb" || fail "lintian complains of the packages"
+    say "lintian: no errors, no warnings"
+}
+
+# How the dependencies for a foreign architecture are found gives for our own what dpkg-shlibdeps has found.
+check_foreign_dependencies() {
+    local arch expected found
+    arch=$(dpkg --print-architecture)
+    expected=$(sed -n 's/^shlibs:Depends=//p' ".build/packaging-$arch/tree/debian/curfew.substvars")
+    found=$(foreign_dependencies "$(binaries_of "$arch")")
+    [ "$expected" = "${found#shlibs:Depends=}" ] ||
+        fail "dependencies by our own look: ${found#*=}; dpkg-shlibdeps says $expected"
 }

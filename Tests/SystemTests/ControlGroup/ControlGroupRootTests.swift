@@ -41,6 +41,20 @@ import Testing
         }
     }
 
+    @Test func aGroupThatWasThereIsLeft() throws {
+        try withControlGroupRoot { outer in
+            let base = Files.directoryName(of: outer.path) + "/unit"
+            #expect(mkdir(base, 0o755) == 0)
+            do {
+                let root = try ControlGroupRoot.discover(override: base)
+                #expect(Files.exists(root.path))
+                root.removeIfEmpty()
+                #expect(!Files.exists(root.path))
+            }
+            #expect(rmdir(base) == 0)
+        }
+    }
+
     @Test func overrideThatIsNoGroup() throws {
         for path in ["/tmp/x", "../x", "", "/"] {
             #expect(throws: ControlGroupUnavailable.self) { _ = try ControlGroupRoot.discover(override: path) }
@@ -60,7 +74,10 @@ import Testing
         let deadline = Clocks.monotonic + 5_000_000_000
         var again = try? ControlGroupRoot.discover(override: name)
         while again == nil, Clocks.monotonic < deadline { again = try? ControlGroupRoot.discover(override: name) }
+        // It found the group, so it leaves it.
         try #require(again).removeIfEmpty()
+        let base = Files.directoryName(of: try #require(again).path)
+        #expect(rmdir(base) == 0)
         try child?.signal(SIGKILL)
         _ = try child.map(waitForEnd)
     }
