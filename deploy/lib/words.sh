@@ -12,7 +12,11 @@ write_completions() {
     # No #! at the beginning: what is sourced is no program.
     { printf '# %s bash\n' "$about" && "$1" --generate-completion-script bash | sed 1d; } >"$2/curfew.bash"
     "$1" --generate-completion-script zsh | sed "1a # $about zsh" >"$2/_curfew"
-    { printf '# %s fish\n' "$about" && "$1" --generate-completion-script fish; } >"$2/curfew.fish"
+    # fish before 4.0 knows the cursor's place on a terminal only. What is offered does not depend on it.
+    {
+        printf '# %s fish\n' "$about"
+        "$1" --generate-completion-script fish | sed 's/ (__curfew_tokens -tC))/ 0)/'
+    } >"$2/curfew.fish"
 }
 
 # write_manual CURFEW FOLDER
