@@ -51,7 +51,7 @@ def answer(port, line):
 
 def main():
     while not os.path.exists(PORT):
-        time.sleep(0.05)  # not a wait of a test: udev makes it as the board boots
+        time.sleep(0.05)  # not a wait: udev makes it as the board boots
     port = os.open(PORT, os.O_RDWR)
     # Ends a line that a reset has cut short.
     os.write(port, b"\n")
@@ -61,7 +61,7 @@ def main():
     while True:
         data = os.read(port, 65536)
         if not data:
-            time.sleep(0.05)  # not a wait of a test: the host has not opened its end
+            time.sleep(0.05)  # not a wait: the host has not opened its end
             continue
         *lines, pending = (pending + data).split(b"\n")
         for line in lines:

@@ -89,8 +89,7 @@ class Board:
         self.sh("\n".join(script))
         self.wait_active(*[name for name, text in apps.items() if "launch =" not in text])
         # Without its lock logind does not wait for it.
-        if device.find("no lock") < 0:
-            self.wait_lock()
+        self.wait_lock()
 
     def status(self):
         return json.loads(self.sh("curfew status --json"))

@@ -47,7 +47,7 @@ static const char *behaviour(const char *beginning) {
 
 static void pause_for(long milliseconds) {
     struct timespec left = {milliseconds / 1000, milliseconds % 1000 * 1000000};
-    while (nanosleep(&left, &left) != 0) {}
+    while (nanosleep(&left, &left) != 0) {}  // not a wait: slow on purpose
 }
 
 static enum curfew_answer handle(const char *handler, const char *detail) {

@@ -45,18 +45,20 @@ def bus_restarts(board):
 
 
 def interrupted_sleep(board, interruption):
-    board.begin({"prompt": app(), "slow": app("slow:DidEnterBackground:3000")})
+    # Long enough for a slow machine to be interrupted in it.
+    slow = app("slow:DidEnterBackground:10000", allowances={"did_enter_background": "14s"})
+    board.begin({"prompt": app(), "slow": slow})
     slept = board.sleeps()
     # Woken by the clock if it sleeps all the same.
-    board.sh("rtcwake -m no -s 90 >/dev/null; systemctl suspend")
-    board.wait_handler("slow", "DidEnterBackground")
-    board.sh(interruption)
+    board.sh("rtcwake -m no -s 90 >/dev/null; systemctl suspend; "
+             f"until curfew status --json | grep -q '\"preparing\"'; do sleep 0.1; done; {interruption}")
     board.until(f"busctl call {LOGIND} /org/freedesktop/login1 {LOGIND}.Manager ListInhibitors", "logind is back")
     board.wait_active("prompt", "slow")
     board.wait_lock()
     assert board.reports() == [], board.reports()
     happened = board.sleeps() - slept
     board.sh("rtcwake -m disable")
+    board.machine.forget_events()
     board.mark()
     board.sleep()
     board.wait_active("prompt", "slow")
@@ -74,7 +76,8 @@ def explained(board):
     text = board.sh("journalctl --no-pager -x -u curfewd --after-cursor='" + board.cursor + "'")
     lines = text.splitlines()
     begin = next(number for number, line in enumerate(lines) if "0x8badf00d" in line)
-    explanation = [line for line in lines[begin + 1:begin + 40] if line.startswith("--")]
-    assert len(explanation) >= 3, text
+    explanation = [line for line in lines[begin + 1:begin + 60] if line.startswith(("--", "\u2591\u2591"))]
+    assert len(explanation) >= 5, text
     words = " ".join(explanation)
-    assert "camera" in words and "allowances" in words, text
+    for word in ("camera", "WillResignActive", "will-resign-active", "curfew report"):
+        assert word in words, text
