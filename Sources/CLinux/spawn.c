@@ -226,6 +226,19 @@ static bool order_targets(struct start *start) {
     return true;
 }
 
+// For emulators, which know no CLONE_PIDFD. Nobody else reaps the child, so until we do the pid is its own.
+static long start_child_unnamed(struct start *start, unsigned char *stack, int flags, int *pidfd) {
+    long pid = clone(run, stack, flags | SIGCHLD, start);
+    if (pid < 0) return -errno;
+    *pidfd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+    if (*pidfd >= 0) return pid;
+    int error = errno;
+    kill((pid_t)pid, SIGKILL);
+    while (waitpid((pid_t)pid, NULL, 0) < 0 && errno == EINTR) {
+    }
+    return -error;
+}
+
 // The child's pid or -errno. The parent stands still until the child has left its memory, by exec or by its end.
 static long start_child(struct start *start, bool into_group, int *pidfd) {
     _Alignas(16) unsigned char stack[32 * 1024];
@@ -246,7 +259,8 @@ static long start_child(struct start *start, bool into_group, int *pidfd) {
     if (pid != -ENOSYS || into_group || start->shares_table) return pid;
     // A seccomp filter, or an architecture without the lines for it.
     pid = clone(run, stack + sizeof stack, (int)flags | SIGCHLD, start, pidfd);
-    return pid < 0 ? -errno : pid;
+    if (pid >= 0 || errno != EINVAL) return pid < 0 ? -errno : pid;
+    return start_child_unnamed(start, stack + sizeof stack, (int)flags & ~CLONE_PIDFD, pidfd);
 }
 
 static void discard_child(int pidfd, struct linux_exit *end) {

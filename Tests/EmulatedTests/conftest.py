@@ -3,6 +3,7 @@
 Everything else, the apps too, is this machine's own; so the board is the one of the black-box tests.
 """
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -29,8 +30,6 @@ def board():
 @pytest.fixture
 def tool():
     """Runs curfew, or another program given, with a bound; returns what it said."""
-    import subprocess
-
     def run(*arguments, program=boards.CURFEW, status=0):
         done = subprocess.run(
             [program, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,

@@ -2,20 +2,32 @@
 module does: each would show a wrong layout, alignment or system call of the architecture."""
 
 import json
-import struct
+import re
+import signal
+import subprocess
 from pathlib import Path
 
 import board as boards
+import pytest
+import waiting
 
 BUILT = Path(boards.REPOSITORY) / ".build/device-arm64"
-AARCH64 = 183
+LARGEST = {"curfewd": 1_000_000, "curfew": 16_000_000}
+LIBRARIES = {
+    "curfewd": {"libsystemd.so.0", "libudev.so.1", "libjansson.so.4", "libc.so.6", "libm.so.6"},
+    "curfew": {"libjansson.so.4", "libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1"},
+}
 
 
-def test_they_are_arm64_programs():
-    for name in ("curfewd", "curfew"):
-        head = (BUILT / name).read_bytes()[:20]
-        assert head[:5] == b"\x7fELF\x02"
-        assert struct.unpack_from("<H", head, 18)[0] == AARCH64
+@pytest.mark.parametrize("name", LARGEST)
+def test_they_are_arm64_programs(name):
+    """Small ones, linked with what every board has."""
+    about = subprocess.run(
+        ["readelf", "--file-header", "--dynamic", BUILT / name], capture_output=True, text=True, check=True).stdout
+    assert re.search(r"Machine: +AArch64", about)
+    assert (BUILT / name).stat().st_size < LARGEST[name]
+    needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", about))
+    assert needed - {"ld-linux-aarch64.so.1"} <= LIBRARIES[name]
 
 
 def test_versions(tool):
@@ -32,7 +44,7 @@ def test_check(board, tool):
 
 
 def test_sleep_and_wake(board, tool):
-    board.app("prompt", description="ä, ß and 雪")
+    board.app("prompt")
     board.app("hanging", "hang:DidEnterBackground", allowances={"did_enter_background": "600ms"}, restart="never")
     board.plain("plain")
     login = board.with_login(delay=5)
@@ -40,9 +52,8 @@ def test_sleep_and_wake(board, tool):
     board.wait_active("prompt", "hanging", "plain")
     login.wait_held("sleep")
     status = json.loads(tool("--root", board.root, "status", "--json"))
-    described = {app["name"]: app for app in status["apps"]}
-    assert described["prompt"]["description"] == "ä, ß and 雪"
-    assert {name: app["scenePhase"] for name, app in described.items()} == dict.fromkeys(described, "active")
+    phases = {app["name"]: app["scenePhase"] for app in status["apps"]}
+    assert phases == {"prompt": "active", "hanging": "active", "plain": "active"}
 
     signalled = login.sleep(True)
     closing = login.wait_closed("sleep")
@@ -62,14 +73,26 @@ def test_sleep_and_wake(board, tool):
         "DidBecomeActive"]
 
 
-def test_restart_and_tasks(board, tool):
-    board.app("worker", "task:upload", restart_delay="10ms")
+def test_a_task_outlives_a_sleep_and_ends_with_its_app(board, tool):
+    clients = boards.REPOSITORY / "Sources/Clients/python"
+    board.app_file("uploader", boards.toml_file({
+        "exec": ["/usr/bin/python3", str(clients / "examples/uploader.py")], "delegate": "varlink",
+        "environment": {"PYTHONPATH": str(clients)}}))
+    login = board.with_login(delay=5)
     board.start()
-    board.wait_active("worker")
-    tool("--root", board.root, "background", "worker")
-    board.wait_app("worker", scenePhase="background")
-    board.signal("worker", 9)
-    board.wait_termination("worker")
-    board.wait_active("worker")
-    tool("--root", board.root, "terminate", "worker")
-    board.wait_app("worker", taskState="notRunning")
+    board.wait_active("uploader")
+    login.wait_held("sleep")
+    tool("--root", board.root, "background", "uploader")
+    waiting.wait_until(lambda: "upload" in tool("--root", board.root, "tasks"), "the task is listed")
+    login.sleep(True)
+    login.wait_closed("sleep")
+    board.wait_sleep("asleep")
+    assert board.is_frozen("uploader")
+    login.sleep(False)
+    waiting.wait_until(lambda: not board.is_frozen("uploader"), "its task goes on")
+    board.signal("uploader", signal.SIGKILL)
+    report = board.wait_termination("uploader")
+    assert (report["namespace"], report["code"]) == ("crash", "0x9"), report
+    board.wait_app("uploader", launches=2)
+    tool("--root", board.root, "terminate", "uploader")
+    board.wait_app("uploader", taskState="notRunning")

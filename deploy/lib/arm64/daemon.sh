@@ -7,6 +7,7 @@
 arm64_libraries=(libc6-dev libstdc++-12-dev libsystemd-dev libudev-dev libjansson-dev libtomlplusplus-dev)
 arm64_triple=aarch64-none-none-elf
 arm64_sysroot=$PWD/.build/sysroot-arm64/root
+# shellcheck disable=SC2034  # for deploy/build
 arm64_archives=$arm64_sysroot/usr/lib/gcc/aarch64-linux-gnu/12
 
 # json_array WORD...

@@ -52,20 +52,21 @@ END
         >"$bundle/arm64/toolset.json"
 }
 
-# The packages that this one takes from elsewhere: fetched here, and found there as copies.
-arm64_mirrors() {
+# The packages that this one takes from elsewhere: fetched here, where their names are known, and found there as copies.
+# Sets `copies`, for git.
+arm64_copies() {
     swift package --scratch-path .build-static resolve
-    local copy name entries=()
+    local copy count=0
+    copies=()
     for copy in .build-static/repositories/*; do
-        name=$(git -C "$copy" config remote.origin.url)
-        entries+=("{\"original\": \"$name\", \"mirror\": \"file:///src/$copy\"}")
+        copies+=("GIT_CONFIG_KEY_$count=url.file:///src/$copy.insteadOf"
+            "GIT_CONFIG_VALUE_$count=$(git -C "$copy" config remote.origin.url)")
+        count=$((count + 1))
     done
-    mkdir -p "$arm64_cache/configuration"
-    printf '{"version": 1, "object": [%s]}\n' "$(json_array "${entries[@]}" | sed 's/^.//; s/.$//')" \
-        >"$arm64_cache/configuration/mirrors.json"
+    copies+=("GIT_CONFIG_COUNT=$count")
 }
 
-# in_compiler_root COMMAND...: runs it with the compiler's folder as root; this package is /src there, the cache /cache.
+# in_compiler_root [NAME=VALUE...] COMMAND...: runs it with the compiler's folder as root; this package is /src there, the cache /cache.
 in_compiler_root() {
     local namespace=(--mount)
     [ "$(id -u)" -eq 0 ] || namespace+=(--map-root-user)
@@ -78,7 +79,12 @@ in_compiler_root() {
         mount --rbind /dev "$root/dev"
         mount --bind "$package" "$root/src"
         mount --bind "$cache" "$root/cache"
-        exec env -i HOME=/tmp PATH=/usr/libexec/swift/bin:/usr/bin:/usr/sbin LC_ALL=C.UTF-8 chroot "$root" "$@"
+        variables=(HOME=/tmp PATH=/usr/libexec/swift/bin:/usr/bin:/usr/sbin LC_ALL=C.UTF-8)
+        while [[ $1 == *=* ]]; do
+            variables+=("$1")
+            shift
+        done
+        exec env -i "${variables[@]}" chroot "$root" "$@"
     ' bash "$arm64_cache/compiler/root" "$PWD" "$arm64_cache" "$@"
 }
 
@@ -86,9 +92,10 @@ build_arm64_tool() {
     mkdir -p "$arm64_cache"
     arm64_tool_roots
     arm64_swift_sdk
-    arm64_mirrors
-    in_compiler_root swift build --package-path /src -c release --product curfew --static-swift-stdlib \
-        --scratch-path "/src/$arm64_tool_scratch" --cache-path /cache/packages --config-path /cache/configuration \
+    local copies
+    arm64_copies
+    in_compiler_root "${copies[@]}" swift build --package-path /src -c release --product curfew --static-swift-stdlib \
+        --scratch-path "/src/$arm64_tool_scratch" --cache-path /cache/packages \
         --swift-sdks-path /cache/sdk --swift-sdk curfew-arm64 \
         --pkg-config-path /cache/sysroot/root/usr/lib/aarch64-linux-gnu/pkgconfig \
         -Xswiftc -Osize -Xlinker --gc-sections -Xlinker --icf=all -Xlinker -s
