@@ -72,20 +72,7 @@ fill_source_tree() {
     printf 'curfew (%s) unstable; urgency=medium\n\n  * Version %s.\n\n -- %s  %s\n' "$version" "$version" \
         "$(sed -n 's/^Maintainer: //p' deploy/debian/control)" \
         "$(LC_ALL=C date -u -R -d "@$(source_time)")" >"$tree/debian/changelog"
-    leave_out_what_is_to_come "$tree"
     [ "$arch" = "$(dpkg --print-architecture)" ] || foreign_dependencies "$tree/bin" >"$tree/foreign.substvars"
-}
-
-# Parts that are still to be written.
-leave_out_what_is_to_come() {
-    local part file
-    for part in deploy/sleep-hook deploy/catalog deploy/completions; do
-        [ ! -e "$1/$part" ] || continue
-        say "$part is not there yet, and not in the package"
-        for file in "$1"/debian/curfew.{install,bash-completion}; do
-            sed -i "\\#^$part/#d" "$file"
-        done
-    done
 }
 
 # needed_packages FOLDER: "PACKAGE VERSION" for each package that the programs there need, as dpkg-shlibdeps finds them.
