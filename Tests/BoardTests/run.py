@@ -74,11 +74,15 @@ class Run:
         if self.machine is None:
             return
         shutil.copy(self.machine.folder / "serial.log", folder)
+        reset = self.machine.find_event("RESET")
         try:
+            if reset:
+                self.machine.wait_boot()
             status, journal = self.machine.try_sh("journalctl --sync; journalctl --no-pager -o short-monotonic -n 3000")
             (folder / "journal").write_text(journal)
             (folder / "status").write_text(self.machine.try_sh("curfew status; curfew reports; systemctl --failed")[1])
-            if status == 0:
+            # One that was reset on its way has lost the payload, and whatever was not on its disk.
+            if status == 0 and not reset:
                 return
         except MachineError as error:
             (folder / "journal").write_text(f"there is none: {error}\n")
