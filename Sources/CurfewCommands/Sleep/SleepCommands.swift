@@ -45,8 +45,8 @@ struct WakeCommand: SessionCommand {
 }
 
 struct SleepEdgeOptions: ParsableArguments {
-    /// A sleep of the board's is over when its clocks or logind say so too: nobody is left asleep when the hook's second
-    /// word is lost.
+    /// A sleep of the board's is over when its clocks or logind say so too: nobody is left asleep when the hook's
+    /// second word is lost.
     @Option(
         help: ArgumentHelp(
             "For the system-sleep hook: the board itself sleeps, and this is how (suspend, hibernate, …).",
