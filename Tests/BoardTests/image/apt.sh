@@ -16,7 +16,8 @@ mirror() {
 need_mirror() {
     [ -z "${mirror_uri:-}" ] || return 0
     mirror_uri=$(mirror)
-    [ -n "$mirror_uri" ] || fail "this machine's apt has no main of its own suite, so there is nothing to make a board of"
+    [ -n "$mirror_uri" ] ||
+        fail "this machine's apt has no main of its own suite, so there is nothing to make a board of"
 }
 
 # need_lists: fetches the suite's lists, once in a build.

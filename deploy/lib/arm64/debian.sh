@@ -13,8 +13,8 @@ debian_mirror() {
     printf '%s' "$uri"
 }
 
-# debian_apt FOLDER SUITE ARCHITECTURE: sets `apt`, an apt-get with lists and settings of its own, for a machine on which
-# nothing is installed.
+# debian_apt FOLDER SUITE ARCHITECTURE: sets `apt`, an apt-get with lists and settings of its own, for a machine on
+# which nothing is installed.
 debian_apt() {
     local folder=$1 suite=$2 architecture=$3 mirror keyring=/usr/share/keyrings/debian-archive-keyring.gpg
     mirror=$(debian_mirror)
@@ -59,7 +59,8 @@ debian_root() {
     # What base-files would have made.
     local name
     for name in bin sbin lib lib64; do
-        if [ -d "$folder/root/usr/$name" ] && [ ! -e "$folder/root/$name" ]; then ln -s "usr/$name" "$folder/root/$name"; fi
+        [ -d "$folder/root/usr/$name" ] && [ ! -e "$folder/root/$name" ] || continue
+        ln -s "usr/$name" "$folder/root/$name"
     done
     rm -rf "$folder/apt"
     printf '%s\n' "$asked" >"$folder/made-of"

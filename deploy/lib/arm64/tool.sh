@@ -66,7 +66,8 @@ arm64_copies() {
     copies+=("GIT_CONFIG_COUNT=$count")
 }
 
-# in_compiler_root [NAME=VALUE...] COMMAND...: runs it with the compiler's folder as root; this package is /src there, the cache /cache.
+# in_compiler_root [NAME=VALUE...] COMMAND...: runs it with the compiler's folder as root; this package is /src there,
+# the cache /cache.
 in_compiler_root() {
     local namespace=(--mount)
     [ "$(id -u)" -eq 0 ] || namespace+=(--map-root-user)
