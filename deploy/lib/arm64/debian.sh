@@ -59,8 +59,9 @@ debian_root() {
     # What base-files would have made.
     local name
     for name in bin sbin lib lib64; do
-        [ -d "$folder/root/usr/$name" ] && [ ! -e "$folder/root/$name" ] || continue
-        ln -s "usr/$name" "$folder/root/$name"
+        if [ -d "$folder/root/usr/$name" ] && [ ! -e "$folder/root/$name" ]; then
+            ln -s "usr/$name" "$folder/root/$name"
+        fi
     done
     rm -rf "$folder/apt"
     printf '%s\n' "$asked" >"$folder/made-of"
