@@ -52,7 +52,9 @@ class Board:
     # Curfew on it.
 
     def mount_payload(self):
-        self.sh("mountpoint -q /payload || { mkdir -p /payload; mount -o ro /dev/vdb /payload; }")
+        """Now, and at every boot before the apps are started from it."""
+        self.sh("mkdir -p /payload; mountpoint -q /payload || mount -o ro /dev/vdb /payload; "
+                "grep -q payload /etc/fstab || echo /dev/vdb /payload ext4 ro 0 2 >>/etc/fstab")
 
     def install(self):
         self.mount_payload()
