@@ -29,7 +29,7 @@ def daemon_killed(board):
 
 def processes(board):
     """All processes of apps."""
-    group = "/sys/fs/cgroup/system.slice/curfew-apps.service"
+    group = "/sys/fs/cgroup/system.slice/curfew-apps.service/apps"
     return set(board.sh(f"find {group} -name cgroup.procs -exec cat {{}} +").split())
 
 
