@@ -23,8 +23,8 @@ def watchdog(board):
     board.mount_payload()
     board.until("systemctl is-active curfewd")
     cause = board.device()["bootCause"]
-    assert "watchdog" in cause, cause
+    assert "reset by the hardware watchdog" in cause, cause
     text = board.sh("curfew reports '(board)'")
-    assert "watchdog" in text, text
+    assert "reset by the hardware watchdog" in text, text
     board.until("curfew status | grep -i watchdog")
     return cause
