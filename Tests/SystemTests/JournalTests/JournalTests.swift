@@ -53,7 +53,7 @@ import Testing
         let start = Clocks.monotonic
         let sent = 5000
         for number in 0..<sent { journal.send(.info, "\(number)") }
-        #expect(Clocks.monotonic - start < 60_000_000_000)
+        #expect(Clocks.monotonic - start < 5_000_000_000)
         let lost = journal.dropped
         #expect(lost > 0 && lost < sent)
         var received = 0
@@ -120,7 +120,7 @@ import Testing
         let journal = Journal(identifier: "curfewd", socketPath: nil, standardError: writer.rawValue)
         let start = Clocks.monotonic
         for number in 0..<1000 { journal.send(.info, "\(number) " + String(repeating: "x", count: 4000)) }
-        #expect(Clocks.monotonic - start < 60_000_000_000)
+        #expect(Clocks.monotonic - start < 5_000_000_000)
         #expect(journal.dropped > 0 && journal.dropped < 1000)
         // Closed at the other end: no SIGPIPE either.
         reader.close()
@@ -160,6 +160,6 @@ import Testing
             for _ in 0..<100 { streams.append(try journal.stream(identifier: "a", priority: .info).take()) }
         }
         #expect(busy?.errno == .again)
-        #expect(Clocks.monotonic - start < 60_000_000_000)
+        #expect(Clocks.monotonic - start < 5_000_000_000)
     }
 }

@@ -46,7 +46,7 @@ import Testing
         var refused = 0
         for _ in 0..<5000 where !notifier.notify("WATCHDOG=1") { refused += 1 }
         #expect(refused > 0)
-        #expect(Clocks.monotonic - start < 60_000_000_000)
+        #expect(Clocks.monotonic - start < 5_000_000_000)
     }
 
     @Test func environment_isTakenAndRemoved() {

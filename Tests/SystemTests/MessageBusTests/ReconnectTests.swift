@@ -127,7 +127,7 @@ import Testing
     @Test func busStopped_whileConnected_stallsNothing() throws {
         let bus = try PrivateBus.withLogind()
         var limits = LogindClient.Limits()
-        limits.answer = 2_000_000_000
+        limits.answer = 200_000_000
         let fixture = try LogindFixture.connected(to: bus, limits: limits)
         _ = try fixture.take(.sleep)
         fixture.clear()
@@ -136,8 +136,8 @@ import Testing
         fixture.client.takeLock(.shutdown, mode: .delay)
         fixture.client.releaseLock(.sleep)
         fixture.client.readPreparingForSleep()
-        #expect(Clocks.monotonic - start < 1_000_000_000)
-        #expect(try fixture.longestTurn { fixture.events.count == 2 } < 1_000_000_000)
+        #expect(Clocks.monotonic - start < 100_000_000)
+        #expect(try fixture.longestTurn { fixture.events.count == 2 } < 100_000_000)
         #expect(fixture.events.map(\.short) == ["refused shutdown", "preparing -"])
         bus.resumeBus()
         try fixture.loop.run { try bus.inhibitors().isEmpty }
@@ -164,7 +164,7 @@ import Testing
         loop.exit(code: 3)
         #expect(try loop.run() == 3)
         client.close()
-        #expect(Clocks.monotonic - start < 10_000_000_000)
+        #expect(Clocks.monotonic - start < 1_000_000_000)
         bus.resumeBus()
     }
 
