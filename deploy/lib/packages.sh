@@ -43,18 +43,12 @@ check_binaries() {
     done
 }
 
-# write_interfaces FOLDER: the descriptions of the Varlink interfaces as files, out of the sources that serve them.
+# write_interfaces FOLDER: the descriptions of our Varlink interfaces as files; not those that others have defined.
 write_interfaces() {
-    local source name
     mkdir -p "$1"
-    for source in Application Control Delegate Trial; do
-        name=$(sed -n 's/.*static let name = "\(.*\)"$/\1/p' "Sources/Varlink/Interfaces/${source}Interface.swift")
-        # A backslash at a line's end joins it with the next, as in Swift.
-        sed -n '/static let description = """/,/^ *"""$/{/"""/d;s/^        //;p}' \
-            "Sources/Varlink/Interfaces/${source}Interface.swift" |
-            sed -e ':more' -e '/\\$/{N;s/\\\n//;bmore' -e '}' >"$1/$name.varlink"
-        grep -q "^interface $name\$" "$1/$name.varlink" || fail "no description of $name was found in its source"
-    done
+    python3 -B deploy/lib/interfaces.py "$1"
+    find "$1" -name '*.varlink' ! -name 'io.curfew.*' -delete
+    [ -n "$(ls "$1")" ] || fail "no description of an interface was found in the sources"
 }
 
 # fill_source_tree FOLDER ARCH: what debian/rules works in.
