@@ -57,12 +57,23 @@ public final class LastWords {
         !boot.isEmpty && !written.isEmpty && Self.line(written, from: Self.identifier) == boot
     }
 
-    /// Why this boot started. Judged once a boot: a daemon that starts again in the same boot finds what was found
-    /// then. bootStatus and reportsResets: see `BootCause.Evidence`.
+    /// Why this boot started, as far as it was judged; nil: it was not yet, by this daemon or one before it.
+    public var causeSoFar: BootCause? { cause ?? (isSameBoot ? BootCause(Self.evidence(written)) : nil) }
+
+    /// Why this boot started. The evidence is taken once a boot: a daemon that starts again in the same boot finds what
+    /// was found then. Only what the watchdogs say is added whenever it is asked: a driver may come late. bootStatus
+    /// and reportsResets: see `BootCause.Evidence`.
     public func bootCause(bootStatus: WatchdogFlags, reportsResets: Bool) -> BootCause {
-        if let cause { return cause }
-        var evidence = BootCause.Evidence(
-            bootStatus: bootStatus, reportsResets: reportsResets, lastWord: ofBootBefore)
+        var evidence = cause?.evidence ?? taken()
+        evidence.bootStatus.formUnion(bootStatus)
+        if reportsResets { evidence.reportsResets = true }
+        let judged = BootCause(evidence)
+        cause = judged
+        return judged
+    }
+
+    private func taken() -> BootCause.Evidence {
+        var evidence = BootCause.Evidence(lastWord: ofBootBefore)
         if isSameBoot {
             evidence = Self.evidence(written)
             known = Self.line(written, from: Self.identifier + boot.count + 1)
@@ -74,9 +85,7 @@ public final class LastWords {
             note(KernelCrash.found(in: archive), &old, unless: before)
             if !written.isEmpty { evidence = old }
         }
-        let judged = BootCause(evidence)
-        cause = judged
-        return judged
+        return evidence
     }
 
     /// Writes the word down, durably, unless it stands there already. To be said after `bootCause`, which it keeps.

@@ -21,6 +21,9 @@ public enum Effect: Equatable, Sendable {
     case releaseLock(LockKind)
     /// Answered by `preparingForSleep`.
     case readPreparingForSleep
+    /// A sleep of the kernel's may come at any moment, and the apps have been walked: whoever announces sleeps beside
+    /// logind need not. Or not any more.
+    case sleepHandled(Bool)
     /// Wake the board at a moment of BOOTTIME, and the core then; nil: not any more.
     case setWakeAlarm(Nanoseconds?)
     /// Ask logind for a sleep. Answered by `prepareForSleep` or `suspendRefused`.

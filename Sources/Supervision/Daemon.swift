@@ -108,6 +108,8 @@ public enum Daemon {
                 paths.lock, errno: .busy)
         }
         _ = ftruncate(lock.rawValue, 0)
+        // One that died in a sleep left it.
+        try? Files.remove(paths.sleepMark)
         // For whoever finds it taken; a full /run must not keep a board's apps from starting.
         try? lock.writeAll(Array("\(getpid())".utf8))
         return lock

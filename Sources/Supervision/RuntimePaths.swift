@@ -28,6 +28,8 @@ struct RuntimePaths {
     var controlSocket: String { runtime + "/io.curfew.Control" }
     var applicationSocket: String { runtime + "/io.curfew.Application" }
     var lock: String { runtime + "/curfewd.lock" }
+    /// There while the board is asleep, or may be at any moment, and the apps have been walked for it.
+    var sleepMark: String { runtime + "/asleep" }
 
     /// An app's own notify socket: one that floods it cannot hold up the messages of others.
     func notifySocket(_ app: String) -> String { runtime + "/notify/" + app }

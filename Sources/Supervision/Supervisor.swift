@@ -150,6 +150,7 @@ final class Supervisor {
         case .takeLock(let kind): login?.takeLock(kind.bus, mode: kind.mode)
         case .releaseLock(let kind): login?.releaseLock(kind.bus)
         case .readPreparingForSleep: readPreparingForSleep()
+        case .sleepHandled(let isHandled): markSleep(isHandled)
         case .setWakeAlarm(let moment): setWakeAlarm(moment)
         case .suspendDevice: suspendDevice()
         case .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog, .restHardwareWatchdog,
@@ -164,6 +165,8 @@ final class Supervisor {
         case .appChanged(let app): appDidChange(app)
         case .deviceChanged: control?.deviceDidChange()
         case .stopDaemon:
+            // A sleep that it leaves behind is handled by nobody.
+            try? Files.remove(paths.sleepMark)
             keeper?.leave(isShuttingDown: isBoardGoingDown)
             leave(code: 0)
         }

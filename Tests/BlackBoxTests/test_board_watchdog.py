@@ -146,6 +146,42 @@ def test_a_board_that_its_watchdog_has_reset(board, played):
     assert report["namespace"] == "watchdog"
 
 
+@pytest.mark.parametrize("restarts", [False, True])
+def test_a_watchdog_that_says_late_that_it_reset_the_board(board, played, restarts):
+    """Its driver is loaded after the daemon was started: what was said before it came is put right."""
+    board.device(watchdog={"device": "/dev/watchdog0"})
+    board.app("camera", restart="never")
+    begin_boot(board, played, 0)
+    board.kill()
+    begin_boot(board, played, 1)
+    assert cause(board).startswith("went down without a word")
+    [before] = board.terminations("(board)")
+    board.signal("camera", signal.SIGKILL)
+    board.wait_termination("camera")
+    if restarts:
+        board.kill()
+    device = played.add_watchdog(0, boot_status=0x20)
+    if restarts:
+        begin_boot(board, played, 1)
+    else:
+        played.announce("/sys/devices/platform/watchdog0", "add")
+    wait_until(lambda: cause(board).startswith("reset by the hardware watchdog"), lambda: cause(board))
+    wait_until(lambda: played.watchdog_events(device, "feed"), "it is fed")
+    # In the place of the first one, not beside it.
+    [report] = board.terminations("(board)")
+    assert report["report"] == before["report"] and report["namespace"] == "watchdog"
+    assert report["explanation"] == cause(board)
+    assert board.log().count("how the last boot ended") == 2, board.log()
+    assert board.log().count("how the last boot ended, now that its watchdog is there: reset by") == 1
+    # It is said once, whoever asks again.
+    board.call("Reload")
+    board.kill()
+    begin_boot(board, played, 1)
+    assert cause(board).startswith("reset by the hardware watchdog")
+    assert board.log().count("how the last boot ended") == 2, board.log()
+    assert [each["report"] for each in board.terminations("(board)")] == [before["report"]]
+
+
 @pytest.mark.parametrize("kind, words", [
     ("missing", "/dev/watchdog7: there is no such watchdog; is its driver loaded?"),
     ("file", "/dev/watchdog7 is no watchdog"), ("fifo", "/dev/watchdog7: there is no such watchdog"),

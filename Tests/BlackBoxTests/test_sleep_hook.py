@@ -21,7 +21,9 @@ def hook(board):
     """Calls it, with the tool under test in front of its PATH; it says nothing and fails never. Returns its time."""
     folder = Path(board.root) / "bin"
     folder.mkdir()
-    (folder / "curfew").symlink_to(CURFEW)
+    told = Path(board.root) / "told"
+    (folder / "curfew").write_text(f'#!/bin/sh\necho "$*" >>{told}\nexec {CURFEW} "$@"\n')
+    (folder / "curfew").chmod(0o755)
     text = HOOK.read_text().replace("PATH=/usr/local/sbin", f"PATH={folder}:/usr/local/sbin")
     assert str(folder) in text
     script = folder / "hook"
@@ -36,7 +38,13 @@ def hook(board):
         assert (outcome.returncode, outcome.stdout, outcome.stderr) == (0, b"", b""), outcome
         return time.monotonic() - begun
 
+    call.told = lambda: [
+        line.split()[2] for line in (told.read_text(encoding="utf-8") if told.exists() else "").splitlines()]
     return call
+
+
+def is_marked(board):
+    return (Path(board.root) / "run/curfew/asleep").exists()
 
 
 def test_apps_are_walked_where_nobody_announced_the_sleep(board, hook):
@@ -54,6 +62,31 @@ def test_apps_are_walked_where_nobody_announced_the_sleep(board, hook):
 
 
 def test_a_sleep_that_logind_announced_is_walked_once(board, hook):
+    """And nothing is told of it: the tool is 16 MB, and the board waits."""
+    board.app("app")
+    login = board.with_login()
+    board.start()
+    board.wait_active("app")
+    login.wait_held("sleep")
+    assert not is_marked(board)
+    for number in range(1, 3):
+        login.sleep(True)
+        login.wait_closed("sleep", number)
+        # The hook may run as soon as the lock is closed.
+        assert is_marked(board)
+        hook("pre", "suspend")
+        assert board.device_state()["sleepId"] == number
+        assert board.is_frozen("app")
+        hook("post", "suspend")
+        login.sleep(False)
+        login.wait_held("sleep", number + 1)
+        board.wait_active("app")
+        assert not is_marked(board)
+    assert board.calls("app") == LAUNCH + (SLEEP + WAKE) * 2
+    assert hook.told() == []
+
+
+def test_its_end_is_not_told_when_it_was_seen_before(board, hook):
     board.app("app")
     login = board.with_login()
     board.start()
@@ -61,16 +94,77 @@ def test_a_sleep_that_logind_announced_is_walked_once(board, hook):
     login.wait_held("sleep")
     login.sleep(True)
     login.wait_closed("sleep")
-    board.wait_sleep("asleep")
     hook("pre", "suspend")
-    assert board.device_state()["sleepId"] == 1
+    login.sleep(False)
+    board.wait_active("app")
+    hook("post", "suspend")
+    assert hook.told() == []
+    # The next one is another one.
+    hook("pre", "hibernate")
+    hook("post", "hibernate")
+    board.wait_active("app")
+    assert hook.told() == ["sleep", "wake"]
+    assert board.calls("app") == LAUNCH + (SLEEP + WAKE) * 2
+
+
+def test_a_sleep_of_an_operator_s_does_not_stand_for_a_real_one(board, hook):
+    """Only a wake source ends it, but of a real one the clocks tell too."""
+    board.app("app")
+    board.start()
+    board.wait_active("app")
+    board.call("PrepareForSleep", start=True, kind=None)
+    board.wait_sleep("asleep")
+    assert not is_marked(board)
+    hook("pre", "suspend")
+    assert is_marked(board)
     hook("post", "suspend")
     board.wait_active("app")
+    assert hook.told() == ["sleep", "wake"]
+    assert not is_marked(board)
+
+
+@pytest.mark.parametrize("leaves", [False, True])
+def test_a_daemon_that_ends_in_a_sleep_leaves_no_mark_to_the_next(board, hook, leaves):
+    board.app("app")
+    login = board.with_login()
+    board.start()
+    board.wait_active("app")
+    login.wait_held("sleep")
+    login.sleep(True)
+    login.wait_closed("sleep")
+    assert is_marked(board)
+    if leaves:
+        assert board.stop() == 0
+        assert not is_marked(board)
+    else:
+        board.kill()
+    login.set_sleeping(False)
+    board.start()
+    board.wait_active("app")
+    assert not is_marked(board)
+    hook("pre", "suspend")
+    assert hook.told() == ["sleep"]
+    assert board.is_frozen("app")
+    hook("post", "suspend")
+    board.wait_active("app")
+
+
+@pytest.mark.parametrize("name", ["asleep", "asleep.new", "untold"])
+def test_a_mark_that_cannot_be_made_costs_time_only(board, hook, name):
+    board.app("app")
+    login = board.with_login()
+    board.start()
+    board.wait_active("app")
+    login.wait_held("sleep")
+    (Path(board.root) / "run/curfew" / name / "full").mkdir(parents=True)
+    login.sleep(True)
+    login.wait_closed("sleep")
+    hook("pre", "suspend")
+    assert board.is_frozen("app")
+    hook("post", "suspend")
     login.sleep(False)
-    login.wait_held("sleep", 2)
     board.wait_active("app")
     assert board.calls("app") == LAUNCH + SLEEP + WAKE
-    assert board.device_state()["sleepId"] == 1
 
 
 def test_logind_s_end_counts_where_the_hook_s_own_is_lost(board, hook):

@@ -32,6 +32,24 @@ import Testing
         Mutation("takes the lock back at once", .lockReleased) {
             .replacing { $0 == .releaseLock(.sleep) ? [$0, .takeLock(.sleep)] : [$0] }
         },
+        Mutation("never says that a sleep is handled", .sleepHandled) {
+            .replacing { $0 == .sleepHandled(true) ? [] : [$0] }
+        },
+        Mutation("says for ever that a sleep is handled", .sleepHandled) {
+            .replacing { $0 == .sleepHandled(false) ? [] : [$0] }
+        },
+        Mutation("says it too late", .sleepHandled) {
+            .replacing {
+                switch $0 {
+                case .sleepHandled(true): []
+                case .releaseLock(.sleep): [$0, .sleepHandled(true)]
+                default: [$0]
+                }
+            }
+        },
+        Mutation("says it of an operator's sleep", .sleepHandled) {
+            .replacing { if case .note(.sleepReleased) = $0 { [$0, .sleepHandled(true)] } else { [$0] } }
+        },
         Mutation("releases before the freeze", .everybodyStill) {
             .replacing { if case .note(.sleepPreparing) = $0 { [$0, .releaseLock(.sleep)] } else { [$0] } }
         },

@@ -65,9 +65,9 @@ import Testing
         _ = board.spawned("task-sync")
         #expect(board.sleepSignal(true) == [])
         #expect(board.pass(.seconds(2)) == ["freeze task-sync"])
-        #expect(board.frozen("task-sync") == ["release sleep"])
+        #expect(board.frozen("task-sync") == ["sleep is handled", "release sleep"])
         board.slept = .seconds(600)
-        #expect(board.sleepSignal(false) == ["take sleep", "thaw task-sync"])
+        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep", "thaw task-sync"])
         let id = try board.id("task-sync")
         #expect(board.core.backgroundTimeRemaining(of: id, at: board.monotonic) == .seconds(58))
     }

@@ -237,11 +237,11 @@ import Testing
         _ = board.pass(.seconds(100))
         #expect(board.sleepSignal(true) == [])
         #expect(board.pass(.seconds(2)) == ["freeze camera"])
-        #expect(board.frozen("camera") == ["release sleep"])
+        #expect(board.frozen("camera") == ["sleep is handled", "release sleep"])
         #expect(try remaining(board) == .seconds(498))
         board.monotonic += .seconds(20)
         board.slept = .seconds(7200)
-        #expect(board.sleepSignal(false) == ["take sleep", "thaw camera"])
+        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep", "thaw camera"])
         #expect(try remaining(board) == .seconds(498))
     }
 
@@ -252,9 +252,9 @@ import Testing
         _ = board.pass(.milliseconds(595_500))
         #expect(board.sleepSignal(true) == [])
         #expect(board.pass(.seconds(2)) == ["freeze camera"])
-        #expect(board.frozen("camera") == ["release sleep"])
+        #expect(board.frozen("camera") == ["sleep is handled", "release sleep"])
         board.slept = .seconds(60)
-        #expect(board.sleepSignal(false) == ["take sleep", "thaw camera"])
+        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep", "thaw camera"])
         #expect(board.pass(.milliseconds(2499)) == [])
         #expect(board.pass(.milliseconds(1)) == ["kill camera"])
     }

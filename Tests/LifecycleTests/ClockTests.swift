@@ -100,8 +100,8 @@ import Testing
         board.monotonic += .milliseconds(4600)
         // No time that was not given is held against the app, but the lock is not kept for it.
         #expect(board.tell(.woke) == ["freeze camera"])
-        #expect(board.frozen("camera") == ["release sleep"])
-        #expect(board.sleepSignal(false) == ["take sleep", "thaw camera"])
+        #expect(board.frozen("camera") == ["sleep is handled", "release sleep"])
+        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep", "thaw camera"])
         #expect(board.returned("camera") == ["call camera didBecomeActive 10 s"])
     }
 
@@ -110,9 +110,9 @@ import Testing
         _ = board.pass(.seconds(10))
         _ = board.sleepSignal(true)
         #expect(board.pass(.milliseconds(4500)) == ["freeze camera"])
-        #expect(board.frozen("camera") == ["release sleep"])
+        #expect(board.frozen("camera") == ["sleep is handled", "release sleep"])
         _ = board.pass(.seconds(20))
-        #expect(board.sleepSignal(false) == ["take sleep", "thaw camera"])
+        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep", "thaw camera"])
         #expect(board.pass(.milliseconds(5499)) == [])
         #expect(board.pass(.milliseconds(1)) == ["kill camera"])
     }

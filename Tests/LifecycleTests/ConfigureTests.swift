@@ -108,7 +108,7 @@ import Testing
         #expect(board.returned("camera") == ["call camera willTerminate user 5 s"])
         _ = board.returned("camera")
         _ = board.exited("camera")
-        #expect(board.emptied("camera") == ["release sleep"])
+        #expect(board.emptied("camera") == ["sleep is handled", "release sleep"])
     }
 
     @Test func exemptionCounts_whenReloadedWhileFrozen() throws {
@@ -118,8 +118,8 @@ import Testing
         _ = board.tell(reload([app("modem")]))
         // In a sleep nobody is thawed before its end.
         board.fallAsleep()
-        #expect(board.tell(reload([app("modem") { $0.suspend = false }])) == [])
-        #expect(board.sleepSignal(false) == ["thaw modem"])
+        #expect(board.tell(reload([app("modem") { $0.suspend = false }])) == ["sleep is handled"])
+        #expect(board.sleepSignal(false) == ["sleep is over", "thaw modem"])
     }
 
     @Test func onlyOneAppStartsInFront_whereOneIsAtATime() throws {

@@ -24,14 +24,15 @@ import Testing
         #expect(
             last
                 == (logical
-                    ? ["alarm in 15 min", "reply 7: sleep 1 ready, killed []"] : ["alarm in 15 min", "release sleep"]))
+                    ? ["alarm in 15 min", "reply 7: sleep 1 ready, killed []"]
+                    : ["alarm in 15 min", "sleep is handled", "release sleep"]))
         return board
     }
 
     @Test func onlyTheWorkRunsAndTheBoardSleepsAgain_whenItIsDone() throws {
         var board = try asleep()
         board.slept += .seconds(901)
-        #expect(board.sleepSignal(false) == ["alarm off", "take sleep", "thaw upload"])
+        #expect(board.sleepSignal(false) == ["alarm off", "sleep is over", "take sleep", "thaw upload"])
         #expect(board.core.device.sleepState == .darkWake)
         #expect(board.tell(.lockTaken(.sleep)) == ["read PreparingForSleep"])
         #expect(board.pass(.seconds(3)) == [])
@@ -50,19 +51,20 @@ import Testing
         #expect(board.pass(.milliseconds(1)) == ["suspend"])
         #expect(board.sleepSignal(true) == [])
         #expect(board.pass(.seconds(2)) == ["freeze upload"])
-        #expect(board.frozen("upload") == ["alarm in 15 min", "release sleep"])
+        #expect(board.frozen("upload") == ["alarm in 15 min", "sleep is handled", "release sleep"])
         // A key this time: everybody comes back.
         board.slept += .seconds(60)
         #expect(
             board.sleepSignal(false) == [
-                "take sleep", "alarm off", "thaw camera", "thaw upload", "call camera willEnterForeground 10 s",
+                "sleep is over", "take sleep", "alarm off", "thaw camera", "thaw upload",
+                "call camera willEnterForeground 10 s",
             ])
     }
 
     @Test func clockAloneTells_whenLogindIsLate() throws {
         var board = try asleep()
         board.slept += .seconds(901)
-        #expect(board.tell(.woke) == ["alarm off", "take sleep", "thaw upload"])
+        #expect(board.tell(.woke) == ["alarm off", "sleep is over", "take sleep", "thaw upload"])
         #expect(board.sleepSignal(false) == [])
         #expect(board.core.device.sleepState == .darkWake)
     }
@@ -151,7 +153,7 @@ import Testing
     @Test func sleepHookTellsNothingNew() throws {
         var board = try asleep()
         board.slept += .seconds(901)
-        #expect(board.tell(.woke) == ["alarm off", "take sleep", "thaw upload"])
+        #expect(board.tell(.woke) == ["alarm off", "sleep is over", "take sleep", "thaw upload"])
         #expect(board.ask(9, .sleep(start: false, logical: false)) == ["reply 9: sleep 1 ready, killed []"])
         #expect(board.core.device.sleepState == .darkWake)
         // Whoever says `curfew wake` is at the board.
@@ -236,7 +238,7 @@ import Testing
         board.login()
         // A stall: the edge is read before the alarm.
         board.monotonic += .seconds(910)
-        #expect(board.sleepSignal(true) == ["alarm in 15 min"])
+        #expect(board.sleepSignal(true) == ["sleep is handled", "alarm in 15 min"])
         #expect(board.core.device.sleepState == .asleep)
     }
 

@@ -20,8 +20,8 @@ import Testing
         _ = try board.obey(board.handle(.requested(RequestID(rawValue: 1), .activate(board.id("camera")))))
         #expect(board.sleepSignal(true) == ["call camera willResignActive 2.25 s"])
         #expect(board.returned("camera") == ["call camera didEnterBackground 4.5 s"])
-        #expect(board.returned("camera") == ["release sleep"])
-        #expect(board.sleepSignal(false) == ["take sleep", "call camera willEnterForeground 10 s"])
+        #expect(board.returned("camera") == ["sleep is handled", "release sleep"])
+        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep", "call camera willEnterForeground 10 s"])
     }
 
     @Test func appsOnlyHearOfTheSleep_whereNothingCanBeFrozen() throws {
@@ -31,7 +31,7 @@ import Testing
         board.start()
         _ = board.sleepSignal(true)
         _ = board.returned("camera")
-        #expect(board.returned("camera") == ["release sleep"])
+        #expect(board.returned("camera") == ["sleep is handled", "release sleep"])
         #expect(try board.view("camera").taskState == .running)
     }
 
@@ -67,8 +67,8 @@ import Testing
 
     @Test func appThawsOnlyWhenTheLastReasonGoes_whenItSleptInBackground() throws {
         var board = idle()
-        #expect(board.sleepSignal(true) == ["release sleep"])
-        #expect(board.sleepSignal(false) == ["take sleep"])
+        #expect(board.sleepSignal(true) == ["sleep is handled", "release sleep"])
+        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep"])
         #expect(try board.view("camera").taskState == .suspended)
     }
 
@@ -80,7 +80,10 @@ import Testing
         _ = board.sleepSignal(true)
         #expect(board.pass(.milliseconds(4500)) == ["freeze camera"])
         #expect(board.returned("camera") == [])
-        #expect(board.frozen("camera") == ["release sleep"])
-        #expect(board.sleepSignal(false) == ["take sleep", "thaw camera", "call camera didBecomeActive 10 s"])
+        #expect(board.frozen("camera") == ["sleep is handled", "release sleep"])
+        #expect(
+            board.sleepSignal(false) == [
+                "sleep is over", "take sleep", "thaw camera", "call camera didBecomeActive 10 s",
+            ])
     }
 }

@@ -70,7 +70,7 @@ import Testing
         _ = board.sleepSignal(true)
         _ = board.returned("kiosk")
         _ = board.returned("kiosk")
-        #expect(board.frozen("kiosk") == ["watchdog rests", "release sleep"])
+        #expect(board.frozen("kiosk") == ["watchdog rests", "sleep is handled", "release sleep"])
         board.slept = .seconds(600)
         #expect(board.sleepSignal(false).contains("watchdog wakes"))
         #expect(board.tell(.hardwareWatchdog(timeout: .seconds(15))) == [])

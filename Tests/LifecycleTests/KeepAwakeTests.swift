@@ -75,11 +75,11 @@ import Testing
         #expect(board.returned("camera") == [])
         #expect(board.pass(.milliseconds(1999)) == [])
         #expect(board.pass(.milliseconds(1)) == ["freeze camera"])
-        #expect(board.frozen("camera") == ["release sleep"])
+        #expect(board.frozen("camera") == ["sleep is handled", "release sleep"])
         board.slept = .seconds(60)
         #expect(
             board.sleepSignal(false) == [
-                "take sleep", "thaw camera", "call camera willEnterForeground 10 s", "take keepAwake",
+                "sleep is over", "take sleep", "thaw camera", "call camera willEnterForeground 10 s", "take keepAwake",
             ])
     }
 

@@ -41,7 +41,7 @@ import Testing
         #expect(board.sleepSignal(true) == ["call camera didEnterBackground 4.5 s"])
         #expect(board.returned("camera") == ["freeze camera"])
         _ = board.frozen("camera")
-        #expect(board.sleepSignal(false) == ["take sleep", "thaw camera"])
+        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep", "thaw camera"])
         #expect(try board.view("camera").phase == .active)
     }
 
@@ -113,7 +113,7 @@ import Testing
         _ = board.exited("camera", .signalled(9))
         #expect(board.emptied("camera") == [])
         #expect(board.pass(.seconds(20)) == [])
-        #expect(board.sleepSignal(false) == ["take sleep", "spawn camera restart"])
+        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep", "spawn camera restart"])
     }
 
     @Test func launchIsFrozenWithItsCallAndGoesOn_whenASleepBeginsMeanwhile() throws {
@@ -123,8 +123,8 @@ import Testing
         #expect(board.sleepSignal(true) == [])
         #expect(board.spawned("camera") == ["call camera didFinishLaunching boot 20 s"])
         #expect(board.pass(.milliseconds(4500)) == ["freeze camera"])
-        #expect(board.frozen("camera") == ["release sleep"])
-        #expect(board.sleepSignal(false) == ["take sleep", "thaw camera"])
+        #expect(board.frozen("camera") == ["sleep is handled", "release sleep"])
+        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep", "thaw camera"])
         #expect(board.returned("camera") == ["call camera didBecomeActive 10 s"])
     }
 
@@ -133,7 +133,7 @@ import Testing
         board.login()
         _ = board.tell(.started)
         _ = board.sleepSignal(true)
-        #expect(board.pass(.seconds(5)) == ["unkillable camera", "release sleep"])
+        #expect(board.pass(.seconds(5)) == ["sleep is handled", "unkillable camera", "release sleep"])
         #expect(board.spawned("camera") == ["call camera didFinishLaunching boot 20 s", "freeze camera"])
     }
 }

@@ -56,7 +56,7 @@ import Testing
         _ = board.sleepSignal(true)
         #expect(board.pass(.milliseconds(4500)) == ["freeze camera"])
         _ = board.frozen("camera")
-        #expect(board.sleepSignal(false) == ["take sleep", "thaw camera"])
+        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep", "thaw camera"])
         // 25.5 s of its 30 are left; it is not expected to ping in them.
         #expect(board.pass(.milliseconds(25_499)) == [])
         #expect(board.pass(.milliseconds(1)) == ["kill camera"])

@@ -33,9 +33,11 @@ import Testing
         #expect(board.ask(1, .sleep(start: true, logical: false)) == [])
         #expect(board.returned("camera") == ["call camera didEnterBackground 4.5 s"])
         #expect(board.returned("camera") == ["freeze camera"])
-        #expect(board.frozen("camera") == ["reply 1: sleep 1 ready, killed []"])
+        #expect(board.frozen("camera") == ["sleep is handled", "reply 1: sleep 1 ready, killed []"])
         #expect(
-            board.sleepSignal(false) == ["take sleep", "thaw camera", "call camera willEnterForeground 10 s"])
+            board.sleepSignal(false) == [
+                "sleep is over", "take sleep", "thaw camera", "call camera willEnterForeground 10 s",
+            ])
     }
 
     @Test func handshakeRunsWithoutLock_whenItIsRefusedAndASleepPrepared() throws {
@@ -51,7 +53,7 @@ import Testing
         _ = board.tell(appear())
         _ = board.tell(.lockRefused(.sleep))
         _ = board.sleepSignal(true)
-        #expect(board.sleepSignal(false) == ["take sleep"])
+        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep"])
     }
 
     @Test func lockIsTriedOnceAtOnceAndThenLater_whenItWasRefusedForNoReason() throws {
@@ -97,7 +99,7 @@ import Testing
         _ = board.tell(.loginUnavailable)
         #expect(
             board.tell(appear()) == [
-                "take sleep", "thaw camera", "take shutdown", "call camera willEnterForeground 10 s",
+                "sleep is over", "take sleep", "thaw camera", "take shutdown", "call camera willEnterForeground 10 s",
             ])
     }
 
@@ -108,7 +110,7 @@ import Testing
         #expect(board.tell(appear(sleeping: true)) == ["take shutdown"])
         #expect(board.returned("camera") == ["call camera didEnterBackground 4.5 s"])
         #expect(board.returned("camera") == ["freeze camera"])
-        #expect(board.frozen("camera") == [])
+        #expect(board.frozen("camera") == ["sleep is handled"])
         #expect(board.core.device.sleepState == .asleep)
     }
 
@@ -128,7 +130,7 @@ import Testing
         _ = board.tell(.preparingForSleep(true))
         _ = board.returned("camera")
         _ = board.returned("camera")
-        #expect(board.frozen("camera") == ["release sleep", "reply 1: sleep 1 ready, killed []"])
+        #expect(board.frozen("camera") == ["sleep is handled", "release sleep", "reply 1: sleep 1 ready, killed []"])
     }
 
     @Test func limitIsLogindsOwn_whenTheLockIsGrantedLate() throws {
@@ -141,7 +143,7 @@ import Testing
         #expect(board.pass(.milliseconds(1499)) == [])
         // The call was told another limit: frozen with it.
         #expect(board.pass(.milliseconds(1)) == ["freeze camera"])
-        #expect(board.frozen("camera") == ["release sleep"])
+        #expect(board.frozen("camera") == ["sleep is handled", "release sleep"])
     }
 
     @Test func oldSleepIsNotTakenForANewOne_whenTheClocksTellOfTheResumeFirst() throws {
@@ -149,7 +151,7 @@ import Testing
         board.fallAsleep()
         board.slept = .seconds(600)
         #expect(
-            board.tell(.woke) == ["take sleep", "thaw camera", "call camera willEnterForeground 10 s"])
+            board.tell(.woke) == ["sleep is over", "take sleep", "thaw camera", "call camera willEnterForeground 10 s"])
         // logind is not through with its own sleep job yet.
         #expect(board.core.expectsRefusal)
         #expect(board.tell(.lockRefused(.sleep)) == ["read PreparingForSleep"])
@@ -195,7 +197,7 @@ import Testing
         #expect(board.tell(.preparingForSleep(true)) == [])
         #expect(board.core.device.sleepState == .preparing)
         #expect(board.pass(.milliseconds(3500)) == ["freeze camera"])
-        #expect(board.frozen("camera") == ["release sleep"])
+        #expect(board.frozen("camera") == ["sleep is handled", "release sleep"])
     }
 
     @Test func wakeByHandIsDenied_whileLogindWaitsForUs() throws {
@@ -216,6 +218,6 @@ import Testing
         #expect(board.tell(.preparingForSleep(true)) == [])
         #expect(board.tell(.loginUnavailable) == [])
         // Nobody is left who could say more.
-        #expect(board.pass(.seconds(30)) == ["thaw camera", "call camera willEnterForeground 10 s"])
+        #expect(board.pass(.seconds(30)) == ["sleep is over", "thaw camera", "call camera willEnterForeground 10 s"])
     }
 }

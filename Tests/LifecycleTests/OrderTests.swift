@@ -61,10 +61,10 @@ import Testing
         #expect(board.returned("camera") == ["call camera didEnterBackground 4.5 s"])
         #expect(board.returned("camera") == ["freeze camera"])
         #expect(board.frozen("camera") == ["freeze storage"])
-        #expect(board.frozen("storage") == ["release sleep"])
+        #expect(board.frozen("storage") == ["sleep is handled", "release sleep"])
         #expect(
             board.sleepSignal(false) == [
-                "take sleep", "thaw storage", "thaw camera", "call storage willEnterForeground 10 s",
+                "sleep is over", "take sleep", "thaw storage", "thaw camera", "call storage willEnterForeground 10 s",
                 "call camera willEnterForeground 10 s",
             ])
     }
@@ -88,7 +88,7 @@ import Testing
         for name in ["storage", "storage", "camera"] { _ = board.returned(name) }
         #expect(board.returned("camera") == ["freeze camera"])
         #expect(board.pass(.milliseconds(2000)) == ["unfreezable camera", "freeze storage"])
-        #expect(board.frozen("storage") == ["release sleep"])
+        #expect(board.frozen("storage") == ["sleep is handled", "release sleep"])
     }
 
     @Test func orderGivesWay_whenTheReleaseIsNear() throws {
@@ -105,7 +105,7 @@ import Testing
         #expect(board.pass(.milliseconds(749)) == [])
         #expect(board.pass(.milliseconds(1)) == ["freeze storage"])
         #expect(board.frozen("storage") == [])
-        #expect(board.pass(.milliseconds(150)) == ["unfreezable camera", "release sleep"])
+        #expect(board.pass(.milliseconds(150)) == ["sleep is handled", "unfreezable camera", "release sleep"])
     }
 
     @Test func cycleInAfterIsCut_whenConfigured() throws {

@@ -101,9 +101,9 @@ import Testing
         var board = running()
         _ = board.exited("camera", .signalled(11))
         _ = board.emptied("camera")
-        #expect(board.sleepSignal(true) == ["release sleep"])
+        #expect(board.sleepSignal(true) == ["sleep is handled", "release sleep"])
         #expect(board.pass(.seconds(20)) == [])
-        #expect(board.sleepSignal(false) == ["take sleep", "spawn camera restart"])
+        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep", "spawn camera restart"])
     }
 
     @Test func endIsReportedBeforeTheRestartAndOnce_whenLeftoversLinger() throws {

@@ -186,11 +186,11 @@ import Testing
         #expect(board.returned("storage") == [])
         #expect(board.pass(.milliseconds(4500)) == ["freeze camera"])
         #expect(board.frozen("camera") == ["freeze storage"])
-        #expect(board.frozen("storage") == ["release sleep"])
+        #expect(board.frozen("storage") == ["sleep is handled", "release sleep"])
         board.slept = .seconds(60)
         #expect(
             board.sleepSignal(false) == [
-                "take sleep", "thaw storage", "thaw camera", "call storage willEnterForeground 10 s",
+                "sleep is over", "take sleep", "thaw storage", "thaw camera", "call storage willEnterForeground 10 s",
             ])
         // What is left of its 5 s.
         #expect(board.pass(.milliseconds(499)) == [])

@@ -16,10 +16,13 @@ import Testing
         #expect(board.sleepSignal(true) == [])
         _ = board.returned("camera")
         _ = board.returned("camera")
-        #expect(board.frozen("camera") == ["release sleep"])
+        #expect(board.frozen("camera") == ["sleep is handled", "release sleep"])
         #expect(board.sleepSignal(true) == [])
         #expect(board.core.device.sleep == 1)
-        #expect(board.sleepSignal(false) == ["take sleep", "thaw camera", "call camera willEnterForeground 10 s"])
+        #expect(
+            board.sleepSignal(false) == [
+                "sleep is over", "take sleep", "thaw camera", "call camera willEnterForeground 10 s",
+            ])
         #expect(board.sleepSignal(false) == [])
     }
 
@@ -40,7 +43,8 @@ import Testing
         var board = running()
         board.fallAsleep()
         board.slept = .milliseconds(501)
-        #expect(board.tell(.woke) == ["take sleep", "thaw camera", "call camera willEnterForeground 10 s"])
+        #expect(
+            board.tell(.woke) == ["sleep is over", "take sleep", "thaw camera", "call camera willEnterForeground 10 s"])
     }
 
     @Test func sleepEndsAsCancelled_whenNothingHappensForThirtySeconds() throws {
@@ -52,7 +56,7 @@ import Testing
         #expect(board.pass(.seconds(30)) == ["read PreparingForSleep"])
         #expect(
             board.tell(.preparingForSleep(false)) == [
-                "take sleep", "thaw camera", "call camera willEnterForeground 10 s",
+                "sleep is over", "take sleep", "thaw camera", "call camera willEnterForeground 10 s",
             ])
     }
 
@@ -74,9 +78,9 @@ import Testing
     @Test func lockIsReleased_whenLogindSleepsDuringALogicalSleep() throws {
         var board = running()
         _ = board.obey(board.handle(.requested(RequestID(rawValue: 1), .sleep(start: true, logical: true))))
-        #expect(board.sleepSignal(true) == ["release sleep"])
+        #expect(board.sleepSignal(true) == ["sleep is handled", "release sleep"])
         board.slept = .seconds(60)
-        #expect(board.tell(.woke).first == "take sleep")
+        #expect(Array(board.tell(.woke).prefix(2)) == ["sleep is over", "take sleep"])
     }
 
     @Test func hookWaitsAndHearsWhoWasKilled_whenAllAreReady() throws {
@@ -85,7 +89,10 @@ import Testing
         #expect(board.ask(1, .sleep(start: true, logical: false)) == [])
         #expect(board.pass(.milliseconds(2250)) == ["kill camera"])
         _ = board.exited("camera", .signalled(9))
-        #expect(board.emptied("camera") == ["release sleep", "reply 1: sleep 1 ready, killed [\"camera\"]"])
+        #expect(
+            board.emptied("camera") == [
+                "sleep is handled", "release sleep", "reply 1: sleep 1 ready, killed [\"camera\"]",
+            ])
         #expect(
             board.ask(2, .sleep(start: true, logical: false)) == [
                 "reply 2: sleep 1 ready, killed [\"camera\"]"
@@ -95,23 +102,23 @@ import Testing
     @Test func boardSleepsAtOnce_whenThereAreNoApps() throws {
         var board = Board([])
         board.login()
-        #expect(board.sleepSignal(true) == ["release sleep"])
-        #expect(board.sleepSignal(false) == ["take sleep"])
+        #expect(board.sleepSignal(true) == ["sleep is handled", "release sleep"])
+        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep"])
     }
 
     @Test func appWithoutDelegateIsFrozenAtOnce_whenASleepIsPrepared() throws {
         var board = running { $0.handlers = [] }
         #expect(board.sleepSignal(true) == ["freeze camera"])
         _ = board.frozen("camera")
-        #expect(board.sleepSignal(false) == ["take sleep", "thaw camera"])
+        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep", "thaw camera"])
         #expect(try board.view("camera").phase == .active)
     }
 
     @Test func nobodyIsCalledAndAllAreFrozen_whenTheAllowanceIsUnderASecond() throws {
         var board = running()
         #expect(board.sleepSignal(true, delayMax: .milliseconds(1499)) == ["freeze camera"])
-        #expect(board.frozen("camera") == ["release sleep"])
-        #expect(board.sleepSignal(false) == ["take sleep", "thaw camera"])
+        #expect(board.frozen("camera") == ["sleep is handled", "release sleep"])
+        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep", "thaw camera"])
         #expect(try board.view("camera").phase == .active)
     }
 
@@ -141,7 +148,7 @@ import Testing
         var board = running()
         let effects = board.handle(
             .prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic - .seconds(6)))
-        #expect(board.lines(effects) == ["freeze camera", "unfreezable camera", "release sleep"])
+        #expect(board.lines(effects) == ["freeze camera", "sleep is handled", "unfreezable camera", "release sleep"])
     }
 
     @Test func limitIsTightened_whenLogindAnnouncesWhatTheHookBegan() throws {
@@ -152,7 +159,7 @@ import Testing
         #expect(board.pass(.milliseconds(1250)) == ["kill camera"])
         #expect(
             board.pass(.milliseconds(650)) == [
-                "unkillable camera", "release sleep", "reply 1: sleep 1 ready, killed [\"camera\"]",
+                "sleep is handled", "unkillable camera", "release sleep", "reply 1: sleep 1 ready, killed [\"camera\"]",
             ])
     }
 
@@ -161,8 +168,8 @@ import Testing
         _ = board.sleepSignal(true)
         #expect(board.pass(.milliseconds(2250)) == ["kill camera"])
         #expect(board.pass(.milliseconds(2649)) == [])
-        #expect(board.pass(.milliseconds(1)) == ["unkillable camera", "release sleep"])
-        #expect(board.sleepSignal(false) == ["take sleep"])
+        #expect(board.pass(.milliseconds(1)) == ["sleep is handled", "unkillable camera", "release sleep"])
+        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep"])
     }
 
     @Test func exemptAppIsNotWaitedFor_whenTheAllowanceIsOver() throws {
@@ -170,7 +177,7 @@ import Testing
         _ = try board.ask(1, .background(board.id("camera")))
         // A call from before the sleep has its own time.
         #expect(board.sleepSignal(true) == [])
-        #expect(board.pass(.milliseconds(4500)) == ["release sleep"])
+        #expect(board.pass(.milliseconds(4500)) == ["sleep is handled", "release sleep"])
         #expect(board.pass(.milliseconds(5500)) == ["kill camera"])
     }
 

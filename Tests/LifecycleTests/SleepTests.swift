@@ -20,14 +20,14 @@ import Testing
             ])
         board.monotonic += .milliseconds(10)
         #expect(board.handle(.handlerReturned(camera, CallID(rawValue: 4))) == [.freeze(camera)])
-        #expect(board.handle(.frozen(camera)) == [.releaseLock(.sleep)])
+        #expect(board.handle(.frozen(camera)) == [.sleepHandled(true), .releaseLock(.sleep)])
         #expect(try board.view("camera").taskState == .suspended)
         #expect(board.core.device.sleepState == .asleep)
 
         board.slept = .seconds(3600)
         #expect(
             board.prepareForSleep(false) == [
-                .takeLock(.sleep), .thaw(camera),
+                .sleepHandled(false), .takeLock(.sleep), .thaw(camera),
                 .call(camera, CallID(rawValue: 5), .willEnterForeground, deadline: .seconds(10)),
             ])
         #expect(
@@ -66,6 +66,6 @@ import Testing
         #expect(termination.handler == .didEnterBackground)
         #expect(termination.allowance == .milliseconds(4500))
         #expect(ended.dropFirst() == [.clear(hang)])
-        #expect(board.handle(.groupEmptied(hang)) == [.releaseLock(.sleep)])
+        #expect(board.handle(.groupEmptied(hang)) == [.sleepHandled(true), .releaseLock(.sleep)])
     }
 }

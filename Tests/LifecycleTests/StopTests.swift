@@ -132,7 +132,7 @@ import Testing
         _ = board.stopping("camera")
         #expect(board.sleepSignal(true) == [])
         #expect(board.pass(.milliseconds(4500)) == ["freeze camera"])
-        #expect(board.frozen("camera") == ["release sleep"])
+        #expect(board.frozen("camera") == ["sleep is handled", "release sleep"])
     }
 
     @Test func exitMayBeExtended_whenTheAppAsks() throws {

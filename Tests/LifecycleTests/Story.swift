@@ -111,6 +111,7 @@ extension Board {
         case .takeLock(let kind): "take \(kind)"
         case .releaseLock(let kind): "release \(kind)"
         case .readPreparingForSleep: "read PreparingForSleep"
+        case .sleepHandled(let isHandled): isHandled ? "sleep is handled" : "sleep is over"
         case .setWakeAlarm(let alarm): "alarm \(alarm.map { "in \(($0 - now.boottime).text)" } ?? "off")"
         case .suspendDevice: "suspend"
         case .report(let end): "report \(end.name) \(end.reason.namespace.name): \(end.reason.explanation)"

@@ -19,7 +19,7 @@ import Testing
         #expect(board.sleepSignal(true) == [])
         _ = board.pass(.milliseconds(700))
         #expect(board.end("camera").last == "freeze camera")
-        #expect(board.frozen("camera") == ["release sleep"])
+        #expect(board.frozen("camera") == ["sleep is handled", "release sleep"])
     }
 
     @Test func tasksRunOn_whileTheSleepWaitsForAnother() throws {
@@ -35,7 +35,7 @@ import Testing
         // Two seconds from here, or the end of the allowance.
         #expect(board.pass(.milliseconds(1999)) == [])
         #expect(board.pass(.milliseconds(1)) == ["freeze camera"])
-        #expect(board.frozen("camera") == ["release sleep"])
+        #expect(board.frozen("camera") == ["sleep is handled", "release sleep"])
     }
 
     @Test func graceIsWithinTheAllowance() throws {
@@ -59,7 +59,7 @@ import Testing
         #expect(board.returned("storage") == [])
         #expect(board.pass(.seconds(2)) == ["freeze camera"])
         #expect(board.frozen("camera") == ["freeze storage"])
-        #expect(board.frozen("storage") == ["release sleep"])
+        #expect(board.frozen("storage") == ["sleep is handled", "release sleep"])
     }
 
     @Test func taskHasItsGrace_whenItBeginsWhileItsAppWaitsForClients() throws {
@@ -99,6 +99,6 @@ import Testing
         try board.goBack("modem")
         #expect(board.sleepSignal(true) == [])
         #expect(board.pass(.milliseconds(1999)) == [])
-        #expect(board.pass(.milliseconds(1)) == ["release sleep"])
+        #expect(board.pass(.milliseconds(1)) == ["sleep is handled", "release sleep"])
     }
 }

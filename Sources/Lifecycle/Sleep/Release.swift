@@ -10,6 +10,8 @@ extension DeviceLifecycle {
         // The board may be asleep as soon as the lock is gone.
         setAlarm()
         restHardwareWatchdog()
+        // An operator's sleep is none yet: somebody may still announce a real one.
+        if !sleep.isLogical { setSleepHandled(true) }
         releaseForSleep()
         sleep.state = .asleep
         sleep.recheckAt = sleep.isLogical ? nil : now.monotonic + Self.cancellationDelay
@@ -19,6 +21,12 @@ extension DeviceLifecycle {
                     sleep: sleep.id, elapsed: now.monotonic - sleep.since, killed: sleep.killed.count)))
         answerSleepers()
         touchAll()
+    }
+
+    mutating func setSleepHandled(_ isHandled: Bool) {
+        guard sleep.isHandled != isHandled else { return }
+        sleep.isHandled = isHandled
+        emit(.sleepHandled(isHandled))
     }
 
     /// Background tasks are given no more than this once nothing else holds the sleep up.
@@ -75,6 +83,7 @@ extension DeviceLifecycle {
 
     /// What a sleep leaves behind, and the lock for the next one.
     mutating func leaveSleep(hasSlept: Bool, heardFromLogin: Bool) {
+        setSleepHandled(false)
         let wasHeld = sleep.state == .preparing && login.locks[.sleep] == .held
         sleep.recheckAt = nil
         sleep.isAllowanceOver = false

@@ -49,6 +49,8 @@ struct Sleep: Equatable {
     var darkEnd = Nanoseconds.zero
     /// The dark wake is over, and the next sleep has been asked for.
     var isReturning = false
+    /// Said to who announces sleeps beside logind: this one has been walked.
+    var isHandled = false
     /// Apps that are neither dead nor frozen nor exempt.
     var unsettled = 0
 }
@@ -148,6 +150,7 @@ extension DeviceLifecycle {
             // Whoever says so means it now: an answer that is on its way is about what was before.
             if !logical {
                 sleep.isLogical = false
+                setSleepHandled(true)
                 restHardwareWatchdog()
                 sleep.recheckAt = now.monotonic + Self.cancellationDelay
                 // Not the time for a dark wake: it counts from this sleep.

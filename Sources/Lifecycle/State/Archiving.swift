@@ -1,7 +1,7 @@
 // Writing the whole state down and reading it back. What follows from the rest is not written but derived again.
 
 extension DeviceLifecycle {
-    private static let formatVersion = 3
+    private static let formatVersion = 4
 
     /// The whole state between two events, to be written down.
     public func archived() -> [UInt8] {
@@ -99,6 +99,7 @@ extension Sleep {
         archive.optional(&alarm, .zero) { $0.value(&$1) }
         archive.value(&darkEnd)
         archive.value(&isReturning)
+        archive.value(&isHandled)
     }
 }
 

@@ -18,7 +18,8 @@ extension Supervisor {
         case .restHardwareWatchdog: keeper?.rest()
         case .wakeHardwareWatchdog: keeper?.wake()
         case .spawn, .call, .inform, .terminate, .kill, .clear, .freeze, .thaw, .nameCulprits, .takeLock, .releaseLock,
-            .readPreparingForSleep, .setWakeAlarm, .suspendDevice, .report, .reply, .taskChanged, .note, .appChanged,
+            .readPreparingForSleep, .sleepHandled, .setWakeAlarm, .suspendDevice, .report, .reply, .taskChanged, .note,
+            .appChanged,
             .deviceChanged, .stopDaemon:
             break
         }

@@ -46,7 +46,8 @@ final class WatchdogKeeper {
 
     /// A watchdog has come, or gone.
     func tryAgain() {
-        if let settings, device?.isOpen != true, !isResting { configure(settings) }
+        guard let settings else { return }
+        if device?.isOpen != true, !isResting { configure(settings) } else { judgeBoot() }
     }
 
     private func find(_ settings: BoardSettings) -> WatchdogLocation? {
@@ -169,17 +170,18 @@ final class WatchdogKeeper {
 
     // MARK: The boot before
 
-    /// Why this boot started; judged once, as soon as the watchdog was asked.
+    /// Why this boot started; judged as soon as the watchdog was asked, and again when one comes that was not there:
+    /// its driver may be loaded after the daemon was started.
     private func judgeBoot() {
-        guard cause == nil else { return }
-        let isFirst = words.ofBootBefore != nil
+        let before = words.causeSoFar
         let found = words.bootCause(
             bootStatus: WatchdogLocation.bootStatus(kernel: kernel),
             reportsResets: device?.support.options.contains(.cardReset) ?? false)
+        guard found != cause else { return }
         cause = found
-        if isFirst { supervisor.reportBoot(found) }
+        if found.explanation != before?.explanation { supervisor.reportBoot(found, before: before) }
         hearBattery(supervisor.core.device, low: settings?.board.power.batteryLow ?? 0)
-        if lastWord == .running { say(.running) }
+        say(lastWord)
     }
 
     /// The battery is critical, and every app is gone; or the board stays on after all.
@@ -200,25 +202,39 @@ final class WatchdogKeeper {
     }
 }
 
-extension Supervisor {
-    /// The end of the boot before, kept like the end of an app where it was none in good order.
-    fileprivate func reportBoot(_ cause: BootCause) {
-        let namespace: TerminationNamespace
-        switch cause.kind {
-        case .reboot, .shutdown:
-            return log.daemon(.info, "the board started anew: it was " + cause.explanation, .bootCause)
-        case .watchdog: namespace = .watchdog
-        case .panic: namespace = .crash
-        case .overheat: namespace = .thermal
-        case .lowBattery: namespace = .lowBattery
-        case .powerLoss, .unknown: namespace = .unknown
+extension BootCause {
+    /// Whether the end of the boot before is kept like the end of an app: it was none in good order, and somebody had
+    /// watched that boot.
+    fileprivate var isReported: Bool { evidence.lastWord != nil && kind != .reboot && kind != .shutdown }
+
+    fileprivate var namespace: TerminationNamespace {
+        switch kind {
+        case .watchdog: .watchdog
+        case .panic: .crash
+        case .overheat: .thermal
+        case .lowBattery: .lowBattery
+        case .powerLoss, .unknown, .reboot, .shutdown: .unknown
         }
-        log.daemon(.warning, "how the last boot ended: " + cause.explanation, .bootCause)
-        let reason = TerminationReason(namespace: namespace, code: 0, explanation: cause.explanation)
-        // No app has such a name.
+    }
+}
+
+extension Supervisor {
+    /// No app has such a name.
+    private static let board = "(board)"
+
+    /// before: what was said of it when less was known.
+    fileprivate func reportBoot(_ cause: BootCause, before: BootCause?) {
+        guard cause.evidence.lastWord != nil else { return }
+        guard cause.isReported else {
+            return log.daemon(.info, "the board started anew: it was " + cause.explanation, .bootCause)
+        }
+        let introduction = "how the last boot ended" + (before == nil ? ": " : ", now that its watchdog is there: ")
+        log.daemon(.warning, introduction + cause.explanation, .bootCause)
+        let reason = TerminationReason(namespace: cause.namespace, code: 0, explanation: cause.explanation)
         keep(
             Termination(
-                app: AppID(rawValue: -1), name: "(board)", instance: InstanceID(rawValue: 0), reason: reason,
-                uptime: .zero, phase: .background))
+                app: AppID(rawValue: -1), name: Self.board, instance: InstanceID(rawValue: 0), reason: reason,
+                uptime: .zero, phase: .background),
+            insteadOf: before?.isReported == true ? reports.last(of: Self.board) : nil)
     }
 }

@@ -58,23 +58,43 @@ final class ReportStore {
         if let file = try? FileDescriptor.open(path, O_RDONLY) { fsync(file.rawValue) }
     }
 
-    /// All that is kept, oldest first. Lines that a power loss cut short are left out.
+    /// All that is kept, oldest first. Lines that a power loss cut short are left out. A later line with the identifier
+    /// of an earlier one stands in its place.
     func all() -> [JSON] {
-        lines(of: previous) + lines(of: path) + unwritten
+        var kept: [JSON] = []
+        var latest = 0
+        for report in lines(of: previous) + lines(of: path) + unwritten {
+            let id = Self.identifier(of: report)
+            // Identifiers rise: only what does not is worth a search.
+            if id <= latest, let index = kept.lastIndex(where: { Self.identifier(of: $0) == id }) {
+                kept[index] = report
+            } else {
+                kept.append(report)
+                latest = max(latest, id)
+            }
+        }
+        return kept
     }
+
+    /// The identifier of the latest report of this name.
+    func last(of name: String) -> Int? {
+        all().last { $0["app"]?.stringValue == name }.map(Self.identifier)
+    }
+
+    private static func identifier(of report: JSON) -> Int { report["report"]?.stringValue.flatMap { Int($0) } ?? 0 }
 
     private func prepare() {
         guard !isPrepared else { return }
         isPrepared = true
         for report in all() {
-            if let text = report["report"]?.stringValue, let id = Int(text), id > lastID { lastID = id }
+            lastID = max(lastID, Self.identifier(of: report))
         }
     }
 
     private func lines(of path: String) -> [JSON] {
         guard let bytes = try? Files.read(path, limit: 4 * Self.fileLimit) else { return [] }
         return bytes.split(separator: UInt8(ascii: "\n")).compactMap { line in
-            guard let json = try? JSON.parse(line), json["report"]?.stringValue != nil else { return nil }
+            guard let json = try? JSON.parse(line), Self.identifier(of: json) > 0 else { return nil }
             return json
         }
     }
@@ -98,13 +118,14 @@ extension Supervisor {
         if process == nil, let app = apps[termination.app.rawValue] { app.process = nil }
     }
 
-    /// Writes a report, of an app or of the board, and tells those who watch.
+    /// Writes a report, of an app or of the board, and tells those who watch. former: the identifier of one that it
+    /// replaces, as more is known now.
     @discardableResult
-    func keep(_ termination: Termination) -> Report {
+    func keep(_ termination: Termination, insteadOf former: Int? = nil) -> Report {
         let process = processes[termination.instance.rawValue]
         let output = apps[termination.app.rawValue]?.output?.lastLines(20) ?? []
         let report = Report(
-            id: reports.nextID(), time: Clocks.realtime, termination: termination,
+            id: former ?? reports.nextID(), time: Clocks.realtime, termination: termination,
             cpuNanoseconds: process?.cpuNanoseconds, output: output)
         do throws(SystemError) {
             try reports.append(report)

@@ -107,7 +107,8 @@ final class Chronicle {
             for record in records { record.isDoomed = true }
         case .note(.shutdownCancelled): isOutOfPower = false
         case .note(.phaseChanged(let app, let phase)): records.last { $0.app == app }?.phase = phase
-        case .clear, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep, .setWakeAlarm, .suspendDevice,
+        case .clear, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep, .sleepHandled, .setWakeAlarm,
+            .suspendDevice,
             .reply, .inform, .note,
             .appChanged,
             .deviceChanged, .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog,

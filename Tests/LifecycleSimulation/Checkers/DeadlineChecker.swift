@@ -119,7 +119,8 @@ final class DeadlineChecker: Checker {
         case .report(let end):
             if end.reason.namespace == .watchdog || isOverrunOfExpiration(end) { judge(end, scene) }
             watches.removeAll { $0.instance == end.instance }
-        case .spawn, .freeze, .clear, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep, .setWakeAlarm,
+        case .spawn, .freeze, .clear, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep, .sleepHandled,
+            .setWakeAlarm,
             .suspendDevice, .reply, .inform,
             .taskChanged, .note,
             .appChanged, .deviceChanged, .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog,

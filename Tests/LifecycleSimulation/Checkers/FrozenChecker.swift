@@ -42,6 +42,7 @@ final class FrozenChecker: Checker {
             else { return }
             if record.isFreezeAsked { violate("\(scene.name(end.instance)) was judged while it was frozen", scene) }
         case .spawn, .terminate, .kill, .clear, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep,
+            .sleepHandled,
             .setWakeAlarm, .suspendDevice,
             .reply, .inform, .taskChanged, .note, .appChanged, .deviceChanged, .powerOff, .pollBoard, .readMemory,
             .watchMemoryLimit,

@@ -65,7 +65,8 @@ final class HandlerOrderChecker: Checker {
         case .call(let instance, _, let call, let deadline): judge(call, to: instance, deadline, scene)
         case .report(let end): places.removeAll { $0.instance == end.instance }
         case .terminate, .kill, .clear, .freeze, .thaw, .nameCulprits, .takeLock, .releaseLock,
-            .readPreparingForSleep, .setWakeAlarm, .suspendDevice, .reply, .inform, .taskChanged, .note, .appChanged,
+            .readPreparingForSleep, .sleepHandled, .setWakeAlarm, .suspendDevice, .reply, .inform, .taskChanged, .note,
+            .appChanged,
             .deviceChanged, .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog,
             .restHardwareWatchdog,
             .wakeHardwareWatchdog, .stopDaemon:

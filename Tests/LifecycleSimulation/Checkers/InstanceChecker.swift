@@ -35,7 +35,8 @@ final class InstanceChecker: Checker {
             if scene.chronicle.record(instance)?.status == nil { violate("\(scene.name(instance)) still runs", scene) }
             if !cleared.insert(instance.rawValue).inserted { violate("cleared twice", scene) }
         case .nameCulprits(let instance, _): named.insert(instance.rawValue)
-        case .takeLock, .releaseLock, .readPreparingForSleep, .setWakeAlarm, .suspendDevice, .report, .reply, .inform,
+        case .takeLock, .releaseLock, .readPreparingForSleep, .sleepHandled, .setWakeAlarm, .suspendDevice, .report,
+            .reply, .inform,
             .taskChanged, .note,
             .appChanged, .deviceChanged, .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog,
             .restHardwareWatchdog, .wakeHardwareWatchdog,

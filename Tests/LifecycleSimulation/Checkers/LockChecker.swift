@@ -78,6 +78,7 @@ final class LockChecker: Checker {
             state[Int(kind.rawValue)] = .none
             limit[Int(kind.rawValue)] = nil
         case .spawn, .call, .terminate, .kill, .clear, .freeze, .thaw, .nameCulprits, .readPreparingForSleep,
+            .sleepHandled,
             .setWakeAlarm, .suspendDevice, .report,
             .reply, .inform, .taskChanged, .note, .appChanged, .deviceChanged, .powerOff, .pollBoard, .readMemory,
             .watchMemoryLimit,

@@ -23,7 +23,8 @@ final class RecordChecker: Checker {
             }
         case .report(let end): judge(end, scene)
         case .call, .terminate, .kill, .clear, .freeze, .thaw, .nameCulprits, .takeLock, .releaseLock,
-            .readPreparingForSleep, .setWakeAlarm, .suspendDevice, .reply, .inform, .taskChanged, .note, .appChanged,
+            .readPreparingForSleep, .sleepHandled, .setWakeAlarm, .suspendDevice, .reply, .inform, .taskChanged, .note,
+            .appChanged,
             .deviceChanged, .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog,
             .restHardwareWatchdog,
             .wakeHardwareWatchdog, .stopDaemon:

@@ -17,7 +17,8 @@ final class SleepQuietChecker: Checker {
             if sleep.isDark, scene.chronicle.record(instance)?.tasks.isEmpty == false { return }
             scene.inspection.violate(.quietInSleep, "\(scene.name(instance)) is thawed in a sleep")
         case .call, .terminate, .kill, .clear, .freeze, .nameCulprits, .takeLock, .releaseLock,
-            .readPreparingForSleep, .setWakeAlarm, .suspendDevice, .report, .reply, .inform, .taskChanged, .note,
+            .readPreparingForSleep, .sleepHandled, .setWakeAlarm, .suspendDevice, .report, .reply, .inform,
+            .taskChanged, .note,
             .appChanged, .deviceChanged, .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog,
             .restHardwareWatchdog, .wakeHardwareWatchdog,
             .stopDaemon:

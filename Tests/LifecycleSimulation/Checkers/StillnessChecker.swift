@@ -25,7 +25,8 @@ final class StillnessChecker: Checker {
             look(scene)
         case .note(.sleepEnded), .note(.darkWake): released = false
         case .releaseLock(.sleep): look(scene)
-        case .spawn, .call, .terminate, .kill, .clear, .takeLock, .releaseLock, .readPreparingForSleep, .setWakeAlarm,
+        case .spawn, .call, .terminate, .kill, .clear, .takeLock, .releaseLock, .readPreparingForSleep, .sleepHandled,
+            .setWakeAlarm,
             .suspendDevice, .report,
             .reply, .inform, .taskChanged, .note, .appChanged, .deviceChanged, .powerOff, .pollBoard, .readMemory,
             .watchMemoryLimit,

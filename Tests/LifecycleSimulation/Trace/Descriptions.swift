@@ -88,6 +88,7 @@ extension Effect {
         case .takeLock(let kind): "take the \(kind) lock"
         case .releaseLock(let kind): "release the \(kind) lock"
         case .readPreparingForSleep: "read PreparingForSleep"
+        case .sleepHandled(let isHandled): isHandled ? "this sleep is handled" : "no sleep is handled"
         case .setWakeAlarm(let alarm): alarm.map { "wake the board at \($0.text) of BOOTTIME" } ?? "no alarm any more"
         case .suspendDevice: "ask for a sleep"
         case .powerOff: "switch the board off"

@@ -160,7 +160,8 @@ struct Witness {
         case .taskChanged(_, let id, let task, let change): seeTask(id, task, change)
         case .powerOff, .readMemory, .feedHardwareWatchdog, .restHardwareWatchdog, .wakeHardwareWatchdog:
             seeBoard(effect)
-        case .suspendDevice, .setWakeAlarm, .readPreparingForSleep, .note, .appChanged, .deviceChanged, .stopDaemon,
+        case .suspendDevice, .setWakeAlarm, .readPreparingForSleep, .sleepHandled, .note, .appChanged, .deviceChanged,
+            .stopDaemon,
             .pollBoard, .watchMemoryLimit:
             break
         }

@@ -1,0 +1,47 @@
+internal import Lifecycle
+
+/// Who announces sleeps beside logind is told that a sleep is handled: before the lock is released, of sleeps of the
+/// kernel alone, and for as long as they last.
+final class SleepHandledChecker: Checker {
+    private var isHandled = false
+    private var isAsleep = false
+    /// An operator's sleep; nil: it cannot be told.
+    private var isLogical: Bool? = false
+
+    func heard(_ event: Event, _ scene: Scene) {
+        if saysReal(event) { isLogical = isLogical == true && isAsleep ? nil : false }
+    }
+
+    private func saysReal(_ event: Event) -> Bool {
+        switch event {
+        case .prepareForSleep(true, _, _), .preparingForSleep(true), .loginAvailable(_, true, _),
+            .requested(_, .sleep(true, false)):
+            true
+        default: false
+        }
+    }
+
+    func did(_ effect: Effect, _ scene: Scene) {
+        switch effect {
+        case .sleepHandled(let value):
+            if value == isHandled { violate("it is said twice", scene) }
+            isHandled = value
+        case .releaseLock(.sleep): if !isHandled { violate("the lock is released before it is said", scene) }
+        case .note(.sleepPreparing): isLogical = !saysReal(scene.step.event)
+        case .note(.sleepReleased): isAsleep = true
+        case .note(.sleepEnded), .note(.darkWake): isAsleep = false
+        default: break
+        }
+    }
+
+    func stepped(_ step: Step, _ scene: Scene) {
+        if isHandled, !isAsleep { violate("it is said of a board that does not sleep", scene) }
+        guard isAsleep, let isLogical else { return }
+        if isLogical, isHandled { violate("it is said of a sleep that is none of the kernel's", scene) }
+        if !isLogical, !isHandled { violate("it is not said any more", scene) }
+    }
+
+    private func violate(_ message: String, _ scene: Scene) {
+        scene.inspection.violate(.sleepHandled, "handled sleep: \(message)")
+    }
+}
