@@ -1,4 +1,5 @@
 internal import Configuration
+internal import Journal
 internal import Lifecycle
 internal import SystemCalls
 internal import Varlink
@@ -29,10 +30,7 @@ final class ControlService {
         case "Terminate":
             let force = request.parameters["force"]?.boolValue ?? false
             ask(request) { .terminate($0, force: force) }
-        case "PrepareForSleep":
-            let kind = request.parameters["kind"]?.stringValue
-            let start = request.parameters["start"]?.boolValue ?? false
-            submit(request, .sleep(start: start, logical: kind == nil || kind == "logical"))
+        case "PrepareForSleep": prepareForSleep(request)
         case "AdoptTask": adopt(request)
         case "SetLowPowerMode": setLowPower(request)
         case "Reload": reload(request)
@@ -40,6 +38,18 @@ final class ControlService {
         case "Monitor": monitors.add(request)
         default: request.fail(.methodNotImplemented(method: request.method))
         }
+    }
+
+    private func prepareForSleep(_ request: Varlink.Request) {
+        let kind = request.parameters["kind"]?.stringValue
+        let start = request.parameters["start"]?.boolValue ?? false
+        let isLogical = kind == nil || kind == "logical"
+        // The board has gone to sleep without its apps, and may be awake again: the word on that is in another
+        // connection, and may be read before this one.
+        if start, !isLogical, !request.oneway, request.connection?.hasHungUp != false {
+            return supervisor.log.daemon(.notice, "a sleep was announced by one who has given up waiting for the apps")
+        }
+        submit(request, .sleep(start: start, logical: isLogical))
     }
 
     // MARK: Answers

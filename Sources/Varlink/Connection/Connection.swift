@@ -98,6 +98,13 @@ public final class Connection {
         }
     }
 
+    /// Nobody is at the other end any more, though what they said may not all have been read yet.
+    public var hasHungUp: Bool {
+        guard isOpen else { return true }
+        var ready = pollfd(fd: descriptor, events: 0, revents: 0)
+        return poll(&ready, 1, 0) == 1 && Int32(ready.revents) & (POLLHUP | POLLERR) != 0
+    }
+
     /// Ends it now: requests are cancelled, outstanding calls get `connectionClosed`, `onClosed` is called.
     public func close() {
         finish(.closedHere)
