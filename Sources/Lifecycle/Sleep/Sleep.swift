@@ -148,7 +148,7 @@ extension DeviceLifecycle {
             // Whoever says so means it now: an answer that is on its way is about what was before.
             if !logical {
                 sleep.isLogical = false
-                restHardwareWatchdog()
+                restWatchdogs()
                 sleep.recheckAt = now.monotonic + Self.cancellationDelay
                 // Not the time for a dark wake: it counts from this sleep.
                 if isAlarmDue(lead: Self.alarmLead) { setAlarm() }

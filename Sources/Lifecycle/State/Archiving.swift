@@ -1,7 +1,7 @@
 // Writing the whole state down and reading it back. What follows from the rest is not written but derived again.
 
 extension DeviceLifecycle {
-    private static let formatVersion = 3
+    private static let formatVersion = 4
 
     /// The whole state between two events, to be written down.
     public func archived() -> [UInt8] {
@@ -33,6 +33,7 @@ extension DeviceLifecycle {
         conditions.archive(&archive)
         memory.archive(&archive)
         watchdog.archive(&archive)
+        serviceWatchdog.archive(&archive)
         let blank = PendingRequest(id: RequestID(rawValue: 0), app: 0, wish: .running, phase: .active)
         archive.list(&requests, blank) { $1.archive(&$0) }
         archive.value(&lastInstance)

@@ -68,7 +68,8 @@ final class HandlerOrderChecker: Checker {
             .readPreparingForSleep, .setWakeAlarm, .suspendDevice, .reply, .inform, .taskChanged, .note, .appChanged,
             .deviceChanged, .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog,
             .restHardwareWatchdog,
-            .wakeHardwareWatchdog, .stopDaemon:
+            .wakeHardwareWatchdog, .restServiceWatchdog,
+            .wakeServiceWatchdog, .stopDaemon:
             break
         }
     }

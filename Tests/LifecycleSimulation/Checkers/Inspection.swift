@@ -29,6 +29,7 @@ public enum CheckerName: Int, CaseIterable, Sendable {
     case oneInFront = 25
     case logicalSleep = 26
     case returns = 27
+    case serviceWatchdog = 28
 }
 
 /// A rule that was broken.
@@ -106,6 +107,7 @@ final class Inspection {
             (.darkWake, DarkWakeChecker()), (.noFlapping, ConditionChecker()), (.jetsam, JetsamChecker()),
             (.heat, HeatChecker()), (.powerOff, PowerOffChecker()), (.hardwareWatchdog, HardwareWatchdogChecker()),
             (.oneInFront, FrontChecker()), (.logicalSleep, LogicalSleepChecker()), (.returns, ReturnChecker()),
+            (.serviceWatchdog, ServiceWatchdogChecker()),
         ]
         checkers = all.filter { only?.contains($0.0) ?? true }.map(\.1)
     }

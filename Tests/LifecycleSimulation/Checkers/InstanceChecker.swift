@@ -38,7 +38,7 @@ final class InstanceChecker: Checker {
         case .takeLock, .releaseLock, .readPreparingForSleep, .setWakeAlarm, .suspendDevice, .report, .reply, .inform,
             .taskChanged, .note,
             .appChanged, .deviceChanged, .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog,
-            .restHardwareWatchdog, .wakeHardwareWatchdog,
+            .restHardwareWatchdog, .wakeHardwareWatchdog, .restServiceWatchdog, .wakeServiceWatchdog,
             .stopDaemon:
             break
         }

@@ -26,7 +26,8 @@ final class RecordChecker: Checker {
             .readPreparingForSleep, .setWakeAlarm, .suspendDevice, .reply, .inform, .taskChanged, .note, .appChanged,
             .deviceChanged, .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog,
             .restHardwareWatchdog,
-            .wakeHardwareWatchdog, .stopDaemon:
+            .wakeHardwareWatchdog, .restServiceWatchdog,
+            .wakeServiceWatchdog, .stopDaemon:
             break
         }
     }

@@ -19,7 +19,7 @@ final class SleepQuietChecker: Checker {
         case .call, .terminate, .kill, .clear, .freeze, .nameCulprits, .takeLock, .releaseLock,
             .readPreparingForSleep, .setWakeAlarm, .suspendDevice, .report, .reply, .inform, .taskChanged, .note,
             .appChanged, .deviceChanged, .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog,
-            .restHardwareWatchdog, .wakeHardwareWatchdog,
+            .restHardwareWatchdog, .wakeHardwareWatchdog, .restServiceWatchdog, .wakeServiceWatchdog,
             .stopDaemon:
             break
         }
