@@ -1,4 +1,4 @@
-# Which versions of which packages a program needs. First the packages' own *.symbols files (dpkg's), then, after "--", what
+# Which versions of which packages a program needs. First the packages' own *.symbols files (dpkg's), then, as "-", what
 # readelf says of the program: --dynamic, --version-info, --dyn-syms. Prints "PACKAGE VERSION" for each need, and
 # "unknown ..." for what none of the packages has.
 FNR == 1 { isProgram = FILENAME == "-" }

@@ -46,8 +46,8 @@ def keep_awake(board):
     return output.strip().splitlines()[0]
 
 
-@scenario("memory", "an app that takes all memory is ended for it, the others live on; the kernel would rather take any "
-          "app than the daemon")
+@scenario("memory", "an app that takes all memory is ended for it, the others live on; the kernel would rather take "
+          "any app than the daemon")
 def memory(board):
     board.begin({"other": app(priority_band=500), "hog": app("grow", launch="manual", restart="never")})
     others = board.apps()["other"]["mainPID"]
