@@ -69,12 +69,13 @@ public final class EventLoop {
     }
 
     /// Has systemd's service watchdog answered (WatchdogSec=): calls `ping` now and then twice in each WATCHDOG_USEC,
-    /// from the loop, so that a loop that hangs is noticed. False, and no timer, where the service manager asked for
-    /// none. Takes WATCHDOG_USEC and WATCHDOG_PID out of the environment. sd_event_set_watchdog(3) is not used: it
-    /// finds NOTIFY_SOCKET in the environment at each ping, where it must not stay.
-    public func enableServiceWatchdog(ping: @escaping () -> Void) throws(SystemError) -> Bool {
+    /// from the loop, so that a loop that hangs is noticed. Returns that time in microseconds; nil, and no timer, where
+    /// the service manager asked for none. Takes WATCHDOG_USEC and WATCHDOG_PID out of the environment.
+    /// sd_event_set_watchdog(3) is not used: it finds NOTIFY_SOCKET in the environment at each ping, where it must not
+    /// stay.
+    public func enableServiceWatchdog(ping: @escaping () -> Void) throws(SystemError) -> UInt64? {
         var microseconds: UInt64 = 0
-        guard try check(sd_watchdog_enabled(1, &microseconds), "sd_watchdog_enabled") > 0 else { return false }
+        guard try check(sd_watchdog_enabled(1, &microseconds), "sd_watchdog_enabled") > 0 else { return nil }
         let interval = max(Int64(clamping: microseconds / 2), 1000) &* 1000
         let timer = try timer(priority: Priority.normal, accuracyMicroseconds: UInt64(interval / 8000)) {
             [unowned(unsafe) self] in
@@ -84,7 +85,7 @@ public final class EventLoop {
         serviceWatchdog = timer
         ping()
         timer.arm(at: Clocks.monotonic + interval)
-        return true
+        return microseconds
     }
 }
 

@@ -39,6 +39,9 @@ public final class ServiceNotifier {
     /// WATCHDOG=1: still alive.
     public func watchdog() { notify("WATCHDOG=1") }
 
+    /// How often WATCHDOG=1 is expected from now on, in microseconds; 0: not at all.
+    public func watchdog(every microseconds: UInt64) { notify("WATCHDOG_USEC=\(microseconds)") }
+
     /// Sends assignments, one a line. False when there is nobody, or no room.
     @discardableResult
     public func notify(_ state: String) -> Bool {

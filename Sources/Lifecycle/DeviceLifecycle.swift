@@ -19,6 +19,7 @@ public struct DeviceLifecycle: Equatable, Sendable {
     var conditions = Conditions()
     var memory = Memory()
     var watchdog = HardwareWatchdog()
+    var serviceWatchdog = ServiceWatchdog()
 
     var lastInstance: Int64 = 0
     var lastCall: Int64 = 0
@@ -153,6 +154,7 @@ public struct DeviceLifecycle: Equatable, Sendable {
         case .memoryLimitReached(let instance): reachedMemoryLimit(instance)
         case .killedForMemory(let instance, let killer): wasKilledForMemory(instance, killer)
         case .hardwareWatchdog(let timeout): hearHardwareWatchdog(timeout: timeout)
+        case .serviceWatchdog: serviceWatchdog.isWatching = true
         case .requested(let id, let request): hear(request, as: id)
         case .requestAbandoned(let id): abandon(id)
         case .stopRequested: stopDaemonWhenEnded()
@@ -165,6 +167,7 @@ public struct DeviceLifecycle: Equatable, Sendable {
         settleMemory()
         settleReturns()
         settleHardwareWatchdog()
+        settleServiceWatchdog()
     }
 
     /// Takes every touched app towards its goal, and the sleep and the shutdown with them.

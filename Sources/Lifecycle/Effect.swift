@@ -41,6 +41,10 @@ public enum Effect: Equatable, Sendable {
     case restHardwareWatchdog
     /// The kernel is awake: arm it again. Answered by `hardwareWatchdog`.
     case wakeHardwareWatchdog
+    /// The kernel is about to sleep: the service manager is to expect no signs of life.
+    case restServiceWatchdog
+    /// The kernel is awake: as before.
+    case wakeServiceWatchdog
     /// Record an end, durably. Comes before anything that follows from it.
     case report(Termination)
     case reply(RequestID, RequestOutcome)

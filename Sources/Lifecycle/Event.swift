@@ -68,6 +68,8 @@ public enum Event: Equatable, Sendable {
     case killedForMemory(InstanceID, by: MemoryKiller = .kernel)
     /// The board's watchdog was armed with a timeout (which feeds it); nil: there is none, or it is gone.
     case hardwareWatchdog(timeout: Nanoseconds?)
+    /// The service manager expects signs of life from the daemon itself.
+    case serviceWatchdog
 
     /// A call of the Control interface; answered by one `reply`.
     case requested(RequestID, Request)

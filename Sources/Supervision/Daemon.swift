@@ -75,8 +75,11 @@ public enum Daemon {
         try supervisor.openInterfaces()
         log.daemon(.info, "curfewd \(version) started, \(configuration.apps.count) apps", .daemonStarted)
         supervisor.start()
-        let isWatched = try loop.enableServiceWatchdog { notifier.watchdog() }
-        if isWatched { log.daemon(.debug, "the service manager watches us") }
+        if let time = try loop.enableServiceWatchdog(ping: { notifier.watchdog() }) {
+            supervisor.serviceWatchdog = ServiceWatchdog(notifier: notifier, time: time)
+            supervisor.dispatch(.serviceWatchdog)
+            log.daemon(.debug, "the service manager watches us")
+        }
         supervisor.follow(try LogindClient(event: loop.handle, priority: Int32(EventLoop.Priority.normal)))
         notifier.ready(status: "\(configuration.apps.count) apps")
         linux_trim_memory()

@@ -67,6 +67,7 @@ final class Supervisor {
     var settings = BoardSettings(DeviceConfiguration(), nil)
     var boardWatch: BoardWatch?
     var keeper: WatchdogKeeper?
+    var serviceWatchdog: ServiceWatchdog?
     var pressure: [PressureTrigger] = []
     var pressureSources: [IOSource] = []
     /// The thresholds that are listened for.
@@ -154,7 +155,7 @@ final class Supervisor {
         case .setWakeAlarm(let moment): setWakeAlarm(moment)
         case .suspendDevice: suspendDevice()
         case .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog, .restHardwareWatchdog,
-            .wakeHardwareWatchdog:
+            .wakeHardwareWatchdog, .restServiceWatchdog, .wakeServiceWatchdog:
             performOnBoard(effect)
         case .report(let termination):
             trial?.ended(termination)

@@ -312,34 +312,6 @@ def test_an_address_of_no_bus_that_makes_sense(board):
     board.wait_log("no logind")
 
 
-# The service manager.
-
-def test_the_service_manager_hears_of_it(board):
-    path = f"{board.root}/service-manager"
-    manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    manager.bind(path)
-    manager.settimeout(20)
-    board.app("app")
-    board.start(environment={"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "600000"})
-    messages = []
-
-    def hear(wanted):
-        while not any(wanted in message for message in messages):
-            messages.append(manager.recv(4096).decode())
-        return messages
-
-    hear("READY=1")
-    messages.clear()
-    hear("WATCHDOG=1")
-    messages.clear()
-    hear("WATCHDOG=1")
-    assert board.stop() == 0
-    hear("STOPPING=1")
-    manager.close()
-    # An app is told of its own socket, not of the daemon's.
-    assert board.notes("app", "start")[0]["environment"]["NOTIFY_SOCKET"] != path
-
-
 # The command line.
 
 @pytest.mark.parametrize("arguments, status, said", [

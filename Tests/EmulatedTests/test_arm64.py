@@ -31,7 +31,25 @@ def test_they_are_arm64_programs(name):
 
 
 def test_versions(tool):
-    assert tool("--version", program=boards.CURFEWD).split()[-1] == tool("--version").split()[-1]
+    version = in_packages("source_version")
+    assert tool("--version", program=boards.CURFEWD).split()[-1] == tool("--version").split()[-1] == version
+
+
+def in_packages(command):
+    """What a function of deploy/lib/packages.sh says."""
+    script = f"source deploy/lib/prepare.sh; source deploy/lib/packages.sh; {command}"
+    return subprocess.run(
+        ["bash", "-euc", script], cwd=boards.REPOSITORY, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_the_package_depends_on_the_c_library_that_they_were_linked_with():
+    """This machine's own may be an older one, and know nothing of it."""
+    about = subprocess.run(
+        ["readelf", "--version-info", "-W", *map(BUILT.joinpath, LARGEST)], capture_output=True, text=True,
+        check=True).stdout
+    newest = max((tuple(map(int, found.split("."))) for found in re.findall(r"Name: GLIBC_([0-9.]+)", about)))
+    said = in_packages("foreign_dependencies .build/device-arm64")
+    assert f"libc6 (>= {'.'.join(map(str, newest))})" in said, said
 
 
 def test_check(board, tool):

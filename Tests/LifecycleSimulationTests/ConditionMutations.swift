@@ -139,6 +139,12 @@ extension MutationTests {
         },
         Mutation("does not rest", .hardwareWatchdog) { .replacing { $0 == .restHardwareWatchdog ? [] : [$0] } },
         Mutation("does not wake", .hardwareWatchdog) { .replacing { $0 == .wakeHardwareWatchdog ? [] : [$0] } },
+        Mutation("is watched in a sleep", .serviceWatchdog) {
+            .replacing { $0 == .restServiceWatchdog ? [] : [$0] }
+        },
+        Mutation("is not watched after a sleep", .serviceWatchdog) {
+            .replacing { $0 == .wakeServiceWatchdog ? [] : [$0] }
+        },
         Mutation("lets two to the front", .oneInFront) { .configured { _, device in device.front = .many } },
         Mutation("does not bring who was asked for", .oneInFront) {
             Mutant(event: {

@@ -77,6 +77,27 @@ import Testing
         #expect(board.pass(.seconds(5)).filter { $0 == "feed" } == ["feed"])
     }
 
+    @Test func serviceManagerDoesNotWatch_whileTheKernelMaySleep() throws {
+        var board = board()
+        #expect(board.tell(.serviceWatchdog) == [])
+        _ = board.sleepSignal(true)
+        _ = board.returned("kiosk")
+        _ = board.returned("kiosk")
+        #expect(board.frozen("kiosk") == ["watchdog rests", "service watchdog rests", "release sleep"])
+        // MONOTONIC has run on.
+        board.monotonic += .seconds(600)
+        #expect(board.sleepSignal(false).contains("service watchdog wakes"))
+    }
+
+    @Test func serviceManagerWatchesOn_whileTheBoardSleepsLogically() throws {
+        var board = board()
+        _ = board.handle(.serviceWatchdog)
+        _ = board.obey(board.handle(.requested(RequestID(rawValue: 1), .sleep(start: true, logical: true))))
+        #expect(board.core.device.sleepState == .asleep)
+        // Now the kernel is to sleep, too.
+        #expect(board.sleepSignal(true) == ["watchdog rests", "service watchdog rests", "release sleep"])
+    }
+
     @Test func isFedOn_whileTheBoardSleepsLogically() throws {
         var board = board()
         _ = board.obey(board.handle(.requested(RequestID(rawValue: 1), .sleep(start: true, logical: true))))

@@ -102,6 +102,8 @@ extension Board {
         case .feedHardwareWatchdog: "feed"
         case .restHardwareWatchdog: "watchdog rests"
         case .wakeHardwareWatchdog: "watchdog wakes"
+        case .restServiceWatchdog: "service watchdog rests"
+        case .wakeServiceWatchdog: "service watchdog wakes"
         case .terminate(let instance): "terminate \(name(instance))"
         case .kill(let instance): "kill \(name(instance))"
         case .clear(let instance): "clear \(name(instance))"

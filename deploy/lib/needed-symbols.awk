@@ -1,5 +1,6 @@
-# Which versions of which packages a program needs. First the packages' own *.symbols files (dpkg's), then, after "--", what
-# readelf says of the program: --dynamic, --version-info, --dyn-syms. Prints "PACKAGE VERSION" for each need.
+# Which versions of which packages a program needs. First the packages' own *.symbols files (dpkg's), then, as "-", what
+# readelf says of the program: --dynamic, --version-info, --dyn-syms. Prints "PACKAGE VERSION" for each need, and
+# "unknown ..." for what none of the packages has.
 FNR == 1 { isProgram = FILENAME == "-" }
 
 !isProgram && /^[^ |*]/ { library = $1; owner[library] = $2; next }
@@ -17,7 +18,11 @@ FNR == 1 { isProgram = FILENAME == "-" }
     gsub(/.*\[|\].*/, "")
     if ($0 !~ /^ld-linux/) needed[$0] = 1
 }
-/ Name: / && / Flags: / { need($3 "@" $3) }
+/ File: / { for (i = 1; i < NF; i++) if ($i == "File:") file = $(i + 1) }
+/ Name: / && / Flags: / {
+    need($3 "@" $3)
+    nodes[file, $3] = 1
+}
 $7 == "UND" && $8 ~ /@/ { need($8) }
 
 function need(symbol) { symbols[symbol] = 1 }
@@ -39,5 +44,14 @@ END {
             if ((library, symbol) in minimum) print owner[library], minimum[library, symbol]
             else if ((library, node) in latest) print owner[library], latest[library, node]
         }
+    }
+    for (pair in nodes) {
+        split(pair, part, SUBSEP)
+        library = part[1]
+        node = part[2]
+        if (!(library in owner) || (library, node "@" node) in minimum || (library, node) in latest) continue
+        # The C library is newer there than here: its nodes are its versions.
+        if (node ~ /^GLIBC_[0-9.]+$/) print owner[library], substr(node, 7)
+        else if (library !~ /^ld-linux/) print "unknown " node " of " library
     }
 }

@@ -47,7 +47,12 @@ extension DeviceLifecycle {
     }
 
     /// Before the lock is released: the kernel may sleep from then on.
-    mutating func restHardwareWatchdog() {
+    mutating func restWatchdogs() {
+        restHardwareWatchdog()
+        restServiceWatchdog()
+    }
+
+    private mutating func restHardwareWatchdog() {
         guard watchdog.timeout != nil, !watchdog.isResting, !sleep.isLogical else { return }
         watchdog.isResting = true
         emit(.restHardwareWatchdog)

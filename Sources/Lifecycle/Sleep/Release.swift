@@ -9,7 +9,7 @@ extension DeviceLifecycle {
         guard sleep.unsettled == 0 || isLate else { return startGrace() }
         // The board may be asleep as soon as the lock is gone.
         setAlarm()
-        restHardwareWatchdog()
+        restWatchdogs()
         // An operator's sleep is none yet: somebody may still announce a real one.
         if !sleep.isLogical { setSleepHandled(true) }
         releaseForSleep()
@@ -46,7 +46,7 @@ extension DeviceLifecycle {
         if sleep.unsettled > 0, sleep.state == .preparing || isFreed { nameUnsettled() }
         guard isFreed else { return }
         // It may have been armed since.
-        restHardwareWatchdog()
+        restWatchdogs()
         releaseLock(.sleep)
     }
 

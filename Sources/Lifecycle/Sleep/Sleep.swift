@@ -151,7 +151,7 @@ extension DeviceLifecycle {
             if !logical {
                 sleep.isLogical = false
                 setSleepHandled(true)
-                restHardwareWatchdog()
+                restWatchdogs()
                 sleep.recheckAt = now.monotonic + Self.cancellationDelay
                 // Not the time for a dark wake: it counts from this sleep.
                 if isAlarmDue(lead: Self.alarmLead) { setAlarm() }

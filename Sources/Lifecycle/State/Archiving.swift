@@ -33,6 +33,7 @@ extension DeviceLifecycle {
         conditions.archive(&archive)
         memory.archive(&archive)
         watchdog.archive(&archive)
+        serviceWatchdog.archive(&archive)
         let blank = PendingRequest(id: RequestID(rawValue: 0), app: 0, wish: .running, phase: .active)
         archive.list(&requests, blank) { $1.archive(&$0) }
         archive.value(&lastInstance)

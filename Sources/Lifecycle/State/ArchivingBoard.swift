@@ -48,3 +48,10 @@ extension HardwareWatchdog {
         archive.value(&isStarving)
     }
 }
+
+extension ServiceWatchdog {
+    mutating func archive(_ archive: inout StateArchive) {
+        archive.value(&isWatching)
+        archive.value(&isResting)
+    }
+}

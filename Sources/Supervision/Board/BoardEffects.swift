@@ -17,6 +17,8 @@ extension Supervisor {
         case .feedHardwareWatchdog: keeper?.feed()
         case .restHardwareWatchdog: keeper?.rest()
         case .wakeHardwareWatchdog: keeper?.wake()
+        case .restServiceWatchdog: serviceWatchdog?.rest()
+        case .wakeServiceWatchdog: serviceWatchdog?.wake()
         case .spawn, .call, .inform, .terminate, .kill, .clear, .freeze, .thaw, .nameCulprits, .takeLock, .releaseLock,
             .readPreparingForSleep, .sleepHandled, .setWakeAlarm, .suspendDevice, .report, .reply, .taskChanged, .note,
             .appChanged,

@@ -7,6 +7,9 @@ from scenario import scenario
 @scenario("boot", "after apt's install and a reboot the daemon runs, curfew status works at once, apps are in front")
 def boot(board):
     board.sh("systemctl is-active curfewd curfew-apps; curfew status")
+    version = board.sh("dpkg-query -W -f '${Version}' curfew")
+    said = board.sh("curfew --version; curfewd --version").split()
+    assert said == ["curfew", version, "curfewd", version], (said, version)
     for number in range(3):
         board.put(f"/etc/curfew/apps/app{number}.toml", app())
     board.machine.forget_events()

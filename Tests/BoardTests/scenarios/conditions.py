@@ -46,10 +46,13 @@ def keep_awake(board):
     return output.strip().splitlines()[0]
 
 
-@scenario("memory", "an app that takes all memory is ended for it, the others live on")
+@scenario("memory", "an app that takes all memory is ended for it, the others live on; the kernel would rather take "
+          "any app than the daemon")
 def memory(board):
     board.begin({"other": app(priority_band=500), "hog": app("grow", launch="manual", restart="never")})
     others = board.apps()["other"]["mainPID"]
+    dear = [int(board.sh(f"cat /proc/{pid}/oom_score_adj")) for pid in (others, board.main_pid())]
+    assert dear[0] == 0 > dear[1], dear
     # It may be ended before it is in front.
     board.machine.try_sh("curfew launch hog")
     board.wait(lambda: [one for one in board.reports() if one["app"] == "hog"],

@@ -78,6 +78,28 @@ def budget(board):
     return tasks[0]["timeRemaining"], board.machine.clocks[0]
 
 
+@scenario("service-watchdog", "systemd's own watchdog (WatchdogSec=) does not bite in a sleep that is longer; a "
+          "daemon that hangs after it is ended and started again")
+def service_watchdog(board):
+    board.begin({"one": app()})
+    daemon, watched = board.main_pid(), service_watchdog_time(board)
+    one = board.apps()["one"]["mainPID"]
+    slept = board.sleep(seconds=30)
+    board.wait_active("one")
+    assert slept > 25, slept
+    assert board.main_pid() == daemon and board.apps()["one"]["mainPID"] == one, board.daemon_log()
+    assert board.handlers("one") == WALK, board.handlers("one")
+    board.wait(lambda: service_watchdog_time(board) == watched, lambda: f"watched: {service_watchdog_time(board)}")
+    board.sh(f"kill -STOP {daemon}")
+    board.until(f"[ $(systemctl show --value -p MainPID curfewd) != {daemon} ] && systemctl is-active curfewd")
+    board.wait_active("one")
+    return f"slept {slept:.1f} s, watched every {watched}"
+
+
+def service_watchdog_time(board):
+    return board.sh("systemctl show --value -p WatchdogUSec curfewd").strip()
+
+
 @scenario("overhead", "ten prompt apps: how much later the board sleeps for them (a figure; the machine is emulated)")
 def overhead(board):
     board.begin({f"app{number}": app() for number in range(10)})

@@ -95,6 +95,7 @@ extension SimulatedBoard {
         }
         var at = Nanoseconds.microseconds(500)
         schedule(.deliver(.configured(configuration, devicePolicy)), after: .microseconds(100))
+        schedule(.deliver(.serviceWatchdog), after: .microseconds(200))
         let startFirst = random.chance(perMille: 200)
         if startFirst {
             messages.insert(.started, at: random.below(messages.count + 1))

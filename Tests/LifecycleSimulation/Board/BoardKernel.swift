@@ -38,7 +38,7 @@ extension SimulatedBoard {
             say("the daemon leaves")
             daemonHasLeft = true
         case .inform, .nameCulprits, .report, .taskChanged, .note, .appChanged, .deviceChanged, .feedHardwareWatchdog,
-            .watchMemoryLimit, .sleepHandled:
+            .watchMemoryLimit, .sleepHandled, .restServiceWatchdog, .wakeServiceWatchdog:
             break
         }
     }

@@ -82,7 +82,7 @@ final class Chronicle {
         case .started, .woke, .ready, .ping, .stopping, .extendTimeout, .loginUnavailable, .lockTaken, .lockRefused,
             .prepareForSleep, .preparingForSleep, .suspendRefused, .powerOffRefused, .session, .lid, .powerKeyPressed,
             .power, .underVoltage, .temperatures, .network, .polling, .memoryPressure, .memoryRead, .memoryLimitReached,
-            .killedForMemory, .hardwareWatchdog, .requested, .requestAbandoned:
+            .killedForMemory, .hardwareWatchdog, .serviceWatchdog, .requested, .requestAbandoned:
             break
         }
     }
@@ -113,7 +113,8 @@ final class Chronicle {
             .appChanged,
             .deviceChanged, .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog,
             .restHardwareWatchdog,
-            .wakeHardwareWatchdog, .stopDaemon:
+            .wakeHardwareWatchdog, .restServiceWatchdog,
+            .wakeServiceWatchdog, .stopDaemon:
             break
         }
     }

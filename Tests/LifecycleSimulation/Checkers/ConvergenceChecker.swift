@@ -18,7 +18,8 @@ final class ConvergenceChecker: Checker {
             .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .lockRefused, .prepareForSleep,
             .prepareForShutdown, .preparingForSleep, .suspendRefused, .powerOffRefused, .session, .lid,
             .powerKeyPressed, .power, .underVoltage, .temperatures, .network, .polling, .memoryPressure, .memoryRead,
-            .memoryLimitReached, .killedForMemory, .hardwareWatchdog, .requested, .requestAbandoned, .stopRequested:
+            .memoryLimitReached, .killedForMemory, .hardwareWatchdog, .serviceWatchdog, .requested, .requestAbandoned,
+            .stopRequested:
             break
         }
     }

@@ -62,7 +62,8 @@ final class DeadlineChecker: Checker {
             .ready, .extendTimeout, .loginAvailable, .loginUnavailable, .lockTaken, .lockRefused, .prepareForSleep,
             .prepareForShutdown, .preparingForSleep, .suspendRefused, .powerOffRefused, .session, .lid,
             .powerKeyPressed, .power, .underVoltage, .temperatures, .network, .polling, .memoryPressure, .memoryRead,
-            .memoryLimitReached, .killedForMemory, .hardwareWatchdog, .requested, .requestAbandoned, .stopRequested:
+            .memoryLimitReached, .killedForMemory, .hardwareWatchdog, .serviceWatchdog, .requested, .requestAbandoned,
+            .stopRequested:
             break
         }
     }
@@ -124,7 +125,8 @@ final class DeadlineChecker: Checker {
             .suspendDevice, .reply, .inform,
             .taskChanged, .note,
             .appChanged, .deviceChanged, .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog,
-            .restHardwareWatchdog, .wakeHardwareWatchdog, .stopDaemon:
+            .restHardwareWatchdog, .wakeHardwareWatchdog, .restServiceWatchdog,
+            .wakeServiceWatchdog, .stopDaemon:
             break
         }
     }

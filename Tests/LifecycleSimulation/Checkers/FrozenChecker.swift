@@ -46,7 +46,8 @@ final class FrozenChecker: Checker {
             .setWakeAlarm, .suspendDevice,
             .reply, .inform, .taskChanged, .note, .appChanged, .deviceChanged, .powerOff, .pollBoard, .readMemory,
             .watchMemoryLimit,
-            .feedHardwareWatchdog, .restHardwareWatchdog, .wakeHardwareWatchdog, .stopDaemon:
+            .feedHardwareWatchdog, .restHardwareWatchdog, .wakeHardwareWatchdog, .restServiceWatchdog,
+            .wakeServiceWatchdog, .stopDaemon:
             break
         }
     }

@@ -69,7 +69,8 @@ final class HandlerOrderChecker: Checker {
             .appChanged,
             .deviceChanged, .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog,
             .restHardwareWatchdog,
-            .wakeHardwareWatchdog, .stopDaemon:
+            .wakeHardwareWatchdog, .restServiceWatchdog,
+            .wakeServiceWatchdog, .stopDaemon:
             break
         }
     }

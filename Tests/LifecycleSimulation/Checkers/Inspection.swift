@@ -30,6 +30,7 @@ public enum CheckerName: Int, CaseIterable, Sendable {
     case logicalSleep = 26
     case returns = 27
     case sleepHandled = 28
+    case serviceWatchdog = 29
 }
 
 /// A rule that was broken.
@@ -108,6 +109,7 @@ final class Inspection {
             (.heat, HeatChecker()), (.powerOff, PowerOffChecker()), (.hardwareWatchdog, HardwareWatchdogChecker()),
             (.oneInFront, FrontChecker()), (.logicalSleep, LogicalSleepChecker()), (.returns, ReturnChecker()),
             (.sleepHandled, SleepHandledChecker()),
+            (.serviceWatchdog, ServiceWatchdogChecker()),
         ]
         checkers = all.filter { only?.contains($0.0) ?? true }.map(\.1)
     }

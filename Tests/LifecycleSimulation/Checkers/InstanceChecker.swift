@@ -39,7 +39,7 @@ final class InstanceChecker: Checker {
             .reply, .inform,
             .taskChanged, .note,
             .appChanged, .deviceChanged, .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog,
-            .restHardwareWatchdog, .wakeHardwareWatchdog,
+            .restHardwareWatchdog, .wakeHardwareWatchdog, .restServiceWatchdog, .wakeServiceWatchdog,
             .stopDaemon:
             break
         }

@@ -41,6 +41,7 @@ final class LockChecker: Checker {
             .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .preparingForSleep, .suspendRefused,
             .powerOffRefused, .session, .lid, .powerKeyPressed, .power, .underVoltage, .temperatures, .network,
             .polling, .memoryPressure, .memoryRead, .memoryLimitReached, .killedForMemory, .hardwareWatchdog,
+            .serviceWatchdog,
             .requested,
             .requestAbandoned, .stopRequested:
             break
@@ -82,7 +83,8 @@ final class LockChecker: Checker {
             .setWakeAlarm, .suspendDevice, .report,
             .reply, .inform, .taskChanged, .note, .appChanged, .deviceChanged, .powerOff, .pollBoard, .readMemory,
             .watchMemoryLimit,
-            .feedHardwareWatchdog, .restHardwareWatchdog, .wakeHardwareWatchdog, .stopDaemon:
+            .feedHardwareWatchdog, .restHardwareWatchdog, .wakeHardwareWatchdog, .restServiceWatchdog,
+            .wakeServiceWatchdog, .stopDaemon:
             break
         }
     }

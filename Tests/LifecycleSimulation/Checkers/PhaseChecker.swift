@@ -36,7 +36,7 @@ final class PhaseChecker: Checker {
             .lockRefused,
             .prepareForSleep, .preparingForSleep, .suspendRefused, .powerOffRefused, .session, .lid, .powerKeyPressed,
             .power, .underVoltage, .temperatures, .network, .polling, .memoryPressure, .memoryRead, .memoryLimitReached,
-            .killedForMemory, .hardwareWatchdog, .requestAbandoned:
+            .killedForMemory, .hardwareWatchdog, .serviceWatchdog, .requestAbandoned:
             break
         }
     }

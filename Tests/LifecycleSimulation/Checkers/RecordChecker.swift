@@ -27,7 +27,8 @@ final class RecordChecker: Checker {
             .appChanged,
             .deviceChanged, .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog,
             .restHardwareWatchdog,
-            .wakeHardwareWatchdog, .stopDaemon:
+            .wakeHardwareWatchdog, .restServiceWatchdog,
+            .wakeServiceWatchdog, .stopDaemon:
             break
         }
     }

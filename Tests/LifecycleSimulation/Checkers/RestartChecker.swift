@@ -37,7 +37,7 @@ final class RestartChecker: Checker {
             .ready, .ping, .stopping, .extendTimeout, .loginUnavailable, .lockTaken, .lockRefused, .prepareForSleep,
             .preparingForSleep, .suspendRefused, .powerOffRefused, .session, .lid, .powerKeyPressed, .power,
             .underVoltage, .temperatures, .network, .polling, .memoryPressure, .memoryRead, .memoryLimitReached,
-            .killedForMemory, .hardwareWatchdog, .requested, .requestAbandoned:
+            .killedForMemory, .hardwareWatchdog, .serviceWatchdog, .requested, .requestAbandoned:
             break
         }
     }

@@ -43,7 +43,7 @@ struct SleepKnowledge {
             .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .loginUnavailable, .lockTaken, .lockRefused,
             .prepareForShutdown, .suspendRefused, .powerOffRefused, .session, .lid,
             .underVoltage, .temperatures, .polling, .memoryPressure, .memoryRead, .memoryLimitReached,
-            .killedForMemory, .hardwareWatchdog, .requested, .requestAbandoned, .stopRequested:
+            .killedForMemory, .hardwareWatchdog, .serviceWatchdog, .requested, .requestAbandoned, .stopRequested:
             break
         }
     }

@@ -20,7 +20,7 @@ final class SleepQuietChecker: Checker {
             .readPreparingForSleep, .sleepHandled, .setWakeAlarm, .suspendDevice, .report, .reply, .inform,
             .taskChanged, .note,
             .appChanged, .deviceChanged, .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog,
-            .restHardwareWatchdog, .wakeHardwareWatchdog,
+            .restHardwareWatchdog, .wakeHardwareWatchdog, .restServiceWatchdog, .wakeServiceWatchdog,
             .stopDaemon:
             break
         }

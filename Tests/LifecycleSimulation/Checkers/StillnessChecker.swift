@@ -30,7 +30,8 @@ final class StillnessChecker: Checker {
             .suspendDevice, .report,
             .reply, .inform, .taskChanged, .note, .appChanged, .deviceChanged, .powerOff, .pollBoard, .readMemory,
             .watchMemoryLimit,
-            .feedHardwareWatchdog, .restHardwareWatchdog, .wakeHardwareWatchdog, .stopDaemon:
+            .feedHardwareWatchdog, .restHardwareWatchdog, .wakeHardwareWatchdog, .restServiceWatchdog,
+            .wakeServiceWatchdog, .stopDaemon:
             break
         }
         sleep.see(effect, scene)

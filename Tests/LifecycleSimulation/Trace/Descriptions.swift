@@ -33,7 +33,8 @@ extension Event {
         case .suspendRefused: "the sleep is refused"
         case .powerOffRefused, .session, .lid, .powerKeyPressed, .power, .underVoltage, .temperatures, .network,
             .polling,
-            .memoryPressure, .memoryRead, .memoryLimitReached, .killedForMemory, .hardwareWatchdog:
+            .memoryPressure, .memoryRead, .memoryLimitReached, .killedForMemory, .hardwareWatchdog,
+            .serviceWatchdog:
             boardText(names)
         case .requested(let id, let request): "request \(id.rawValue): \(request.text(names))"
         case .requestAbandoned(let id): "request \(id.rawValue) is abandoned"
@@ -63,6 +64,7 @@ extension Event {
         case .memoryLimitReached(let instance): "\(names.name(instance)) is at its memory limit"
         case .killedForMemory(let instance, let killer): "\(names.name(instance)) was killed by \(killer) for memory"
         case .hardwareWatchdog(let timeout): "watchdog \(timeout.text)"
+        case .serviceWatchdog: "the service manager watches"
         case .configured, .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen,
             .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .loginAvailable, .loginUnavailable, .lockTaken,
             .lockRefused, .prepareForSleep, .prepareForShutdown, .preparingForSleep, .suspendRefused, .requested,
@@ -98,6 +100,8 @@ extension Effect {
         case .feedHardwareWatchdog: "feed the watchdog"
         case .restHardwareWatchdog: "the watchdog rests"
         case .wakeHardwareWatchdog: "the watchdog wakes"
+        case .restServiceWatchdog: "the service manager does not watch"
+        case .wakeServiceWatchdog: "the service manager watches again"
         case .report(let end):
             "report \(names.name(end.app))#\(end.instance.rawValue): \(end.reason.text)"
         case .reply(let id, let outcome): "reply to request \(id.rawValue): \(outcome.text)"

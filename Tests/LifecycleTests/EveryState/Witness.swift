@@ -58,7 +58,7 @@ struct Witness {
         case .configured, .started, .freezing, .woke, .ready, .ping, .extendTimeout, .prepareForSleep,
             .prepareForShutdown, .preparingForSleep, .suspendRefused, .powerOffRefused, .session, .lid,
             .powerKeyPressed, .power, .underVoltage, .temperatures, .network, .polling, .memoryPressure,
-            .memoryLimitReached, .killedForMemory, .stopRequested:
+            .memoryLimitReached, .killedForMemory, .serviceWatchdog, .stopRequested:
             break
         }
     }
@@ -158,7 +158,8 @@ struct Witness {
                 object("told while frozen or dead")
             }
         case .taskChanged(_, let id, let task, let change): seeTask(id, task, change)
-        case .powerOff, .readMemory, .feedHardwareWatchdog, .restHardwareWatchdog, .wakeHardwareWatchdog:
+        case .powerOff, .readMemory, .feedHardwareWatchdog, .restHardwareWatchdog, .wakeHardwareWatchdog,
+            .restServiceWatchdog, .wakeServiceWatchdog:
             seeBoard(effect)
         case .suspendDevice, .setWakeAlarm, .readPreparingForSleep, .sleepHandled, .note, .appChanged, .deviceChanged,
             .stopDaemon,

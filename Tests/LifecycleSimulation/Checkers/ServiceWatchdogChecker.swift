@@ -1,0 +1,36 @@
+internal import Lifecycle
+
+/// The service manager expects no signs of life while the kernel may sleep: it is told so before the lock of a sleep is
+/// released, and of the opposite as soon as the board does not sleep any more.
+final class ServiceWatchdogChecker: Checker {
+    private var isWatching = false
+    private var isResting = false
+
+    func heard(_ event: Event, _ scene: Scene) {
+        if event == .serviceWatchdog { isWatching = true }
+    }
+
+    func did(_ effect: Effect, _ scene: Scene) {
+        switch effect {
+        case .restServiceWatchdog:
+            if !isWatching || isResting { violate("it is told to rest, and does", scene) }
+            isResting = true
+        case .wakeServiceWatchdog:
+            if !isResting { violate("it is told to watch, and does", scene) }
+            isResting = false
+        case .releaseLock(.sleep):
+            if isWatching, !isResting { violate("it watches in the sleep", scene) }
+        default: break
+        }
+    }
+
+    func stepped(_ step: Step, _ scene: Scene) {
+        if isResting, scene.board.core.device.sleepState != .asleep {
+            violate("it rests, and the board is awake", scene)
+        }
+    }
+
+    private func violate(_ message: String, _ scene: Scene) {
+        scene.inspection.violate(.serviceWatchdog, "the service manager: \(message)")
+    }
+}
