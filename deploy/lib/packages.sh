@@ -95,9 +95,10 @@ foreign_dependencies() {
     awk '{printf "%s%s (>= %s)", NR == 1 ? "shlibs:Depends=" : ", ", $1, $2} END {print ""}' <<<"$needed"
 }
 
-# make_packages ARCH: out of what deploy/build has left, into .build/packages/.
+# make_packages ARCH [FOLDER]: out of what deploy/build has left, into packages/ in FOLDER (.build).
 make_packages() {
-    local arch=$1 tree=.build/packaging-$1/tree version name made=()
+    local arch=$1 into=${2:-.build} tree version name made=()
+    tree=$into/packaging-$arch/tree
     version=$(source_version)
     SOURCE_DATE_EPOCH=$(source_time)
     export SOURCE_DATE_EPOCH
@@ -111,10 +112,10 @@ make_packages() {
         env -u MAKEFLAGS DEB_BUILD_OPTIONS=nocheck LC_ALL=C DH_QUIET=1 \
             dpkg-architecture --host-arch "$arch" --force --command debian/rules binary
     )
-    mkdir -p .build/packages
+    mkdir -p "$into/packages"
     for name in "curfew_${version}_$arch" "libcurfew-dev_${version}_all" "python3-curfew_${version}_all"; do
-        mv ".build/packaging-$arch/$name.deb" .build/packages/
-        made+=(".build/packages/$name.deb")
+        mv "$into/packaging-$arch/$name.deb" "$into/packages/"
+        made+=("$into/packages/$name.deb")
     done
     for name in "${made[@]}"; do
         printf '%-52s %9s bytes, %s KB installed\n' "$name" "$(stat -c %s "$name")" \
@@ -125,7 +126,7 @@ make_packages() {
 # What deploy/test checks.
 
 # shellcheck disable=SC2034  # for deploy/test
-package_check_packages=(lintian mmdebstrap man-db pkg-config gcc)
+package_check_packages=(lintian mmdebstrap debian-archive-keyring man-db pkg-config gcc)
 
 # check_packages: makes them from what deploy/build has left, and tries them out. Needs root.
 check_packages() {
@@ -133,9 +134,28 @@ check_packages() {
     local arch
     arch=$(dpkg --print-architecture)
     make_packages "$arch"
+    check_same_packages "$arch"
     check_foreign_dependencies
     check_lintian "$arch"
-    Tests/PackageTests/run .build/packages "$(source_version)"
+    local suite
+    for suite in bookworm trixie; do Tests/PackageTests/run .build/packages "$(source_version)" "$suite"; done
+}
+
+# Made again in another folder, by somebody with other habits, they are the same to the byte.
+check_same_packages() {
+    local again=.build/packages-made-again deb
+    rm -rf "$again"
+    (
+        umask 077
+        export TZ=Pacific/Kiritimati LANG=C.UTF-8 HOME=$PWD/$again
+        unset SOURCE_DATE_EPOCH
+        make_packages "$1" "$again" >/dev/null
+    )
+    for deb in "$again"/packages/*.deb; do
+        cmp "$deb" ".build/packages/${deb##*/}" || fail "${deb##*/} is another one each time"
+    done
+    rm -rf "$again"
+    say "made again, they are the same to the byte"
 }
 
 check_lintian() {

@@ -14,7 +14,7 @@ struct Alphabet {
     var device: DevicePolicy
     /// Processes of others are taken over, too.
     var adopts = false
-    /// The board has conditions, memory and a watchdog.
+    /// The board has conditions, memory and watchdogs.
     var hasConditions = false
 
     func steps(in core: DeviceLifecycle, request: RequestID) -> [Step] {
@@ -67,7 +67,7 @@ struct Alphabet {
             .powerKeyPressed, .power(PowerReading(isExternal: false, level: 3)),
             .power(PowerReading(isExternal: true, level: 90)), .powerOffRefused, .temperatures([hot]),
             .temperatures([cool]), .memoryPressure(.critical), .memoryRead(available: 0, total: 100, uses),
-            .hardwareWatchdog(timeout: .seconds(15)), .hardwareWatchdog(timeout: nil),
+            .hardwareWatchdog(timeout: .seconds(15)), .hardwareWatchdog(timeout: nil), .serviceWatchdog,
             .requested(request, .setLowPower(true)), .requested(request, .setLowPower(nil)),
         ]
         for app in core.apps {

@@ -103,7 +103,7 @@ struct StateKey: Hashable {
     }
 }
 
-/// Conditions, memory and the board's watchdog.
+/// Conditions, memory and the watchdogs.
 struct BoardKey: Hashable {
     var present: UInt16
     var inForce: [Int]
@@ -116,6 +116,7 @@ struct BoardKey: Hashable {
     var isWatched: Bool
     var isResting: Bool
     var isStarving: Bool
+    var service: [Bool]
 
     init(_ core: DeviceLifecycle) {
         let conditions = core.conditions
@@ -130,6 +131,7 @@ struct BoardKey: Hashable {
         isWatched = core.watchdog.timeout != nil
         isResting = core.watchdog.isResting
         isStarving = core.watchdog.isStarving
+        service = [core.serviceWatchdog.isWatching, core.serviceWatchdog.isResting]
     }
 }
 

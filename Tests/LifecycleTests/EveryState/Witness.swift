@@ -30,6 +30,8 @@ struct Witness {
     var isMemoryRead = false
     var isWatchdogThere = false
     var isWatchdogResting = false
+    var isServiceWatching = false
+    var isServiceResting = false
 
     init(apps: Int) { present = Array(repeating: nil, count: apps) }
 
@@ -55,10 +57,11 @@ struct Witness {
         case .spawnFailed(let id, _, _): change(id) { $0.hasFailedToSpawn = !$0.isSpawned && !$0.isReported }
         case .memoryRead: isMemoryRead = false
         case .hardwareWatchdog(let timeout): isWatchdogThere = timeout != nil
+        case .serviceWatchdog: isServiceWatching = true
         case .configured, .started, .freezing, .woke, .ready, .ping, .extendTimeout, .prepareForSleep,
             .prepareForShutdown, .preparingForSleep, .suspendRefused, .powerOffRefused, .session, .lid,
             .powerKeyPressed, .power, .underVoltage, .temperatures, .network, .polling, .memoryPressure,
-            .memoryLimitReached, .killedForMemory, .serviceWatchdog, .stopRequested:
+            .memoryLimitReached, .killedForMemory, .stopRequested:
             break
         }
     }

@@ -43,6 +43,10 @@ extension Witness {
             if isWatchdogResting { objections.append("a watchdog is laid to rest twice") }
             isWatchdogResting = true
         case .wakeHardwareWatchdog: isWatchdogResting = false
+        case .restServiceWatchdog:
+            if isServiceResting { objections.append("the service manager is told to rest twice") }
+            isServiceResting = true
+        case .wakeServiceWatchdog: isServiceResting = false
         default: break
         }
     }
@@ -60,8 +64,12 @@ extension Witness {
         if effects.contains(.releaseLock(.sleep)), isWatchdogThere, !isWatchdogResting {
             objections.append("the sleep lock is released and the watchdog does not rest")
         }
+        if effects.contains(.releaseLock(.sleep)), isServiceWatching, !isServiceResting {
+            objections.append("the sleep lock is released and the service manager watches")
+        }
         let isWoken = core.device.sleepState != .asleep || core.sleep.isLogical
         if isWoken, isWatchdogResting { objections.append("the watchdog rests and the board does not sleep") }
+        if isWoken, isServiceResting { objections.append("the service manager rests and the board does not sleep") }
         if isWatchdogThere, !core.watchdog.isStarving, core.nextDeadline == nil {
             objections.append("the watchdog will not be fed")
         }
