@@ -73,7 +73,8 @@ public enum Daemon {
         supervisor.followsBoard = !options.ignoresBoard
         if options.isTrial { supervisor.trial = Trial(supervisor) }
         try supervisor.openInterfaces()
-        log.daemon(.info, "curfewd \(version) started, \(configuration.apps.count) apps", .daemonStarted)
+        let apps = configuration.apps.count == 1 ? "1 app" : "\(configuration.apps.count) apps"
+        log.daemon(.info, "curfewd \(version) started, \(apps)", .daemonStarted)
         supervisor.start()
         if let time = try loop.enableServiceWatchdog(ping: { notifier.watchdog() }) {
             supervisor.serviceWatchdog = ServiceWatchdog(notifier: notifier, time: time)
@@ -81,7 +82,7 @@ public enum Daemon {
             log.daemon(.debug, "the service manager watches us")
         }
         supervisor.follow(try LogindClient(event: loop.handle, priority: Int32(EventLoop.Priority.normal)))
-        notifier.ready(status: "\(configuration.apps.count) apps")
+        notifier.ready(status: apps)
         linux_trim_memory()
         let code = try loop.run()
         signals.cancel()

@@ -36,8 +36,8 @@ def test_versions(tool):
 
 
 def in_packages(command):
-    """What a function of deploy/lib/packages.sh says."""
-    script = f"source deploy/lib/prepare.sh; source deploy/lib/packages.sh; {command}"
+    """What a function of deploy/lib/packages/packages.sh says."""
+    script = f"source deploy/lib/prepare.sh; source deploy/lib/packages/packages.sh; {command}"
     return subprocess.run(
         ["bash", "-euc", script], cwd=boards.REPOSITORY, capture_output=True, text=True, check=True).stdout.strip()
 

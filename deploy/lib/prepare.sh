@@ -61,6 +61,11 @@ build_packages=(git g++ pkg-config libsystemd-dev libudev-dev libjansson-dev lib
 test_packages=(dbus iproute2 libglib2.0-bin python3 python3-dbus python3-dbusmock python3-gi python3-pytest python3-venv
     python3-pip shellcheck umockdev gir1.2-umockdev-1.0)
 
+# What makes the virtual machine of the board tests, and runs it; beside it a QEMU.
+board_packages=(python3 mmdebstrap e2fsprogs cpio kmod gzip)
+# shellcheck disable=SC2034  # for deploy/test and Tests/BoardTests/image/build: on amd64, with a kernel module to make
+board_amd64_packages=("${board_packages[@]}" qemu-system-x86 make gcc gcc-12 libc6-dev xz-utils)
+
 # Swift links with gold where it does not bring a linker of its own; newer Debians have it in a package apart.
 command -v ld.gold >/dev/null || build_packages+=(binutils-gold)
 

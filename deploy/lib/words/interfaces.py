@@ -7,7 +7,7 @@ import re
 import sys
 from pathlib import Path
 
-SOURCES = Path(__file__).resolve().parents[2] / "Sources/Varlink/Interfaces"
+SOURCES = Path(__file__).resolve().parents[3] / "Sources/Varlink/Interfaces"
 
 
 class Member:

@@ -53,7 +53,7 @@ check_binaries() {
 # write_interfaces FOLDER: the descriptions of our Varlink interfaces as files; not those that others have defined.
 write_interfaces() {
     mkdir -p "$1"
-    python3 -B deploy/lib/interfaces.py "$1"
+    python3 -B deploy/lib/words/interfaces.py "$1"
     find "$1" -name '*.varlink' ! -name 'io.curfew.*' -delete
     [ -n "$(ls "$1")" ] || fail "no description of an interface was found in the sources"
 }
@@ -83,7 +83,7 @@ needed_packages() {
     local program
     for program in "$1"/*; do
         readelf --dynamic --version-info --dyn-syms -W "$program" |
-            awk -f deploy/lib/needed-symbols.awk /var/lib/dpkg/info/*.symbols -
+            awk -f deploy/lib/packages/needed-symbols.awk /var/lib/dpkg/info/*.symbols -
     done | LC_ALL=C sort -k 1,1 -k 2,2V |
         awk '{version[$1] = $2} END {for (name in version) print name, version[name]}' | LC_ALL=C sort
 }

@@ -24,8 +24,8 @@ write_manual() {
     local help
     help=$(mktemp)
     "$1" --experimental-dump-help >"$help"
-    python3 -B deploy/lib/manual.py commands "$help" "$2"
-    python3 -B deploy/lib/manual.py interfaces "$2"
+    python3 -B deploy/lib/words/manual.py commands "$help" "$2"
+    python3 -B deploy/lib/words/manual.py interfaces "$2"
     rm "$help"
 }
 
@@ -87,7 +87,7 @@ check_pages() {
         [ "$said" = "${target:-$page}" ] || fail "man finds $said for $name"
     done
     # Pages that are named as others' neighbours are there.
-    python3 -B deploy/lib/manual.py references deploy/man
+    python3 -B deploy/lib/words/manual.py references deploy/man
 }
 
 # check_manual CURFEW FOLDER
@@ -96,7 +96,7 @@ check_manual() {
     write_manual "$1" "$2/fresh"
     check_current "$2/fresh" deploy/man
     "$1" --experimental-dump-help >"$2/help"
-    python3 -B deploy/lib/manual.py check "$2/help" deploy/man || fail "the manual is not complete"
+    python3 -B deploy/lib/words/manual.py check "$2/help" deploy/man || fail "the manual is not complete"
     check_pages "$2/man"
     say "$(find deploy/man -type f | wc -l) manual pages: complete, current, and clean"
 }
