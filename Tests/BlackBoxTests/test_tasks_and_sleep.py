@@ -12,23 +12,25 @@ from wire import VarlinkError
 BLOCK = "idle:sleep"
 
 
-def start(board, **background):
-    """An app in background with `lend`; its connection, and the login manager."""
+def start(board, weak=True, **background):
+    """An app in background with `lend`; its connection, and the login manager. weak: one that knows such locks."""
     board.app("camera", "lend", background=background)
-    login = board.with_login()
+    login = board.with_login(weak=weak)
     board.start()
     board.wait_active("camera")
     login.wait_held("sleep")
     return board.borrow("camera"), login
 
 
-def test_keep_awake_holds_the_block_lock_while_a_task_is_held(board):
-    wire, login = start(board, task_policy="keep-awake")
+@pytest.mark.parametrize("weak, mode", [(True, "block-weak"), (False, "block")])
+def test_keep_awake_holds_the_block_lock_while_a_task_is_held(board, weak, mode):
+    """Root may put the board to sleep all the same: by the mode, or by what `block` meant before there was another."""
+    wire, login = start(board, weak, task_policy="keep-awake")
     assert login.held(BLOCK) == 0
     first = wire.begin("first")
     login.wait_held(BLOCK)
     [lock] = login.events("inhibit", what=BLOCK)
-    assert lock["mode"] == "block"
+    assert lock["mode"] == mode
     second = wire.begin("second", keepAwake=True)
     wire.end(first)
     # In background as in front.

@@ -8,6 +8,7 @@ final class Lock {
     private var descriptor: FileDescriptor?
     private var request: BusSlot?
     private var limit: Delay?
+    private var mode = LockMode.delay
 
     init(_ kind: LockKind, event: OpaquePointer, priority: Int32, client: LogindClient) throws(SystemError) {
         self.kind = kind
@@ -23,6 +24,11 @@ final class Lock {
 
     func take(mode: LockMode) {
         guard !isHeld, request == nil else { return }
+        self.mode = mode
+        ask()
+    }
+
+    private func ask() {
         guard client.isAvailable, let bus = client.bus else { return refuse("logind is not available") }
         let why =
             switch kind {
@@ -67,6 +73,9 @@ final class Lock {
             } catch {
                 refuse(error.text)
             }
+        case .failure(let error) where mode == .weakBlock && error.name == "org.freedesktop.DBus.Error.InvalidArgs":
+            mode = .block
+            ask()
         case .failure(let error):
             refuse(error.text)
         }

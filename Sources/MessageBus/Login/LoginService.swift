@@ -24,13 +24,18 @@ public enum LockKind: CaseIterable, Sendable {
 public enum LockMode: Sendable {
     /// Puts the operation off until the lock is released, InhibitDelayMaxUSec at most.
     case delay
-    /// Refuses the operation, unless its caller insists.
+    /// Refuses the operation, unless its caller insists. Since systemd 257 it takes polkit to insist, which a board need
+    /// not have.
     case block
+    /// Refuses the operation, unless its caller is root or insists: what `block` was before systemd 257, and what is
+    /// asked for where logind does not know it.
+    case weakBlock
 
     public var name: String {
         switch self {
         case .delay: "delay"
         case .block: "block"
+        case .weakBlock: "block-weak"
         }
     }
 }

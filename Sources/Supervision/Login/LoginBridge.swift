@@ -17,7 +17,7 @@ extension Lifecycle.LockKind {
     var mode: LockMode {
         switch self {
         case .sleep, .shutdown: .delay
-        case .keepAwake: .block
+        case .keepAwake: .weakBlock
         }
     }
 }

@@ -30,6 +30,8 @@ def load(mock, parameters):
     state["events"] = os.open(parameters["events"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     state["groups"] = parameters.get("groups")
     state["refuse"] = parameters.get("refuse", [])
+    # "block-weak": systemd 257 and later.
+    state["modes"] = ["delay", "block", *(["block-weak"] if parameters.get("weak") else [])]
     # Locks of a logind before this one are gone with it.
     record("started")
     mock.AddProperties(
@@ -79,6 +81,9 @@ def Inhibit(self, what, who, why, mode):
             "The operation inhibition has been requested for is already running",
             name="org.freedesktop.login1.OperationInProgress",
         )
+    if mode not in state["modes"]:
+        raise dbus.exceptions.DBusException(
+            f"Invalid mode specification {mode}", name="org.freedesktop.DBus.Error.InvalidArgs")
     state["locks"] += 1
     lock = state["locks"]
     reader, writer = os.pipe()

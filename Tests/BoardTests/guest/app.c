@@ -8,6 +8,7 @@
 //     deaf                        ignores SIGTERM
 //     child                       has a child in a session of its own that ignores SIGTERM
 //     lock:FILE                   says "a second one runs" where another process has the lock on FILE
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -153,11 +154,25 @@ static void grow(void) {
     if (memory != MAP_FAILED) memset(memory, 1, size);
 }
 
+static volatile sig_atomic_t is_over;
+
+static void end(int number) { is_over = number; }
+
+// SIGTERM comes with the end of WillTerminate; it is heard while nothing else is done, with the mask returned.
+static sigset_t hear_sigterm(void) {
+    sigset_t term, before;
+    sigemptyset(&term);
+    sigaddset(&term, SIGTERM);
+    sigprocmask(SIG_BLOCK, &term, &before);
+    signal(SIGTERM, behaviour("deaf") ? SIG_IGN : end);
+    return before;
+}
+
 int main(int count, char **arguments) {
     (void)count;
     behaviours = arguments + 1;
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (behaviour("deaf")) signal(SIGTERM, SIG_IGN);
+    sigset_t waiting = hear_sigterm();
     const char *lock = behaviour("lock:"), *start = behaviour("start:");
     if (lock) take_lock(lock);
     if (behaviour("child")) have_child();
@@ -169,10 +184,11 @@ int main(int count, char **arguments) {
         return 1;
     }
     tell("started", "");
-    while (curfew_dispatch(app)) {
+    while (curfew_dispatch(app) && !is_over) {
         bool grows = behaviour("grow");
         struct pollfd entry = {.fd = curfew_fd(app), .events = POLLIN};
-        if (poll(&entry, 1, grows ? 20 : -1) == 0 && grows) grow();
+        struct timespec soon = {0, 20000000};
+        if (ppoll(&entry, 1, grows ? &soon : NULL, &waiting) == 0 && grows) grow();
     }
     tell("ended", "");
     curfew_close(app);
