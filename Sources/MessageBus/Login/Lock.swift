@@ -8,7 +8,6 @@ final class Lock {
     private var descriptor: FileDescriptor?
     private var request: BusSlot?
     private var limit: Delay?
-    private var mode = LockMode.delay
 
     init(_ kind: LockKind, event: OpaquePointer, priority: Int32, client: LogindClient) throws(SystemError) {
         self.kind = kind
@@ -24,11 +23,6 @@ final class Lock {
 
     func take(mode: LockMode) {
         guard !isHeld, request == nil else { return }
-        self.mode = mode
-        ask()
-    }
-
-    private func ask() {
         guard client.isAvailable, let bus = client.bus else { return refuse("logind is not available") }
         let why =
             switch kind {
@@ -39,7 +33,7 @@ final class Lock {
             case .lidSwitch: "The lid is heard here"
             }
         do throws(SystemError) {
-            request = try bus.call(LogindClient.manager("Inhibit"), [kind.name, "Curfew", why, mode.name]) {
+            request = try bus.call(LogindClient.manager("Inhibit"), [kind.name, "Curfew", why, client.name(of: mode)]) {
                 [unowned(unsafe) self] in
                 answered($0)
             }
@@ -73,9 +67,6 @@ final class Lock {
             } catch {
                 refuse(error.text)
             }
-        case .failure(let error) where mode == .weakBlock && error.name == "org.freedesktop.DBus.Error.InvalidArgs":
-            mode = .block
-            ask()
         case .failure(let error):
             refuse(error.text)
         }
@@ -88,6 +79,11 @@ extension LogindClient {
     public func takeLock(_ kind: LockKind, mode: LockMode) { lock(kind)?.take(mode: mode) }
 
     public func releaseLock(_ kind: LockKind) { lock(kind)?.release() }
+
+    /// As this logind knows it.
+    fileprivate func name(of mode: LockMode) -> String {
+        mode == .weakBlock && !knowsWeakLocks ? LockMode.block.name : mode.name
+    }
 
     private func lock(_ kind: LockKind) -> Lock? { locks.first { $0.kind == kind } }
 }

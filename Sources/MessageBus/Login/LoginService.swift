@@ -27,8 +27,8 @@ public enum LockMode: Sendable {
     /// Refuses the operation, unless its caller insists. Since systemd 257 it takes polkit to insist, which a board need
     /// not have.
     case block
-    /// Refuses the operation, unless its caller is root or insists: what `block` was before systemd 257, and what is
-    /// asked for where logind does not know it.
+    /// Refuses the operation, unless its caller is root or insists: what `block` was before systemd 257, and is asked
+    /// for where logind knows no other.
     case weakBlock
 
     public var name: String {

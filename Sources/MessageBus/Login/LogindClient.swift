@@ -33,6 +33,8 @@ public final class LogindClient: LoginService {
     var owner = ""
     var isAvailable = false
     var inhibitDelayMax: Int64?
+    /// systemd 257 and later.
+    var knowsWeakLocks = false
     var edges: HeldEdges?
     /// One of each kind.
     var locks: [Lock] = []
@@ -184,16 +186,21 @@ public final class LogindClient: LoginService {
         var isPreparingForSleep = false
         var isPreparingForShutdown = false
         var delay: Int64?
+        var knowsWeak = false
         let isWhole = message.readProperties { name, value in
             switch name {
             case "InhibitDelayMaxUSec": delay = value.readUInt64Variant().map(Self.nanoseconds)
             case "PreparingForSleep": isPreparingForSleep = value.readBoolVariant() ?? false
+            case "BlockWeakInhibited":
+                knowsWeak = true
+                return false
             case "PreparingForShutdown": isPreparingForShutdown = value.readBoolVariant() ?? false
             default: return sessions?.read(name, value) ?? false
             }
             return true
         }
         guard isWhole else { return tellUnavailable("logind: its properties cannot be read") }
+        knowsWeakLocks = knowsWeak
         inhibitDelayMax = delay
         isAvailable = true
         isUnavailabilityTold = false

@@ -42,6 +42,7 @@ def load(mock, parameters):
                 "PreparingForSleep": dbus.Boolean(parameters.get("sleeping", False)),
                 "PreparingForShutdown": dbus.Boolean(False),
                 "IdleHint": dbus.Boolean(False),
+                **({"BlockWeakInhibited": ""} if parameters.get("weak") else {}),
                 **{name: dbus.Boolean(value) for name, value in parameters.get("board", {}).items()},
             },
             signature="sv",
