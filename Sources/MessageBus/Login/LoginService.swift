@@ -24,8 +24,7 @@ public enum LockKind: CaseIterable, Sendable {
 public enum LockMode: Sendable {
     /// Puts the operation off until the lock is released, InhibitDelayMaxUSec at most.
     case delay
-    /// Refuses the operation, unless its caller insists. Since systemd 257 it takes polkit to insist, which a board need
-    /// not have.
+    /// Refuses the operation, unless its caller insists. Since systemd 257 that takes polkit, which some boards lack.
     case block
     /// Refuses the operation, unless its caller is root or insists: what `block` was before systemd 257, and is asked
     /// for where logind knows no other.
