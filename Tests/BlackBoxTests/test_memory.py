@@ -157,7 +157,7 @@ def test_other_thresholds_are_listened_for_after_a_reload(board, memory):
     profile(board, 30, 40)
     trigger = memory.with_pressure()
     assert start(board, memory) == {"some": (300_000, 1_000_000), "full": (400_000, 1_000_000)}
-    before = len(os.listdir(f"/proc/{board.daemon.pid}/fd"))
+    before = board.descriptors()
     profile(board, 5, 40)
     board.call("Reload")
     trigger.left()
@@ -169,7 +169,7 @@ def test_other_thresholds_are_listened_for_after_a_reload(board, memory):
     for _ in range(3):
         board.call("Reload")
     assert not memory.pressure.file.is_open()
-    wait_until(lambda: len(os.listdir(f"/proc/{board.daemon.pid}/fd")) == before, "no descriptor is left over")
+    assert board.descriptors() == before
 
 
 def test_a_daemon_without_a_board_hears_no_pressure(board, memory):
