@@ -47,16 +47,7 @@ final class HardwareWatchdogChecker: Checker {
             vague.removeAll { $0 == instance }
         default: break
         }
-        if saysReal(event) { isReal = true }
-    }
-
-    private func saysReal(_ event: Event) -> Bool {
-        switch event {
-        case .prepareForSleep(true, _, _), .loginAvailable(_, true, _), .requested(_, .sleep(true, false)),
-            .preparingForSleep(true):
-            true
-        default: false
-        }
+        if event.saysRealSleep { isReal = true }
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
@@ -68,7 +59,7 @@ final class HardwareWatchdogChecker: Checker {
         case .wakeHardwareWatchdog:
             isResting = false
             hasWoken = true
-        case .note(.sleepPreparing): if !saysReal(scene.step.event) { isReal = false }
+        case .note(.sleepPreparing): if !scene.step.event.saysRealSleep { isReal = false }
         case .releaseLock(.sleep):
             hasReleased = true
             if third != nil, !isResting { violate("the board sleeps without its rest", scene) }

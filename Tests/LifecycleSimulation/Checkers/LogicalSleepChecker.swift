@@ -24,7 +24,7 @@ final class LogicalSleepChecker: Checker {
         hasEnded = false
         isDark = false
         source = self.source(of: event)
-        if saysReal(event) { isLogical = isLogical == true && stage == .asleep ? nil : false }
+        if event.saysRealSleep { isLogical = isLogical == true && stage == .asleep ? nil : false }
     }
 
     private func source(of event: Event) -> WakeSource? {
@@ -43,19 +43,10 @@ final class LogicalSleepChecker: Checker {
         }
     }
 
-    private func saysReal(_ event: Event) -> Bool {
-        switch event {
-        case .prepareForSleep(true, _, _), .preparingForSleep(true), .loginAvailable(_, true, _),
-            .requested(_, .sleep(true, false)):
-            true
-        default: false
-        }
-    }
-
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
         case .note(.sleepPreparing):
-            if stage != .dark { isLogical = !saysReal(scene.step.event) }
+            if stage != .dark { isLogical = !scene.step.event.saysRealSleep }
             stage = .preparing
         case .note(.sleepReleased): stage = .asleep
         case .note(.darkWake):

@@ -9,16 +9,7 @@ final class SleepHandledChecker: Checker {
     private var isLogical: Bool? = false
 
     func heard(_ event: Event, _ scene: Scene) {
-        if saysReal(event) { isLogical = isLogical == true && isAsleep ? nil : false }
-    }
-
-    private func saysReal(_ event: Event) -> Bool {
-        switch event {
-        case .prepareForSleep(true, _, _), .preparingForSleep(true), .loginAvailable(_, true, _),
-            .requested(_, .sleep(true, false)):
-            true
-        default: false
-        }
+        if event.saysRealSleep { isLogical = isLogical == true && isAsleep ? nil : false }
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
@@ -27,7 +18,7 @@ final class SleepHandledChecker: Checker {
             if value == isHandled { violate("it is said twice", scene) }
             isHandled = value
         case .releaseLock(.sleep): if !isHandled { violate("the lock is released before it is said", scene) }
-        case .note(.sleepPreparing): isLogical = !saysReal(scene.step.event)
+        case .note(.sleepPreparing): isLogical = !scene.step.event.saysRealSleep
         case .note(.sleepReleased): isAsleep = true
         case .note(.sleepEnded), .note(.darkWake): isAsleep = false
         default: break

@@ -90,3 +90,15 @@ struct SleepKnowledge {
         }
     }
 }
+
+extension Event {
+    /// It announces a sleep of the kernel's, not one of an operator's.
+    var saysRealSleep: Bool {
+        switch self {
+        case .prepareForSleep(true, _, _), .preparingForSleep(true), .loginAvailable(_, true, _),
+            .requested(_, .sleep(true, false)):
+            true
+        default: false
+        }
+    }
+}
