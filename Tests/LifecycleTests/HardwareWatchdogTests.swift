@@ -83,7 +83,8 @@ import Testing
         _ = board.sleepSignal(true)
         _ = board.returned("kiosk")
         _ = board.returned("kiosk")
-        #expect(board.frozen("kiosk") == ["watchdog rests", "service watchdog rests", "release sleep"])
+        #expect(
+            board.frozen("kiosk") == ["watchdog rests", "service watchdog rests", "sleep is handled", "release sleep"])
         // MONOTONIC has run on.
         board.monotonic += .seconds(600)
         #expect(board.sleepSignal(false).contains("service watchdog wakes"))
@@ -95,7 +96,10 @@ import Testing
         _ = board.obey(board.handle(.requested(RequestID(rawValue: 1), .sleep(start: true, logical: true))))
         #expect(board.core.device.sleepState == .asleep)
         // Now the kernel is to sleep, too.
-        #expect(board.sleepSignal(true) == ["watchdog rests", "service watchdog rests", "release sleep"])
+        #expect(
+            board.sleepSignal(true) == [
+                "watchdog rests", "service watchdog rests", "sleep is handled", "release sleep",
+            ])
     }
 
     @Test func isFedOn_whileTheBoardSleepsLogically() throws {

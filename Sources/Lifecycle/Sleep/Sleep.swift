@@ -150,8 +150,8 @@ extension DeviceLifecycle {
             // Whoever says so means it now: an answer that is on its way is about what was before.
             if !logical {
                 sleep.isLogical = false
-                setSleepHandled(true)
                 restWatchdogs()
+                setSleepHandled(true)
                 sleep.recheckAt = now.monotonic + Self.cancellationDelay
                 // Not the time for a dark wake: it counts from this sleep.
                 if isAlarmDue(lead: Self.alarmLead) { setAlarm() }
