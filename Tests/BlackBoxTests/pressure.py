@@ -65,9 +65,9 @@ def limit_controller():
     return [Path(mount[1]) for mount in mounts if mount[2] == "cgroup" and "memory" in mount[3].split(",")]
 
 
-def limit_groups():
-    """What hogs have made of the old memory controller's groups."""
-    return [group for point in limit_controller() for group in point.glob("curfew-hog-*")]
+def limit_groups(hog="*"):
+    """What hogs, or the one with this pid, have made of the old memory controller's groups."""
+    return [group for point in limit_controller() for group in point.glob(f"curfew-hog-{hog}")]
 
 
 def remove_leftovers():

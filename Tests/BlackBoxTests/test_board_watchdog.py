@@ -326,7 +326,8 @@ def test_a_board_whose_battery_ran_out_without_a_word(board, played):
     assert cause(board).startswith("went down without a word: power loss, ")
 
 
-@pytest.mark.parametrize("left", [b"", b"L1", b"L1aaaaa", b"\xff" * 4096, b"L1zzzzz\n\n", os.urandom(8192)])
+@pytest.mark.parametrize("left", [b"", b"L1", b"L1aaaaa", b"\xff" * 4096, b"L1zzzzz\n\n", os.urandom(8192)],
+                         ids=["empty", "short", "cut", "filled", "unknown", "random"])
 def test_last_words_that_are_nonsense(board, played, left):
     board.app("camera")
     board.state.mkdir(parents=True)

@@ -46,14 +46,15 @@ class Trigger:
 def test_some_and_full(hog, group):
     triggers = [Trigger(group, f"{kind} 200000 2000000") for kind in ("some", "full")]
     assert not any(trigger.fires(0) for trigger in triggers)
-    with Hog(hog, group / "hog"):
+    with Hog(hog, group / "hog") as running:
         begin = time.monotonic()
         assert all(trigger.fires(20) for trigger in triggers)
         print(f"after {time.monotonic() - begin:.2f} s")
+        assert len(pressure.limit_groups(running.process.pid)) == len(pressure.limit_controller())
     for trigger in triggers:
         trigger.close()
     assert not (group / "hog").exists()
-    assert not pressure.limit_groups()
+    assert not pressure.limit_groups(running.process.pid)
 
 
 def test_low_pressure_is_less_than_high(hog, group):
@@ -71,7 +72,7 @@ def test_a_hog_that_is_killed_leaves_nothing(hog, group):
     with Hog(hog, group / "hog") as running:
         running.process.send_signal(signal.SIGKILL)
         running.process.wait(timeout=20)
-    assert not pressure.limit_groups()
+    assert not pressure.limit_groups(running.process.pid)
 
 
 def test_no_hog_where_nothing_limits_it(hog, group):

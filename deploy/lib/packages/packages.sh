@@ -128,12 +128,11 @@ make_packages() {
 # shellcheck disable=SC2034  # for deploy/test
 package_check_packages=(lintian mmdebstrap debian-archive-keyring man-db pkg-config gcc)
 
-# check_packages: makes them from what deploy/build has left, and tries them out. Needs root.
+# check_packages: tries those out that deploy/package has made. Needs root.
 check_packages() {
     need_packages "${package_packages[@]}" "${package_check_packages[@]}"
     local arch
     arch=$(dpkg --print-architecture)
-    make_packages "$arch"
     check_same_packages "$arch"
     check_foreign_dependencies
     check_lintian "$arch"
