@@ -43,6 +43,16 @@ def hook(board):
     return call
 
 
+def awake(board):
+    """A board with an app, and a logind whose lock is held; the login manager."""
+    board.app("app")
+    login = board.with_login()
+    board.start()
+    board.wait_active("app")
+    login.wait_held("sleep")
+    return login
+
+
 def is_marked(board):
     return (Path(board.root) / "run/curfew/asleep").exists()
 
@@ -63,11 +73,7 @@ def test_apps_are_walked_where_nobody_announced_the_sleep(board, hook):
 
 def test_a_sleep_that_logind_announced_is_walked_once(board, hook):
     """And nothing is told of it: the tool is 16 MB, and the board waits."""
-    board.app("app")
-    login = board.with_login()
-    board.start()
-    board.wait_active("app")
-    login.wait_held("sleep")
+    login = awake(board)
     assert not is_marked(board)
     for number in range(1, 3):
         login.sleep(True)
@@ -87,11 +93,7 @@ def test_a_sleep_that_logind_announced_is_walked_once(board, hook):
 
 
 def test_its_end_is_not_told_when_it_was_seen_before(board, hook):
-    board.app("app")
-    login = board.with_login()
-    board.start()
-    board.wait_active("app")
-    login.wait_held("sleep")
+    login = awake(board)
     login.sleep(True)
     login.wait_closed("sleep")
     hook("pre", "suspend")
@@ -125,11 +127,7 @@ def test_a_sleep_of_an_operator_s_does_not_stand_for_a_real_one(board, hook):
 
 @pytest.mark.parametrize("leaves", [False, True])
 def test_a_daemon_that_ends_in_a_sleep_leaves_no_mark_to_the_next(board, hook, leaves):
-    board.app("app")
-    login = board.with_login()
-    board.start()
-    board.wait_active("app")
-    login.wait_held("sleep")
+    login = awake(board)
     login.sleep(True)
     login.wait_closed("sleep")
     assert is_marked(board)
@@ -151,11 +149,7 @@ def test_a_daemon_that_ends_in_a_sleep_leaves_no_mark_to_the_next(board, hook, l
 
 @pytest.mark.parametrize("name", ["asleep", "asleep.new", "untold"])
 def test_a_mark_that_cannot_be_made_costs_time_only(board, hook, name):
-    board.app("app")
-    login = board.with_login()
-    board.start()
-    board.wait_active("app")
-    login.wait_held("sleep")
+    login = awake(board)
     (Path(board.root) / "run/curfew" / name / "full").mkdir(parents=True)
     login.sleep(True)
     login.wait_closed("sleep")
@@ -169,11 +163,7 @@ def test_a_mark_that_cannot_be_made_costs_time_only(board, hook, name):
 
 def test_logind_s_end_counts_where_the_hook_s_own_is_lost(board, hook):
     """suspend-then-hibernate: the second sleep of the two is announced by the hook alone."""
-    board.app("app")
-    login = board.with_login()
-    board.start()
-    board.wait_active("app")
-    login.wait_held("sleep")
+    login = awake(board)
     login.sleep(True)
     login.wait_closed("sleep")
     hook("pre", "suspend-then-hibernate")
