@@ -4,6 +4,7 @@ The board is played, so that this machine's own lid and supplies are not heard.
 """
 
 import subprocess
+import time
 
 import hardware
 import pytest
@@ -75,6 +76,7 @@ def test_a_session_that_locks_and_unlocks_in_a_loop(board, played):
     board.device(policy={"debounce": "500ms"})
     board.start()
     board.wait_active("camera")
+    begun = time.monotonic()
     for _ in range(100):
         login.lock()
         login.unlock()
@@ -85,8 +87,9 @@ def test_a_session_that_locks_and_unlocks_in_a_loop(board, played):
     board.wait_app("camera", scenePhase="inactive")
     times = [note["t"] for note in board.notes("camera", "call")
              if note["handler"] in ("WillResignActive", "DidBecomeActive")]
-    # The first is its launch.
-    assert all(later - earlier > 0.45 for earlier, later in zip(times[2:], times[3:])), times
+    # The first is its launch. An app may hear one late and the next in time; but so many take so long.
+    changes = times[1:]
+    assert changes[-1] - begun >= 0.5 * (len(changes) - 1), (begun, times)
 
 
 def test_idle_counts_where_it_is_asked_for_and_somebody_is_there(board, played):
