@@ -31,6 +31,7 @@ public struct DeviceLifecycle: Equatable, Sendable {
     var asked: Nanoseconds?
     /// MONOTONIC: until then the apps' words from before a stall are read.
     var reprieveEnd = Nanoseconds.zero
+    var poolRefills = PoolRefills()
 
     // Within one event.
     var effects: [Effect] = []
@@ -40,6 +41,8 @@ public struct DeviceLifecycle: Equatable, Sendable {
     var deviceView = DeviceView(sleepState: .awake, sleep: 0, isShuttingDown: false, inhibitDelayMax: nil)
     // What follows from the apps, by index: each one's next deadline.
     var dueOfApp: [Nanoseconds] = []
+    /// How soon each is to be looked at though nothing is due.
+    var checkOfApp: [Nanoseconds] = []
     var runningCalls = 0
     var keepAwakeCount = 0
 
@@ -47,7 +50,7 @@ public struct DeviceLifecycle: Equatable, Sendable {
 
     /// Takes one event and returns what is to be done, in order.
     public mutating func handle(_ event: Event, at instant: Instant) -> [Effect] {
-        advanceClocks(to: instant)
+        advanceClocks(to: instant, event.isEndOfLoginSleep)
         apply(event)
         judge()
         settleBoard()
@@ -140,6 +143,7 @@ public struct DeviceLifecycle: Equatable, Sendable {
         case .preparingForSleep(let value): hearPreparingForSleep(value)
         case .suspendRefused: suspendWasRefused()
         case .powerOffRefused: break
+        case .sleepNoted(let timeAsleep): login.notedSleep = timeAsleep
         case .session(let reading): hearSession(reading)
         case .lid(let closed): hearLid(closed: closed)
         case .powerKeyPressed: hearPowerKey()
@@ -209,6 +213,7 @@ public struct DeviceLifecycle: Equatable, Sendable {
     mutating func refresh(_ index: Int) {
         noteKeepAwake(index)
         dueOfApp[index] = deadline(ofApp: index)?.at ?? .max
+        checkOfApp[index] = checkInterval(ofApp: index)
         let runs = apps[index].isTimed
         if runs != apps[index].hasRunningCall {
             runningCalls += runs ? 1 : -1

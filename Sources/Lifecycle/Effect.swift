@@ -58,6 +58,16 @@ public enum Effect: Equatable, Sendable {
     case stopDaemon
 }
 
+/// What became of a sleep.
+public enum SleepOutcome: UInt8, CaseIterable, Sendable {
+    /// The board has slept, in the kernel or logically.
+    case slept
+    /// Called off before the kernel was asked, or never meant.
+    case cancelled
+    /// Announced, and every app ready: the kernel did not sleep.
+    case failed
+}
+
 /// What would not let go.
 public enum Stuck: UInt8, Sendable {
     case unfreezable
@@ -109,7 +119,7 @@ public enum Notice: Equatable, Sendable {
     case sleepPreparing(sleep: Int, allowance: Nanoseconds)
     /// elapsed: from the announcement.
     case sleepReleased(sleep: Int, elapsed: Nanoseconds, killed: Int)
-    case sleepEnded(sleep: Int, cancelled: Bool)
+    case sleepEnded(sleep: Int, SleepOutcome)
     /// Our alarm has woken the board: held background tasks run, for so long at most.
     case darkWake(sleep: Int, allowance: Nanoseconds)
     /// The board slept without a word to us.
@@ -143,6 +153,7 @@ public struct Deadline: Equatable, Sendable {
 
     /// What is due then.
     public enum Reason: Equatable, Sendable {
+        case spawn(AppID)
         case handler(AppID, Handler)
         case taskExpiration(AppID)
         case taskBudget(AppID)
@@ -160,6 +171,8 @@ public struct Deadline: Equatable, Sendable {
         case taskGrace
         case sleepRelease
         case sleepCancellation
+        /// A question to logind has waited for long enough, or is asked again.
+        case login
         case darkWake
         case shutdown
         case condition

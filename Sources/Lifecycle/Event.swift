@@ -44,6 +44,9 @@ public enum Event: Equatable, Sendable {
     /// The answer to `powerOff`, where the board stays on. It is asked again later.
     case powerOffRefused
     case session(SessionReading)
+    /// The daemon is started anew, and its predecessor left a note of a sleep that was announced: BOOTTIME less MONOTONIC
+    /// then. Comes before `loginAvailable`.
+    case sleepNoted(timeAsleep: Nanoseconds)
 
     // What the board says of itself.
     case lid(closed: Bool)
@@ -79,6 +82,11 @@ public enum Event: Equatable, Sendable {
     case stopRequested
 }
 
+extension Event {
+    /// logind says that the board is awake.
+    var isEndOfLoginSleep: Bool { if case .prepareForSleep(false, _, _) = self { true } else { false } }
+}
+
 /// The locks we hold at logind.
 public enum LockKind: UInt8, CaseIterable, Sendable {
     /// Delay locks: each puts its operation off until the apps are ready.
@@ -93,8 +101,9 @@ public enum Request: Equatable, Sendable {
     case activate(AppID)
     case background(AppID)
     case terminate(AppID, force: Bool)
-    /// One edge of a sleep, from the sleep hook or for a logical sleep, which nothing but another edge ends.
-    case sleep(start: Bool, logical: Bool)
+    /// One edge of a sleep, from the sleep hook or for a logical sleep, which nothing but another edge ends. about: the
+    /// number of the sleep that a hook's end is about, as the answer to its start said; nil: not known.
+    case sleep(start: Bool, logical: Bool, about: Int? = nil)
     /// Answered by `taskBegun`, `tooManyTasks` or `denied`.
     case beginTask(InstanceID, TaskWish)
     /// Answered by `done` or `noSuchTask`. Also where the process that a task names is gone.

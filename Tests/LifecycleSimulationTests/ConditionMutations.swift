@@ -170,7 +170,7 @@ extension Mutant {
     static func reading(_ change: @escaping (Int64) -> Int64) -> Mutant {
         Mutant(event: { event in
             guard case .memoryRead(let available, let total, let uses) = event else { return event }
-            let altered = uses.map { MemoryUse(instance: $0.instance, bytes: change($0.bytes)) }
+            let altered = uses.map { MemoryUse(instance: $0.instance, bytes: $0.bytes.map(change)) }
             return .memoryRead(available: available, total: total, altered)
         })
     }
@@ -191,7 +191,7 @@ extension Mutant {
                 readings.map { reading in
                     var altered = reading
                     for limit in [reading.fair, reading.serious, reading.critical].compactMap({ $0 })
-                    where (limit - 3000..<limit).contains(reading.temperature) {
+                    where (limit - 3000..<limit).contains(reading.temperature ?? .min) {
                         altered.temperature = limit - 3001
                     }
                     return altered

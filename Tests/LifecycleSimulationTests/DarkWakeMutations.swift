@@ -31,7 +31,7 @@ extension MutationTests {
         },
         Mutation("begins without an alarm", .darkWake) {
             .replacing {
-                guard case .note(.sleepEnded(let sleep, cancelled: false)) = $0 else { return [$0] }
+                guard case .note(.sleepEnded(let sleep, .slept)) = $0 else { return [$0] }
                 return [.note(.darkWake(sleep: sleep, allowance: .seconds(30))), $0]
             }
         },

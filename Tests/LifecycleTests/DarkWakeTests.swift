@@ -64,8 +64,8 @@ import Testing
     @Test func clockAloneTells_whenLogindIsLate() throws {
         var board = try asleep()
         board.slept += .seconds(901)
-        #expect(board.tell(.woke) == ["alarm off", "sleep is over", "take sleep", "thaw upload"])
-        #expect(board.sleepSignal(false) == [])
+        #expect(board.tell(.woke) == ["alarm off", "sleep is over", "thaw upload"])
+        #expect(board.sleepSignal(false) == ["take sleep"])
         #expect(board.core.device.sleepState == .darkWake)
     }
 
@@ -153,7 +153,7 @@ import Testing
     @Test func sleepHookTellsNothingNew() throws {
         var board = try asleep()
         board.slept += .seconds(901)
-        #expect(board.tell(.woke) == ["alarm off", "sleep is over", "take sleep", "thaw upload"])
+        #expect(board.tell(.woke) == ["alarm off", "sleep is over", "thaw upload"])
         #expect(board.ask(9, .sleep(start: false, logical: false)) == ["reply 9: sleep 1 ready, killed []"])
         #expect(board.core.device.sleepState == .darkWake)
         // Whoever says `curfew wake` is at the board.
@@ -167,10 +167,16 @@ import Testing
         #expect(board.end("upload").last == "freeze upload")
         #expect(board.frozen("upload") == [])
         var late = board
-        #expect(board.sleepSignal(false) == ["suspend"])
-        // It has nothing to say: it is asked all the same.
+        #expect(board.sleepSignal(false) == ["take sleep", "suspend"])
+        // It says nothing of the end, and grants the lock by which it is known.
         #expect(late.pass(.milliseconds(29_999)) == [])
-        #expect(late.pass(.milliseconds(1)).last == "suspend")
+        #expect(late.pass(.milliseconds(1)) == ["take sleep"])
+        var hooked = late
+        #expect(late.tell(.lockTaken(.sleep)) == ["read PreparingForSleep", "suspend"])
+        // It is still at it: no app sits there frozen for longer than a return may take.
+        #expect(hooked.tell(.lockRefused(.sleep)) == [])
+        #expect(hooked.pass(.milliseconds(29_999)) == [])
+        #expect(hooked.pass(.milliseconds(1)).contains("call camera willEnterForeground 10 s"))
     }
 
     @Test func alarmIsOver_whenItsWorkIsGoneByThen() throws {

@@ -77,7 +77,7 @@ import Testing
 
     @Test func protectedAppIsEndedOnlyWhenNobodyElseIsLeft() throws {
         var board = board([app("guarded") { $0.priorityBand = 900 }, app("other") { $0.priorityBand = 899 }])
-        let uses: [(String, Int64)] = [("guarded", 500), ("other", 1)]
+        let uses: [(String, Int64)] = [("guarded", 500), ("other", 4)]
         #expect(critical(&board, available: 0, wanted: 400, uses) == ["kill other"])
         die(&board, "other")
         _ = board.pass(.seconds(2))

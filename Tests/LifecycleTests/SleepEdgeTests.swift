@@ -43,8 +43,11 @@ import Testing
         var board = running()
         board.fallAsleep()
         board.slept = .milliseconds(501)
-        #expect(
-            board.tell(.woke) == ["sleep is over", "take sleep", "thaw camera", "call camera willEnterForeground 10 s"])
+        #expect(board.tell(.woke) == ["sleep is over", "thaw camera", "call camera willEnterForeground 10 s"])
+        #expect(board.returned("camera") == ["call camera didBecomeActive 10 s"])
+        #expect(board.returned("camera") == [])
+        #expect(board.pass(.milliseconds(29_999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["take sleep"])
     }
 
     @Test func sleepEndsAsCancelled_whenNothingHappensForThirtySeconds() throws {
@@ -80,7 +83,7 @@ import Testing
         _ = board.obey(board.handle(.requested(RequestID(rawValue: 1), .sleep(start: true, logical: true))))
         #expect(board.sleepSignal(true) == ["sleep is handled", "release sleep"])
         board.slept = .seconds(60)
-        #expect(Array(board.tell(.woke).prefix(2)) == ["sleep is over", "take sleep"])
+        #expect(board.tell(.woke).first == "sleep is over")
     }
 
     @Test func hookWaitsAndHearsWhoWasKilled_whenAllAreReady() throws {
@@ -148,7 +151,10 @@ import Testing
         var board = running()
         let effects = board.handle(
             .prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic - .seconds(6)))
-        #expect(board.lines(effects) == ["freeze camera", "sleep is handled", "unfreezable camera", "release sleep"])
+        // Freezing has only just been tried: whether it does not freeze is not known yet.
+        #expect(board.lines(effects) == ["freeze camera", "sleep is handled", "release sleep"])
+        #expect(board.pass(.milliseconds(1999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["unfreezable camera"])
     }
 
     @Test func limitIsTightened_whenLogindAnnouncesWhatTheHookBegan() throws {

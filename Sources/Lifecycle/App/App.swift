@@ -23,11 +23,15 @@ struct App: Equatable {
     var isAdopted = false
     /// Until its process is in our hands.
     var adoption: Adoption?
+    /// It was launched, and neither an operator nor its own orderly exit has ended that.
+    var isMeantToRun = false
+    /// It has been in front since it was configured.
+    var hasBeenActive = false
     var launches = 0
     var lastTermination: Termination?
     /// It ran when a shutdown was announced, and comes back when that is cancelled.
     var endedForShutdown = false
-    /// It was in front when the board's memory or temperature ended it.
+    /// It was in front when the board's memory or temperature ended it, and its delay is over.
     var returnsWhenWell = false
 
     // What follows from the rest, kept so that one event costs the same however many apps there are.

@@ -28,7 +28,7 @@ struct Instance: Equatable {
     var phase: ScenePhase
     /// What its delegate implements: fixed at the launch, whatever a reload says of the next one.
     var handlers: HandlerSet
-    /// willResignActive has returned since the launch or the last didBecomeActive.
+    /// willResignActive has returned since the launch: from then on it returns before every way to background.
     var hasResigned = false
     var isLaunched = false
     var isReady = false
@@ -59,6 +59,8 @@ struct Instance: Equatable {
     /// A reading of `clock`.
     var livenessDue: Nanoseconds?
     var stop: StopOrder?
+    /// The shell never said that it was started.
+    var isGivenUp = false
     /// Why it is being ended, where we end it.
     var cause: Cause?
 
@@ -68,6 +70,14 @@ struct Instance: Equatable {
         case .spawning, .running: freezer == .frozen ? .suspended : .running
         }
     }
+
+    /// Its tasks have time again.
+    mutating func forgetWarnings() {
+        for place in tasks.indices where !tasks[place].isOver { tasks[place].isWarned = false }
+    }
+
+    /// How long it could run, since its start.
+    func runnableUptime(at now: Nanoseconds) -> Nanoseconds { max(clock.reading(at: now) - startedAt, .zero) }
 
     /// It does nothing that a sleep would have to wait for, but for the grace of its background tasks.
     var isReadyInBackground: Bool {

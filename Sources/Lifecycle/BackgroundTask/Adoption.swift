@@ -2,11 +2,11 @@
 
 extension DeviceLifecycle {
     mutating func adopt(_ name: String, _ wish: TaskWish, _ request: RequestID) {
-        wakeFully()
         if let launchDenial { return emit(.reply(request, .denied(launchDenial))) }
         if let index = indexOfName[name], !apps[index].isRetired || apps[index].instance != nil {
             return emit(.reply(request, .denied("\(name) is there already")))
         }
+        wakeFully()
         let index = placeForAdopted(name)
         apps[index].adoption = Adoption(wish: wish, request: request)
         queueLaunch(index, .backgroundTask, phase: .background)
@@ -25,6 +25,7 @@ extension DeviceLifecycle {
             indexOfName[name] = apps.count
             apps.append(app)
             dueOfApp.append(.max)
+            checkOfApp.append(.max)
             return apps.count - 1
         }
         indexOfName[apps[index].policy.name] = nil

@@ -44,7 +44,8 @@ extension DeviceLifecycle {
         } else if keepAwakeCount == 0, login.locks[.keepAwake] == .held {
             releaseLock(.keepAwake)
             touchHolders()
-            // Idle counts again.
+            // Idle counts again, and a sleep that the lock forbade may be asked for.
+            hastenRest()
             settleConditions()
         }
     }

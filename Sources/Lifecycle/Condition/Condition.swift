@@ -170,25 +170,20 @@ public struct PowerReading: Equatable, Sendable {
 
 /// The temperature of one place on the board and its limits, in thousandths of a degree Celsius; nil: no such limit.
 public struct ThermalReading: Equatable, Sendable {
-    public var temperature: Int
+    /// Which place: the same number for as long as it is there.
+    public var zone: Int
+    /// nil: the place is there, and cannot be read now.
+    public var temperature: Int?
     public var fair: Int?
     public var serious: Int?
     public var critical: Int?
 
-    public init(temperature: Int, fair: Int?, serious: Int?, critical: Int?) {
+    public init(zone: Int = 0, temperature: Int?, fair: Int?, serious: Int?, critical: Int?) {
+        self.zone = zone
         self.temperature = temperature
         self.fair = fair
         self.serious = serious
         self.critical = critical
-    }
-
-    func limit(_ state: ThermalState) -> Int? {
-        switch state {
-        case .nominal: nil
-        case .fair: fair
-        case .serious: serious
-        case .critical: critical
-        }
     }
 }
 

@@ -5,7 +5,11 @@ struct Conditions: Equatable {
     /// As last heard.
     var session = SessionReading(users: 0, isLocked: false, isIdle: false)
     var isLidClosed = false
-    var power = PowerReading(isExternal: nil, level: nil)
+    /// 0: on battery; 1: external power.
+    var external = LastKnown()
+    /// Percent.
+    var charge = LastKnown()
+    var zones: [HeatZone] = []
     var isUnderVoltage = false
     var isNetworkUp = false
     /// Derived from what was heard, with the thresholds' own hysteresis.
@@ -26,6 +30,7 @@ struct Conditions: Equatable {
     var heat = Held(0)
     /// 0 or 1: the board is to sleep.
     var rest = Held(0)
+    var restWish = RestWish()
 
     /// The user's own word on low power mode; nil: automatic.
     var userLowPower: Bool?
@@ -62,94 +67,15 @@ extension DeviceLifecycle {
     /// Apps are told of the battery in steps of so many percent.
     static let levelStep = 5
 
-    // MARK: What is heard
-
-    mutating func hearSession(_ reading: SessionReading) { conditions.session = reading }
-
-    mutating func hearLid(closed: Bool) {
-        let isOpened = conditions.isLidClosed && !closed
-        conditions.isLidClosed = closed
-        if isOpened { sawWakeSource(.lid) }
-    }
-
-    mutating func hearPower(_ reading: PowerReading) {
-        var reading = reading
-        if let level = reading.level, !(0...100).contains(level) { reading.level = nil }
-        let isBack = conditions.power.isExternal == false && reading.isExternal == true
-        conditions.power = reading
-        if isBack { sawWakeSource(.externalPower) }
-    }
-
-    /// The hottest place counts; a limit that was passed is left only a little below it.
-    mutating func hearTemperatures(_ readings: [ThermalReading]) {
-        let present = ThermalState(rawValue: UInt8(clamping: conditions.heat.wanted)) ?? .nominal
-        var hottest = ThermalState.nominal
-        for state in ThermalState.allCases where state != .nominal {
-            let leave = state <= present ? Self.thermalHysteresis : 0
-            if readings.contains(where: { reading in
-                reading.limit(state).map { reading.temperature >= $0 - leave } ?? false
-            }) {
-                hottest = state
-            }
-        }
-        conditions.heat.wanted = Int(hottest.rawValue)
-    }
-
-    mutating func hearNetwork(up: Bool) {
-        let isBack = !conditions.isNetworkUp && up
-        conditions.isNetworkUp = up
-        if isBack { sawWakeSource(.network) }
-    }
-
-    /// A key of the board itself: power, sleep or wake-up.
-    mutating func hearPowerKey() {
-        if sleep.state != .awake { return sawWakeSource(.key) }
-        switch policy.responses[.powerKey] {
-        case .sleep: goToSleep()
-        case .nothing, .inactive, .background, .pause, .lowPower, .kill, .powerOff: break
-        }
-    }
-
-    mutating func hearPolling(_ interval: Nanoseconds?) {
-        guard interval != conditions.pollInterval else { return }
-        conditions.pollInterval = interval
-        conditions.pollDue = interval.map { now.monotonic + $0 }
-    }
-
-    mutating func setLowPower(_ enabled: Bool?, _ request: RequestID) {
-        conditions.userLowPower = enabled
-        emit(.reply(request, .done))
-    }
-
-    /// Somebody or something is there for which a board that sleeps logically, or in the dark, comes back.
-    private mutating func sawWakeSource(_ source: WakeSource) {
-        switch sleep.state {
-        case .awake, .preparing: break
-        case .darkWake: if source == .key || source == .lid { wakeFully() }
-        case .asleep:
-            guard sleep.isLogical, policy.wakeSources.contains(source) else { return }
-            endSleep(cancelled: false, heardFromLogin: false)
-        }
-    }
-
-    /// As the board can: in the kernel by logind's hand, or logically.
-    private mutating func goToSleep() {
-        guard sleep.state == .awake, !shutdown.isRunning else { return }
-        if policy.sleepsLogically {
-            announceSleep(since: now.monotonic, logical: true, byLogin: false)
-        } else {
-            emit(.suspendDevice)
-        }
-    }
-
     // MARK: What follows
 
     /// Derives what holds, what that asks, and puts it into force where it may.
     mutating func settleConditions() {
         let window = policy.debounce
         let at = now.monotonic
-        conditions.supply.wanted = conditions.power.isExternal.map { $0 ? 1 : 0 } ?? -1
-        conditions.level.wanted = conditions.power.level ?? -1
+        forgetSilence()
+        conditions.supply.wanted = conditions.external.value ?? -1
+        conditions.level.wanted = conditions.charge.value ?? -1
         conditions.voltage.wanted = conditions.isUnderVoltage ? 1 : 0
         if conditions.supply.settle(at: at, window) { powerDidChange() }
         if conditions.level.settle(at: at, window) { levelDidChange() }
@@ -164,7 +90,8 @@ extension DeviceLifecycle {
             if conditions.isPaused { clearAlarm() }
         }
         if conditions.limit.settle(at: at, window) { limitDidChange() }
-        if conditions.rest.settle(at: at, window), conditions.rest.value == 1 { goToSleep() }
+        _ = conditions.rest.settle(at: at, window)
+        settleRest()
         if let due = conditions.pollDue, due <= at, sleep.state == .awake || sleep.state == .darkWake {
             conditions.pollDue = conditions.pollInterval.map { at + $0 }
             emit(.pollBoard)
@@ -180,7 +107,7 @@ extension DeviceLifecycle {
         // Our own lock on idle would otherwise be what keeps it from counting, and nobody there cannot be idle.
         let isIdle = conditions.session.isIdle && conditions.session.users > 0 && login.locks[.keepAwake] != .held
         conditions.present.set(.idle, isIdle)
-        conditions.present.set(.onBattery, conditions.power.isExternal == false)
+        conditions.present.set(.onBattery, conditions.external.value == 0)
         findBattery(.batteryLow, policy.batteryLow)
         findBattery(.batteryCritical, policy.batteryCritical)
         conditions.present.set(.underVoltage, conditions.voltage.value == 1)
@@ -190,12 +117,12 @@ extension DeviceLifecycle {
 
     /// Reached at the threshold, left a little above it or with external power.
     private mutating func findBattery(_ condition: Condition, _ threshold: Int) {
-        guard let level = conditions.power.level, conditions.power.isExternal != true else {
+        guard let level = conditions.charge.value, conditions.external.value != 1 else {
             return conditions.present.set(condition, false)
         }
         if level <= threshold {
             conditions.present.set(condition, true)
-        } else if level >= min(threshold + Self.batteryHysteresis, 100) {
+        } else if level >= min(threshold.saturatingAdd(Self.batteryHysteresis), 100) {
             conditions.present.set(condition, false)
         }
     }
@@ -222,22 +149,22 @@ extension DeviceLifecycle {
 
     private mutating func limitDidChange() {
         emit(.note(.phaseLimited(conditionLimit, by: limitingCondition)))
-        if let reason = frontDenial { deny(reason) { $0.wish == .phase && $0.phase == .active } }
+        if let reason = frontDenial { revoke(reason) { $0.wish == .phase && $0.phase == .active } }
         touchAll()
     }
 
     private mutating func powerDidChange() {
         if let isExternal = conditions.isExternal {
             emit(.note(.externalPower(isExternal, level: conditions.batteryLevel)))
+            if isExternal { refillPoolsForPower() }
         }
         touchAll()
     }
 
     private mutating func levelDidChange() {
         let level = conditions.level.value
-        guard level < 0 || conditions.toldLevel < 0 || abs(level - conditions.toldLevel) >= Self.levelStep else {
-            return
-        }
+        let step = level.saturatingSubtract(conditions.toldLevel).magnitude
+        guard level < 0 || conditions.toldLevel < 0 || step >= Self.levelStep else { return }
         conditions.toldLevel = level
         touchAll()
     }
@@ -291,6 +218,9 @@ extension DeviceLifecycle {
         }
         let window = policy.debounce
         let isAwake = sleep.state == .awake || sleep.state == .darkWake
+        consider(conditions.external.due, .condition)
+        consider(conditions.charge.due, .condition)
+        for zone in conditions.zones { consider(zone.temperature.due, .condition) }
         consider(conditions.supply.due(window), .condition)
         consider(conditions.level.due(window), .condition)
         consider(conditions.voltage.due(window), .condition)
@@ -298,6 +228,7 @@ extension DeviceLifecycle {
         consider(conditions.saving.due(window), .condition)
         consider(conditions.limit.due(window), .condition)
         consider(conditions.rest.due(window), .condition)
+        consider(restDue, .condition)
         if !shutdown.isRunning { consider(criticalBatteryDue, .criticalBattery) }
         if isAwake {
             consider(conditions.nextThermalKill, .thermalRelief)

@@ -23,6 +23,11 @@ extension DeviceLifecycle {
         }
     }
 
+    /// A place was critically hot when it fell silent, and nothing has been heard of it for too long.
+    var isHeatLost: Bool {
+        conditions.zones.contains { $0.wasLostWhileCritical(leave: Self.thermalHysteresis) }
+    }
+
     /// nil: not to be ended for heat.
     private func thermalOrder(_ index: Int) -> JetsamOrder? {
         guard let instance = apps[index].instance, instance.isAlive, instance.freezer != .frozen,

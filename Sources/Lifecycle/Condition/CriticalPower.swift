@@ -15,7 +15,11 @@ extension DeviceLifecycle {
     mutating func settleCriticalBattery() {
         guard conditions.present.contains(.batteryCritical), policy.responses[.batteryCritical] == .powerOff else {
             conditions.criticalSince = nil
-            return keepBoardOn()
+            // A battery that says nothing is not known to be better.
+            let isUnknown = conditions.charge.value == nil && conditions.external.value != 1
+            if policy.responses[.batteryCritical] != .powerOff || !isUnknown { return keepBoardOn() }
+            if shutdown.powerOffDue != nil { askForPowerOff() }
+            return
         }
         if conditions.criticalSince == nil { conditions.criticalSince = now.monotonic }
         if shutdown.powerOffDue != nil { askForPowerOff() }

@@ -25,6 +25,7 @@ extension DeviceLifecycle {
                 indexOfName[policy.name] = index
                 apps.append(App(policy: policy))
                 dueOfApp.append(.max)
+                checkOfApp.append(.max)
                 isConfigured.append(true)
                 start(index)
             }
@@ -34,8 +35,6 @@ extension DeviceLifecycle {
         }
         link()
         keepOneInFront()
-        // Waves are counted by level.
-        shutdown.forgetWave()
         touchAll()
     }
 
@@ -52,6 +51,9 @@ extension DeviceLifecycle {
     private mutating func change(_ index: Int, to policy: AppPolicy) {
         let liveness = apps[index].policy.liveness
         apps[index].policy = policy
+        if policy.launch != .boot, apps[index].instance == nil, apps[index].queuedLaunch == nil {
+            apps[index].isMeantToRun = false
+        }
         if liveness != policy.liveness, apps[index].instance?.stage == .running { armLiveness(index) }
     }
 
@@ -63,6 +65,7 @@ extension DeviceLifecycle {
     private mutating func retire(_ index: Int) {
         let reason = TerminationReason(namespace: .user, code: 0, explanation: "its configuration was removed")
         apps[index].isRetired = true
+        apps[index].isMeantToRun = false
         deny("its configuration was removed") { $0.app == index && $0.wish != .ended }
         stop(index, reason)
     }

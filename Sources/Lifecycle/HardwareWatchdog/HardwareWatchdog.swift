@@ -58,10 +58,12 @@ extension DeviceLifecycle {
         emit(.restHardwareWatchdog)
     }
 
-    /// The first essential app that ended by its own fault and that nobody will start again, or that cannot be killed.
+    /// The first essential app that is meant to run, ended by its own fault and will not be started again, or that cannot be
+    /// killed.
     private var lostEssentialApp: AppID? {
         guard !shutdown.isRunning else { return nil }
-        for index in apps.indices where apps[index].policy.isEssential && !apps[index].isRetired {
+        for index in apps.indices
+        where apps[index].policy.isEssential && apps[index].isMeantToRun && !apps[index].isRetired {
             if isLost(apps[index]) { return AppID(rawValue: index) }
         }
         return nil

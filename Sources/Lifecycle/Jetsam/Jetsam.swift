@@ -7,6 +7,10 @@ struct Memory: Equatable {
     var pressure = MemoryPressure.normal
     /// The level for which the shell was asked to read; nil: it was not.
     var asked: MemoryLevel?
+    /// MONOTONIC: its answer is not waited for any longer.
+    var answerDue: Nanoseconds?
+    /// That no app is left to be ended has been said of the present shortage.
+    var isExhaustionSaid = false
     /// MONOTONIC: what was freed last has to show first.
     var nextJetsam = Nanoseconds.zero
 }
@@ -14,9 +18,10 @@ struct Memory: Equatable {
 /// What one app's processes have of the memory.
 public struct MemoryUse: Equatable, Sendable {
     public var instance: InstanceID
-    public var bytes: Int64
+    /// nil: the kernel does not count it.
+    public var bytes: Int64?
 
-    public init(instance: InstanceID, bytes: Int64) {
+    public init(instance: InstanceID, bytes: Int64?) {
         self.instance = instance
         self.bytes = bytes
     }
@@ -44,6 +49,10 @@ struct JetsamOrder: Comparable {
 extension DeviceLifecycle {
     /// A level of pressure is over when nothing was heard of it for so long.
     static let memoryQuiet = Nanoseconds.seconds(10)
+    /// How long the answer to `readMemory` is waited for; after that the kernel's next word is a new question.
+    static let memoryAnswer = Nanoseconds.seconds(10)
+    /// An app of less than this, or than a hundredth of a smaller board's memory, gives nothing back worth its end.
+    static let leastJetsam: Int64 = 4 << 20
     /// Between the end of one app and the next decision.
     static let jetsamPause = Nanoseconds.seconds(1)
 
@@ -53,6 +62,7 @@ extension DeviceLifecycle {
         // Two answers could not be told from each other; the kernel says so again.
         guard memory.asked == nil else { return }
         memory.asked = level
+        memory.answerDue = now.monotonic + Self.memoryAnswer
         emit(.readMemory(uses: level == .critical))
     }
 
@@ -73,21 +83,27 @@ extension DeviceLifecycle {
     mutating func didReadMemory(available: Int64, total: Int64, uses: [MemoryUse]) {
         guard let asked = memory.asked else { return }
         memory.asked = nil
+        memory.answerDue = nil
         if available > total / 2 { return }
         let end = now.monotonic + Self.memoryQuiet
         memory.warningEnd = end
         guard asked == .critical, available <= total / 4 else { return }
         memory.criticalEnd = end
         guard now.monotonic >= memory.nextJetsam, !isJetsamUnderWay else { return }
-        jetsam(available: available, wanted: policy.memoryReserve ?? total / 8, uses)
+        jetsam(available: available, total: total, uses)
     }
 
     /// Ends as many apps as give back what is wanted, and no more: at least one, as the pressure is real.
-    private mutating func jetsam(available: Int64, wanted: Int64, _ uses: [MemoryUse]) {
+    private mutating func jetsam(available: Int64, total: Int64, _ uses: [MemoryUse]) {
+        let wanted = policy.memoryReserve ?? total / 8
+        let least = min(Self.leastJetsam, total / 100)
+        memory.nextJetsam = now.monotonic + Self.jetsamPause
         var orders: [JetsamOrder] = []
         for index in apps.indices {
             guard let instance = apps[index].instance, instance.isAlive else { continue }
-            let bytes = uses.first { $0.instance == instance.id }?.bytes ?? 0
+            let known = uses.first { $0.instance == instance.id }?.bytes
+            if let known, known < least { continue }
+            let bytes = known ?? 0
             orders.append(
                 JetsamOrder(
                     isProtected: apps[index].policy.priorityBand >= policy.protectedBand,
@@ -95,17 +111,20 @@ extension DeviceLifecycle {
                     isInFront: instance.phase != .background, bytes: bytes, index: index))
         }
         orders.sort()
-        guard let first = orders.first else { return emit(.note(.memoryExhausted)) }
-        var short = wanted - available
+        guard let first = orders.first else {
+            if !memory.isExhaustionSaid { emit(.note(.memoryExhausted)) }
+            memory.isExhaustionSaid = true
+            return
+        }
+        var short = wanted.saturatingSubtract(available)
         for order in orders where order == first || short > 0 && !order.isProtected {
-            short -= order.bytes
+            short = short.saturatingSubtract(order.bytes)
             let reason = TerminationReason.jetsam(
                 available: available, bytes: order.bytes, isProtected: order.isProtected)
             kill(order.index, Cause(reason: reason))
             // What this one gives back is not known: it has to show before anybody else goes for it.
             if order.bytes <= 0 { break }
         }
-        memory.nextJetsam = now.monotonic + Self.jetsamPause
     }
 
     /// Somebody else has killed the app's main process: said before its exit is.
@@ -126,12 +145,20 @@ extension DeviceLifecycle {
     }
 
     mutating func settleMemory() {
+        if let due = memory.answerDue, due <= now.monotonic {
+            memory.asked = nil
+            memory.answerDue = nil
+        }
         if let end = memory.criticalEnd, end <= now.monotonic { memory.criticalEnd = nil }
         if let end = memory.warningEnd, end <= now.monotonic { memory.warningEnd = nil }
         let pressure: MemoryPressure =
             memory.criticalEnd != nil ? .critical : memory.warningEnd != nil ? .warning : .normal
         guard pressure != memory.pressure else { return }
         let isWorse = pressure.rawValue > memory.pressure.rawValue
+        if memory.pressure == .critical {
+            memory.isExhaustionSaid = false
+            for index in apps.indices where apps[index].queuedLaunch != nil { touch(index) }
+        }
         memory.pressure = pressure
         emit(.note(.memoryPressure(pressure)))
         guard isWorse else { return }
@@ -141,12 +168,15 @@ extension DeviceLifecycle {
         }
     }
 
-    var memoryDue: Nanoseconds? { memory.criticalEnd.map { min($0, memory.warningEnd ?? .max) } ?? memory.warningEnd }
+    var memoryDue: Nanoseconds? {
+        let due = min(memory.criticalEnd ?? .max, memory.warningEnd ?? .max, memory.answerDue ?? .max)
+        return due == .max ? nil : due
+    }
 
-    /// Who was in front when the board ran out of memory or too hot comes back when it is well again: nobody is there
-    /// to bring it.
+    /// An app that was in front when the board ran out of memory or too hot comes back when it is well again. That a hot
+    /// place cannot be read any more does not make it well.
     mutating func settleReturns() {
-        guard memory.pressure == .normal, conditions.thermalState < .critical, canLaunch else { return }
+        guard memory.pressure == .normal, conditions.thermalState < .critical, canLaunch, !isHeatLost else { return }
         // Until nothing is left of it.
         for index in apps.indices where apps[index].returnsWhenWell && apps[index].instance == nil {
             apps[index].returnsWhenWell = false

@@ -1,6 +1,9 @@
 // Starting an app, and when that is allowed.
 
 extension DeviceLifecycle {
+    /// How long the shell may take to start a program.
+    static let spawnBound = Nanoseconds.seconds(30)
+
     /// Whether processes may be started at present.
     var canLaunch: Bool { isStarted && sleep.state == .awake && !shutdown.isRunning }
 
@@ -24,9 +27,10 @@ extension DeviceLifecycle {
 
     /// An app that is on its way out is launched when it is gone.
     mutating func queueLaunch(_ index: Int, _ reason: LaunchReason, phase: ScenePhase) {
-        if let instance = apps[index].instance, instance.isAlive, instance.stop == nil { return }
+        if apps[index].instance != nil, !isLeaving(index) { return }
         apps[index].requestedPhase = phase
         apps[index].queuedLaunch = reason
+        apps[index].isMeantToRun = true
         apps[index].restart.due = nil
         apps[index].returnsWhenWell = false
         touch(index)
@@ -35,6 +39,8 @@ extension DeviceLifecycle {
     /// Starts an app that waits for it, once the apps it comes after are launched (or have ended trying).
     mutating func launchIfDue(_ index: Int) {
         guard let reason = apps[index].queuedLaunch, canLaunch, !apps[index].isRetired else { return }
+        // It would only take what is not there.
+        if reason == .restart, memory.pressure == .critical { return }
         for server in apps[index].servers where isLaunching(server) { return }
         lastInstance += 1
         let id = InstanceID(rawValue: lastInstance)
@@ -70,10 +76,14 @@ extension DeviceLifecycle {
     }
 
     mutating func didSpawn(_ id: InstanceID) {
-        guard let index = index(of: id), apps[index].instance?.stage == .spawning else { return }
+        guard let index = index(of: id), apps[index].instance?.stage == .spawning else {
+            if isGivenUp(id) { emit(.kill(id)) }
+            return
+        }
         let policy = apps[index].policy
         apps[index].instance?.stage = .running
         apps[index].instance?.startedAt = now.monotonic
+        apps[index].instance?.clock = RunnableClock()
         apps[index].instance?.isReady = policy.readiness == .launch
         emit(.note(.launched(AppID(rawValue: index), id)))
         touch(index)
@@ -93,6 +103,27 @@ extension DeviceLifecycle {
             namespace: .launchFailure, code: UInt64(UInt32(bitPattern: code)), explanation: explanation)
         record(index, apps[index].instance?.cause?.reason ?? reason)
         forget(index)
+    }
+
+    /// The shell does not say what became of it. Should it start after all, it is killed.
+    mutating func giveUpSpawn(_ index: Int) {
+        guard let instance = apps[index].instance else { return }
+        let reason = instance.cause?.reason ?? .notStarted(within: Self.spawnBound)
+        record(index, reason)
+        apps[index].instance?.stage = .clearing
+        apps[index].instance?.isGivenUp = true
+        apps[index].instance?.waitingSince = now.monotonic
+        apps[index].instance?.isNamed = false
+        emit(.kill(instance.id))
+        emit(.clear(instance.id))
+        touch(index)
+        touchNeighbours(index)
+    }
+
+    /// Its start was given up, lately or so long ago that nothing is kept of it.
+    func isGivenUp(_ id: InstanceID) -> Bool {
+        if let index = index(of: id) { return apps[index].instance?.isGivenUp == true }
+        return 1...max(lastInstance, 1) ~= id.rawValue
     }
 
     /// didFinishLaunching has returned, and READY=1 has come where it is awaited.

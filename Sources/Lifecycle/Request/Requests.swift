@@ -9,6 +9,24 @@ struct PendingRequest: Equatable {
     var phase: ScenePhase
     /// The instance that was on its way out when the request came: its end is no answer.
     var leaving: InstanceID?
+    /// What is done if it is denied; nil: nothing was changed by it.
+    var undo: Undo?
+
+    /// What was wished before.
+    struct Undo: Equatable {
+        var phase: ScenePhase
+        /// It asked for a launch; in place of `queued`.
+        var launches = false
+        var queued: LaunchReason?
+        var wasMeantToRun = false
+        /// The apps that made way, and where they stood.
+        var displaced: [Displaced] = []
+    }
+
+    struct Displaced: Equatable {
+        var app: Int
+        var phase: ScenePhase
+    }
 }
 
 extension DeviceLifecycle {
@@ -18,7 +36,7 @@ extension DeviceLifecycle {
         case .activate(let app): withApp(app, id) { $0.activate($1, id) }
         case .background(let app): withApp(app, id) { $0.background($1, id) }
         case .terminate(let app, let force): withApp(app, id) { $0.terminate($1, force: force, id) }
-        case .sleep(let start, let logical): sleepEdge(start: start, logical: logical, id)
+        case .sleep(let start, let logical, let about): sleepEdge(start: start, logical: logical, about: about, id)
         case .beginTask(let instance, let wish): beginTask(instance, wish, id)
         case .endTask(let instance, let task): endTask(instance, task, id)
         case .adopt(let app, let wish): adopt(app, wish, id)
@@ -38,51 +56,68 @@ extension DeviceLifecycle {
     /// Why nothing can be started or brought to the front; nil when it can.
     var launchDenial: String? {
         if shutdown.isRunning { return "shutting down" }
-        return sleep.state == .awake ? nil : "sleeping"
+        // What is granted makes a dark wake full.
+        return sleep.state == .awake || sleep.state == .darkWake ? nil : "sleeping"
+    }
+
+    /// It is on its way out, or will be as soon as it can hear of it.
+    func isLeaving(_ index: Int) -> Bool {
+        guard let instance = apps[index].instance else { return false }
+        switch instance.stage {
+        case .spawning: return instance.cause != nil
+        case .running: return instance.stop != nil
+        case .stopping, .killing, .clearing: return true
+        }
     }
 
     private mutating func launch(_ index: Int, background: Bool, _ id: RequestID) {
+        let isThere = apps[index].instance != nil && !isLeaving(index)
+        if !isThere, let launchDenial { return emit(.reply(id, .denied(launchDenial))) }
         wakeFully()
-        if apps[index].instance?.isAlive == true { return wait(id, index, .running) }
-        if let launchDenial { return emit(.reply(id, .denied(launchDenial))) }
+        if isThere { return wait(id, index, .running) }
+        var undo = undo(of: index)
+        undo.launches = true
         forgive(index)
-        if apps[index].instance?.stage != .spawning {
-            supersede(index, background ? .background : .active)
-            queueLaunch(index, .user, phase: background ? .background : .active)
-            if !background { sendOthersBack(index) }
-        }
-        wait(id, index, .running)
+        supersede(index, background ? .background : .active)
+        queueLaunch(index, .user, phase: background ? .background : .active)
+        if !background { undo.displaced = sendOthersBack(index) }
+        wait(id, index, .running, undo: undo)
     }
 
     private mutating func activate(_ index: Int, _ id: RequestID) {
         // In front its budget would not run.
         if apps[index].isAdopted { return emit(.reply(id, .denied("a task of its own does not come to the front"))) }
-        wakeFully()
         if let denial = launchDenial ?? frontDenial { return emit(.reply(id, .denied(denial))) }
+        wakeFully()
         supersede(index, .active)
+        var undo = undo(of: index)
         apps[index].requestedPhase = .active
-        if apps[index].instance == nil || apps[index].instance?.isAlive == false,
-            apps[index].instance?.stage != .spawning
-        {
+        if apps[index].instance == nil || isLeaving(index) {
+            undo.launches = true
             forgive(index)
             queueLaunch(index, .user, phase: .active)
         }
-        sendOthersBack(index)
-        wait(id, index, .phase, .active)
+        undo.displaced = sendOthersBack(index)
+        wait(id, index, .phase, .active, undo: undo)
     }
 
     /// Where one app is in front at a time, the others make way.
-    mutating func sendOthersBack(_ index: Int) {
-        guard policy.front == .one else { return }
+    @discardableResult
+    mutating func sendOthersBack(_ index: Int) -> [PendingRequest.Displaced] {
+        guard policy.front == .one else { return [] }
+        var displaced: [PendingRequest.Displaced] = []
         for other in apps.indices where other != index && apps[other].requestedPhase != .background {
+            displaced.append(PendingRequest.Displaced(app: other, phase: apps[other].requestedPhase))
             supersede(other, .background)
             apps[other].requestedPhase = .background
             touch(other)
         }
+        return displaced
     }
 
     private mutating func background(_ index: Int, _ id: RequestID) {
-        guard let stage = apps[index].instance?.stage, stage == .running || stage == .spawning else {
+        let isThere = apps[index].instance != nil && !isLeaving(index)
+        guard isThere || isLeaving(index) && apps[index].queuedLaunch != nil else {
             return emit(.reply(id, .notRunning))
         }
         supersede(index, .background)
@@ -109,10 +144,11 @@ extension DeviceLifecycle {
         wait(id, index, .ended)
     }
 
-    private mutating func sleepEdge(start: Bool, logical: Bool, _ id: RequestID) {
+    private mutating func sleepEdge(start: Bool, logical: Bool, about: Int?, _ id: RequestID) {
         if start {
             if shutdown.isRunning { return emit(.reply(id, .denied("shutting down"))) }
             announceSleep(since: now.monotonic, logical: logical, byLogin: false)
+            if !logical { sleep.isToldByHook = true }
             if sleep.state == .preparing {
                 sleep.waiting.append(id)
             } else {
@@ -121,6 +157,9 @@ extension DeviceLifecycle {
         } else if sleep.state == .preparing, sleep.isAnnouncedByLogin, login.locks[.sleep] == .held {
             // It would wait for the lock in vain, for as long as it can.
             emit(.reply(id, .denied("logind prepares a sleep")))
+        } else if !logical, !isHooksOwn(about) {
+            // A late word on a sleep that is over.
+            emit(.reply(id, .sleepReady(sleep: sleep.id, killed: [])))
         } else {
             // Who ends a logical sleep is at the board; the hook is told of any wake.
             switch sleep.state {
@@ -133,15 +172,26 @@ extension DeviceLifecycle {
         }
     }
 
+    /// The hook gives up long before this, so its word is about no sleep that ended earlier.
+    private static let latestHook = Nanoseconds.seconds(30)
+
+    /// Whether the hook's word that a sleep is over is about the present one. One that does not say which it is about is
+    /// taken for a late one where it may be.
+    private func isHooksOwn(_ about: Int?) -> Bool {
+        if let about { return about == sleep.id }
+        if sleep.isLogical { return false }
+        return sleep.isToldByHook || sleep.formerEnd.map { now.boottime - $0 > Self.latestHook } ?? true
+    }
+
     // MARK: Waiting and answers
 
     private mutating func wait(
-        _ id: RequestID, _ index: Int, _ wish: PendingRequest.Wish, _ phase: ScenePhase = .active
+        _ id: RequestID, _ index: Int, _ wish: PendingRequest.Wish, _ phase: ScenePhase = .active,
+        undo: PendingRequest.Undo? = nil
     ) {
         var request = PendingRequest(id: id, app: index, wish: wish, phase: phase)
-        if let instance = apps[index].instance,
-            wish == .ended || instance.stage == .killing || instance.stage == .clearing
-        {
+        request.undo = undo
+        if let instance = apps[index].instance, wish == .ended || isLeaving(index) {
             request.leaving = instance.id
         }
         requests.append(request)
@@ -160,9 +210,43 @@ extension DeviceLifecycle {
         deny("another request changed its phase") { $0.app == index && $0.wish == .phase && $0.phase != phase }
     }
 
-    /// Nothing is launched from now on: who waits for it is told.
+    /// Nothing is launched from now on: the clients that wait for it are told, and it does not happen later either.
     mutating func denyLaunches(_ reason: String) {
-        deny(reason) { $0.wish == .running || $0.wish == .phase && $0.phase == .active }
+        revoke(reason) { $0.wish == .running || $0.wish == .phase && $0.phase == .active }
+    }
+
+    /// Denies requests and undoes what they had changed, the last one first.
+    mutating func revoke(_ reason: String, _ which: (PendingRequest) -> Bool) {
+        for request in requests.reversed() where which(request) { undo(request) }
+        deny(reason, which)
+    }
+
+    private mutating func undo(_ request: PendingRequest) {
+        guard let undo = request.undo else { return }
+        for displaced in undo.displaced {
+            apps[displaced.app].requestedPhase = displaced.phase
+            touch(displaced.app)
+        }
+        touch(request.app)
+        guard undo.launches else {
+            apps[request.app].requestedPhase = undo.phase
+            return
+        }
+        if apps[request.app].queuedLaunch == .user {
+            apps[request.app].queuedLaunch = undo.queued
+            apps[request.app].isMeantToRun = undo.wasMeantToRun
+            apps[request.app].requestedPhase = undo.phase
+        } else {
+            // It has been started: it stays, but not in front.
+            apps[request.app].requestedPhase = undo.queued == nil ? .background : undo.phase
+        }
+    }
+
+    private func undo(of index: Int) -> PendingRequest.Undo {
+        let isDue = apps[index].restart.due != nil || apps[index].returnsWhenWell
+        return PendingRequest.Undo(
+            phase: apps[index].requestedPhase, queued: apps[index].queuedLaunch ?? (isDue ? .restart : nil),
+            wasMeantToRun: apps[index].isMeantToRun)
     }
 
     @inline(never)
@@ -194,7 +278,9 @@ extension DeviceLifecycle {
         let app = apps[request.app]
         // Another one may be up by then.
         if request.wish == .ended { return app.instance == nil || app.instance?.id != request.leaving }
-        guard let instance = app.instance, instance.stage == .running else { return false }
+        guard let instance = app.instance, instance.stage == .running, instance.id != request.leaving else {
+            return false
+        }
         switch request.wish {
         case .running: return instance.isLaunched && instance.call == nil && instance.phase == goal(request.app)
         case .phase:

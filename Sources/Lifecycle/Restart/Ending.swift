@@ -3,6 +3,8 @@
 extension DeviceLifecycle {
     mutating func didExit(_ id: InstanceID, _ status: ExitStatus) {
         guard let index = index(of: id), let instance = apps[index].instance, instance.stage != .clearing else {
+            // It has been started and killed since.
+            if isGivenUp(id) { emit(.clear(id)) }
             return
         }
         let own = apps[index].isAdopted ? adoptedEnd(index, status) : TerminationReason.ended(status)
@@ -48,52 +50,62 @@ extension DeviceLifecycle {
         emit(.report(termination))
         dropTasks(index, reason.namespace == .backgroundTask ? .expired : .died)
         answerEnd(index, termination)
-        planRestart(index, termination, wasOrdered: instance.stop.map { !$0.isOwnWish } ?? false)
+        planRestart(
+            index, termination, uptime: instance.runnableUptime(at: now.monotonic),
+            wasOrdered: instance.stop.map { !$0.isOwnWish } ?? false)
         touch(index)
     }
 
-    private mutating func planRestart(_ index: Int, _ termination: Termination, wasOrdered: Bool) {
+    /// uptime: in which it could run.
+    private mutating func planRestart(
+        _ index: Int, _ termination: Termination, uptime: Nanoseconds, wasOrdered: Bool
+    ) {
         let policy = apps[index].policy
         let reason = termination.reason
         if shutdown.isRunning, !wasOrdered, reason.namespace != .user { apps[index].endedForShutdown = true }
-        let isBoardsFault = reason.namespace == .jetsam || reason.namespace == .thermal
-        let returns =
-            isBoardsFault && policy.restart != .never && apps[index].requestedPhase != .background && !wasOrdered
-            && !shutdown.isRunning
-        // Others may kill it again and again, at a limit of its own say: it waits as after a crash.
-        let isPaced = reason.namespace == .jetsam && reason.code != TerminationReason.jetsamCode
-        if returns, !isPaced { apps[index].returnsWhenWell = true }
-        let wanted =
-            switch policy.restart {
-            case .never: false
-            case .onFailure: reason.isFailure || isPaced && returns
-            case .always: reason.allowsRestart || isPaced && returns
-            }
-        guard wanted, !wasOrdered, !shutdown.isRunning, !apps[index].isRetired, apps[index].queuedLaunch == nil
+        noteMeaning(index, reason)
+        guard !wasOrdered, !shutdown.isRunning, !apps[index].isRetired, apps[index].queuedLaunch == nil,
+            policy.restart != .never
         else { return }
-        if termination.uptime >= policy.restartReset {
+        // An app in front comes back by itself: there may be no person to bring it.
+        let returns = reason.isOfTheBoard && apps[index].requestedPhase != .background
+        let restarts = policy.restart == .always ? reason.allowsRestart : reason.isFailure
+        guard restarts || reason.isOfTheBoard || reason.namespace == .backgroundTask else { return }
+        if countEnd(index, uptime: uptime), restarts || returns { delayRestart(index) }
+    }
+
+    /// Whether it may be started again: each end counts, whoever starts it.
+    private mutating func countEnd(_ index: Int, uptime: Nanoseconds) -> Bool {
+        if uptime >= apps[index].policy.restartReset {
             apps[index].restart.endsInRow = 0
             apps[index].restart.nextDelay = nil
         }
-        apps[index].restart.endsInRow += 1
-        if apps[index].restart.endsInRow >= policy.restartLimit {
-            apps[index].restart.isLeftDown = true
-            emit(.note(.leftDown(AppID(rawValue: index), ends: apps[index].restart.endsInRow)))
-            return
-        }
+        apps[index].restart.endsInRow = apps[index].restart.endsInRow.saturatingAdd(1)
+        guard apps[index].restart.endsInRow >= apps[index].policy.restartLimit else { return true }
+        apps[index].restart.isLeftDown = true
+        emit(.note(.leftDown(AppID(rawValue: index), ends: apps[index].restart.endsInRow)))
+        return false
+    }
+
+    private mutating func delayRestart(_ index: Int) {
+        let policy = apps[index].policy
         let delay = max(apps[index].restart.nextDelay ?? .zero, policy.restartDelay)
         apps[index].restart.nextDelay = delay.doubled(upTo: max(policy.restartDelayMax, delay))
-        if delay == .zero {
-            restart(index)
-        } else {
-            apps[index].restart.due = now.monotonic + delay
-            emit(.note(.restartScheduled(AppID(rawValue: index), delay: delay)))
-        }
+        if delay <= .zero { return restart(index) }
+        apps[index].restart.due = now.monotonic + delay
+        emit(.note(.restartScheduled(AppID(rawValue: index), delay: delay)))
+    }
+
+    /// An operator's word, an exit of its own and a removal end more than the instance.
+    private mutating func noteMeaning(_ index: Int, _ reason: TerminationReason) {
+        guard apps[index].queuedLaunch == nil else { return }
+        let isOrderly = reason.namespace == .exit && reason.code == 0 && apps[index].policy.restart != .always
+        if reason.namespace == .user || isOrderly { apps[index].isMeantToRun = false }
     }
 
     /// Its delay is over.
     mutating func restart(_ index: Int) {
-        if apps[index].lastTermination?.reason.namespace == .jetsam {
+        if apps[index].lastTermination?.reason.isOfTheBoard == true {
             apps[index].returnsWhenWell = true
         } else {
             apps[index].queuedLaunch = .restart

@@ -21,7 +21,7 @@ extension DeviceLifecycle {
     mutating func setAlarm() {
         guard let interval = policy.darkWakeInterval, !conditions.isPaused, canFreeze, canReturn, hasDarkWork,
             !sleep.isLogical || policy.wakeSources.contains(.clock)
-        else { return }
+        else { return clearAlarm() }
         sleep.alarm = now.boottime + interval
         emit(.setWakeAlarm(sleep.alarm))
     }
@@ -32,10 +32,18 @@ extension DeviceLifecycle {
         emit(.setWakeAlarm(nil))
     }
 
-    /// Whether the board is awake because of our alarm. lead: how long before its moment that may be.
+    /// Whether the board is awake because of our alarm, and of nothing else. lead: how long before its moment that may be.
     func isAlarmDue(lead: Nanoseconds = .zero) -> Bool {
-        guard let alarm = sleep.alarm, !shutdown.isRunning else { return false }
-        return alarm <= now.boottime + lead && now.boottime - alarm <= Self.alarmTolerance && canReturn && hasDarkWork
+        guard let alarm = sleep.alarm, !shutdown.isRunning, !sleep.isAttended else { return false }
+        return alarm <= now.boottime + lead && now.boottime - alarm <= Self.alarmTolerance && canReturn
+    }
+
+    /// Asleep as far as is known, the alarm's moment comes. Work that has ended since it was set needs no wake, but the
+    /// kernel's alarm has woken the board all the same: it is sent back.
+    mutating func alarmDidPass() {
+        guard let alarm = sleep.alarm, alarm <= now.boottime else { return }
+        if isAlarmDue(), !sleep.isLogical || hasDarkWork { return wake(heardFromLogin: false) }
+        if sleep.isLogical || !isAlarmDue() { clearAlarm() }
     }
 
     /// The board is awake again: for everybody, or in the dark.
@@ -44,7 +52,7 @@ extension DeviceLifecycle {
             return endSleep(cancelled: false, heardFromLogin: heardFromLogin)
         }
         clearAlarm()
-        leaveSleep(hasSlept: true, heardFromLogin: heardFromLogin)
+        leaveSleep(heardFromLogin: heardFromLogin)
         sleep.state = .darkWake
         sleep.isReturning = false
         sleep.darkEnd = now.monotonic + policy.darkWakeAllowance
@@ -61,10 +69,13 @@ extension DeviceLifecycle {
         returnToSleep()
     }
 
+    /// When something is done about a dark wake that lasts too long.
+    var darkWakeDue: Nanoseconds { mayReturn ? sleep.darkEnd : sleep.darkEnd + Self.returnDelay }
+
     mutating func judgeDarkWake() {
-        guard sleep.darkEnd <= now.monotonic, mayReturn else { return }
-        // It was asked for in vain: the board is awake, and nobody is to sit there frozen.
-        if sleep.isReturning { return endSleep(cancelled: false, heardFromLogin: false) }
+        guard sleep.state == .darkWake, darkWakeDue <= now.monotonic else { return }
+        // It was asked for in vain, or cannot be: the board is awake, and no app is to sit there frozen.
+        if sleep.isReturning || !mayReturn { return endSleep(cancelled: false, heardFromLogin: false) }
         returnToSleep()
     }
 

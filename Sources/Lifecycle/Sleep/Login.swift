@@ -29,25 +29,71 @@ struct Login: Equatable {
         }
     }
 
+    /// MONOTONIC of one moment for each kind of lock; nil: none.
+    struct Moments: Equatable {
+        var sleep: Nanoseconds?
+        var shutdown: Nanoseconds?
+        var keepAwake: Nanoseconds?
+
+        subscript(kind: LockKind) -> Nanoseconds? {
+            get {
+                switch kind {
+                case .sleep: sleep
+                case .shutdown: shutdown
+                case .keepAwake: keepAwake
+                }
+            }
+            set {
+                switch kind {
+                case .sleep: sleep = newValue
+                case .shutdown: shutdown = newValue
+                case .keepAwake: keepAwake = newValue
+                }
+            }
+        }
+    }
+
     var isAvailable = false
+    /// It was there before, so what it says now is not from before our time.
+    var wasAvailable = false
     var delayMax: Nanoseconds?
     var locks = Locks()
+    /// Until then the answer to the question for a lock is waited for; or, where it was not to be had, asked for again.
+    var lockDue = Moments()
+    /// How long that is: longer each time that it is not granted.
+    var lockPatience = Moments()
+    /// MONOTONIC: until then the answer to `readPreparingForSleep` is waited for; nil: it was not asked.
+    var answerDue: Nanoseconds?
     /// Not asked for again until something changes.
     var isKeepAwakeRefused = false
+    /// BOOTTIME less MONOTONIC when a predecessor heard of a sleep; nil: it did not, or its end has been heard.
+    var notedSleep: Nanoseconds?
 }
 
 extension DeviceLifecycle {
+    /// How long an answer of logind is waited for, and how long a question that was answered with "no" rests.
+    static let loginPatience = Nanoseconds.seconds(30)
+    static let longestPatience = Nanoseconds.seconds(1800)
+
     /// logind is there, for the first time or again. Its properties say what we may have missed.
     mutating func loginDidAppear(delayMax: Nanoseconds?, sleeping: Bool, shuttingDown: Bool) {
+        let isFirst = !login.wasAvailable
+        let noted = login.notedSleep
         forgetLogin()
         login.isAvailable = true
+        login.wasAvailable = true
         login.delayMax = delayMax
         if !sleeping {
             // A logind that was restarted has forgotten the sleep: its edge would never come.
             if sleep.isAnnouncedByLogin { endSleep(cancelled: false, heardFromLogin: true) }
             if sleep.state == .awake || sleep.state == .darkWake { takeLock(.sleep) }
+        } else if sleep.state == .awake, let noted, now.timeAsleep - noted > Self.sleepThreshold {
+            // Announced to a predecessor, and slept: logind has still to say that it is over.
+            sleep.echo = .end
+            sleep.recheckAt = now.monotonic + Self.cancellationDelay
         } else {
-            announceSleep(since: now.monotonic, logical: false, byLogin: true)
+            let isDoubtful = isFirst && sleep.state == .awake
+            announceSleep(since: now.monotonic, logical: false, byLogin: true, isDoubtful: isDoubtful)
         }
         if shuttingDown {
             hearPrepareForShutdown(true, delayMax: delayMax, signalled: now.monotonic)
@@ -64,10 +110,16 @@ extension DeviceLifecycle {
     }
 
     private mutating func forgetLogin() {
+        let wasAvailable = login.wasAvailable
         login = Login()
+        login.wasAvailable = wasAvailable
         touchHolders()
-        // Nobody will answer the question any more.
-        if sleep.recheckAt == .max { sleep.recheckAt = now.monotonic }
+        hastenRest()
+        // The question will not be answered any more.
+        if sleep.isEndAsked {
+            sleep.isEndAsked = false
+            sleep.recheckAt = now.monotonic
+        }
         if sleep.state == .awake || sleep.state == .darkWake {
             sleep.echo = .none
             sleep.recheckAt = nil
@@ -80,7 +132,50 @@ extension DeviceLifecycle {
     mutating func takeLock(_ kind: LockKind) {
         guard login.isAvailable, login.locks[kind] == .none else { return }
         login.locks[kind] = .requested
+        login.lockDue[kind] = now.monotonic + patience(kind)
         emit(.takeLock(kind))
+    }
+
+    /// Asks logind whether it prepares a sleep.
+    mutating func readPreparing() {
+        login.answerDue = now.monotonic + Self.loginPatience
+        emit(.readPreparingForSleep)
+    }
+
+    /// What logind has not answered in time it will not answer: asked again, or taken for a "no".
+    mutating func judgeLogin() {
+        for kind in LockKind.allCases {
+            guard let due = login.lockDue[kind], due <= now.monotonic else { continue }
+            login.lockDue[kind] = nil
+            if login.locks[kind] == .requested { loseLock(kind) }
+            retryLock(kind)
+        }
+        guard let due = login.answerDue, due <= now.monotonic else { return }
+        login.answerDue = nil
+        hearPreparingForSleep(nil)
+    }
+
+    private func patience(_ kind: LockKind) -> Nanoseconds { login.lockPatience[kind] ?? Self.loginPatience }
+
+    private mutating func loseLock(_ kind: LockKind) {
+        login.locks[kind] = .none
+        login.lockPatience[kind] = patience(kind).doubled(upTo: Self.longestPatience)
+    }
+
+    private mutating func retryLock(_ kind: LockKind) {
+        switch kind {
+        // What logind refuses it for may be an old sleep: see `recheckLogin`.
+        case .sleep: if sleep.state == .awake || sleep.state == .darkWake, sleep.echo != .end { takeLock(.sleep) }
+        case .shutdown: if !shutdown.isAnnounced { takeLock(.shutdown) }
+        case .keepAwake: touchHolders()
+        }
+    }
+
+    /// When logind is asked again.
+    var loginDeadline: Deadline? {
+        var next = login.answerDue ?? .max
+        for kind in LockKind.allCases { next = min(next, login.lockDue[kind] ?? .max) }
+        return next == .max ? nil : Deadline(at: next, reason: .login)
     }
 
     mutating func releaseLock(_ kind: LockKind) {
@@ -90,13 +185,23 @@ extension DeviceLifecycle {
     }
 
     mutating func lockWasTaken(_ kind: LockKind) {
-        guard login.locks[kind] == .requested else { return }
+        guard login.locks[kind] == .requested else {
+            // The question was given up: it may not be kept.
+            if login.locks[kind] == .none { emit(.releaseLock(kind)) }
+            return
+        }
         login.locks[kind] = .held
+        login.lockDue[kind] = nil
+        login.lockPatience[kind] = nil
         switch kind {
         case .sleep:
             switch sleep.state {
             // An edge between the last reading of the property and this lock would otherwise be missed.
-            case .awake, .darkWake: emit(.readPreparingForSleep)
+            case .awake, .darkWake:
+                // logind grants none while it is in a sleep.
+                if sleep.echo == .end { sleep.echo = .none }
+                sleep.recheckAt = nil
+                readPreparing()
             // logind's clock runs for us after all.
             case .preparing: if sleep.isAnnouncedByLogin { boundSleep(since: sleep.since) }
             case .asleep: releaseForSleep()
@@ -109,8 +214,13 @@ extension DeviceLifecycle {
 
     mutating func lockWasRefused(_ kind: LockKind) {
         guard login.locks[kind] == .requested else { return }
-        login.locks[kind] = .none
-        if kind == .sleep, sleep.state == .awake || sleep.state == .darkWake { emit(.readPreparingForSleep) }
-        if kind == .keepAwake { login.isKeepAwakeRefused = true }
+        loseLock(kind)
+        login.lockDue[kind] = nil
+        switch kind {
+        case .sleep: if sleep.state == .awake || sleep.state == .darkWake, sleep.echo != .end { readPreparing() }
+        // It ends with the shutdown that it is refused for, whose end may not be heard.
+        case .shutdown: login.lockDue[kind] = now.monotonic + patience(kind)
+        case .keepAwake: login.isKeepAwakeRefused = true
+        }
     }
 }

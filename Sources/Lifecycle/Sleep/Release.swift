@@ -11,9 +11,10 @@ extension DeviceLifecycle {
         setAlarm()
         restWatchdogs()
         // An operator's sleep is none yet: somebody may still announce a real one.
-        if !sleep.isLogical { setSleepHandled(true) }
+        if !sleep.isLogical, !sleep.isDoubtful { setSleepHandled(true) }
         releaseForSleep()
         sleep.state = .asleep
+        sleep.released = now
         sleep.recheckAt = sleep.isLogical ? nil : now.monotonic + Self.cancellationDelay
         emit(
             .note(
@@ -52,7 +53,10 @@ extension DeviceLifecycle {
 
     private mutating func nameUnsettled() {
         for index in apps.indices where !apps[index].isSettledForSleep {
-            guard let isAlive = apps[index].instance?.isAlive else { continue }
+            guard let instance = apps[index].instance else { continue }
+            // Its freezing begins at this very moment, after a stall: judged when that has had its time.
+            if instance.freezer == .freezing, instance.waitingSince == now.monotonic { continue }
+            let isAlive = instance.isAlive
             apps[index].instance?.isNamed = false
             nameCulprits(index, isAlive ? .unfreezable : .unkillable)
             // That a sleep did not wait for its end does not mean that it is beyond killing.
@@ -63,17 +67,18 @@ extension DeviceLifecycle {
     /// Everybody comes back to where they were: servers thaw before their clients.
     mutating func endSleep(cancelled: Bool, heardFromLogin: Bool) {
         guard sleep.state != .awake else { return }
-        let hasSlept = sleep.state == .asleep && !cancelled || sleep.state == .darkWake
-        emit(.note(.sleepEnded(sleep: sleep.id, cancelled: !hasSlept)))
+        emit(.note(.sleepEnded(sleep: sleep.id, outcome(cancelled: cancelled))))
         answerSleepers()
         if sleep.state == .darkWake {
             // What was refused then can be had now.
             login.isKeepAwakeRefused = false
         } else {
-            leaveSleep(hasSlept: hasSlept, heardFromLogin: heardFromLogin)
+            leaveSleep(heardFromLogin: heardFromLogin)
         }
         sleep.state = .awake
+        sleep.formerEnd = now.boottime
         clearAlarm()
+        postponeRest()
         for index in apps.indices.sorted(by: { (apps[$0].level, $0) < (apps[$1].level, $1) }) {
             apps[index].instance?.freezeReasons.remove(.sleep)
             settleFreezer(index)
@@ -81,14 +86,32 @@ extension DeviceLifecycle {
         touchAll()
     }
 
+    private func outcome(cancelled: Bool) -> SleepOutcome {
+        switch sleep.state {
+        case .awake, .preparing: .cancelled
+        case .asleep: hasReallySlept ? .slept : cancelled ? .cancelled : .failed
+        case .darkWake: .slept
+        }
+    }
+
+    /// Whether the kernel has slept since the release, by the clocks' word: that a sleep was announced is no proof.
+    private var hasReallySlept: Bool {
+        guard sleep.state == .asleep else { return false }
+        return sleep.isLogical || sleep.timeStopped > Self.stallThreshold
+            || now.timeAsleep - sleep.released.timeAsleep > Self.sleepThreshold
+    }
+
     /// What a sleep leaves behind, and the lock for the next one.
-    mutating func leaveSleep(hasSlept: Bool, heardFromLogin: Bool) {
+    mutating func leaveSleep(heardFromLogin: Bool) {
         setSleepHandled(false)
+        let hasSlept = hasReallySlept
+        if hasSlept { didSleepFor(now.boottime - sleep.released.boottime) }
         let wasHeld = sleep.state == .preparing && login.locks[.sleep] == .held
         sleep.recheckAt = nil
+        sleep.isEndAsked = false
+        sleep.isDoubtful = false
         sleep.isAllowanceOver = false
         sleep.isGraceOver = false
-        if hasSlept { refillLockTime() }
         login.isKeepAwakeRefused = false
         if heardFromLogin { sleep.echo = .none }
         if sleep.isAnnouncedByLogin, login.isAvailable {
@@ -96,12 +119,24 @@ extension DeviceLifecycle {
                 sleep.echo = .end
             } else if wasHeld {
                 sleep.echo = .cancellation
-                emit(.readPreparingForSleep)
+                readPreparing()
             }
         }
-        if sleep.echo == .end { sleep.recheckAt = now.monotonic + Self.cancellationDelay }
         sleep.state = .awake
-        takeLock(.sleep)
+        // logind would refuse it until it says itself that the sleep is over.
+        if sleep.echo == .end {
+            sleep.recheckAt = now.monotonic + Self.cancellationDelay
+        } else {
+            takeLock(.sleep)
+        }
+    }
+
+    /// The board has really slept, for so long.
+    mutating func didSleepFor(_ time: Nanoseconds) {
+        refillLockTime()
+        if time >= Self.refillingSleep { refillPools() }
+        // An app that was not frozen could not give a sign of life all the same.
+        for index in apps.indices where apps[index].instance?.livenessDue != nil { armLiveness(index) }
     }
 
     private mutating func answerSleepers() {

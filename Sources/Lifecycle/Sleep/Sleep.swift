@@ -41,8 +41,25 @@ struct Sleep: Equatable {
     var killed: [String] = []
     /// Requests that are answered when all apps are ready.
     var waiting: [RequestID] = []
-    /// When logind is asked whether the sleep is still meant (or, awake, is over for it too); `.max`: it has been.
+    /// When logind is asked whether the sleep is still meant (or, awake, for the lock that it may grant by now).
     var recheckAt: Nanoseconds?
+    /// It has been asked whether the sleep is still meant.
+    var isEndAsked = false
+    /// Only a property that may be from before our time speaks of it: apps are told, but none is frozen or held to less
+    /// than its own time.
+    var isDoubtful = false
+    /// The sleep hook has told of it, too.
+    var isToldByHook = false
+    /// BOOTTIME at which the sleep before it ended; nil: there was none.
+    var formerEnd: Nanoseconds?
+    /// When the lock was released; means something from then on.
+    var released = Instant(monotonic: .zero, boottime: .zero)
+    /// How long the board gave no time since then though MONOTONIC ran on.
+    var timeStopped = Nanoseconds.zero
+    /// A key or the lid has told of a person at the board since the sleep was announced.
+    var isAttended = false
+    /// Only that the board was idle began it.
+    var isForIdleness = false
     /// BOOTTIME at which our alarm wakes the board; nil: none is set.
     var alarm: Nanoseconds?
     /// MONOTONIC: how long a dark wake may last, and then how long it waits for the next sleep to be announced.
@@ -82,6 +99,7 @@ extension DeviceLifecycle {
     }
 
     mutating func hearPreparingForSleep(_ value: Bool?) {
+        login.answerDue = nil
         switch (sleep.state, value) {
         case (.awake, true), (.darkWake, true):
             switch sleep.echo {
@@ -94,19 +112,22 @@ extension DeviceLifecycle {
         case (.asleep, true):
             announceSleep(since: now.monotonic, logical: false, byLogin: true)
             sleep.recheckAt = now.monotonic + Self.cancellationDelay
-        case (.asleep, _):
-            if let recheck = sleep.recheckAt, recheck <= now.monotonic || recheck == .max {
-                endSleep(cancelled: true, heardFromLogin: true)
-            }
-        case (.awake, _), (.darkWake, _):
+            sleep.isEndAsked = false
+        // An answer to a question from before the release says nothing of the time after it.
+        case (.asleep, _): if sleep.isEndAsked { endSleep(cancelled: true, heardFromLogin: true) }
+        case (.awake, false), (.darkWake, false):
             let isAskedAgain = sleep.recheckAt != nil
             settleEcho()
-            retryLock(isLater: isAskedAgain)
+            askForLock(isLater: isAskedAgain)
+        // An old sleep stays old until logind says that it is over.
+        case (.awake, nil), (.darkWake, nil):
+            if sleep.echo == .cancellation { sleep.echo = .none }
+            if sleep.recheckAt == nil { sleep.recheckAt = now.monotonic + Self.cancellationDelay }
         case (.preparing, _): break
         }
     }
 
-    /// logind says too that the board is awake: now it grants locks again.
+    /// logind says too that the board is awake: now it grants locks again, and goes to sleep.
     private mutating func settleEcho() {
         let wasEnd = sleep.echo == .end
         sleep.echo = .none
@@ -115,31 +136,33 @@ extension DeviceLifecycle {
     }
 
     /// The lock was refused while logind prepared something that is over by now: once more at once, then later.
-    private mutating func retryLock(isLater: Bool) {
+    private mutating func askForLock(isLater: Bool) {
         guard login.isAvailable, login.locks[.sleep] == .none else { return }
         sleep.recheckAt = now.monotonic + Self.cancellationDelay
         if !isLater { takeLock(.sleep) }
     }
 
     /// BOOTTIME gained on MONOTONIC: the board has slept, and is awake now.
-    mutating func didSleep(_ time: Nanoseconds) {
+    mutating func didSleep(_ time: Nanoseconds, heardFromLogin: Bool) {
         switch sleep.state {
         case .awake:
             emit(.note(.sleptUnannounced(time)))
-            refillLockTime()
+            didSleepFor(time)
             // Some are disarmed by it and do not say so.
             watchdog.isResting = watchdog.timeout != nil
         case .preparing: break
-        case .asleep: if !sleep.isLogical { wake(heardFromLogin: false) }
+        case .asleep: if !sleep.isLogical { wake(heardFromLogin: heardFromLogin) }
         // Whatever woke it this time, it was not our alarm.
         case .darkWake: if !sleep.isLogical { wakeFully() }
         }
     }
 
     /// A start edge from any source.
-    mutating func announceSleep(since: Nanoseconds, logical: Bool, byLogin: Bool) {
+    mutating func announceSleep(since: Nanoseconds, logical: Bool, byLogin: Bool, isDoubtful: Bool = false) {
+        if sleep.isDoubtful, !isDoubtful { makeCertain() }
         switch sleep.state {
-        case .awake, .darkWake: beginSleep(since: since, logical: logical, byLogin: byLogin)
+        case .awake, .darkWake:
+            beginSleep(since: since, logical: logical, byLogin: byLogin, isDoubtful: isDoubtful)
         case .preparing:
             sleep.isLogical = sleep.isLogical && logical
             // Its signal may have been sent before its property told us.
@@ -150,9 +173,13 @@ extension DeviceLifecycle {
             // Whoever says so means it now: an answer that is on its way is about what was before.
             if !logical {
                 sleep.isLogical = false
+                sleep.isForIdleness = false
                 restWatchdogs()
                 setSleepHandled(true)
                 sleep.recheckAt = now.monotonic + Self.cancellationDelay
+                sleep.isEndAsked = false
+                sleep.released = now
+                sleep.timeStopped = .zero
                 // Not the time for a dark wake: it counts from this sleep.
                 if isAlarmDue(lead: Self.alarmLead) { setAlarm() }
             }
@@ -163,13 +190,22 @@ extension DeviceLifecycle {
         }
     }
 
-    private mutating func beginSleep(since: Nanoseconds, logical: Bool, byLogin: Bool) {
+    /// A word that is no memory: the apps are held to it from now on.
+    private mutating func makeCertain() {
+        sleep.isDoubtful = false
+        if sleep.state == .asleep { setSleepHandled(true) }
+        touchAll()
+    }
+
+    private mutating func beginSleep(since: Nanoseconds, logical: Bool, byLogin: Bool, isDoubtful: Bool) {
         var next = Sleep()
         next.id = sleep.id + 1
         next.state = .preparing
         next.isLogical = logical
         next.isAnnouncedByLogin = byLogin
+        next.isDoubtful = isDoubtful
         next.unsettled = sleep.unsettled
+        next.formerEnd = sleep.formerEnd
         // logind may still have to say that an earlier one is over.
         if !byLogin { next.echo = sleep.echo }
         next.allowanceEnd = .max
@@ -212,7 +248,7 @@ extension DeviceLifecycle {
 
     /// Whether an app has to be frozen for the sleep now: it is ready, or its time is over.
     func mustFreezeForSleep(_ index: Int, _ instance: Instance) -> Bool {
-        guard canFreeze, apps[index].policy.suspend else { return false }
+        guard canFreeze, apps[index].policy.suspend, !sleep.isDoubtful else { return false }
         switch sleep.state {
         case .asleep: return true
         case .darkWake: return !worksInTheDark(instance)
@@ -240,7 +276,7 @@ extension DeviceLifecycle {
         case .killing, .clearing: return instance.isNamed
         case .running, .stopping:
             if instance.freezer == .frozen || instance.freezer == .stuck { return true }
-            if canFreeze, app.policy.suspend { return false }
+            if canFreeze, app.policy.suspend, !sleep.isDoubtful { return false }
             return sleep.isAllowanceOver
                 || instance.isReadyInBackground && (sleep.isGraceOver || !instance.isHeldByTasks)
         }
@@ -263,22 +299,21 @@ extension DeviceLifecycle {
                 touchAll()
             }
         case .asleep:
-            if isAlarmDue() { return wake(heardFromLogin: false) }
-            // It came, and the work it was set for is gone.
-            if let alarm = sleep.alarm, alarm <= now.boottime { clearAlarm() }
-            if let recheck = sleep.recheckAt, recheck <= now.monotonic {
+            alarmDidPass()
+            if sleep.state == .asleep, let recheck = sleep.recheckAt, recheck <= now.monotonic {
                 guard login.isAvailable else { return endSleep(cancelled: true, heardFromLogin: false) }
-                sleep.recheckAt = .max
-                emit(.readPreparingForSleep)
+                sleep.recheckAt = nil
+                sleep.isEndAsked = true
+                readPreparing()
             }
         }
     }
 
+    /// As long as logind has not said that the last sleep is over, a lock that it grants is the only sign that it is.
     private mutating func recheckLogin() {
         guard let recheck = sleep.recheckAt, recheck <= now.monotonic else { return }
-        sleep.echo = .none
-        sleep.recheckAt = nil
-        if login.locks[.sleep] == .held { emit(.readPreparingForSleep) } else { takeLock(.sleep) }
+        sleep.recheckAt = sleep.echo == .end && login.isAvailable ? now.monotonic + Self.cancellationDelay : nil
+        if login.locks[.sleep] == .held { readPreparing() } else { takeLock(.sleep) }
     }
 
     private mutating func overAllowance() {
@@ -288,8 +323,7 @@ extension DeviceLifecycle {
 
     var sleepDeadline: Deadline? {
         switch sleep.state {
-        case .darkWake where mayReturn && sleep.darkEnd < sleep.recheckAt ?? .max:
-            Deadline(at: sleep.darkEnd, reason: .darkWake)
+        case .darkWake where darkWakeDue < sleep.recheckAt ?? .max: Deadline(at: darkWakeDue, reason: .darkWake)
         case .preparing:
             if !sleep.isAllowanceOver, !sleep.isGraceOver, let end = sleep.graceEnd, end < sleep.allowanceEnd {
                 Deadline(at: end, reason: .taskGrace)
@@ -301,7 +335,7 @@ extension DeviceLifecycle {
                 Deadline(at: sleep.release, reason: .sleepRelease)
             }
         case .awake, .asleep, .darkWake:
-            if let recheck = sleep.recheckAt, recheck != .max {
+            if let recheck = sleep.recheckAt {
                 Deadline(at: recheck, reason: .sleepCancellation)
             } else {
                 nil

@@ -1,7 +1,7 @@
 // Writing the whole state down and reading it back. What follows from the rest is not written but derived again.
 
 extension DeviceLifecycle {
-    private static let formatVersion = 4
+    private static let formatVersion = 5
 
     /// The whole state between two events, to be written down.
     public func archived() -> [UInt8] {
@@ -43,12 +43,19 @@ extension DeviceLifecycle {
         archive.value(&now.boottime)
         archive.optional(&asked, .zero) { $0.value(&$1) }
         archive.value(&reprieveEnd)
+        poolRefills.archive(&archive)
     }
 
     /// Derives what is not written; false when what was read cannot be.
     private mutating func derive() -> Bool {
-        guard requests.allSatisfy({ apps.indices.contains($0.app) }) else { return false }
+        let count = apps.count
+        let isWhole = requests.allSatisfy { request in
+            let displaced = request.undo?.displaced ?? []
+            return apps.indices.contains(request.app) && displaced.allSatisfy { 0 <= $0.app && $0.app < count }
+        }
+        guard isWhole else { return false }
         dueOfApp = [Nanoseconds](repeating: .max, count: apps.count)
+        checkOfApp = dueOfApp
         for index in apps.indices {
             let app = apps[index]
             guard indexOfName[app.policy.name] == nil, app.servers.allSatisfy(apps.indices.contains),
@@ -74,6 +81,16 @@ extension PendingRequest {
         archive.raw(&wish)
         archive.raw(&phase)
         archive.optional(&leaving, InstanceID(rawValue: 0)) { $0.raw(&$1) }
+        archive.optional(&undo, Undo(phase: .background)) {
+            $0.raw(&$1.phase)
+            $0.value(&$1.launches)
+            $0.optional(&$1.queued, .user) { $0.raw(&$1) }
+            $0.value(&$1.wasMeantToRun)
+            $0.list(&$1.displaced, Displaced(app: 0, phase: .background)) {
+                $0.value(&$1.app)
+                $0.raw(&$1.phase)
+            }
+        }
     }
 }
 
@@ -97,6 +114,15 @@ extension Sleep {
         archive.list(&killed, "") { $0.value(&$1) }
         archive.list(&waiting, RequestID(rawValue: 0)) { $0.raw(&$1) }
         archive.optional(&recheckAt, .zero) { $0.value(&$1) }
+        archive.value(&isEndAsked)
+        archive.value(&isDoubtful)
+        archive.value(&isToldByHook)
+        archive.optional(&formerEnd, .zero) { $0.value(&$1) }
+        archive.value(&released.monotonic)
+        archive.value(&released.boottime)
+        archive.value(&timeStopped)
+        archive.value(&isAttended)
+        archive.value(&isForIdleness)
         archive.optional(&alarm, .zero) { $0.value(&$1) }
         archive.value(&darkEnd)
         archive.value(&isReturning)
@@ -126,6 +152,13 @@ extension Login {
         archive.raw(&locks.sleep)
         archive.raw(&locks.shutdown)
         archive.raw(&locks.keepAwake)
+        archive.value(&wasAvailable)
+        for kind in LockKind.allCases {
+            archive.optional(&lockDue[kind], .zero) { $0.value(&$1) }
+            archive.optional(&lockPatience[kind], .zero) { $0.value(&$1) }
+        }
+        archive.optional(&answerDue, .zero) { $0.value(&$1) }
         archive.value(&isKeepAwakeRefused)
+        archive.optional(&notedSleep, .zero) { $0.value(&$1) }
     }
 }

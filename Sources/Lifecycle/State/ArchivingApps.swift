@@ -16,6 +16,8 @@ extension App {
         let blank = Instance(
             id: InstanceID(rawValue: 0), reason: .user, startedAt: .zero, phase: .background, handlers: [])
         archive.optional(&instance, blank) { $1.archive(&$0) }
+        archive.value(&isMeantToRun)
+        archive.value(&hasBeenActive)
         archive.value(&launches)
         archive.optional(&lastTermination, .blank) { $1.archive(&$0) }
         archive.value(&endedForShutdown)
@@ -81,6 +83,7 @@ extension Instance {
         archive.value(&waitingSince)
         archive.value(&isNamed)
         archive.optional(&livenessDue, .zero) { $0.value(&$1) }
+        archive.value(&isGivenUp)
         archive.optional(&stop, StopOrder(reason: .blank)) { $1.archive(&$0) }
         archive.optional(&cause, Cause(reason: .blank)) { $1.archive(&$0) }
     }

@@ -6,8 +6,9 @@ extension Conditions {
         archive.value(&session.isLocked)
         archive.value(&session.isIdle)
         archive.value(&isLidClosed)
-        archive.optional(&power.isExternal, false) { $0.value(&$1) }
-        archive.optional(&power.level, 0) { $0.value(&$1) }
+        external.archive(&archive)
+        charge.archive(&archive)
+        archive.list(&zones, HeatZone(zone: 0, temperature: LastKnown())) { $1.archive(&$0) }
         archive.value(&isUnderVoltage)
         archive.value(&isNetworkUp)
         var set = Int(present.rawValue)
@@ -21,6 +22,7 @@ extension Conditions {
         voltage.archive(&archive)
         heat.archive(&archive)
         rest.archive(&archive)
+        restWish.archive(&archive)
         archive.optional(&userLowPower, false) { $0.value(&$1) }
         archive.optional(&criticalSince, .zero) { $0.value(&$1) }
         archive.optional(&nextThermalKill, .zero) { $0.value(&$1) }
@@ -36,6 +38,8 @@ extension Memory {
         archive.optional(&criticalEnd, .zero) { $0.value(&$1) }
         archive.raw(&pressure)
         archive.optional(&asked, .warning) { $0.raw(&$1) }
+        archive.optional(&answerDue, .zero) { $0.value(&$1) }
+        archive.value(&isExhaustionSaid)
         archive.value(&nextJetsam)
     }
 }

@@ -82,6 +82,12 @@ public struct TerminationReason: Hashable, Sendable {
             explanation: "process-launch: no READY=1 within \(allowance.text)")
     }
 
+    /// code: ETIMEDOUT.
+    static func notStarted(within bound: Nanoseconds) -> TerminationReason {
+        TerminationReason(
+            namespace: .launchFailure, code: 110, explanation: "its program was not started within \(bound.text)")
+    }
+
     static func exitOverrun(_ allowance: Nanoseconds) -> TerminationReason {
         TerminationReason(
             namespace: .watchdog, code: watchdogCode,
@@ -154,6 +160,9 @@ public struct TerminationReason: Hashable, Sendable {
         case .backgroundTask, .jetsam, .thermal, .lowBattery, .user, .shutdown: false
         }
     }
+
+    /// Not the app's fault: the board was short of memory or too hot.
+    var isOfTheBoard: Bool { namespace == .jetsam || namespace == .thermal }
 
     mutating func archive(_ archive: inout StateArchive) {
         archive.raw(&namespace)

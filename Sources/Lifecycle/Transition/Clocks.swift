@@ -4,9 +4,12 @@ extension DeviceLifecycle {
     /// A wake-up that comes later than this means that the board gave no time (a stopped VM, a sleep in which MONOTONIC
     /// ran on, a debugger).
     static let stallThreshold = Nanoseconds.milliseconds(250)
-    /// While a handler's time runs, the core looks at the clock this often, so that a stall in the middle of a long
-    /// allowance is noticed too.
+    /// While a handler's time runs, and while the kernel is about to sleep, the core looks at the clock this often, so that
+    /// a stall in the middle of a long allowance is noticed too.
     static let stallCheckInterval = Nanoseconds.seconds(1)
+    /// What runs for longer (liveness, budgets) is looked at less often, for the battery's sake: a stall that falls between
+    /// two looks, and only such a one, is not noticed.
+    static let longestCheckInterval = Nanoseconds.seconds(30)
     /// After a stall nobody is judged for so long: what the apps said meanwhile is still to be read.
     static let reprieve = Nanoseconds.milliseconds(250)
     /// Who is overdue by so much is judged all the same, or a board that stalls again and again would never end a
@@ -15,7 +18,8 @@ extension DeviceLifecycle {
     /// BOOTTIME gaining this much on MONOTONIC means that the board slept; less is the time between two readings.
     static let sleepThreshold = Nanoseconds.milliseconds(500)
 
-    mutating func advanceClocks(to instant: Instant) {
+    /// heardFromLogin: the event at hand is logind's word that the board is awake.
+    mutating func advanceClocks(to instant: Instant, _ heardFromLogin: Bool) {
         let last = now
         now = instant
         guard let asked else { return }
@@ -25,22 +29,43 @@ extension DeviceLifecycle {
             // that is late every time would never end a hanging app.
             let lost = late + min(late, max(asked - last.monotonic - Self.stallThreshold, .zero))
             reprieveEnd = now.monotonic + Self.reprieve
-            for index in apps.indices where apps[index].instance?.isAlive == true {
+            if sleep.state == .asleep { sleep.timeStopped += lost }
+            for index in apps.indices where apps[index].instance != nil {
                 apps[index].instance?.clock.credit(lost)
                 dueOfApp[index] = deadline(ofApp: index)?.at ?? .max
             }
             if runningCalls > 0 { emit(.note(.stalled(lost))) }
         }
         let slept = now.timeAsleep - last.timeAsleep
-        if slept > Self.sleepThreshold { didSleep(slept) }
+        if slept > Self.sleepThreshold { didSleep(slept, heardFromLogin: heardFromLogin) }
     }
 
     /// The earliest of all deadlines; `.max` for none.
     var earliestDue: Nanoseconds {
-        var earliest = min(sleepDeadline?.at ?? .max, shutdownDeadline?.at ?? .max, conditionDeadline?.at ?? .max)
+        var earliest = min(
+            sleepDeadline?.at ?? .max, shutdownDeadline?.at ?? .max, conditionDeadline?.at ?? .max,
+            loginDeadline?.at ?? .max)
         for due in dueOfApp where due < earliest { earliest = due }
-        if runningCalls > 0 { earliest = min(earliest, now.monotonic + Self.stallCheckInterval) }
-        return earliest
+        return min(earliest, now.monotonic + checkInterval)
+    }
+
+    /// How soon the core looks at the clock though nothing may be due; `.max`: it need not.
+    private var checkInterval: Nanoseconds {
+        if runningCalls > 0 || sleep.state == .asleep && !sleep.isLogical { return Self.stallCheckInterval }
+        var interval = Nanoseconds.max
+        for each in checkOfApp where each < interval { interval = each }
+        return interval
+    }
+
+    /// The same for one app's longer times.
+    func checkInterval(ofApp index: Int) -> Nanoseconds {
+        guard let instance = apps[index].instance, instance.isAlive, !instance.clock.isStopped else { return .max }
+        var span = Nanoseconds.max
+        if instance.livenessDue != nil, let interval = apps[index].policy.liveness { span = min(span, interval) }
+        if instance.poolEnd != nil, let pool = apps[index].pool { span = min(span, pool.size) }
+        if instance.lockEnd != nil { span = min(span, apps[index].policy.taskBudget) }
+        if span == .max { return .max }
+        return min(max(span / 10, Self.stallCheckInterval), Self.longestCheckInterval)
     }
 
     /// When the core wants to be woken, if nothing happens before, and why.
@@ -50,6 +75,7 @@ extension DeviceLifecycle {
         if let deadline = sleepDeadline, deadline.at == earliest { return deadline }
         if let deadline = shutdownDeadline, deadline.at == earliest { return deadline }
         if let deadline = conditionDeadline, deadline.at == earliest { return deadline }
+        if let deadline = loginDeadline, deadline.at == earliest { return deadline }
         for index in apps.indices where dueOfApp[index] == earliest { return deadline(ofApp: index) }
         return Deadline(at: earliest, reason: .stallCheck)
     }
@@ -64,7 +90,8 @@ extension DeviceLifecycle {
         if canLaunch { consider(apps[index].restart.due, .restart(id)) }
         guard let instance = apps[index].instance else { return next }
         switch instance.stage {
-        case .spawning: break
+        case .spawning:
+            consider(judgement(instance, instance.startedAt + Self.spawnBound), .spawn(id))
         case .running, .stopping:
             if let call = instance.call {
                 consider(judgement(instance, call.deadline), .handler(id, call.call.handler))
@@ -96,8 +123,10 @@ extension DeviceLifecycle {
         for index in apps.indices where dueOfApp[index] <= now.monotonic || apps[index].isTouched {
             judge(index)
         }
+        judgeLogin()
         judgeSleep()
         judgeShutdown()
+        judgePools()
     }
 
     private mutating func judge(_ index: Int) {
@@ -109,7 +138,8 @@ extension DeviceLifecycle {
         }
         guard let instance = apps[index].instance else { return }
         switch instance.stage {
-        case .spawning: break
+        case .spawning:
+            if judgement(instance, instance.startedAt + Self.spawnBound) ?? .max <= monotonic { giveUpSpawn(index) }
         case .running, .stopping: judgeAlive(index, instance)
         case .killing where !instance.isNamed && instance.waitingSince + Self.killBound <= monotonic:
             nameCulprits(index, .unkillable)

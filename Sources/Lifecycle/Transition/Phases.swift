@@ -30,7 +30,7 @@ extension DeviceLifecycle {
         {
             if call == .didBecomeActive, policy.front == .one, isFrontTaken(index) { return }
             var allowance = apps[index].policy.allowances[call.handler]
-            if sleep.state != .awake {
+            if sleep.state != .awake, !sleep.isDoubtful {
                 guard let bounded = sleepAllowance(call.handler, allowance) else { return }
                 allowance = bounded
             }
@@ -81,7 +81,7 @@ extension DeviceLifecycle {
         switch handler {
         case .didFinishLaunching: didLaunch(index)
         case .didBecomeActive:
-            apps[index].instance?.hasResigned = false
+            apps[index].hasBeenActive = true
             enter(.active, index)
             refillPool(index)
         case .willResignActive:

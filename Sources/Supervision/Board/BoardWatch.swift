@@ -208,8 +208,8 @@ final class BoardWatch {
     private func readHeat() {
         var readings: [ThermalReading] = []
         polledHeat = []
-        for zone in zones {
-            let reading = zone.read()
+        for (number, zone) in zones.enumerated() {
+            let reading = zone.read(as: number)
             if let reading { readings.append(reading) }
             if let reason = zone.pollingReason(reading) { polledHeat.append(zone.zone.name + " (" + reason + ")") }
         }
@@ -289,17 +289,19 @@ struct WatchedZone {
         fair = serious.map { $0 - 10_000 }
     }
 
-    /// nil: it does not say, or has no limits.
-    func read() -> ThermalReading? {
-        guard serious != nil || critical != nil || fair != nil, let temperature = zone.temperature() else { return nil }
-        return ThermalReading(temperature: Int(temperature), fair: fair, serious: serious, critical: critical)
+    /// nil: it has no limits.
+    func read(as number: Int) -> ThermalReading? {
+        guard serious != nil || critical != nil || fair != nil else { return nil }
+        return ThermalReading(
+            zone: number, temperature: zone.temperature().map { Int($0) }, fair: fair, serious: serious,
+            critical: critical)
     }
 
     /// Why it has to be looked at now and then: nothing announces it, or it is hot and only looking tells what comes
     /// next.
     func pollingReason(_ reading: ThermalReading?) -> String? {
         if let silence { return silence }
-        guard let limit, let reading, reading.temperature >= limit - 3000 else { return nil }
+        guard let limit, let temperature = reading?.temperature, temperature >= limit - 3000 else { return nil }
         return "hot"
     }
 }

@@ -64,7 +64,7 @@ extension Supervisor {
         var sizes: [MemoryUse] = []
         if uses {
             for process in processes.values {
-                sizes.append(MemoryUse(instance: process.instance, bytes: process.group?.footprintBytes ?? 0))
+                sizes.append(MemoryUse(instance: process.instance, bytes: process.group?.footprintBytes))
             }
         }
         if let reading = try? MemoryReading(path: memoryFile("/proc/meminfo")) {

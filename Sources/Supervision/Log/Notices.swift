@@ -49,9 +49,15 @@ extension Supervisor {
             let id = [("CURFEW_SLEEP_ID", "\(sleep)")]
             let toll = killed == 0 ? "" : ", \(killed) killed"
             log.send(.info, "sleep \(sleep): ready after \(elapsed.text)\(toll)", .sleepReleased, id)
-        case .sleepEnded(let sleep, let cancelled):
+        case .sleepEnded(let sleep, let outcome):
             let id = [("CURFEW_SLEEP_ID", "\(sleep)")]
-            log.send(.info, "sleep \(sleep): \(cancelled ? "cancelled" : "awake")", .sleepEnded, id)
+            let words =
+                switch outcome {
+                case .slept: "awake"
+                case .cancelled: "cancelled"
+                case .failed: "the board did not sleep"
+                }
+            log.send(.info, "sleep \(sleep): \(words)", .sleepEnded, id)
         case .darkWake(let sleep, let allowance):
             let id = [("CURFEW_SLEEP_ID", "\(sleep)")]
             log.send(

@@ -27,8 +27,9 @@ extension SimulatedBoard {
             // What is fed and looked at for ever is no unrest.
             case .liveness, .memoryLimit, .taskExpiration, .taskBudget, .keepAwakeBudget, .poll, .hardwareWatchdog:
                 break
-            case .handler, .exit, .restart, .freeze, .clearing, .stallCheck, .sleepAllowance, .taskGrace,
-                .sleepRelease, .sleepCancellation, .darkWake, .shutdown, .condition, .criticalBattery, .thermalRelief,
+            case .spawn, .handler, .exit, .restart, .freeze, .clearing, .stallCheck, .sleepAllowance, .taskGrace,
+                .sleepRelease, .sleepCancellation, .login, .darkWake, .shutdown, .condition, .criticalBattery,
+                .thermalRelief,
                 .memory:
                 return "\(asked.reason.text(directory)) is due"
             }

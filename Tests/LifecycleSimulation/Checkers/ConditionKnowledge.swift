@@ -154,7 +154,9 @@ final class ConditionKnowledge {
             ]
             for case (let reached, let limit?) in limits {
                 let hysteresis = reached <= hottest ? 3000 : 0
-                if reading.temperature >= limit - hysteresis { state = max(state, reached) }
+                if let temperature = reading.temperature, temperature >= limit - hysteresis {
+                    state = max(state, reached)
+                }
             }
         }
         return state

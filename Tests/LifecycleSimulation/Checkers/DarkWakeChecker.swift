@@ -87,14 +87,14 @@ final class DarkWakeChecker: Checker {
     private func beginsSleep(_ event: Event) -> Bool {
         switch event {
         case .prepareForSleep(true, _, _), .preparingForSleep(true), .loginAvailable(_, true, _),
-            .requested(_, .sleep(true, _)):
+            .requested(_, .sleep(true, _, _)):
             true
         default: false
         }
     }
 
     private func isLogicalEdge(_ event: Event) -> Bool {
-        if case .requested(_, .sleep(true, true)) = event { true } else { false }
+        if case .requested(_, .sleep(true, true, _)) = event { true } else { false }
     }
 
     // MARK: Work
@@ -257,7 +257,7 @@ final class DarkWakeChecker: Checker {
     private func judgeBeginning(_ scene: Scene) {
         if scene.chronicle.isStopping || scene.chronicle.isShuttingDown { violate("it begins in a shutdown", scene) }
         switch scene.step.event {
-        case .prepareForSleep(true, _, _), .requested(_, .sleep(start: true, logical: false)):
+        case .prepareForSleep(true, _, _), .requested(_, .sleep(start: true, logical: false, about: _)):
             violate("it begins as a sleep is announced", scene)
         default: break
         }
@@ -302,7 +302,7 @@ final class DarkWakeChecker: Checker {
         case .requested(_, .launch(let app, _)), .requested(_, .activate(let app)):
             scene.board.core.view(of: app) != nil ? "an operator wanted \(scene.name(app))" : nil
         case .requested(_, .adopt): "a process was handed over"
-        case .requested(_, .sleep(false, true)): "an operator woke the board"
+        case .requested(_, .sleep(false, true, _)): "an operator woke the board"
         case .suspendRefused: wake.fullAt != nil ? "the sleep was refused" : nil
         case .loginUnavailable: isLogical ? nil : "logind was gone"
         case .prepareForShutdown(true, _, _): "a shutdown was announced"

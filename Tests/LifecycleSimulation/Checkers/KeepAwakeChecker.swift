@@ -84,10 +84,10 @@ final class KeepAwakeChecker: Checker {
             if !isAwake { violate("the board is kept awake in a sleep", scene) }
         case .releaseLock(.keepAwake): lock = .none
         case .note(.sleepPreparing): isAwake = false
-        case .note(.sleepEnded(_, let cancelled)):
+        case .note(.sleepEnded(_, let outcome)):
             isAwake = true
             if lock == .refused, scene.step.event != .lockRefused(.keepAwake) { lock = .none }
-            if !cancelled { accounts = [] }
+            if outcome == .slept { accounts = [] }
         case .note(.darkWake):
             if lock == .refused { lock = .none }
             accounts = []

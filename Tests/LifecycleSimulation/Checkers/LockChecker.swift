@@ -39,7 +39,8 @@ final class LockChecker: Checker {
         case .preparingForSleep(false): limit[0] = nil
         case .configured, .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen,
             .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .preparingForSleep, .suspendRefused,
-            .powerOffRefused, .session, .lid, .powerKeyPressed, .power, .underVoltage, .temperatures, .network,
+            .powerOffRefused, .sleepNoted, .session, .lid, .powerKeyPressed, .power, .underVoltage, .temperatures,
+            .network,
             .polling, .memoryPressure, .memoryRead, .memoryLimitReached, .killedForMemory, .hardwareWatchdog,
             .serviceWatchdog,
             .requested,

@@ -77,7 +77,7 @@ final class LogicalSleepChecker: Checker {
 
     private func mayEnd(_ event: Event, _ sources: WakeSources) -> Bool {
         switch event {
-        case .requested(_, .sleep(false, _)), .prepareForSleep(false, _, _), .loginAvailable(_, false, _),
+        case .requested(_, .sleep(false, _, _)), .prepareForSleep(false, _, _), .loginAvailable(_, false, _),
             .preparingForSleep:
             true
         case .powerKeyPressed, .lid, .power, .network: source.map { sources.contains($0) } ?? false

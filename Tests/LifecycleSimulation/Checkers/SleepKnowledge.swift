@@ -36,12 +36,12 @@ struct SleepKnowledge {
         case .prepareForShutdown(true, _, _): if !isLogical { isCertain = false }
         case .preparingForSleep(_): if !isLogical { isCertain = false }
         case .loginAvailable(_, let sleeping, _): if sleeping || !isLogical { edge(sleeping, scene) }
-        case .requested(_, .sleep(let start, let logical)): edge(start, logical: logical, scene)
+        case .requested(_, .sleep(let start, let logical, _)): edge(start, logical: logical, scene)
         // A board that sleeps logically is woken by them.
         case .powerKeyPressed, .lid(false), .power, .network: if isLogical || isDark { isCertain = false }
         case .configured, .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen,
             .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .loginUnavailable, .lockTaken, .lockRefused,
-            .prepareForShutdown, .suspendRefused, .powerOffRefused, .session, .lid,
+            .prepareForShutdown, .suspendRefused, .powerOffRefused, .sleepNoted, .session, .lid,
             .underVoltage, .temperatures, .polling, .memoryPressure, .memoryRead, .memoryLimitReached,
             .killedForMemory, .hardwareWatchdog, .serviceWatchdog, .requested, .requestAbandoned, .stopRequested:
             break
@@ -96,7 +96,7 @@ extension Event {
     var saysRealSleep: Bool {
         switch self {
         case .prepareForSleep(true, _, _), .preparingForSleep(true), .loginAvailable(_, true, _),
-            .requested(_, .sleep(true, false)):
+            .requested(_, .sleep(true, false, _)):
             true
         default: false
         }

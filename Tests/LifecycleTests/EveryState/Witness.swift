@@ -9,6 +9,7 @@ struct Witness {
         var openCall: CallID?
         var lastCall: Handler?
         var isFreezing = false
+        var freezingSince = Nanoseconds.zero
         var isFrozen = false
         var isNamed = false
         var isTerminated = false
@@ -21,9 +22,13 @@ struct Witness {
     enum Lock { case none, requested, held }
 
     var runs: [InstanceID: Run] = [:]
+    var gone: Set<InstanceID> = []
     /// By app; nil: nothing of it is left.
     var present: [InstanceID?]
     var locks: [LockKind: Lock] = [:]
+    var askedAt: [LockKind: Nanoseconds] = [:]
+    /// MONOTONIC, of the event at hand.
+    var now = Nanoseconds.zero
     var requests: Set<RequestID> = []
     var sleepBefore = SleepState.awake
     var objections: [String] = []
@@ -42,7 +47,12 @@ struct Witness {
     /// What the event itself changes in the world.
     mutating func hear(_ event: Event) {
         switch event {
-        case .spawned(let id): change(id) { $0.isSpawned = true }
+        // Where its start was given up there was nothing to kill before.
+        case .spawned(let id):
+            change(id) {
+                if !$0.isSpawned { $0.isKilled = false }
+                $0.isSpawned = true
+            }
         case .exited(let id, _): change(id) { $0.openCall = nil }
         case .groupEmptied(let id): if runs[id]?.isClearing == true { forget(id) }
         case .frozen(let id): change(id) { $0.isFrozen = $0.isFreezing }
@@ -50,7 +60,8 @@ struct Witness {
         // What runs at that moment is not awaited any more.
         case .stopping(let id): change(id) { if !$0.isFreezing { $0.openCall = nil } }
         case .loginAvailable, .loginUnavailable: locks = [:]
-        case .lockTaken(let kind): if locks[kind] == .requested { locks[kind] = .held }
+        // One that was not asked for is ours all the same, until it is closed.
+        case .lockTaken(let kind): locks[kind] = .held
         case .lockRefused(let kind): if locks[kind] == .requested { locks[kind] = Lock.none }
         case .requested(let id, _): requests.insert(id)
         case .requestAbandoned(let id): requests.remove(id)
@@ -59,7 +70,7 @@ struct Witness {
         case .hardwareWatchdog(let timeout): isWatchdogThere = timeout != nil
         case .serviceWatchdog: isServiceWatching = true
         case .configured, .started, .freezing, .woke, .ready, .ping, .extendTimeout, .prepareForSleep,
-            .prepareForShutdown, .preparingForSleep, .suspendRefused, .powerOffRefused, .session, .lid,
+            .prepareForShutdown, .preparingForSleep, .suspendRefused, .powerOffRefused, .sleepNoted, .session, .lid,
             .powerKeyPressed, .power, .underVoltage, .temperatures, .network, .polling, .memoryPressure,
             .memoryLimitReached, .killedForMemory, .stopRequested:
             break
@@ -79,6 +90,7 @@ struct Witness {
         if !run.isReported { object("instance forgotten without a report") }
         if !run.tasks.isEmpty { object("a background task never ended") }
         runs[id] = nil
+        gone.insert(id)
         present[run.app] = nil
     }
 
@@ -86,6 +98,7 @@ struct Witness {
 
     /// Judges one event's effects, in their order.
     mutating func see(_ effects: [Effect], of event: Event, core: DeviceLifecycle) {
+        now = core.now.monotonic
         let wasAwake = sleepBefore == .awake
         let wokeInTheDark = effects.contains { if case .note(.darkWake) = $0 { true } else { false } }
         let endedSleep = effects.contains { if case .note(.sleepEnded) = $0 { true } else { false } }
@@ -100,7 +113,8 @@ struct Witness {
             case .spawn:
                 if !wasAwake, !endedSleep { object("\(effect) while not awake") }
             // A lock that is granted late, after that, is released at once.
-            case .releaseLock(.sleep): if sleepBefore == .preparing { judgeRelease(core) }
+            case .releaseLock(.sleep):
+                if sleepBefore == .preparing, event != .lockTaken(.sleep) { judgeRelease(core) }
             default: break
             }
             see(effect)
@@ -121,6 +135,8 @@ struct Witness {
             // A reply that was on its way when the app was frozen; the kernel keeps the signal until the thaw.
             if runs[id]?.isFreezing == true, runs[id]?.lastCall != .willTerminate { object("SIGTERM to a frozen app") }
             change(id) { $0.isTerminated = true }
+        // A start that was given up may still come about.
+        case .kill(let id) where gone.contains(id), .clear(let id) where gone.contains(id): break
         case .kill(let id):
             if runs[id]?.isKilled != false { object("killed twice, or nobody") }
             change(id) {
@@ -131,8 +147,12 @@ struct Witness {
             if runs[id]?.isReported != true { object("cleared before its report") }
             change(id) { $0.isClearing = true }
         case .freeze(let id):
+            let moment = now
             if runs[id]?.isFreezing != false || runs[id]?.isKilled != false { object("frozen twice, or a dead app") }
-            change(id) { $0.isFreezing = true }
+            change(id) {
+                $0.isFreezing = true
+                $0.freezingSince = moment
+            }
         case .thaw(let id):
             if runs[id]?.isFreezing != true { object("thawed without being frozen") }
             change(id) {
@@ -142,8 +162,10 @@ struct Witness {
             }
         case .nameCulprits(let id, _): change(id) { $0.isNamed = true }
         case .takeLock(let kind):
-            if locks[kind] ?? .none != .none { object("\(kind) lock taken twice") }
+            let isGivenUp = locks[kind] == .requested && now - (askedAt[kind] ?? now) >= .seconds(30)
+            if locks[kind] ?? .none != .none, !isGivenUp { object("\(kind) lock taken twice") }
             locks[kind] = .requested
+            askedAt[kind] = now
         case .releaseLock(let kind):
             if locks[kind] != .held { object("\(kind) lock released that is not held") }
             locks[kind] = Lock.none

@@ -7,12 +7,14 @@ extension Witness {
         for id in present {
             guard let id, let run = runs[id], !isGone(id) else { continue }
             if run.isFrozen || run.isNamed || !mayBeFrozen(run.app, core) { continue }
+            // After a stall there was no earlier moment to try it.
+            if run.isFreezing, run.freezingSince == now { continue }
             objections.append("the sleep lock is released while an app is neither dead, frozen nor named")
         }
     }
 
     private func mayBeFrozen(_ index: Int, _ core: DeviceLifecycle) -> Bool {
-        core.canFreeze && core.apps[index].policy.suspend
+        core.canFreeze && core.apps[index].policy.suspend && !core.sleep.isDoubtful
     }
 
     /// What the core says of its apps is what was seen.

@@ -1,0 +1,62 @@
+/// The board's wish to sleep, for as long as a condition asks for it: a lid that is closed, say, or a board that is idle.
+struct RestWish: Equatable {
+    /// Between the first time that the board is asked to sleep and the next; then twice as long, up to `longestDelay`.
+    static let firstDelay = Nanoseconds.seconds(30)
+    static let longestDelay = Nanoseconds.seconds(1800)
+
+    /// MONOTONIC: asked (again) then; nil: at once, if it is wished.
+    var due: Nanoseconds?
+    var delay = Self.firstDelay
+
+    mutating func archive(_ archive: inout StateArchive) {
+        archive.optional(&due, .zero) { $0.value(&$1) }
+        archive.value(&delay)
+    }
+}
+
+extension DeviceLifecycle {
+    /// A condition is a level: what refused the sleep may be gone, and a wake that had nothing to do with it does not end
+    /// it. logind gives no notice of either, so it is asked again, ever more rarely.
+    mutating func settleRest() {
+        guard conditions.rest.value == 1 else {
+            conditions.restWish = RestWish()
+            // The person whose absence began it is back.
+            if sleep.isForIdleness, sleep.isLogical { endSleep(cancelled: false, heardFromLogin: false) }
+            return
+        }
+        guard canAskForSleep, conditions.restWish.due ?? .zero <= now.monotonic else { return }
+        conditions.restWish.due = now.monotonic + conditions.restWish.delay
+        conditions.restWish.delay = conditions.restWish.delay.doubled(upTo: RestWish.longestDelay)
+        goToSleep(isForIdleness: !conditions.present.contains(.lidClosed) || policy.responses[.lidClosed] != .sleep)
+    }
+
+    /// Until logind says too that the last sleep is over, it refuses the next one.
+    private var canAskForSleep: Bool {
+        sleep.state == .awake && !shutdown.isRunning && (policy.sleepsLogically || sleep.echo != .end)
+    }
+
+    /// When the board is asked again; nil: it is not.
+    var restDue: Nanoseconds? { conditions.rest.value == 1 && canAskForSleep ? conditions.restWish.due : nil }
+
+    /// The board is awake again though the condition may still hold: it stays so for a while.
+    mutating func postponeRest() {
+        conditions.restWish = RestWish()
+        conditions.restWish.due = now.monotonic + RestWish.firstDelay
+    }
+
+    /// What may have stood against a sleep is gone.
+    mutating func hastenRest() {
+        if conditions.restWish.due != nil { conditions.restWish.due = now.monotonic }
+    }
+
+    /// As the board can: in the kernel by logind's hand, or logically.
+    mutating func goToSleep(isForIdleness: Bool = false) {
+        guard canAskForSleep else { return }
+        if policy.sleepsLogically {
+            announceSleep(since: now.monotonic, logical: true, byLogin: false)
+            sleep.isForIdleness = isForIdleness
+        } else {
+            emit(.suspendDevice)
+        }
+    }
+}
