@@ -33,7 +33,12 @@ extension DeviceLifecycle {
     private func isIdleInBackground(_ index: Int, _ instance: Instance) -> Bool {
         canFreeze && apps[index].policy.suspend && instance.stage == .running && instance.stop == nil
             && instance.isLaunched && instance.call == nil && instance.phase == .background && instance.tasks.isEmpty
-            && goal(index) == .background
+            && goal(index) == .background && (!sleep.isDoubtful || isWantedInBackground(index))
+    }
+
+    /// Whatever the board is about to do.
+    private func isWantedInBackground(_ index: Int) -> Bool {
+        min(apps[index].requestedPhase, conditionLimit) == .background
     }
 
     /// At a sleep, clients freeze before the servers they may be waiting for: a frozen server would leave them stuck in

@@ -8,13 +8,14 @@ extension DeviceLifecycle {
         var copy = self
         var archive = StateArchive()
         copy.archive(&archive)
-        return archive.bytes
+        return StateArchive.sealed(archive.bytes)
     }
 
     /// Reads a state back; nil when the bytes are damaged or of another version.
     public init?(archive bytes: [UInt8]) {
         self.init()
-        var archive = StateArchive(reading: bytes)
+        guard let text = StateArchive.opened(bytes) else { return nil }
+        var archive = StateArchive(reading: text)
         self.archive(&archive)
         guard archive.isComplete, derive() else { return nil }
     }
@@ -46,6 +47,16 @@ extension DeviceLifecycle {
         poolRefills.archive(&archive)
     }
 
+    /// No count comes near this in the life of a board; each can be added to for as long again.
+    private static let highestCount = Int64.max / 2
+
+    private var areNumbersSane: Bool {
+        func isCount(_ value: Int64) -> Bool { 0 <= value && value <= Self.highestCount }
+        return isCount(lastInstance) && isCount(lastCall) && isCount(lastTask) && isCount(Int64(sleep.id))
+            && (-1...100).contains(conditions.toldLevel) && conditions.zones.count <= Self.zoneLimit
+            && apps.allSatisfy { isCount(Int64($0.launches)) && isCount(Int64($0.level)) }
+    }
+
     /// Derives what is not written; false when what was read cannot be.
     private mutating func derive() -> Bool {
         let count = apps.count
@@ -53,7 +64,7 @@ extension DeviceLifecycle {
             let displaced = request.undo?.displaced ?? []
             return apps.indices.contains(request.app) && displaced.allSatisfy { 0 <= $0.app && $0.app < count }
         }
-        guard isWhole else { return false }
+        guard isWhole, areNumbersSane else { return false }
         dueOfApp = [Nanoseconds](repeating: .max, count: apps.count)
         checkOfApp = dueOfApp
         for index in apps.indices {

@@ -1,7 +1,8 @@
 /// The core's state as text, in both directions: one function per type lists its fields, and the same list writes
 /// them and reads them back. Numbers are decimal, texts are length:bytes, everything is separated by a space.
 ///
-/// What is read is not trusted: a wrong byte anywhere makes the archive `failed`, never a crash.
+/// What is read is not trusted: it ends with a checksum, so that a wrong byte anywhere makes the archive `failed`; and
+/// what passes that is still checked wherever a number could lead to a crash.
 public struct StateArchive {
     private(set) var bytes: [UInt8]
     private var offset = 0
@@ -19,6 +20,28 @@ public struct StateArchive {
     init(reading bytes: [UInt8]) {
         self.bytes = bytes
         isReading = true
+    }
+
+    /// Digits of the checksum at the end, and the space after it.
+    private static let sealLength = 17
+
+    /// The text with its checksum (FNV-1a, 64 bits, hexadecimal) at the end. No two texts that differ in one byte have
+    /// the same.
+    public static func sealed(_ text: [UInt8]) -> [UInt8] {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in text { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        let digits = Array("0123456789abcdef".utf8)
+        var sealed = text
+        for place in stride(from: 60, through: 0, by: -4) { sealed.append(digits[Int(hash >> UInt64(place) & 15)]) }
+        sealed.append(UInt8(ascii: " "))
+        return sealed
+    }
+
+    /// What was sealed; nil where the checksum is another.
+    static func opened(_ sealed: [UInt8]) -> [UInt8]? {
+        guard sealed.count >= sealLength else { return nil }
+        let text = Array(sealed[..<(sealed.count - sealLength)])
+        return Self.sealed(text) == sealed ? text : nil
     }
 
     /// Whether everything was read, and nothing was wrong.

@@ -1,0 +1,136 @@
+import Lifecycle
+import Testing
+
+/// Wakes by our own alarm: with work to do and without, with a person at the board and without.
+@Suite struct PersonTests {
+    /// "camera" was in front; "upload" holds a task, which the alarm is set for.
+    private func preparing(logical: Bool = false) throws -> Board {
+        var device = DevicePolicy()
+        device.darkWakeInterval = .seconds(900)
+        var board = Board([app("camera"), app("upload")], device: device)
+        board.login()
+        board.start()
+        _ = board.begin("upload")
+        try board.goBack("upload")
+        _ = logical ? board.ask(7, .sleep(start: true, logical: true)) : board.sleepSignal(true)
+        return board
+    }
+
+    private func fallAsleep(_ board: inout Board) {
+        _ = board.returned("camera")
+        _ = board.returned("camera")
+        _ = board.frozen("camera")
+        _ = board.pass(.seconds(2))
+        _ = board.frozen("upload")
+        #expect(board.core.device.sleepState == .asleep)
+        #expect(board.core.wakeAlarm != nil)
+    }
+
+    private static let person: [Event] = [.powerKeyPressed, .lid(closed: false)]
+
+    @Test(arguments: person)
+    func nextWakeIsFull_whenAPersonWasThereWhilePreparing(_ event: Event) throws {
+        var board = try preparing()
+        _ = board.tell(.lid(closed: true))
+        _ = board.tell(event)
+        _ = board.tell(.lid(closed: false))
+        fallAsleep(&board)
+        board.slept += .seconds(901)
+        _ = board.sleepSignal(false)
+        #expect(board.core.device.sleepState == .awake)
+    }
+
+    @Test(arguments: person)
+    func nextWakeIsFull_whenAPersonWasThereWhileAsleep(_ event: Event) throws {
+        var board = try preparing()
+        _ = board.tell(.lid(closed: true))
+        fallAsleep(&board)
+        #expect(board.tell(event) == [])
+        _ = board.tell(.lid(closed: false))
+        board.slept += .seconds(901)
+        _ = board.sleepSignal(false)
+        #expect(board.core.device.sleepState == .awake)
+    }
+
+    @Test func wakeIsDark_whenALidWasClosedAfterTheAnnouncement() throws {
+        var board = try preparing()
+        _ = board.tell(.lid(closed: true))
+        fallAsleep(&board)
+        board.slept += .seconds(901)
+        _ = board.sleepSignal(false)
+        #expect(board.core.device.sleepState == .darkWake)
+    }
+
+    @Test func keyOfAnEarlierSleepIsForgotten() throws {
+        var board = try preparing()
+        _ = board.tell(.powerKeyPressed)
+        fallAsleep(&board)
+        board.slept += .seconds(60)
+        _ = board.obey(board.handle(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic)))
+        _ = board.tell(.lockTaken(.sleep))
+        _ = board.sleepSignal(true)
+        fallAsleep(&board)
+        board.slept += .seconds(901)
+        _ = board.sleepSignal(false)
+        #expect(board.core.device.sleepState == .darkWake)
+    }
+
+    @Test func boardGoesBackToSleep_whenTheWorkIsDoneBeforeTheAlarm() throws {
+        var board = try preparing()
+        fallAsleep(&board)
+        // Between the release of the lock and the kernel's sleep.
+        #expect(board.end("upload").contains("reply 0: done"))
+        board.slept += .seconds(901)
+        #expect(board.sleepSignal(false) == ["alarm off", "sleep is over", "take sleep", "suspend"])
+        #expect(board.core.device.sleepState == .darkWake)
+        #expect(try board.view("camera").taskState == .suspended)
+        _ = board.tell(.lockTaken(.sleep))
+        #expect(board.sleepSignal(true) == ["sleep is handled", "release sleep"])
+    }
+
+    @Test func boardGoesBackToSleep_whenTheWorkIsDoneAndTheClocksTellFirst() throws {
+        var board = try preparing()
+        fallAsleep(&board)
+        _ = board.end("upload")
+        board.slept += .seconds(901)
+        #expect(board.tell(.woke) == ["alarm off", "sleep is over"])
+        #expect(board.core.device.sleepState == .darkWake)
+        #expect(board.sleepSignal(false) == ["take sleep", "suspend"])
+    }
+
+    @Test func logicalSleepGoesOn_whenTheWorkIsDoneBeforeTheAlarm() throws {
+        var board = try preparing(logical: true)
+        fallAsleep(&board)
+        _ = board.end("upload")
+        board.slept += .seconds(901)
+        #expect(board.tell(.woke) == ["alarm off"])
+        #expect(board.core.device.sleepState == .asleep)
+    }
+
+    private func dark() throws -> Board {
+        var board = try preparing()
+        fallAsleep(&board)
+        board.slept += .seconds(901)
+        _ = board.sleepSignal(false)
+        #expect(board.core.device.sleepState == .darkWake)
+        return board
+    }
+
+    @Test func wakeStaysDark_whenARequestIsRefused() throws {
+        var board = try dark()
+        #expect(
+            board.ask(1, .adopt(app: "camera", TaskWish(name: "run"))) == ["reply 1: denied, camera is there already"])
+        #expect(board.core.device.sleepState == .darkWake)
+        _ = board.tell(.session(SessionReading(users: 1, isLocked: true, isIdle: false)))
+        #expect(try board.ask(2, .activate(board.id("camera"))) == ["reply 2: denied, the session is locked"])
+        #expect(board.core.device.sleepState == .darkWake)
+    }
+
+    @Test func wakeIsFull_whenARequestIsGranted() throws {
+        for request in [Request.adopt(app: "run", TaskWish(name: "run")), .activate(try dark().id("camera"))] {
+            var board = try dark()
+            _ = board.ask(1, request)
+            #expect(board.core.device.sleepState == .awake)
+        }
+    }
+}

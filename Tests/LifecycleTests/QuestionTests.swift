@@ -1,0 +1,128 @@
+import Lifecycle
+import Testing
+
+/// Questions to the shell that are never answered.
+@Suite struct QuestionTests {
+    private func board(_ apps: [AppPolicy] = [app("camera")]) -> Board {
+        var board = Board(apps)
+        board.login()
+        board.start()
+        return board
+    }
+
+    @Test func launchIsGivenUp_whenTheShellNeverSaysThatItStarted() throws {
+        var board = Board([app("server"), app("client") { $0.after = ["server"] }])
+        #expect(board.tell(.started) == ["spawn server boot"])
+        #expect(board.pass(.milliseconds(29_999)) == [])
+        #expect(
+            board.pass(.milliseconds(1)) == [
+                "report server launchFailure: its program was not started within 30 s", "kill server", "clear server",
+                "spawn client boot",
+            ])
+        // It starts after all, and is not let live.
+        #expect(board.spawned("server") == ["kill server"])
+        #expect(board.exited("server", .signalled(9)) == ["clear server"])
+        #expect(board.emptied("server") == [])
+        #expect(board.pass(.milliseconds(100)) == ["spawn server restart"])
+    }
+
+    @Test func launchThatWasGivenUpAndForgottenIsKilled_whenItStartsAfterAll() throws {
+        var board = Board([app("server") { $0.restart = .never }])
+        _ = board.tell(.started)
+        _ = board.pass(.seconds(50))
+        #expect(try board.view("server").taskState == .notRunning)
+        #expect(board.spawned("server") == ["kill server"])
+        #expect(board.exited("server", .signalled(9)) == ["clear server"])
+        #expect(board.emptied("server") == [])
+    }
+
+    @Test func failureThatIsToldTooLateIsNotReportedTwice() throws {
+        var board = Board([app("server") { $0.restart = .never }])
+        _ = board.tell(.started)
+        _ = board.pass(.seconds(30))
+        #expect(board.tell(.spawnFailed(board.last("server"), code: 2, explanation: "exec")) == [])
+    }
+
+    @Test func daemonLeaves_whenTheShellNeverSaysThatAnAppStarted() throws {
+        var board = Board([app("server")])
+        _ = board.tell(.started)
+        #expect(board.tell(.stopRequested) == [])
+        let effects = board.pass(.seconds(41))
+        #expect(effects.last == "stop daemon")
+    }
+
+    @Test func memoryIsAskedForAgain_whenItIsNeverRead() throws {
+        var board = board()
+        #expect(board.tell(.memoryPressure(.critical)) == ["read memory and uses"])
+        #expect(board.pass(.milliseconds(9999)) == [])
+        #expect(board.tell(.memoryPressure(.critical)) == [])
+        #expect(board.pass(.milliseconds(1)) == [])
+        #expect(board.tell(.memoryPressure(.critical)) == ["read memory and uses"])
+    }
+
+    @Test func sleepEnds_whenLogindNeverSaysWhetherItIsMeant() throws {
+        var board = board()
+        board.fallAsleep()
+        #expect(board.pass(.seconds(30)) == ["read PreparingForSleep"])
+        #expect(board.pass(.milliseconds(29_999)) == [])
+        #expect(board.pass(.milliseconds(1)).contains("thaw camera"))
+        #expect(board.core.device.sleepState == .awake)
+    }
+
+    @Test func everyLockIsAskedForAgainEverMoreRarely_whenItIsNotAnswered() throws {
+        var board = Board([])
+        _ = board.tell(.loginAvailable(delayMax: nil, preparingForSleep: false, preparingForShutdown: false))
+        #expect(board.pass(.milliseconds(29_999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["take sleep", "take shutdown"])
+        #expect(board.pass(.milliseconds(59_999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["take sleep", "take shutdown"])
+        #expect(board.tell(.lockTaken(.sleep)) == ["read PreparingForSleep"])
+        #expect(board.tell(.preparingForSleep(false)) == [])
+        #expect(board.tell(.lockTaken(.shutdown)) == [])
+        #expect(board.pass(.seconds(86_400)) == [])
+    }
+
+    @Test func lockThatWasNotAskedForIsReleased() throws {
+        var board = Board([])
+        _ = board.tell(.loginAvailable(delayMax: nil, preparingForSleep: false, preparingForShutdown: true))
+        // The answer to a question from before.
+        #expect(board.tell(.lockTaken(.shutdown)) == ["release shutdown"])
+        // What is held is held once.
+        _ = board.tell(.lockTaken(.sleep))
+        #expect(board.tell(.lockTaken(.sleep)) == [])
+    }
+
+    @Test func shutdownLockIsAskedForAgain_whenItWasRefused() throws {
+        var board = Board([])
+        _ = board.tell(.loginAvailable(delayMax: nil, preparingForSleep: false, preparingForShutdown: false))
+        _ = board.tell(.lockTaken(.sleep))
+        _ = board.tell(.preparingForSleep(false))
+        #expect(board.tell(.lockRefused(.shutdown)) == [])
+        #expect(board.pass(.seconds(60)) == ["take shutdown"])
+    }
+
+    @Test func shutdownLockIsReleased_whenItIsGrantedAfterItsHandshake() throws {
+        var board = Board([])
+        _ = board.tell(.loginAvailable(delayMax: nil, preparingForSleep: false, preparingForShutdown: false))
+        #expect(board.shutdownSignal(true) == [])
+        #expect(board.tell(.lockTaken(.shutdown)) == ["release shutdown"])
+    }
+
+    @Test func sleepLockIsTaken_whenLogindComesBackInADarkWake() throws {
+        var device = DevicePolicy()
+        device.darkWakeInterval = .seconds(900)
+        var board = Board([app("upload")], device: device)
+        board.login()
+        board.start()
+        _ = board.begin("upload")
+        try board.goBack("upload")
+        _ = board.sleepSignal(true)
+        #expect(board.pass(.seconds(2)) == ["freeze upload"])
+        _ = board.frozen("upload")
+        board.slept += .seconds(901)
+        _ = board.sleepSignal(false)
+        #expect(board.core.device.sleepState == .darkWake)
+        let effects = board.tell(.loginAvailable(delayMax: nil, preparingForSleep: false, preparingForShutdown: false))
+        #expect(effects == ["take sleep", "take shutdown"])
+    }
+}

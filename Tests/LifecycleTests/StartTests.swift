@@ -1,0 +1,155 @@
+import Lifecycle
+import Testing
+
+/// A daemon that starts in the middle of things, and words that come late.
+@Suite struct StartTests {
+    private func appear(sleeping: Bool) -> Event {
+        .loginAvailable(delayMax: .seconds(5), preparingForSleep: sleeping, preparingForShutdown: false)
+    }
+
+    private func started() -> Board {
+        var board = Board([app("camera")])
+        board.slept = .seconds(1000)
+        board.start()
+        return board
+    }
+
+    @Test func sleepThatIsOverIsNotWalked_whenAPredecessorNotedIt() throws {
+        var board = Board([app("camera")])
+        board.slept = .seconds(1000)
+        _ = board.tell(.sleepNoted(timeAsleep: .seconds(940)))
+        board.start()
+        #expect(board.tell(appear(sleeping: true)) == ["take shutdown"])
+        #expect(board.core.device.sleepState == .awake)
+        #expect(board.tell(.preparingForSleep(true)) == [])
+        #expect(board.sleepSignal(false) == ["take sleep"])
+    }
+
+    @Test func sleepThatIsStillToComeIsWalked_whenAPredecessorNotedIt() throws {
+        var board = Board([app("camera")])
+        board.slept = .seconds(1000)
+        _ = board.tell(.sleepNoted(timeAsleep: .seconds(1000)))
+        board.start()
+        #expect(board.tell(appear(sleeping: true)) == ["take shutdown", "call camera willResignActive 10 s"])
+    }
+
+    @Test func startInDoubtKillsAndFreezesNoApp() throws {
+        var board = started()
+        #expect(board.tell(appear(sleeping: true)) == ["take shutdown", "call camera willResignActive 10 s"])
+        #expect(board.pass(.seconds(9)) == [])
+        #expect(board.core.device.sleepState == .asleep)
+        #expect(board.returned("camera") == ["call camera didEnterBackground 5 s"])
+        #expect(board.returned("camera") == [])
+        #expect(try board.view("camera").taskState == .running)
+        #expect(board.sleepSignal(false) == ["take sleep", "call camera willEnterForeground 10 s"])
+    }
+
+    @Test func startInDoubtIsCertain_whenLogindAnnouncesTheSleep() throws {
+        var board = started()
+        _ = board.tell(appear(sleeping: true))
+        _ = board.pass(.seconds(6))
+        #expect(board.sleepSignal(true) == ["sleep is handled", "freeze camera"])
+        #expect(board.frozen("camera") == [])
+        #expect(try board.view("camera").taskState == .suspended)
+    }
+
+    // MARK: Late words
+
+    private func asleepAgain() -> Board {
+        var board = started()
+        board.login()
+        _ = board.ask(1, .sleep(start: true, logical: false))
+        _ = board.returned("camera")
+        _ = board.returned("camera")
+        _ = board.frozen("camera")
+        board.slept += .seconds(60)
+        _ = board.obey(board.handle(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic)))
+        #expect(board.core.device.sleepState == .awake)
+        return board
+    }
+
+    @Test func lateHookDoesNotEndALogicalSleep() throws {
+        var board = asleepAgain()
+        _ = board.obey(board.handle(.requested(RequestID(rawValue: 2), .sleep(start: true, logical: true))))
+        #expect(board.core.device.sleepState == .asleep)
+        #expect(board.ask(3, .sleep(start: false, logical: false)) == ["reply 3: sleep 2 ready, killed []"])
+        #expect(board.ask(4, .sleep(start: false, logical: false, about: 1)) == ["reply 4: sleep 2 ready, killed []"])
+        #expect(board.core.device.sleepState == .asleep)
+    }
+
+    @Test func lateHookDoesNotEndANewerSleep() throws {
+        var board = asleepAgain()
+        _ = board.tell(.lockTaken(.sleep))
+        board.fallAsleep()
+        #expect(board.core.device.sleepState == .asleep)
+        #expect(board.ask(3, .sleep(start: false, logical: false)) == ["reply 3: sleep 2 ready, killed []"])
+        #expect(board.ask(4, .sleep(start: false, logical: false, about: 1)) == ["reply 4: sleep 2 ready, killed []"])
+        #expect(board.core.device.sleepState == .asleep)
+        #expect(board.ask(5, .sleep(start: false, logical: false, about: 2)).contains("thaw camera"))
+    }
+
+    @Test func oldSleepIsRemembered_whenAHookOrALogicalSleepBegins() throws {
+        for logical in [true, false] {
+            var board = started()
+            board.login()
+            board.fallAsleep()
+            board.slept += .seconds(60)
+            _ = board.obey(board.handle(.woke))
+            #expect(board.core.expectsRefusal)
+            _ = board.obey(board.handle(.requested(RequestID(rawValue: 2), .sleep(start: true, logical: logical))))
+            _ = board.obey(board.handle(.requested(RequestID(rawValue: 3), .sleep(start: false, logical: true))))
+            #expect(board.core.device.sleepState == .awake)
+            #expect(board.tell(.preparingForSleep(true)) == [])
+            #expect(board.core.device.sleepState == .awake)
+        }
+    }
+
+    // MARK: A shutdown in the middle of a sleep
+
+    @Test func appEndsAndTheLockGoes_whenAShutdownComesWhilePreparing() throws {
+        var board = started()
+        board.login()
+        #expect(board.sleepSignal(true) == ["call camera willResignActive 2.25 s"])
+        #expect(board.shutdownSignal(true) == [])
+        #expect(board.returned("camera") == ["call camera willTerminate shutdown 4.5 s"])
+        #expect(board.returned("camera") == ["terminate camera"])
+        _ = board.exited("camera")
+        let last = board.emptied("camera")
+        #expect(last == ["sleep is handled", "release sleep", "release shutdown"])
+    }
+
+    @Test func frozenAppIsEnded_whenAShutdownComesInASleep() throws {
+        var board = started()
+        board.login()
+        board.fallAsleep()
+        #expect(board.shutdownSignal(true) == ["kill camera"])
+        _ = board.exited("camera", .signalled(9))
+        #expect(board.emptied("camera") == ["release shutdown"])
+    }
+
+    @Test func appComesBack_whenAShutdownInASleepIsCancelledAndTheBoardWakes() throws {
+        var board = started()
+        board.login()
+        board.fallAsleep()
+        _ = board.shutdownSignal(true)
+        _ = board.exited("camera", .signalled(9))
+        _ = board.emptied("camera")
+        _ = board.shutdownSignal(false)
+        board.slept += .seconds(60)
+        #expect(board.sleepSignal(false).contains("spawn camera restart"))
+    }
+
+    @Test func appIsThawed_whenADaemonComesBackLongAfterAllLimits() throws {
+        var board = started()
+        board.login()
+        _ = board.sleepSignal(true)
+        board.core = try #require(DeviceLifecycle(archive: board.core.archived()))
+        board.monotonic += .seconds(3600)
+        let effects = board.handleAll(.woke)
+        #expect(!board.lines(effects).contains("unfreezable camera"))
+        _ = board.obey(effects)
+        let end = board.handle(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic))
+        _ = board.obey(end)
+        #expect(try board.view("camera").taskState == .running)
+    }
+}

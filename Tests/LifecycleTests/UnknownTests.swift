@@ -1,0 +1,151 @@
+import Lifecycle
+import Testing
+
+/// What is not known is neither good news nor bad: what was counts for five minutes, and what ended for it stays ended.
+@Suite struct UnknownTests {
+    private func board(_ change: (inout DevicePolicy) -> Void = { _ in }) -> Board {
+        var policy = DevicePolicy()
+        change(&policy)
+        var board = Board([app("kiosk")], device: policy)
+        board.login()
+        board.start()
+        return board
+    }
+
+    private func power(_ isExternal: Bool?, _ level: Int?) -> Event {
+        .power(PowerReading(isExternal: isExternal, level: level))
+    }
+
+    private func zone(_ temperature: Int?, number: Int = 0) -> Event {
+        .temperatures([
+            ThermalReading(zone: number, temperature: temperature, fair: nil, serious: 75_000, critical: 90_000)
+        ])
+    }
+
+    /// A critical battery has ended the app, and logind is asked to switch the board off.
+    private func dying() -> Board {
+        var board = board()
+        _ = board.tell(power(false, 4))
+        #expect(board.pass(.seconds(5)) == ["call kiosk willTerminate lowBattery 5 s"])
+        return board
+    }
+
+    @Test func shutdownOfACriticalBatteryGoesOn_whenAReadingHasNoLevel() throws {
+        var board = dying()
+        for reading in [power(false, nil), power(nil, nil), power(nil, 255)] { #expect(board.tell(reading) == []) }
+        #expect(board.core.device.isLowPower)
+        #expect(board.returned("kiosk") == ["terminate kiosk"])
+        _ = board.exited("kiosk")
+        #expect(board.emptied("kiosk") == ["power off"])
+        // Not for long either: it stays asked for, and no app comes back.
+        #expect(board.pass(.seconds(600)).allSatisfy { $0 == "power off" })
+        #expect(try board.view("kiosk").taskState == .notRunning)
+    }
+
+    @Test func shutdownOfACriticalBatteryIsCalledOff_whenTheBatteryIsKnownToBeBetter() throws {
+        var board = dying()
+        _ = board.tell(power(nil, nil))
+        _ = board.returned("kiosk")
+        _ = board.exited("kiosk")
+        _ = board.emptied("kiosk")
+        #expect(board.tell(power(true, nil)).contains("spawn kiosk restart"))
+    }
+
+    @Test func lowPowerModeLastsFiveMinutes_whenTheLevelIsNotSaid() throws {
+        var board = board()
+        _ = board.tell(power(false, 15))
+        _ = board.pass(.seconds(60))
+        _ = board.tell(power(false, nil))
+        _ = board.pass(.milliseconds(299_999))
+        #expect(board.core.device.isLowPower)
+        #expect(board.core.device.batteryLevel == 15)
+        _ = board.pass(.milliseconds(1))
+        #expect(!board.core.device.isLowPower)
+        #expect(board.core.device.batteryLevel == nil)
+    }
+
+    @Test func fiveMinutesBeginAnew_whenTheLevelWasSaidInBetween() throws {
+        var board = board()
+        _ = board.tell(power(false, 15))
+        _ = board.tell(power(false, nil))
+        _ = board.pass(.seconds(299))
+        _ = board.tell(power(false, 15))
+        _ = board.tell(power(false, nil))
+        _ = board.pass(.seconds(299))
+        #expect(board.core.device.isLowPower)
+    }
+
+    /// Heat has ended the app, and nothing is left of it.
+    private func overheated() -> Board {
+        var board = board()
+        #expect(board.tell(zone(95_000)).contains("kill kiosk"))
+        _ = board.exited("kiosk", .signalled(9))
+        _ = board.emptied("kiosk")
+        return board
+    }
+
+    @Test(arguments: [zoneIsMissing, zoneIsUnreadable, anotherZoneIsCool])
+    func appStaysEnded_whenTheHotPlaceCannotBeReadAnyMore(_ reading: Event) throws {
+        var board = overheated()
+        #expect(board.tell(reading) == [])
+        #expect(board.pass(.seconds(299)) == [])
+        #expect(board.core.device.thermalState == .critical)
+        // It is unknown by now, which asks for nothing and restarts nothing.
+        #expect(board.pass(.seconds(3600)) == [])
+        #expect(board.core.device.thermalState == .nominal)
+        #expect(board.tell(zone(50_000)) == ["spawn kiosk restart"])
+    }
+
+    private static let zoneIsMissing = Event.temperatures([])
+    private static let zoneIsUnreadable = Event.temperatures([
+        ThermalReading(temperature: nil, fair: nil, serious: 75_000, critical: 90_000)
+    ])
+    private static let anotherZoneIsCool = Event.temperatures([
+        ThermalReading(zone: 1, temperature: 40_000, fair: nil, serious: 75_000, critical: 90_000)
+    ])
+
+    @Test func appThatAnOperatorLaunchesRuns_whateverIsUnknown() throws {
+        var board = overheated()
+        _ = board.tell(Self.zoneIsMissing)
+        _ = board.pass(.seconds(600))
+        #expect(try board.ask(1, .launch(board.id("kiosk"), background: false)) == ["spawn kiosk user"])
+    }
+
+    @Test func hottestOfSeveralReadingsOfOnePlaceCounts() throws {
+        var board = board()
+        let readings = [40_000, 80_000, 50_000].map {
+            ThermalReading(zone: 3, temperature: $0, fair: nil, serious: 75_000, critical: 90_000)
+        }
+        _ = board.tell(.temperatures(readings))
+        #expect(board.core.device.thermalState == .serious)
+    }
+
+    @Test func numbersOfAnySizeAreHarmless() throws {
+        var board = board {
+            $0.batteryLow = .max; $0.batteryCritical = .min; $0.memoryReserve = .max
+        }
+        let extremes = [Int.min, .min + 1, -1, 0, 1, .max - 1, .max]
+        for temperature in extremes {
+            for limit in extremes {
+                let reading = ThermalReading(
+                    zone: limit, temperature: temperature, fair: limit, serious: limit, critical: limit)
+                _ = board.tell(.temperatures([reading]))
+            }
+            _ = board.tell(power(false, temperature))
+            _ = board.tell(.memoryPressure(.critical))
+            let use = MemoryUse(instance: board.last("kiosk"), bytes: Int64(temperature))
+            for total in extremes { _ = board.tell(.memoryRead(available: .min, total: Int64(total), [use, use])) }
+        }
+        #expect(board.core.device.thermalState == .critical)
+    }
+
+    @Test func noMorePlacesThanABoardHasAreKept() throws {
+        var board = board()
+        _ = board.tell(
+            .temperatures(
+                (0..<10_000).map {
+                    ThermalReading(zone: $0, temperature: 1, fair: nil, serious: nil, critical: 2000)
+                }))
+        #expect(board.core.archived().count < 100_000)
+    }
+}

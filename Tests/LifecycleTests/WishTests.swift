@@ -1,0 +1,179 @@
+import Lifecycle
+import Testing
+
+/// What is wished comes about when it can, what is denied does not come about later, and levels are asked for again.
+@Suite struct WishTests {
+    private func board(_ apps: [AppPolicy] = [app("camera")], _ device: DevicePolicy = DevicePolicy()) -> Board {
+        var board = Board(apps, device: device)
+        board.login()
+        board.start()
+        return board
+    }
+
+    private func people(idle: Bool = false, locked: Bool = false) -> Event {
+        .session(SessionReading(users: 1, isLocked: locked, isIdle: idle))
+    }
+
+    @Test(arguments: [true, false])
+    func appIsLaunched_whenItIsAskedForDuringItsEnd(_ isActivated: Bool) throws {
+        var board = board()
+        let camera = try board.id("camera")
+        #expect(board.ask(1, .terminate(camera, force: false)) == ["call camera willTerminate user 5 s"])
+        #expect(board.ask(2, isActivated ? .activate(camera) : .launch(camera, background: false)) == [])
+        #expect(board.returned("camera") == ["terminate camera"])
+        let end = board.exited("camera")
+        #expect(end == ["report camera user: ended by an operator", "clear camera"])
+        #expect(board.emptied("camera") == ["spawn camera user", "reply 1: done"])
+        #expect(board.spawned("camera") == ["call camera didFinishLaunching user 20 s"])
+        #expect(board.returned("camera") == ["call camera didBecomeActive 10 s"])
+        #expect(board.returned("camera") == ["reply 2: done"])
+    }
+
+    @Test func appIsLaunched_whenItIsAskedForWhileTheEndWaitsForAHandler() throws {
+        var board = board()
+        let camera = try board.id("camera")
+        _ = board.ask(1, .background(camera))
+        #expect(board.ask(2, .terminate(camera, force: false)) == [])
+        #expect(board.ask(3, .launch(camera, background: true)) == [])
+        #expect(board.returned("camera") == ["call camera willTerminate user 5 s"])
+        _ = board.returned("camera")
+        _ = board.exited("camera")
+        #expect(board.emptied("camera").contains("spawn camera user background"))
+    }
+
+    @Test func backgroundIsRefused_whenTheAppIsLeavingForGood() throws {
+        var board = board()
+        let camera = try board.id("camera")
+        _ = board.ask(1, .terminate(camera, force: false))
+        #expect(board.ask(2, .background(camera)) == ["reply 2: not running"])
+    }
+
+    @Test func activationThatTheSleepDeniedIsUndone() throws {
+        var board = board()
+        let camera = try board.id("camera")
+        try board.goBack("camera")
+        #expect(board.ask(1, .activate(camera)) == ["thaw camera", "call camera willEnterForeground 10 s"])
+        #expect(board.sleepSignal(true) == ["reply 1: denied, sleeping"])
+        #expect(board.returned("camera") == ["call camera didEnterBackground 4.5 s"])
+        #expect(board.returned("camera") == ["freeze camera"])
+        _ = board.frozen("camera")
+        board.slept = .seconds(60)
+        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep"])
+        #expect(try board.view("camera").phase == .background)
+    }
+
+    @Test func appsThatMadeWayComeBack_whenTheActivationIsDenied() throws {
+        var device = DevicePolicy()
+        device.front = .one
+        var board = board([app("camera"), app("player")], device)
+        #expect(try board.view("camera").phase == .active)
+        #expect(try board.ask(1, .activate(board.id("player"))).contains("call camera willResignActive 10 s"))
+        _ = board.obey(board.handle(.prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic)))
+        _ = board.returned("camera")
+        _ = board.pass(.seconds(5))
+        board.slept = .seconds(60)
+        _ = board.obey(board.handle(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic)))
+        #expect(try board.view("player").phase == .background)
+        #expect(try board.view("camera").phase != .background)
+    }
+
+    @Test func launchThatTheSleepDeniedDoesNotHappenLater() throws {
+        var board = board([
+            app("server") { $0.launch = .manual },
+            app("camera") {
+                $0.after = ["server"]; $0.launch = .manual
+            },
+        ])
+        _ = try board.ask(1, .launch(board.id("server"), background: true))
+        #expect(try board.ask(2, .launch(board.id("camera"), background: false)) == [])
+        let denied = board.sleepSignal(true)
+        #expect(denied == ["reply 1: denied, sleeping", "reply 2: denied, sleeping"])
+        _ = board.spawned("server")
+        _ = board.returned("server")
+        _ = board.pass(.seconds(5))
+        board.slept = .seconds(60)
+        #expect(!board.sleepSignal(false).contains("spawn camera user"))
+    }
+
+    @Test func restartThatWasDueStaysDue_whenALaunchInItsPlaceIsDenied() throws {
+        var board = board([app("camera") { $0.restartDelay = .seconds(20) }])
+        _ = board.exited("camera", .exited(1))
+        #expect(try board.ask(1, .launch(board.id("camera"), background: false)) == [])
+        #expect(board.sleepSignal(true) == ["reply 1: denied, sleeping"])
+        _ = board.emptied("camera")
+        board.slept = .seconds(60)
+        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep", "spawn camera restart"])
+    }
+
+    // MARK: Sleep as a level
+
+    private func closing(_ change: (inout DevicePolicy) -> Void = { _ in }) -> Board {
+        var device = DevicePolicy()
+        device.responses[.lidClosed] = .sleep
+        device.responses[.idle] = .sleep
+        change(&device)
+        return board([app("camera")], device)
+    }
+
+    @Test func boardIsAskedToSleepAgainEverMoreRarely_whenLogindRefuses() throws {
+        var board = closing()
+        #expect(board.tell(.lid(closed: true)).contains("suspend"))
+        #expect(board.tell(.suspendRefused) == [])
+        _ = board.returned("camera")
+        _ = board.returned("camera")
+        _ = board.frozen("camera")
+        #expect(board.pass(.milliseconds(29_999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["suspend"])
+        #expect(board.pass(.milliseconds(59_999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["suspend"])
+        #expect(board.pass(.seconds(7 * 3600)).filter { $0 == "suspend" }.count < 25)
+        _ = board.tell(.lid(closed: false))
+        #expect(!board.pass(.seconds(7200)).contains("suspend"))
+    }
+
+    @Test func boardIsAskedToSleepAgain_whenAForeignWakeFindsTheLidClosed() throws {
+        var board = closing()
+        _ = board.obey(board.handle(.lid(closed: true)))
+        _ = board.obey(board.handle(.prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic)))
+        board.slept = .seconds(60)
+        _ = board.sleepSignal(false)
+        _ = board.tell(.lockTaken(.sleep))
+        #expect(board.pass(.milliseconds(29_999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["suspend"])
+    }
+
+    @Test func boardIsAskedToSleepAtOnce_whenTheLockThatForbadeItIsGone() throws {
+        var device = DevicePolicy()
+        device.responses[.lidClosed] = .sleep
+        var keeper = board([app("camera") { $0.keepsAwake = true }], device)
+        _ = keeper.begin("camera")
+        _ = keeper.tell(.lockTaken(.keepAwake))
+        _ = keeper.tell(.lid(closed: true))
+        _ = keeper.tell(.suspendRefused)
+        _ = keeper.returned("camera")
+        _ = keeper.returned("camera")
+        #expect(keeper.end("camera").suffix(2) == ["release keepAwake", "suspend"])
+    }
+
+    @Test func activityEndsALogicalSleepThatIdlenessBegan() throws {
+        var board = closing { $0.sleepsLogically = true }
+        _ = board.obey(board.handle(people(idle: true)))
+        #expect(board.core.device.sleepState == .asleep)
+        _ = board.pass(.seconds(60))
+        #expect(board.tell(people()).contains("thaw camera"))
+        #expect(board.core.device.sleepState == .awake)
+    }
+
+    @Test func activityDoesNotEndALogicalSleep_thatTheLidBegan() throws {
+        var board = closing { $0.sleepsLogically = true }
+        _ = board.obey(board.handle(people(idle: true)))
+        _ = board.pass(.seconds(10))
+        _ = board.obey(board.handle(.requested(RequestID(rawValue: 1), .sleep(start: false, logical: true))))
+        _ = board.obey(board.handle(.lid(closed: true)))
+        _ = board.pass(.seconds(30))
+        #expect(board.core.device.sleepState != .awake)
+        _ = board.tell(people())
+        _ = board.pass(.seconds(10))
+        #expect(board.core.device.sleepState != .awake)
+    }
+}
