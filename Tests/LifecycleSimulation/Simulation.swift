@@ -14,6 +14,8 @@ public struct SimulationLimits: Sendable {
     public var keepsTrace = false
     /// The board has conditions, and they do not leave it in peace.
     public var storms = true
+    /// Every checker is called for everything, whatever it says that it wants: slower, and never different.
+    public var tellsAll = false
 
     public init() {}
 }

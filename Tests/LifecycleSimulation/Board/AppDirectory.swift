@@ -15,7 +15,7 @@ struct AppDirectory {
     private(set) var entries: [Entry] = []
     private var instances: [Int64: AppID] = [:]
 
-    mutating func learn(from event: Event, _ effects: [Effect], _ core: DeviceLifecycle) {
+    mutating func learn(from event: Event, _ effects: [Effect], _ core: WatchedCore) {
         if case .requested(let request, .adopt(let name, let wish)) = event {
             let isAnswered = effects.contains { if case .reply(request, _) = $0 { true } else { false } }
             if !isAnswered, let id = core.id(of: name) { adopt(name, wish, as: id) }

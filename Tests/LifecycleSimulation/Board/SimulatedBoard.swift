@@ -20,7 +20,7 @@ final class SimulatedBoard {
     var now: Instant { Instant(monotonic: monotonic, boottime: monotonic + slept) }
 
     // The daemon.
-    var core = DeviceLifecycle()
+    let core = WatchedCore()
     var inbox: [Event] = []
     var stalledUntil: Nanoseconds?
     var timerMissed = false
@@ -67,7 +67,7 @@ final class SimulatedBoard {
         self.interposer = interposer
         monotonic = random.magnitude(.seconds(1), .seconds(1_000_000))
         slept = random.chance(perMille: 500) ? .zero : random.magnitude(.seconds(1), .seconds(1_000_000))
-        inspection = Inspection(only: only)
+        inspection = Inspection(only: only, tellsAll: limits.tellsAll)
         trace = Trace(keepsAll: limits.keepsTrace)
         furnish()
     }
@@ -165,7 +165,7 @@ final class SimulatedBoard {
     private func ask(_ event: Event, at instant: Instant) -> [Effect] {
         guard let interposer else { return core.handle(event, at: instant) }
         guard let altered = interposer.event(event, at: instant) else { return [] }
-        return interposer.effects(core.handle(altered, at: instant), after: event, at: instant, core)
+        return interposer.effects(core.handle(altered, at: instant), after: event, at: instant, core.state)
     }
 
     /// The shell stamps logind's edges when it reads them.
@@ -218,10 +218,10 @@ final class SimulatedBoard {
     private func rehearseArchive(for event: Event, at instant: Instant) {
         guard inspection.wants(.archive), random.chance(perMille: limits.archivePerMille) else { return }
         let bytes = core.archived()
-        let copy = interposer.map { $0.reread(core) } ?? DeviceLifecycle(archive: bytes)
-        let problem = ArchiveChecker.compare(core, with: copy, on: event, at: instant)
+        let copy = interposer.map { $0.reread(core.state) } ?? DeviceLifecycle(archive: bytes)
+        let problem = ArchiveChecker.compare(core.state, with: copy, on: event, at: instant)
         if let problem { return inspection.violate(.archive, problem) }
-        if let copy { core = copy }
+        if let copy { core.state = copy }
         if random.chance(perMille: 100) {
             ArchiveChecker.damage(bytes, at: instant, &random)
         }

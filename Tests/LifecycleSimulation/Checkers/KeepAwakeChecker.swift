@@ -29,7 +29,6 @@ final class KeepAwakeChecker: Checker {
         var isCharged = false
     }
 
-    private var times = RunnableTimes()
     private var accounts: [Account] = []
     private var watches: [Watch] = []
     private var lock = Lock.none
@@ -39,7 +38,6 @@ final class KeepAwakeChecker: Checker {
     private func account(_ app: AppID) -> Account? { accounts.first { $0.app == app } }
 
     func heard(_ event: Event, _ scene: Scene) {
-        times.hear(event, scene)
         for index in watches.indices { charge(index, scene) }
         switch event {
         case .spawned(let instance):
@@ -63,8 +61,8 @@ final class KeepAwakeChecker: Checker {
 
     private func charge(_ index: Int, _ scene: Scene) {
         let instance = watches[index].instance
-        guard let reading = times.reading(instance, scene) else { return }
-        let slack = times.slack(instance)
+        guard let reading = scene.times.reading(instance, scene) else { return }
+        let slack = scene.times.slack(instance)
         let passed = max(reading - watches[index].reading, .zero)
         let sure = max(passed - (slack - watches[index].slack), .zero)
         watches[index].reading = reading
@@ -77,7 +75,6 @@ final class KeepAwakeChecker: Checker {
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
-        times.see(effect, scene)
         switch effect {
         case .takeLock(.keepAwake):
             lock = .asked
