@@ -30,6 +30,7 @@ final class SimulatedBoard {
     var asked: Deadline?
     var daemonHasLeft = false
     var steps = 0
+    private var archiveOccasions: Int
 
     // The rest of the board.
     var queue = HappeningQueue()
@@ -68,6 +69,7 @@ final class SimulatedBoard {
         monotonic = random.magnitude(.seconds(1), .seconds(1_000_000))
         slept = random.chance(perMille: 500) ? .zero : random.magnitude(.seconds(1), .seconds(1_000_000))
         inspection = Inspection(only: only, tellsAll: limits.tellsAll)
+        archiveOccasions = Int(seed % UInt64(limits.archiveShare))
         trace = Trace(keepsAll: limits.keepsTrace)
         furnish()
     }
@@ -214,16 +216,18 @@ final class SimulatedBoard {
     }
 
     /// Writes the state down and reads it back at random steps: the copy must do the same with the event, and
-    /// carries on.
+    /// carries on. It is dear, so that one occasion in some is taken; the others leave the same story.
     private func rehearseArchive(for event: Event, at instant: Instant) {
         guard inspection.wants(.archive), random.chance(perMille: limits.archivePerMille) else { return }
-        let bytes = core.archived()
-        let copy = interposer.map { $0.reread(core.state) } ?? DeviceLifecycle(archive: bytes)
-        let problem = ArchiveChecker.compare(core.state, with: copy, on: event, at: instant)
-        if let problem { return inspection.violate(.archive, problem) }
-        if let copy { core.state = copy }
-        if random.chance(perMille: 100) {
-            ArchiveChecker.damage(bytes, at: instant, &random)
+        let damage = random.chance(perMille: 100) ? ArchiveChecker.Damage(&random) : nil
+        archiveOccasions += 1
+        if archiveOccasions % limits.archiveShare == 0 {
+            let state = core.state
+            let copy = interposer.map { $0.reread(state) } ?? DeviceLifecycle(archive: state.archived())
+            let problem = ArchiveChecker.compare(state, with: copy, on: event, at: instant)
+            if let problem { return inspection.violate(.archive, problem) }
+            if let copy { core.state = copy }
         }
+        if let damage { ArchiveChecker.revive(damage.done(to: core.archived()), at: instant) }
     }
 }

@@ -11,6 +11,8 @@ internal import Lifecycle
 /// The other way round, a watchdog must bite: a call that nobody answers is not left alone for long after the latest
 /// deadline that extensions allow.
 final class DeadlineChecker: Checker {
+    static let sees: [EffectKind]? = [.call, .terminate, .thaw, .kill, .report]
+
     private final class Watch {
         let instance: InstanceID
         let start: Nanoseconds

@@ -7,6 +7,10 @@ internal import Lifecycle
 /// lock is dropped in the step in which a sleep begins, or nobody is left who has a reason for it. After a refusal it
 /// is asked for again with the next task, the next logind, or the end of a sleep (and when logind says so too).
 final class KeepAwakeChecker: Checker {
+    static let sees: [EffectKind]? = [
+        .takeLock, .releaseLock, .sleepNotice, .boardNotice, .appNotice, .taskChanged, .report,
+    ]
+
     private enum Lock { case none, asked, held, refused }
 
     private struct Account {

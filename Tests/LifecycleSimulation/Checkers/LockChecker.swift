@@ -11,6 +11,12 @@ internal import Lifecycle
 /// While a sleep certainly goes on no sleep lock is taken, but where logind has only now appeared, or in a dark wake.
 /// There is never more than one lock of a kind, held or asked for.
 final class LockChecker: Checker {
+    static let hears: [EventKind]? = [
+        .lockTaken, .lockRefused, .loginAvailable, .loginUnavailable, .prepareForSleep, .prepareForShutdown,
+        .preparingForSleep,
+    ]
+    static let sees: [EffectKind]? = [.takeLock, .releaseLock]
+
     private enum State { case none, asked, held }
 
     private var state = [State.none, .none, .none]

@@ -3,6 +3,8 @@ internal import Lifecycle
 /// From the first `true` edge until the board is awake nothing is launched and nobody is thawed, but those that hold
 /// tasks in a dark wake.
 final class SleepQuietChecker: Checker {
+    static let hears: [EventKind]? = []
+    static let sees: [EffectKind]? = [.spawn, .thaw]
 
     func did(_ effect: Effect, _ scene: Scene) {
         guard scene.sleep.isBinding else { return }

@@ -7,6 +7,8 @@ internal import Lifecycle
 /// its culprits are named in this sleep, before the release or along with it. Frozen means that the kernel has said so,
 /// and that it is true. What is spawned after the release is frozen in the same step.
 final class StillnessChecker: Checker {
+    static let sees: [EffectKind]? = [.nameCulprits, .freeze, .thaw, .sleepNotice, .releaseLock]
+
     private var named: [InstanceID] = []
     private var released = false
 

@@ -11,6 +11,8 @@ internal import Lifecycle
 /// - When no more than the warning lead is left, the tasks' expirations are announced, newest first, as soon as the app
 ///   can be called; not sooner, and not after the kill. What is begun then is denied.
 final class TaskBudgetChecker: Checker {
+    static let sees: [EffectKind]? = [.spawn, .boardNotice, .appNotice, .taskChanged, .call, .reply, .kill, .report]
+
     private struct Account {
         let app: AppID
         let size: Nanoseconds
