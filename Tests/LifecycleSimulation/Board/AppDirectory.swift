@@ -24,6 +24,8 @@ struct AppDirectory {
     /// By the app's identifier.
     private var places: [Entry?] = []
     private var instances: [Int64: AppID] = [:]
+    /// In order.
+    private var spawned: [(instance: InstanceID, app: AppID)] = []
 
     mutating func learn(from event: Event, _ effects: [Effect], _ core: WatchedCore) {
         if case .requested(let request, .adopt(let name, let wish)) = event {
@@ -59,7 +61,10 @@ struct AppDirectory {
         places[entry.id.rawValue] = entry
     }
 
-    mutating func note(_ instance: InstanceID, of app: AppID) { instances[instance.rawValue] = app }
+    mutating func note(_ instance: InstanceID, of app: AppID) {
+        instances[instance.rawValue] = app
+        spawned.append((instance, app))
+    }
 
     func entry(_ app: AppID) -> Entry? { places.indices.contains(app.rawValue) ? places[app.rawValue] : nil }
 
@@ -67,6 +72,13 @@ struct AppDirectory {
 
     /// "camera".
     func name(_ app: AppID) -> String { entry(app)?.policy.name ?? "app\(app.rawValue)" }
+
+    /// "camera.2": its second instance.
+    func ordinalName(_ instance: InstanceID) -> String {
+        guard let app = app(of: instance) else { return "\(instance.rawValue)" }
+        let number = spawned.reduce(0) { $0 + ($1.app == app && $1.instance.rawValue <= instance.rawValue ? 1 : 0) }
+        return "\(name(app)).\(number)"
+    }
 
     /// "camera#7".
     func name(_ instance: InstanceID) -> String {
