@@ -69,13 +69,17 @@ public enum Fault: Int, CaseIterable, Sendable {
 struct FaultPlan {
     /// 0: off.
     private var rates: [Int]
+    /// Drawn for like the others, and without effect.
+    private var isSpared: [Bool]
     /// Everything is well from now on: for the end of a run.
     var isOver = false
 
     /// dark: for the faults of dark wakes; storm: for those of the board's conditions, where there are any.
     init(
-        _ random: inout SeededGenerator, dark: inout SeededGenerator, storm: inout SeededGenerator, storms: Bool
+        _ random: inout SeededGenerator, dark: inout SeededGenerator, storm: inout SeededGenerator, storms: Bool,
+        without spared: [Fault] = []
     ) {
+        isSpared = Fault.allCases.map { spared.contains($0) }
         let intensity = random.pick([1, 2, 4])
         rates = Fault.allCases.map { fault in
             let share = fault.isRare ? 80 : 500
@@ -92,14 +96,16 @@ struct FaultPlan {
     /// It happens on this board, whatever was rolled.
     mutating func insist(on fault: Fault) { rates[fault.rawValue] = fault.usualRate }
 
-    func has(_ fault: Fault) -> Bool { !isOver && rates[fault.rawValue] > 0 }
+    func has(_ fault: Fault) -> Bool { !isOver && rates[fault.rawValue] > 0 && !isSpared[fault.rawValue] }
 
     func strikes(_ fault: Fault, _ random: inout SeededGenerator) -> Bool {
         let rate = rates[fault.rawValue]
-        return rate > 0 && !isOver && random.chance(perMille: rate)
+        return rate > 0 && !isOver && random.chance(perMille: rate) && !isSpared[fault.rawValue]
     }
 
+    var active: [Fault] { Fault.allCases.filter { rates[$0.rawValue] > 0 && !isSpared[$0.rawValue] } }
+
     var description: String {
-        Fault.allCases.filter { rates[$0.rawValue] > 0 }.map { "\($0)" }.joined(separator: " ")
+        active.map { "\($0)" }.joined(separator: " ")
     }
 }

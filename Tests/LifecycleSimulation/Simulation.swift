@@ -8,12 +8,16 @@ public struct SimulationLimits: Sendable {
     public var duration = Nanoseconds.seconds(1200)
     /// How long the board then has to settle.
     public var settling = Nanoseconds.seconds(900)
-    /// How often the state is written down and read back, out of 1000 steps.
+    /// How often the state might be written down and read back, out of 1000 steps; one such occasion in `archiveShare`
+    /// is taken.
     public var archivePerMille = 40
+    public var archiveShare = 10
     /// Keeps the whole trace, not only its tail.
     public var keepsTrace = false
     /// The board has conditions, and they do not leave it in peace.
     public var storms = true
+    /// Every checker is called for everything, whatever it says that it wants: slower, and never different.
+    public var tellsAll = false
 
     public init() {}
 }

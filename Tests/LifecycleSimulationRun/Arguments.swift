@@ -3,38 +3,56 @@ struct Arguments {
     struct Wrong: Error { let message: String }
 
     static let usage = """
-        usage: lifecycle-simulation --seeds N [--from S] [--steps N] [--calm] [--keep-going] [--current FILE]
-               lifecycle-simulation --seed X [--steps N] [--calm] [--trace]
+        usage: lifecycle-simulation [--seeds N] [--steps-total N] [--from S] [--jobs N] [--steps N] [--calm]
+                                    [--keep-going] [--no-shrink]
+               lifecycle-simulation --seed X [--steps N] [--calm] [--trace] [--shrink]
         """
 
     var from: UInt64 = 1
-    var seeds: UInt64 = 1000
+    /// nil: 1000, or as many as `stepsTotal` takes.
+    var seeds: UInt64?
+    /// One seed alone, in this process.
+    var isReplay = false
+    /// The search ends when so many steps are done.
+    var stepsTotal: UInt64?
+    var jobs = 1
     var steps: Int?
     var wantsTrace = false
+    /// The shortest story of a seed that fails.
+    var wantsShrinking = false
+    var mayShrink = true
     /// Boards without conditions.
     var isCalm = false
     /// One line for each seed that fails, in place of the first one's trace.
     var keepsGoing = false
-    /// Where the seed at hand is written, for whoever must say which one crashed.
-    var current: String?
+    /// One of several processes of a search: which, and the descriptor of what they share.
+    var worker: (index: Int, descriptor: Int32)?
 
     init(_ words: [String]) throws(Wrong) {
         var words = words[...]
+        var index: Int?
+        var descriptor: Int32?
         while let word = words.popFirst() {
             switch word {
             case "--seeds": seeds = try Self.number(word, &words)
             case "--from": from = try Self.number(word, &words)
             case "--seed":
                 from = try Self.number(word, &words)
-                seeds = 1
+                isReplay = true
+            case "--steps-total": stepsTotal = try Self.number(word, &words)
+            case "--jobs": jobs = max(1, min(Int(clamping: try Self.number(word, &words)), 256))
             case "--steps": steps = Int(clamping: try Self.number(word, &words))
             case "--trace": wantsTrace = true
+            case "--shrink": wantsShrinking = true
+            case "--no-shrink": mayShrink = false
             case "--calm": isCalm = true
             case "--keep-going": keepsGoing = true
-            case "--current": current = words.popFirst()
+            case "--worker": index = Int(clamping: try Self.number(word, &words))
+            case "--shared": descriptor = Int32(clamping: try Self.number(word, &words))
             default: throw Wrong(message: "unknown argument \(word)")
             }
         }
+        if let index, let descriptor { worker = (index, descriptor) }
     }
 
     private static func number(_ option: String, _ words: inout ArraySlice<String>) throws(Wrong) -> UInt64 {

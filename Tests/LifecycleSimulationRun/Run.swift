@@ -12,76 +12,94 @@ func say(_ line: String, to descriptor: Int32 = STDOUT_FILENO) {
     }
 }
 
-/// Seeds one after the other, with a line of progress each second, until one fails (or to the end, where asked).
-struct Run {
-    private let arguments: Arguments
-    private let currentFile: Int32
+/// Nanoseconds of MONOTONIC.
+func monotonicNow() -> UInt64 {
+    var now = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &now)
+    return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
+}
 
-    init(_ arguments: Arguments) {
-        self.arguments = arguments
-        currentFile = arguments.current.map { open($0, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600) } ?? -1
-    }
-
-    private static func seconds() -> Double {
-        var now = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &now)
-        return Double(now.tv_sec) + Double(now.tv_nsec) / 1e9
-    }
-
-    /// 0: every seed passed; 1: one failed, and its trace was printed.
-    func status() -> Int32 {
+extension Arguments {
+    var limits: SimulationLimits {
         var limits = SimulationLimits()
-        limits.keepsTrace = arguments.wantsTrace
-        limits.storms = !arguments.isCalm
-        if let steps = arguments.steps { limits.steps = steps }
-        let start = Self.seconds()
-        var lastLine = start
-        var done: UInt64 = 0
-        var steps = 0
-        var virtual = Nanoseconds.zero
-        func progress() {
-            let taken = Self.seconds() - start
-            say(
-                "\(done) of \(arguments.seeds) seeds, \(steps) steps, \(Int(Double(steps) / max(taken, 0.001)))/s, "
-                    + "\(virtual.rawValue / 3_600_000_000_000) h of virtual time in \(Int(taken)) s")
-        }
-        var failed = 0
-        for seed in arguments.from..<(arguments.from &+ arguments.seeds) {
-            note(seed)
-            let outcome = simulate(seed: seed, limits: limits)
-            done += 1
-            steps += outcome.steps
-            virtual += outcome.virtualTime
-            if arguments.wantsTrace || outcome.violation != nil { tell(outcome) }
-            if outcome.violation != nil {
-                failed += 1
-                if !arguments.keepsGoing { return 1 }
-            }
-            if Self.seconds() - lastLine >= 1 {
-                lastLine = Self.seconds()
-                progress()
-            }
-        }
-        progress()
-        return failed == 0 ? 0 : 1
+        limits.keepsTrace = wantsTrace
+        limits.storms = !isCalm
+        if let steps { limits.steps = steps }
+        return limits
     }
+}
 
-    private func note(_ seed: UInt64) {
-        guard currentFile >= 0 else { return }
-        let text = Array("\(seed)\n".utf8)
-        _ = text.withUnsafeBytes { pwrite(currentFile, $0.baseAddress, $0.count, 0) }
-    }
+/// One seed, with all that there is to say of it.
+struct Replay {
+    let arguments: Arguments
+    let seed: UInt64
 
-    private func tell(_ outcome: SimulationOutcome) {
-        if !arguments.keepsGoing {
+    /// 0: it holds; 1: it does not.
+    func status() -> Int32 {
+        let outcome = simulate(seed: seed, limits: arguments.limits)
+        if arguments.wantsTrace || !arguments.wantsShrinking {
             for line in outcome.trace.suffix(arguments.wantsTrace ? .max : 60) { say(line) }
         }
-        if let violation = outcome.violation {
-            say(
-                "seed \(outcome.seed) breaks \(violation.checker) (\(violation.checker.rawValue)) at step "
-                    + "\(violation.step): \(violation.message)")
-        } else {
-            print("seed \(outcome.seed) holds: \(outcome.steps) steps, \(outcome.virtualTime.text)")
+        say(Self.text(outcome))
+        guard let violation = outcome.violation else { return 0 }
+        if arguments.wantsShrinking { shrinkStory(violation.checker) }
+        return 1
+    }
+
+    static func text(_ outcome: SimulationOutcome) -> String {
+        guard let violation = outcome.violation else {
+            return "seed \(outcome.seed) holds: \(outcome.steps) steps, \(outcome.virtualTime.text)"
         }
+        return "seed \(outcome.seed) breaks \(violation.checker) (\(violation.checker.rawValue)) at step "
+            + "\(violation.step): \(violation.message)"
+    }
+
+    /// The shortest story that half a minute finds.
+    func shrinkStory(_ checker: CheckerName) {
+        var limits = arguments.limits
+        limits.keepsTrace = false
+        let end = monotonicNow() + 30_000_000_000
+        let story = shrink(seed: seed, limits: limits, checker: checker, isOutOfTime: { monotonicNow() >= end })
+        guard let story else { return say("its story could not be told again") }
+        say("\nthe shortest story of \(story.runs) that breaks \(checker):")
+        for line in story.lines { say("  " + line) }
+        say("  \(story.violation.message)")
+    }
+}
+
+/// One process of a search: every n-th of its seeds.
+struct Worker {
+    let arguments: Arguments
+    let index: Int
+    let tally: SharedTally
+
+    /// 0: every seed passed; 1: one failed.
+    func status() -> Int32 {
+        let parent = getppid()
+        let start = monotonicNow()
+        let stride = UInt64(arguments.jobs)
+        let share = (arguments.stepsTotal ?? .max) / stride
+        var number = UInt64(index)
+        while number < arguments.seeds ?? .max, tally[index, .steps] < share, getppid() == parent {
+            let seed = arguments.from &+ number
+            tally[index, .current] = seed
+            let outcome = simulate(seed: seed, limits: arguments.limits)
+            tally[index, .seeds] += 1
+            tally[index, .steps] += UInt64(outcome.steps)
+            tally[index, .virtualTime] += UInt64(outcome.virtualTime.rawValue)
+            if arguments.wantsTrace { for line in outcome.trace + [Replay.text(outcome)] { say(line) } }
+            if outcome.violation != nil {
+                tally[index, .failures] += 1
+                if tally[index, .failures] == 1 {
+                    tally[index, .failed] = seed
+                    tally[index, .seedsToFailure] = tally[index, .seeds]
+                    tally[index, .timeToFailure] = monotonicNow() - start
+                }
+                if !arguments.keepsGoing { return 1 }
+                if !arguments.wantsTrace { say(Replay.text(outcome)) }
+            }
+            number += stride
+        }
+        return tally[index, .failures] == 0 ? 0 : 1
     }
 }

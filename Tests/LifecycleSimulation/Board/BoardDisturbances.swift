@@ -48,7 +48,7 @@ extension SimulatedBoard {
         for storm in Storm.allCases where plan.has(storm.fault) { again(storm) }
     }
 
-    private func again(_ disturbance: Disturbance) {
+    func again(_ disturbance: Disturbance) {
         guard !plan.isOver else { return }
         schedule(
             .disturbance(disturbance),

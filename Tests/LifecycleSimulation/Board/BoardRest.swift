@@ -1,48 +1,92 @@
 internal import Lifecycle
 
+/// What is under way on a board. Made into words only when it is asked for.
+struct Unrest {
+    enum Subject {
+        case board
+        case instance(InstanceID)
+        case app(AppID)
+        case request(RequestID)
+        case deadline(Deadline.Reason)
+    }
+
+    let subject: Subject
+    let what: String
+
+    init(_ subject: Subject, _ what: String) {
+        self.subject = subject
+        self.what = what
+    }
+
+    func text(_ names: AppDirectory) -> String {
+        switch subject {
+        case .board: what
+        case .instance(let instance): "\(names.name(instance)) \(what)"
+        case .app(let app): "\(names.name(app)) \(what)"
+        case .request(let request): "request \(request.rawValue) \(what)"
+        case .deadline(let reason): "\(reason.text(names)) \(what)"
+        }
+    }
+}
+
 /// Whether anything is under way.
 extension SimulatedBoard {
     /// What is under way; nil when the board is at rest.
-    func unrest() -> String? {
-        if stalledUntil != nil || !inbox.isEmpty { return "the event loop stalls" }
-        if core.device.sleepState != .awake { return "the device is \(core.device.sleepState.name)" }
-        if core.device.isShuttingDown { return "the device is shutting down" }
+    func unrest() -> Unrest? {
+        if stalledUntil != nil || !inbox.isEmpty { return Unrest(.board, "the event loop stalls") }
+        let device = core.device
+        if device.sleepState != .awake { return Unrest(.board, "the device does not stay awake") }
+        if device.isShuttingDown { return Unrest(.board, "the device is shutting down") }
         if let unrest = unrestOfConditions() { return unrest }
-        if login.sleep != .idle || login.shutdown != .idle { return "logind is at it" }
-        if let request = openRequests.first { return "request \(request.rawValue) waits" }
+        if login.sleep != .idle || login.shutdown != .idle { return Unrest(.board, "logind is at it") }
+        if let request = openRequests.first { return Unrest(.request(request), "waits") }
         for process in processes {
-            if let unrest = unrest(of: process) { return "\(directory.name(process.instance)) \(unrest)" }
+            if let what = unrest(of: process) { return Unrest(.instance(process.instance), what) }
         }
         for record in inspection.records where record.isAlive {
-            if !record.isSpawned { return "\(directory.name(record.instance)) is being spawned" }
-            if let call = record.call { return "\(directory.name(record.instance)) is in \(call.call.handler.method)" }
+            if !record.isSpawned { return Unrest(.instance(record.instance), "is being spawned") }
+            if record.call != nil { return Unrest(.instance(record.instance), "is in a handler") }
         }
+        if let unrest = unrestOfDeadline() { return unrest }
+        if queue.hasUnrest { return Unrest(.board, "something is to come") }
         for app in core.appIDs {
             guard let view = core.view(of: app) else { continue }
-            if view.restartPending { return "\(view.name) is to be launched" }
-            if view.taskState == .terminating { return "\(view.name) is terminating" }
+            if view.restartPending { return Unrest(.app(app), "is to be launched") }
+            if view.taskState == .terminating { return Unrest(.app(app), "is terminating") }
         }
-        if let asked {
-            switch asked.reason {
-            // What is fed and looked at for ever is no unrest.
-            case .liveness, .memoryLimit, .taskExpiration, .taskBudget, .keepAwakeBudget, .poll, .hardwareWatchdog:
-                break
-            case .spawn, .handler, .exit, .restart, .freeze, .clearing, .stallCheck, .sleepAllowance, .taskGrace,
-                .sleepRelease, .sleepCancellation, .login, .darkWake, .shutdown, .condition, .criticalBattery,
-                .thermalRelief,
-                .memory:
-                return "\(asked.reason.text(directory)) is due"
-            }
+        return nil
+    }
+
+    /// What costs nothing to be known, and mostly is enough.
+    private var isBusy: Bool {
+        queue.hasUnrest || stalledUntil != nil || login.sleep != .idle || login.shutdown != .idle
+            || !openRequests.isEmpty || hasConditionsUnsettled
+    }
+
+    private func unrestOfDeadline() -> Unrest? {
+        guard let asked else { return nil }
+        switch asked.reason {
+        // What is fed and looked at for ever is no unrest.
+        case .liveness, .memoryLimit, .taskExpiration, .taskBudget, .keepAwakeBudget, .poll, .hardwareWatchdog:
+            return nil
+        case .spawn, .handler, .exit, .restart, .freeze, .clearing, .stallCheck, .sleepAllowance, .taskGrace,
+            .sleepRelease, .sleepCancellation, .login, .darkWake, .shutdown, .condition, .criticalBattery,
+            .thermalRelief,
+            .memory:
+            return Unrest(.deadline(asked.reason), "is due")
         }
-        return queue.hasUnrest ? "something is to come" : nil
     }
 
     /// Nothing is in force that will not stay so.
-    private func unrestOfConditions() -> String? {
-        if core.device.memoryPressure != .normal { return "memory is short" }
-        if core.device.thermalState == .critical { return "the board is too hot" }
+    private func unrestOfConditions() -> Unrest? {
+        if core.device.memoryPressure != .normal { return Unrest(.board, "memory is short") }
+        if core.device.thermalState == .critical { return Unrest(.board, "the board is too hot") }
+        return hasConditionsUnsettled ? Unrest(.board, "conditions have just changed") : nil
+    }
+
+    private var hasConditionsUnsettled: Bool {
         let settled = surroundings.lastMove + max(devicePolicy.debounce, .seconds(5)) + .milliseconds(100)
-        return asked != nil && monotonic < settled ? "conditions have just changed" : nil
+        return asked != nil && monotonic < settled
     }
 
     private func unrest(of process: SimulatedProcess) -> String? {
@@ -57,7 +101,7 @@ extension SimulatedBoard {
     /// Looks for a moment of rest, and has the checkers look at it.
     func lookForRest(after event: Event) {
         if case .ping = event, quietSince != nil { return }
-        guard unrest() == nil else {
+        guard !isBusy, unrest() == nil else {
             quietSince = nil
             return
         }

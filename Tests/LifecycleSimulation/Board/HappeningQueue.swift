@@ -40,20 +40,32 @@ enum Happening {
 /// Happenings by time; those of the same time in the order in which they were added.
 struct HappeningQueue {
     struct Entry {
+        let at: Nanoseconds
+        let what: Happening
+    }
+
+    /// What is moved about in the heap: a happening itself is large, and stays where it is.
+    private struct Key {
         var at: Nanoseconds
         let order: Int
-        let what: Happening
+        let place: Int
 
-        static func < (left: Entry, right: Entry) -> Bool {
+        static func < (left: Key, right: Key) -> Bool {
             left.at == right.at ? left.order < right.order : left.at < right.at
         }
     }
 
-    private var heap: [Entry] = []
+    private var heap: [Key] = []
+    private var happenings: [Happening?] = []
+    private var freePlaces: [Int] = []
     private var added = 0
+    private var unrestCount = 0
+
+    var hasUnrest: Bool { unrestCount > 0 }
 
     mutating func add(_ what: Happening, at: Nanoseconds) {
-        heap.append(Entry(at: at, order: added, what: what))
+        if what.isUnrest { unrestCount += 1 }
+        heap.append(Key(at: at, order: added, place: place(for: what)))
         added += 1
         var child = heap.count - 1
         while child > 0 {
@@ -71,31 +83,46 @@ struct HappeningQueue {
             heap[0] = last
             sink(0)
         }
-        return first
+        return take(first)
     }
 
     /// Everything matching, taken out in order of time.
     mutating func remove(where matches: (Happening) -> Bool) -> [Entry] {
-        let taken = heap.filter { matches($0.what) }.sorted { $0 < $1 }
-        if !taken.isEmpty { replace(with: heap.filter { !matches($0.what) }) }
-        return taken
+        var taken: [Key] = []
+        var left: [Key] = []
+        for key in heap {
+            if happenings[key.place].map(matches) ?? false { taken.append(key) } else { left.append(key) }
+        }
+        if taken.isEmpty { return [] }
+        replace(with: left)
+        return taken.sorted { $0 < $1 }.compactMap { take($0) }
     }
 
     /// The whole board stood still for so long: what is work is done later.
     mutating func putOffWork(by time: Nanoseconds) {
-        replace(
-            with: heap.map { entry in
-                guard entry.what.isWork else { return entry }
-                var later = entry
-                later.at += time
-                return later
-            })
+        for index in heap.indices where happenings[heap[index].place]?.isWork ?? false { heap[index].at += time }
+        replace(with: heap)
     }
 
-    var hasUnrest: Bool { heap.contains { $0.what.isUnrest } }
+    private mutating func place(for what: Happening) -> Int {
+        if let place = freePlaces.popLast() {
+            happenings[place] = what
+            return place
+        }
+        happenings.append(what)
+        return happenings.count - 1
+    }
 
-    private mutating func replace(with entries: [Entry]) {
-        heap = entries
+    private mutating func take(_ key: Key) -> Entry? {
+        guard let what = happenings[key.place] else { return nil }
+        happenings[key.place] = nil
+        freePlaces.append(key.place)
+        if what.isUnrest { unrestCount -= 1 }
+        return Entry(at: key.at, what: what)
+    }
+
+    private mutating func replace(with keys: [Key]) {
+        heap = keys
         for index in stride(from: heap.count / 2, through: 0, by: -1) where index < heap.count { sink(index) }
     }
 
@@ -103,9 +130,9 @@ struct HappeningQueue {
         var parent = start
         while true {
             var least = parent
-            for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count && heap[child] < heap[least] {
-                least = child
-            }
+            let left = 2 * parent + 1
+            if left < heap.count, heap[left] < heap[least] { least = left }
+            if left + 1 < heap.count, heap[left + 1] < heap[least] { least = left + 1 }
             guard least != parent else { return }
             heap.swapAt(parent, least)
             parent = least

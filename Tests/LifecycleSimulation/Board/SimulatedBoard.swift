@@ -20,7 +20,7 @@ final class SimulatedBoard {
     var now: Instant { Instant(monotonic: monotonic, boottime: monotonic + slept) }
 
     // The daemon.
-    var core = DeviceLifecycle()
+    let core = WatchedCore()
     var inbox: [Event] = []
     var stalledUntil: Nanoseconds?
     var timerMissed = false
@@ -30,6 +30,9 @@ final class SimulatedBoard {
     var asked: Deadline?
     var daemonHasLeft = false
     var steps = 0
+    /// Events and effects.
+    var storyLength = 0
+    private var archiveOccasions: Int
 
     // The rest of the board.
     var queue = HappeningQueue()
@@ -58,18 +61,30 @@ final class SimulatedBoard {
     let inspection: Inspection
     var trace: Trace
 
-    init(seed: UInt64, limits: SimulationLimits, interposer: (any CoreInterposer)?, only: Set<CheckerName>?) {
+    let reduction: Reduction
+    let recollection: Recollection?
+
+    init(
+        seed: UInt64, limits: SimulationLimits, interposer: (any CoreInterposer)?, only: Set<CheckerName>?,
+        reduction: Reduction = Reduction(), recollection: Recollection? = nil
+    ) {
+        self.reduction = reduction
+        self.recollection = recollection
         random = SeededGenerator(seed: seed)
         darkRandom = SeededGenerator(seed: ~seed)
         stormRandom = SeededGenerator(seed: seed ^ 0x5354_4f52_4d53)
-        plan = FaultPlan(&random, dark: &darkRandom, storm: &stormRandom, storms: limits.storms)
+        plan = FaultPlan(
+            &random, dark: &darkRandom, storm: &stormRandom, storms: limits.storms, without: reduction.faults)
         self.limits = limits
         self.interposer = interposer
         monotonic = random.magnitude(.seconds(1), .seconds(1_000_000))
         slept = random.chance(perMille: 500) ? .zero : random.magnitude(.seconds(1), .seconds(1_000_000))
-        inspection = Inspection(only: only)
+        inspection = Inspection(only: only, tellsAll: limits.tellsAll)
+        archiveOccasions = Int(seed % UInt64(limits.archiveShare))
         trace = Trace(keepsAll: limits.keepsTrace)
         furnish()
+        spare()
+        recollection?.begin()
     }
 
     func run() {
@@ -79,12 +94,12 @@ final class SimulatedBoard {
             if let next {
                 if next.at > monotonic { monotonic = next.at }
                 if isOver { break }
-                happen(next.what)
+                if let recollection { recall(next.what, recollection) } else { happen(next.what) }
             } else if calmSince != nil {
                 break
             }
-            let isEnough = next == nil || steps >= limits.steps || monotonic >= disturbedUntil
-            if calmSince == nil, isEnough { calmDown() }
+            let isEnough = next == nil || steps >= reduction.steps ?? limits.steps || monotonic >= disturbedUntil
+            if calmSince == nil, isEnough, inspection.violation == nil { calmDown() }
         }
         if inspection.violation == nil { finish() }
     }
@@ -102,7 +117,7 @@ final class SimulatedBoard {
 
     func schedule(_ what: Happening, after delay: Nanoseconds) { queue.add(what, at: monotonic + delay) }
 
-    private func happen(_ what: Happening) {
+    func happen(_ what: Happening) {
         switch what {
         case .deliver(let event): hear(event)
         case .timer(let generation):
@@ -156,6 +171,7 @@ final class SimulatedBoard {
         asked = core.nextDeadline
         let step = Step(number: steps, event: given, effects: effects, at: at, askedBefore: before, asksNow: asked)
         trace.add(step)
+        storyLength += 1 + effects.count
         inspection.inspect(step, on: self)
         for effect in effects where inspection.violation == nil { carryOut(effect) }
         armTimer()
@@ -165,7 +181,7 @@ final class SimulatedBoard {
     private func ask(_ event: Event, at instant: Instant) -> [Effect] {
         guard let interposer else { return core.handle(event, at: instant) }
         guard let altered = interposer.event(event, at: instant) else { return [] }
-        return interposer.effects(core.handle(altered, at: instant), after: event, at: instant, core)
+        return interposer.effects(core.handle(altered, at: instant), after: event, at: instant, core.state)
     }
 
     /// The shell stamps logind's edges when it reads them.
@@ -214,16 +230,19 @@ final class SimulatedBoard {
     }
 
     /// Writes the state down and reads it back at random steps: the copy must do the same with the event, and
-    /// carries on.
+    /// carries on. It is dear, so that one occasion in some is taken; the others leave the same story.
     private func rehearseArchive(for event: Event, at instant: Instant) {
-        guard inspection.wants(.archive), random.chance(perMille: limits.archivePerMille) else { return }
-        let bytes = core.archived()
-        let copy = interposer.map { $0.reread(core) } ?? DeviceLifecycle(archive: bytes)
-        let problem = ArchiveChecker.compare(core, with: copy, on: event, at: instant)
-        if let problem { return inspection.violate(.archive, problem) }
-        if let copy { core = copy }
-        if random.chance(perMille: 100) {
-            ArchiveChecker.damage(bytes, at: instant, &random)
+        guard random.chance(perMille: limits.archivePerMille) else { return }
+        let damage = random.chance(perMille: 100) ? ArchiveChecker.Damage(&random) : nil
+        archiveOccasions += 1
+        guard inspection.wants(.archive) else { return }
+        if archiveOccasions % limits.archiveShare == 0 {
+            let state = core.state
+            let copy = interposer.map { $0.reread(state) } ?? DeviceLifecycle(archive: state.archived())
+            let problem = ArchiveChecker.compare(state, with: copy, on: event, at: instant)
+            if let problem { return inspection.violate(.archive, problem) }
+            if let copy { core.state = copy }
         }
+        if let damage { ArchiveChecker.revive(damage.done(to: core.archived()), at: instant) }
     }
 }

@@ -30,14 +30,32 @@ enum ArchiveChecker {
         return "\"\(excerpt(left))\", and read back \"\(excerpt(right))\""
     }
 
-    static func damage(_ bytes: [UInt8], at instant: Instant, _ random: inout SeededGenerator) {
-        guard !bytes.isEmpty else { return }
-        var damaged = bytes
-        if random.chance(perMille: 200) { damaged.removeLast(1 + random.below(bytes.count)) }
-        for _ in 0..<(1 + random.below(4)) where !damaged.isEmpty {
-            let index = random.below(damaged.count)
-            damaged[index] = random.chance(perMille: 700) ? UInt8(0x30 + random.below(10)) : UInt8(random.below(256))
+    /// What happens to the bytes of an archive. Drawn without looking at them.
+    struct Damage {
+        private let cut: UInt64?
+        private var changes: [(place: UInt64, byte: UInt8)] = []
+
+        init(_ random: inout SeededGenerator) {
+            cut = random.chance(perMille: 200) ? random.next() : nil
+            for _ in 0..<(1 + random.below(4)) {
+                let place = random.next()
+                let isDigit = random.chance(perMille: 700)
+                changes.append((place, isDigit ? UInt8(0x30 + random.below(10)) : UInt8(random.below(256))))
+            }
         }
+
+        func done(to bytes: [UInt8]) -> [UInt8] {
+            var damaged = bytes
+            if let cut, !bytes.isEmpty { damaged.removeLast(1 + Int(cut % UInt64(bytes.count))) }
+            for (place, byte) in changes where !damaged.isEmpty {
+                damaged[Int(place % UInt64(damaged.count))] = byte
+            }
+            return damaged
+        }
+    }
+
+    /// What is left of an archive is nothing, or a core that can be asked and woken.
+    static func revive(_ damaged: [UInt8], at instant: Instant) {
         guard var core = DeviceLifecycle(archive: damaged) else { return }
         for app in core.appIDs { _ = core.view(of: app) }
         _ = core.handle(.woke, at: instant)

@@ -6,6 +6,8 @@ internal import Lifecycle
 /// the present conditions asks; a first change and one further in the same direction come at once, a change back when
 /// the last one is `debounce` ago, and the core has asked to be woken for it. Nobody is called or launched above it.
 final class ConditionChecker: Checker {
+    static let sees: [EffectKind]? = [.call, .spawn, .boardNotice]
+
     private enum Word: Int, CaseIterable { case limit, lowPower, voltage, heat }
 
     private struct Told {

@@ -61,21 +61,30 @@ final class ConditionKnowledge {
     /// In this step.
     private(set) var hasWorsened = false
 
-    var limit: ScenePhase { [.active, .inactive, .background][limitWord.value] }
+    var limit: ScenePhase {
+        switch limitWord.value {
+        case 0: .active
+        case 1: .inactive
+        default: .background
+        }
+    }
     var isLowPower: Bool { savingWord.value == 2 }
     var isPaused: Bool { savingWord.value > 0 }
     var isExternal: Bool? { supplyWord.value < 0 ? nil : supplyWord.value == 1 }
     var level: Int? { levelWord.value < 0 ? nil : levelWord.value }
     var isUnderVoltage: Bool { voltageWord.value == 1 }
-    var heat: ThermalState { ThermalState.allCases[heatWord.value] }
+    private(set) var heat = ThermalState.nominal
 
     /// Somebody is gone, and the board is to sleep for that.
-    var wantsSleep: Bool { Condition.allCases.contains { isPresent($0) && policy.responses[$0] == .sleep } }
+    var wantsSleep: Bool { Self.conditions.contains { isPresent($0) && policy.responses[$0] == .sleep } }
+    private static let conditions = Condition.allCases
 
     /// When something comes into force by time alone.
     var nextDue: Nanoseconds {
-        let words = [limitWord, savingWord, supplyWord, levelWord, voltageWord, heatWord]
-        return words.reduce(min(warningEnd ?? .max, criticalEnd ?? .max)) { min($0, $1.due(policy.debounce)) }
+        let window = policy.debounce
+        let ofPower = min(supplyWord.due(window), levelWord.due(window), voltageWord.due(window))
+        let ofPhases = min(limitWord.due(window), savingWord.due(window), heatWord.due(window))
+        return min(warningEnd ?? .max, criticalEnd ?? .max, ofPower, ofPhases)
     }
 
     // MARK: Events
@@ -107,6 +116,7 @@ final class ConditionKnowledge {
         }
         heatWord.wanted = Int(hottest.rawValue)
         heatWord.follow(at: now, policy.debounce)
+        heat = ThermalState(rawValue: UInt8(heatWord.value)) ?? .nominal
         voltageWord.wanted = isVoltageLow ? 1 : 0
         voltageWord.follow(at: now, policy.debounce)
         isLow = isAtMost(policy.batteryLow, isLow)
@@ -184,10 +194,20 @@ final class ConditionKnowledge {
     }
 
     private func want() {
-        let asked = Condition.allCases.filter(isPresent).map { policy.responses[$0] }
-        limitWord.wanted = asked.contains(.background) || asked.contains(.sleep) ? 2 : asked.contains(.inactive) ? 1 : 0
-        let saves = asked.contains(.lowPower) || asked.contains(.powerOff)
-        let pauses = saves || asked.contains(.pause) || asked.contains(.kill)
+        var limit = 0
+        var saves = false
+        var pauses = false
+        for condition in Self.conditions where isPresent(condition) {
+            switch policy.responses[condition] {
+            case .background, .sleep: limit = 2
+            case .inactive: limit = max(limit, 1)
+            case .lowPower, .powerOff: saves = true
+            case .pause, .kill: pauses = true
+            case .nothing: break
+            }
+        }
+        limitWord.wanted = limit
+        pauses = pauses || saves
         let mayPause = pauses ? 1 : 0
         switch userLowPower {
         case nil: savingWord.wanted = saves ? 2 : mayPause

@@ -7,6 +7,9 @@ internal import Lifecycle
 /// is due but liveness and what background tasks may still use. On the way there the core never asks for the same past
 /// moment again and again.
 final class ConvergenceChecker: Checker {
+    static let hears: [EventKind]? = [.lockTaken, .loginAvailable, .loginUnavailable]
+    static let sees: [EffectKind]? = [.releaseLock, .stopDaemon]
+
     private var pastWakes = 0
     private var locks = [false, false, false]
 
@@ -44,7 +47,9 @@ final class ConvergenceChecker: Checker {
     func finished(_ scene: Scene) {
         let board = scene.board
         guard !board.daemonHasLeft, !board.isPoweredOff else { return }
-        if let unrest = board.unrest() { return violate("the board does not come to rest: \(unrest)", scene) }
+        if let unrest = board.unrest() {
+            return violate("the board does not come to rest: \(unrest.text(board.directory))", scene)
+        }
         guard board.login.isPresent else { return }
         for kind in [LockKind.sleep, .shutdown] where !board.login.refusedIdly[Int(kind.rawValue)] {
             if board.login.held[Int(kind.rawValue)], locks[Int(kind.rawValue)] { continue }

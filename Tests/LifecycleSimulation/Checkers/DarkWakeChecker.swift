@@ -15,6 +15,10 @@ internal import Lifecycle
 ///
 /// What tasks spend in a dark wake is the budget checker's matter, as at any time.
 final class DarkWakeChecker: Checker {
+    static let sees: [EffectKind]? = [
+        .takeLock, .releaseLock, .setWakeAlarm, .suspendDevice, .sleepNotice, .spawn, .call, .thaw, .freeze,
+    ]
+
     private enum Stage { case awake, preparing, asleep, dark }
 
     private struct Wake {

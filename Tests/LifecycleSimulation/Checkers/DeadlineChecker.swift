@@ -11,6 +11,8 @@ internal import Lifecycle
 /// The other way round, a watchdog must bite: a call that nobody answers is not left alone for long after the latest
 /// deadline that extensions allow.
 final class DeadlineChecker: Checker {
+    static let sees: [EffectKind]? = [.call, .terminate, .thaw, .kill, .report]
+
     private final class Watch {
         let instance: InstanceID
         let start: Nanoseconds
@@ -35,18 +37,16 @@ final class DeadlineChecker: Checker {
     }
 
     private var watches: [Watch] = []
-    private var times = RunnableTimes()
     private var stalledAt: Nanoseconds?
     private var lastStall: Nanoseconds?
 
     private func watch(_ instance: InstanceID) -> Watch? { watches.first { $0.instance == instance } }
 
     private func reading(_ watch: Watch, _ scene: Scene) -> Nanoseconds {
-        times.reading(watch.instance, scene) ?? scene.now
+        scene.times.reading(watch.instance, scene) ?? scene.now
     }
 
     func heard(_ event: Event, _ scene: Scene) {
-        times.hear(event, scene)
         noteStall(scene)
         switch event {
         case .spawned(let instance):
@@ -81,7 +81,7 @@ final class DeadlineChecker: Checker {
     }
 
     private func noteStall(_ scene: Scene) {
-        guard times.excess > .zero else { return }
+        guard scene.times.excess > .zero else { return }
         // Only the first of several in a row is forgiven so.
         let began = scene.step.askedBefore?.at ?? scene.now
         stalledAt = lastStall.map { began - $0 < .seconds(40) } ?? false ? nil : scene.now
@@ -89,12 +89,11 @@ final class DeadlineChecker: Checker {
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
-        times.see(effect, scene)
         switch effect {
         case .call(let instance, _, let call, let deadline):
             guard let watch = watch(instance) else { return }
             watch.callAt = reading(watch, scene)
-            watch.slackAtCall = times.slack(instance)
+            watch.slackAtCall = scene.times.slack(instance)
             if call.handler == .willTerminate {
                 watch.exitAskedAt = watch.callAt
                 watch.exitTold = deadline
@@ -102,7 +101,7 @@ final class DeadlineChecker: Checker {
         case .terminate(let instance):
             if !scene.chronicle.isWarning(instance, scene.step) { askedToExit(instance, scene) }
         case .thaw(let instance):
-            watch(instance)?.pingedAt = times.readingAfterThaw(instance, scene)
+            watch(instance)?.pingedAt = scene.times.readingAfterThaw(instance, scene)
             // The clocks come first: what it says is heeded now.
             if scene.step.event == .stopping(instance) { askedToExit(instance, scene) }
         case .kill(let instance):
@@ -175,7 +174,7 @@ final class DeadlineChecker: Checker {
             // On a board that stalls after every look at the clock, three quarters of each second may be credited too.
             let most =
                 call.deadline + call.deadline + call.deadline + call.deadline + .seconds(10)
-                + (times.slack(watch.instance) - watch.slackAtCall)
+                + (scene.times.slack(watch.instance) - watch.slackAtCall)
             guard reading(watch, scene) - watch.callAt > most else { continue }
             violate("\(scene.name(watch.instance)): \(call.call.handler.method) overran, and nothing happened", scene)
         }

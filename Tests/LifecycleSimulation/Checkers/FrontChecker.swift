@@ -3,6 +3,9 @@ internal import Lifecycle
 /// Where one app is in front at a time, it is the one that was asked for last, and nobody becomes active before the one
 /// before has left the front or is being killed.
 final class FrontChecker: Checker {
+    static let hears: [EventKind]? = [.configured, .requested, .stopRequested]
+    static let sees: [EffectKind]? = [.call, .appNotice, .report]
+
     /// Asked for last, while nothing else was wanted of it since.
     private var last: AppID?
 

@@ -11,6 +11,9 @@ internal import Lifecycle
 /// - When nothing is under way: who is in background and holds no task is really frozen, everybody else is really
 ///   not.
 final class FrozenChecker: Checker {
+    static let hears: [EventKind]? = []
+    static let sees: [EffectKind]? = [.call, .freeze, .thaw, .sleepNotice, .appNotice, .report]
+
     private var isAwake = true
 
     func did(_ effect: Effect, _ scene: Scene) {

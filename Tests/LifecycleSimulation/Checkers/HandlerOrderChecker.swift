@@ -7,6 +7,9 @@ internal import Lifecycle
 /// out of order. Calls go only to instances that run, that have not been asked to end, and that have none outstanding;
 /// no instance gets a call it does not implement, nor one without time.
 final class HandlerOrderChecker: Checker {
+    static let hears: [EventKind]? = []
+    static let sees: [EffectKind]? = [.spawn, .call, .report]
+
     private enum Place: Int, CaseIterable {
         case launching, launchingInBackground
         /// inactive, before the first willResignActive since the launch or didBecomeActive.

@@ -6,6 +6,11 @@ internal import Lifecycle
 /// An essential app is lost when nothing will start it again after an end by its own fault, or when it cannot be
 /// killed. While the board shuts down nobody is.
 final class HardwareWatchdogChecker: Checker {
+    static let sees: [EffectKind]? = [
+        .feedHardwareWatchdog, .restHardwareWatchdog, .wakeHardwareWatchdog, .sleepNotice, .endNotice, .releaseLock,
+        .nameCulprits, .report,
+    ]
+
     /// nil: there is none.
     private var third: Nanoseconds?
     private var fedAt = Nanoseconds.zero
@@ -95,12 +100,16 @@ final class HardwareWatchdogChecker: Checker {
 
     private func findLost(_ scene: Scene) -> Bool? {
         if scene.chronicle.isEnding { return false }
-        let essential = scene.board.directory.entries.filter { $0.isConfigured && $0.policy.isEssential }
-        let isVague = essential.contains { entry in
-            scene.chronicle.records.contains { $0.app == entry.id && vague.contains($0.instance) }
-        }
+        let entries = scene.board.directory.entries
+        let isVague =
+            !vague.isEmpty
+            && entries.contains { entry in
+                guard entry.isConfigured, entry.policy.isEssential else { return false }
+                return scene.chronicle.records.contains { $0.app == entry.id && vague.contains($0.instance) }
+            }
         if isVague { return nil }
-        return essential.contains { entry in
+        return entries.contains { entry in
+            guard entry.isConfigured, entry.policy.isEssential else { return false }
             guard let view = scene.board.core.view(of: entry.id) else { return false }
             if let record = scene.chronicle.records.last(where: { $0.app == entry.id && !$0.isGone }) {
                 // What it left behind is given up once it was named.

@@ -3,6 +3,8 @@ internal import Lifecycle
 /// A board that is critically hot ends running apps, one lowest band at a time (those in background before those in
 /// front), 10 s apart, and neither suspended nor protected ones.
 final class HeatChecker: Checker {
+    static let sees: [EffectKind]? = [.kill, .thaw, .report]
+
     private struct Decision {
         let candidates: [Candidate]
         let at: Nanoseconds

@@ -6,6 +6,8 @@ internal import Lifecycle
 /// Memory: an operator's word, its own limit, or pressure that has grown. Power and heat: what is in force, when it
 /// differs from what the app was told last, or knew as it was launched (the battery's level in steps of 5 %).
 final class InformationChecker: Checker {
+    static let sees: [EffectKind]? = [.boardNotice, .sleepNotice, .reply, .inform, .watchMemoryLimit, .spawn, .report]
+
     private struct Known: Equatable {
         var isOnBattery: Bool
         var level: Int

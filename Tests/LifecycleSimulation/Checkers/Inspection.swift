@@ -40,8 +40,13 @@ public struct Violation: Sendable {
     public let step: Int
 }
 
-/// Looks at every event, and at every effect before it is carried out, and keeps a model of its own.
+/// Looks at events, and at effects before they are carried out, and keeps a model of its own.
+///
+/// A checker says what it wants to hear and see, and is called for nothing else; nil: for everything. `stepped` is
+/// called after every step.
 protocol Checker: AnyObject {
+    static var hears: [EventKind]? { get }
+    static var sees: [EffectKind]? { get }
     func heard(_ event: Event, _ scene: Scene)
     func did(_ effect: Effect, _ scene: Scene)
     /// All effects of the step have been seen.
@@ -53,6 +58,8 @@ protocol Checker: AnyObject {
 }
 
 extension Checker {
+    static var hears: [EventKind]? { nil }
+    static var sees: [EffectKind]? { nil }
     func heard(_ event: Event, _ scene: Scene) {}
     func did(_ effect: Effect, _ scene: Scene) {}
     func stepped(_ step: Step, _ scene: Scene) {}
@@ -66,6 +73,8 @@ struct Scene {
     let board: SimulatedBoard
     let chronicle: Chronicle
     let conditions: ConditionKnowledge
+    let times: RunnableTimes
+    let sleep: SleepKnowledge
     let inspection: Inspection
 
     var now: Nanoseconds { step.at.monotonic }
@@ -90,14 +99,18 @@ struct Scene {
 final class Inspection {
     private(set) var violation: Violation?
     private let checkers: [any Checker]
+    /// By kind of event and of effect.
+    private let listeners: [[any Checker]]
+    private let watchers: [[any Checker]]
     private let only: Set<CheckerName>?
     private let chronicle = Chronicle()
     private let conditions = ConditionKnowledge()
+    private let times = RunnableTimes()
+    private let sleep = SleepKnowledge()
     private var lastStep: Step?
 
-    init(only: Set<CheckerName>?) {
-        self.only = only
-        let all: [(CheckerName, any Checker)] = [
+    private static func everyChecker() -> [(CheckerName, any Checker)] {
+        [
             (.lockReleased, LockChecker()), (.everybodyStill, StillnessChecker()), (.deadlineKept, DeadlineChecker()),
             (.handlerOrder, HandlerOrderChecker()), (.phaseRestored, PhaseChecker()),
             (.frozenSilence, FrozenChecker()), (.convergence, ConvergenceChecker()),
@@ -111,7 +124,19 @@ final class Inspection {
             (.sleepHandled, SleepHandledChecker()),
             (.serviceWatchdog, ServiceWatchdogChecker()),
         ]
-        checkers = all.filter { only?.contains($0.0) ?? true }.map(\.1)
+    }
+
+    /// tellsAll: every checker is called for everything, whatever it says that it wants.
+    init(only: Set<CheckerName>?, tellsAll: Bool) {
+        self.only = only
+        let checkers = Self.everyChecker().filter { only?.contains($0.0) ?? true }.map(\.1)
+        self.checkers = checkers
+        listeners = EventKind.allCases.map { kind in
+            checkers.filter { tellsAll || type(of: $0).hears?.contains(kind) ?? true }
+        }
+        watchers = EffectKind.allCases.map { kind in
+            checkers.filter { tellsAll || type(of: $0).sees?.contains(kind) ?? true }
+        }
     }
 
     func wants(_ name: CheckerName) -> Bool { only?.contains(name) ?? true }
@@ -121,17 +146,27 @@ final class Inspection {
         violation = Violation(checker: checker, message: message, step: lastStep?.number ?? 0)
     }
 
+    private func scene(of step: Step, on board: SimulatedBoard) -> Scene {
+        Scene(
+            step: step, board: board, chronicle: chronicle, conditions: conditions, times: times, sleep: sleep,
+            inspection: self)
+    }
+
     func inspect(_ step: Step, on board: SimulatedBoard) {
         lastStep = step
-        conditions.hear(step.event, at: step.at.monotonic)
-        let scene = Scene(
-            step: step, board: board, chronicle: chronicle, conditions: conditions, inspection: self)
-        for checker in checkers { checker.heard(step.event, scene) }
+        let now = step.at.monotonic
+        conditions.hear(step.event, at: now)
+        let scene = scene(of: step, on: board)
+        times.hear(step.event, scene)
+        sleep.hear(step.event, scene)
+        for checker in listeners[step.event.kind.rawValue] { checker.heard(step.event, scene) }
         chronicle.note(step.event, step, board.directory)
         for effect in step.effects {
-            for checker in checkers { checker.did(effect, scene) }
+            times.see(effect, scene)
+            sleep.see(effect, scene)
+            for checker in watchers[effect.kind.rawValue] { checker.did(effect, scene) }
             chronicle.note(effect, step)
-            conditions.see(effect, at: step.at.monotonic)
+            conditions.see(effect, at: now)
         }
         conditions.finishStep()
         for checker in checkers { checker.stepped(step, scene) }
@@ -144,8 +179,7 @@ final class Inspection {
 
     private func visit(_ board: SimulatedBoard, _ body: (any Checker, Scene) -> Void) {
         guard let lastStep else { return }
-        let scene = Scene(
-            step: lastStep, board: board, chronicle: chronicle, conditions: conditions, inspection: self)
+        let scene = scene(of: lastStep, on: board)
         for checker in checkers { body(checker, scene) }
     }
 

@@ -6,6 +6,9 @@ internal import Lifecycle
 /// Instance and call identifiers are never used twice; nothing is done to instances that are not there; groups are
 /// cleared once, after the main process has gone.
 final class InstanceChecker: Checker {
+    static let hears: [EventKind]? = []
+    static let sees: [EffectKind]? = [.spawn, .call, .terminate, .kill, .clear, .freeze, .thaw, .nameCulprits]
+
     private var lastInstance = Int64.min
     private var lastCall = Int64.min
     private var named: Set<Int64> = []

@@ -35,6 +35,8 @@ struct Candidate {
 /// nobody else is left. Only after a critical pressure, never within a second of the last, nor while a victim is still
 /// dying.
 final class JetsamChecker: Checker {
+    static let sees: [EffectKind]? = [.readMemory, .kill, .nameCulprits, .boardNotice, .report]
+
     /// What was known when apps were killed; judged when it is known for what.
     private struct Decision {
         let candidates: [Candidate]

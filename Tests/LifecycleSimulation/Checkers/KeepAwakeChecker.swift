@@ -7,6 +7,10 @@ internal import Lifecycle
 /// lock is dropped in the step in which a sleep begins, or nobody is left who has a reason for it. After a refusal it
 /// is asked for again with the next task, the next logind, or the end of a sleep (and when logind says so too).
 final class KeepAwakeChecker: Checker {
+    static let sees: [EffectKind]? = [
+        .takeLock, .releaseLock, .sleepNotice, .boardNotice, .appNotice, .taskChanged, .report,
+    ]
+
     private enum Lock { case none, asked, held, refused }
 
     private struct Account {
@@ -29,7 +33,6 @@ final class KeepAwakeChecker: Checker {
         var isCharged = false
     }
 
-    private var times = RunnableTimes()
     private var accounts: [Account] = []
     private var watches: [Watch] = []
     private var lock = Lock.none
@@ -39,7 +42,6 @@ final class KeepAwakeChecker: Checker {
     private func account(_ app: AppID) -> Account? { accounts.first { $0.app == app } }
 
     func heard(_ event: Event, _ scene: Scene) {
-        times.hear(event, scene)
         for index in watches.indices { charge(index, scene) }
         switch event {
         case .spawned(let instance):
@@ -63,8 +65,8 @@ final class KeepAwakeChecker: Checker {
 
     private func charge(_ index: Int, _ scene: Scene) {
         let instance = watches[index].instance
-        guard let reading = times.reading(instance, scene) else { return }
-        let slack = times.slack(instance)
+        guard let reading = scene.times.reading(instance, scene) else { return }
+        let slack = scene.times.slack(instance)
         let passed = max(reading - watches[index].reading, .zero)
         let sure = max(passed - (slack - watches[index].slack), .zero)
         watches[index].reading = reading
@@ -77,7 +79,6 @@ final class KeepAwakeChecker: Checker {
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
-        times.see(effect, scene)
         switch effect {
         case .takeLock(.keepAwake):
             lock = .asked

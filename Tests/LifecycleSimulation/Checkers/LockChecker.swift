@@ -11,16 +11,20 @@ internal import Lifecycle
 /// While a sleep certainly goes on no sleep lock is taken, but where logind has only now appeared, or in a dark wake.
 /// There is never more than one lock of a kind, held or asked for.
 final class LockChecker: Checker {
+    static let hears: [EventKind]? = [
+        .lockTaken, .lockRefused, .loginAvailable, .loginUnavailable, .prepareForSleep, .prepareForShutdown,
+        .preparingForSleep,
+    ]
+    static let sees: [EffectKind]? = [.takeLock, .releaseLock]
+
     private enum State { case none, asked, held }
 
     private var state = [State.none, .none, .none]
     private var limit: [Nanoseconds?] = [nil, nil, nil]
     private var told: Nanoseconds?
     private var shutdownIsLate = false
-    private var sleep = SleepKnowledge()
 
     func heard(_ event: Event, _ scene: Scene) {
-        sleep.hear(event, scene)
         switch event {
         case .lockTaken(let kind): state[Int(kind.rawValue)] = .held
         case .lockRefused(let kind): state[Int(kind.rawValue)] = .none
@@ -66,14 +70,13 @@ final class LockChecker: Checker {
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
-        sleep.see(effect, scene)
         switch effect {
         case .takeLock(let kind):
             if state[Int(kind.rawValue)] != .none {
                 violate("a second \(kind) lock is taken", scene)
             }
             state[Int(kind.rawValue)] = .asked
-            guard kind == .sleep, sleep.isBinding, !sleep.isDark else { return }
+            guard kind == .sleep, scene.sleep.isBinding, !scene.sleep.isDark else { return }
             if case .loginAvailable = scene.step.event { return }
             violate("a sleep lock is taken before the resume", scene)
         case .releaseLock(let kind):

@@ -3,6 +3,8 @@ internal import Lifecycle
 /// A sleep that is logical is ended by its wake sources, by an operator, by logind, and by nothing else; and it is
 /// ended by them at once. A key and the lid make a dark wake full. No wake source ends a sleep of the kernel.
 final class LogicalSleepChecker: Checker {
+    static let sees: [EffectKind]? = [.sleepNotice]
+
     private enum Stage { case awake, preparing, asleep, dark }
 
     private var stage = Stage.awake

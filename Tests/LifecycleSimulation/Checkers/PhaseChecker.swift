@@ -8,6 +8,9 @@ internal import Lifecycle
 /// ended for a shutdown that was cancelled runs again. Where a condition of the board keeps apps from the front, it is
 /// as near to its phase as that allows.
 final class PhaseChecker: Checker {
+    static let hears: [EventKind]? = [.configured, .started, .requested, .stopRequested]
+    static let sees: [EffectKind]? = [.spawn, .report]
+
     /// Where they are when no condition asks otherwise.
     private var phases: [(app: AppID, phase: ScenePhase)] = []
     private var endedForShutdown: [AppID] = []

@@ -3,6 +3,8 @@ internal import Lifecycle
 /// The last of the battery: critical for 5 s without external power, every app is ended, and then the board is switched
 /// off; asked for again every 30 s. External power before that brings everybody back (the phase checker's matter).
 final class PowerOffChecker: Checker {
+    static let sees: [EffectKind]? = [.endNotice, .powerOff, .nameCulprits, .report]
+
     /// Since when the battery has been critical without a break.
     private var since: Nanoseconds?
     private var isEnding = false

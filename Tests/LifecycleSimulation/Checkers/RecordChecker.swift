@@ -6,6 +6,9 @@ internal import Lifecycle
 /// a watchdog only where the core killed, an exit or a crash only as the kernel said. Nothing else is reported, nothing
 /// twice, and no app is spawned while an end of it is unreported.
 final class RecordChecker: Checker {
+    static let hears: [EventKind]? = [.spawned]
+    static let sees: [EffectKind]? = [.spawn, .report]
+
     private var reported: Set<Int64> = []
     private var startedAt: [Int64: Nanoseconds] = [:]
 

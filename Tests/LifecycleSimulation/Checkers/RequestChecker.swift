@@ -2,6 +2,9 @@ internal import Lifecycle
 
 /// Every request is answered exactly once, unless it was abandoned; and what is answered is true.
 final class RequestChecker: Checker {
+    static let hears: [EventKind]? = [.requested, .requestAbandoned]
+    static let sees: [EffectKind]? = [.reply]
+
     private struct Open {
         let id: RequestID
         let request: Request

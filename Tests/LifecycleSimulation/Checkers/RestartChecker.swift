@@ -6,6 +6,9 @@ internal import Lifecycle
 /// Restarts are counted here from the spawns. Whatever may forgive an app begins a new count: a request for it, a
 /// reload, a shutdown that may be cancelled, an uptime of `restart-reset`.
 final class RestartChecker: Checker {
+    static let hears: [EventKind]? = [.configured, .prepareForShutdown, .loginAvailable, .requested, .stopRequested]
+    static let sees: [EffectKind]? = [.endNotice, .report, .spawn]
+
     private struct Count {
         let app: AppID
         /// Those heard of before its last spawn.

@@ -3,6 +3,9 @@ internal import Lifecycle
 /// Who was in front when memory or heat ended it comes back as soon as the board is well again, and nothing of it is
 /// left; not before.
 final class ReturnChecker: Checker {
+    static let hears: [EventKind]? = [.configured, .prepareForShutdown, .loginAvailable, .requested, .stopRequested]
+    static let sees: [EffectKind]? = [.report, .spawn, .endNotice]
+
     private var waiting: [AppID] = []
     /// They may be on their way to background, for all that is known.
     private var sentBack: [AppID] = []

@@ -5,7 +5,7 @@ internal import Lifecycle
 /// moment it had asked for it was woken).
 ///
 /// That is the most the core may count; it may leave out `slack` beside that.
-struct RunnableTimes {
+final class RunnableTimes {
     private struct Watch {
         let instance: InstanceID
         var lost = Nanoseconds.zero
@@ -40,7 +40,7 @@ struct RunnableTimes {
     func slack(_ instance: InstanceID) -> Nanoseconds { index(instance).map { watches[$0].slack } ?? .zero }
 
     /// Before the event is in the chronicle.
-    mutating func hear(_ event: Event, _ scene: Scene) {
+    func hear(_ event: Event, _ scene: Scene) {
         excess = last.map { scene.step.excess(since: $0) } ?? .zero
         last = scene.now
         if excess > .zero {
@@ -55,7 +55,7 @@ struct RunnableTimes {
     }
 
     /// Before the effect is in the chronicle.
-    mutating func see(_ effect: Effect, _ scene: Scene) {
+    func see(_ effect: Effect, _ scene: Scene) {
         if case .freeze(let instance) = effect, let index = index(instance) {
             watches[index].freezeAskedAt = scene.now
         }

@@ -3,6 +3,9 @@ internal import Lifecycle
 /// The service manager expects no signs of life while the kernel may sleep: it is told so before the lock of a sleep is
 /// released, and of the opposite as soon as the board does not sleep any more.
 final class ServiceWatchdogChecker: Checker {
+    static let hears: [EventKind]? = [.serviceWatchdog]
+    static let sees: [EffectKind]? = [.restServiceWatchdog, .wakeServiceWatchdog, .releaseLock]
+
     private var isWatching = false
     private var isResting = false
 

@@ -3,6 +3,9 @@ internal import Lifecycle
 /// Who announces sleeps beside logind is told that a sleep is handled: before the lock is released, of sleeps of the
 /// kernel alone, and for as long as they last.
 final class SleepHandledChecker: Checker {
+    static let hears: [EventKind]? = [.prepareForSleep, .preparingForSleep, .loginAvailable, .requested]
+    static let sees: [EffectKind]? = [.sleepHandled, .releaseLock, .sleepNotice]
+
     private var isHandled = false
     private var isAsleep = false
     /// An operator's sleep; nil: it cannot be told.

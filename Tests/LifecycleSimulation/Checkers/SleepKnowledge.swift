@@ -4,7 +4,7 @@ internal import Lifecycle
 ///
 /// Between what certainly begins a sleep and what may end one, there is no excuse. After anything that may end one
 /// nothing is claimed until the next beginning.
-struct SleepKnowledge {
+final class SleepKnowledge {
     private(set) var isCertain = false
     /// As `isCertain`, but an older sleep may end in this very step, before the event at hand begins one.
     var isBinding: Bool { isCertain && !mayHaveEnded }
@@ -18,7 +18,7 @@ struct SleepKnowledge {
     private var lastSign: Nanoseconds?
     private var asleepBefore: Nanoseconds?
 
-    mutating func hear(_ event: Event, _ scene: Scene) {
+    func hear(_ event: Event, _ scene: Scene) {
         let asleep = scene.step.at.boottime - scene.step.at.monotonic
         let hasSlept = asleepBefore.map { asleep > $0 } ?? false
         asleepBefore = asleep
@@ -48,7 +48,7 @@ struct SleepKnowledge {
         }
     }
 
-    private mutating func edge(_ start: Bool, logical: Bool = false, fromLogin: Bool = false, _ scene: Scene) {
+    private func edge(_ start: Bool, logical: Bool = false, fromLogin: Bool = false, _ scene: Scene) {
         guard start else {
             // Within logind's own handshake a request does not end anything.
             if fromLogin || isCertain && isLogical { isSurelyAwake = true }
@@ -67,7 +67,7 @@ struct SleepKnowledge {
     }
 
     /// A dark wake has begun, or may be made full.
-    private mutating func hearDark(_ event: Event, _ scene: Scene) {
+    private func hearDark(_ event: Event, _ scene: Scene) {
         if scene.step.effects.contains(where: { if case .note(.darkWake) = $0 { true } else { false } }) {
             mayHaveEnded = true
             isDark = true
@@ -82,7 +82,7 @@ struct SleepKnowledge {
         }
     }
 
-    mutating func see(_ effect: Effect, _ scene: Scene) {
+    func see(_ effect: Effect, _ scene: Scene) {
         switch effect {
         case .note(.sleepReleased): lastSign = scene.now
         case .note(.sleepPreparing), .note(.sleepEnded): isDark = false

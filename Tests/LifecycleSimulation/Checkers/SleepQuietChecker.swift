@@ -3,18 +3,16 @@ internal import Lifecycle
 /// From the first `true` edge until the board is awake nothing is launched and nobody is thawed, but those that hold
 /// tasks in a dark wake.
 final class SleepQuietChecker: Checker {
-    private var sleep = SleepKnowledge()
-
-    func heard(_ event: Event, _ scene: Scene) { sleep.hear(event, scene) }
+    static let hears: [EventKind]? = []
+    static let sees: [EffectKind]? = [.spawn, .thaw]
 
     func did(_ effect: Effect, _ scene: Scene) {
-        sleep.see(effect, scene)
-        guard sleep.isBinding else { return }
+        guard scene.sleep.isBinding else { return }
         switch effect {
         case .spawn(let app, _, _, _):
             scene.inspection.violate(.quietInSleep, "\(scene.name(app)) is launched in a sleep")
         case .thaw(let instance):
-            if sleep.isDark, scene.chronicle.record(instance)?.tasks.isEmpty == false { return }
+            if scene.sleep.isDark, scene.chronicle.record(instance)?.tasks.isEmpty == false { return }
             scene.inspection.violate(.quietInSleep, "\(scene.name(instance)) is thawed in a sleep")
         case .call, .terminate, .kill, .clear, .freeze, .nameCulprits, .takeLock, .releaseLock,
             .readPreparingForSleep, .sleepHandled, .setWakeAlarm, .suspendDevice, .report, .reply, .inform,

@@ -7,13 +7,13 @@ internal import Lifecycle
 /// its culprits are named in this sleep, before the release or along with it. Frozen means that the kernel has said so,
 /// and that it is true. What is spawned after the release is frozen in the same step.
 final class StillnessChecker: Checker {
+    static let sees: [EffectKind]? = [.nameCulprits, .freeze, .thaw, .sleepNotice, .releaseLock]
+
     private var named: [InstanceID] = []
     private var released = false
-    private var sleep = SleepKnowledge()
 
     func heard(_ event: Event, _ scene: Scene) {
-        sleep.hear(event, scene)
-        if !sleep.isCertain { released = false }
+        if !scene.sleep.isCertain { released = false }
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
@@ -34,7 +34,6 @@ final class StillnessChecker: Checker {
             .wakeServiceWatchdog, .stopDaemon:
             break
         }
-        sleep.see(effect, scene)
     }
 
     private func look(_ scene: Scene) {
@@ -57,7 +56,7 @@ final class StillnessChecker: Checker {
     }
 
     func stepped(_ step: Step, _ scene: Scene) {
-        guard case .spawned(let instance) = step.event, released, sleep.isCertain,
+        guard case .spawned(let instance) = step.event, released, scene.sleep.isCertain,
             let record = scene.chronicle.record(instance), record.isAlive, !isExempt(record, scene)
         else { return }
         if !record.isFreezeAsked, !record.isKillAsked {

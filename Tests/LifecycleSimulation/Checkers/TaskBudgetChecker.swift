@@ -11,6 +11,8 @@ internal import Lifecycle
 /// - When no more than the warning lead is left, the tasks' expirations are announced, newest first, as soon as the app
 ///   can be called; not sooner, and not after the kill. What is begun then is denied.
 final class TaskBudgetChecker: Checker {
+    static let sees: [EffectKind]? = [.spawn, .boardNotice, .appNotice, .taskChanged, .call, .reply, .kill, .report]
+
     private struct Account {
         let app: AppID
         let size: Nanoseconds
@@ -40,7 +42,6 @@ final class TaskBudgetChecker: Checker {
         var wasWarned = true
     }
 
-    private var times = RunnableTimes()
     private var accounts: [Account] = []
     private var tasks: [Task] = []
     private var watches: [Watch] = []
@@ -52,7 +53,6 @@ final class TaskBudgetChecker: Checker {
     // MARK: The account
 
     func heard(_ event: Event, _ scene: Scene) {
-        times.hear(event, scene)
         announced = nil
         for index in watches.indices { charge(index, scene) }
         guard case .spawned(let instance) = event else { return }
@@ -76,8 +76,8 @@ final class TaskBudgetChecker: Checker {
 
     private func charge(_ index: Int, _ scene: Scene) {
         let instance = watches[index].instance
-        guard let reading = times.reading(instance, scene) else { return }
-        let slack = times.slack(instance)
+        guard let reading = scene.times.reading(instance, scene) else { return }
+        let slack = scene.times.slack(instance)
         let passed = reading - watches[index].reading
         let sure = max(passed - (slack - watches[index].slack), .zero)
         watches[index].reading = reading
@@ -97,7 +97,6 @@ final class TaskBudgetChecker: Checker {
     // MARK: What is done
 
     func did(_ effect: Effect, _ scene: Scene) {
-        times.see(effect, scene)
         switch effect {
         case .spawn(let app, _, let reason, _):
             if [.user, .boot, .backgroundTask].contains(reason) { accounts.removeAll { $0.app == app } }
@@ -140,13 +139,13 @@ final class TaskBudgetChecker: Checker {
     private func begin(_ task: BackgroundTaskID, _ instance: InstanceID, _ scene: Scene) {
         var limit: Nanoseconds?
         if case .requested(_, .beginTask(_, let wish)) = scene.step.event, let allowed = wish.timeAllowed {
-            limit = (times.reading(instance, scene) ?? scene.now) + allowed
+            limit = (scene.times.reading(instance, scene) ?? scene.now) + allowed
         }
         tasks.append(Task(id: task, instance: instance, limit: limit))
     }
 
     private func isOver(_ task: Task, _ scene: Scene) -> Bool {
-        guard let limit = task.limit, let reading = times.reading(task.instance, scene) else { return false }
+        guard let limit = task.limit, let reading = scene.times.reading(task.instance, scene) else { return false }
         return limit <= reading
     }
 

@@ -7,6 +7,8 @@ internal import Lifecycle
 /// for the budget, `died` when its app ends for anything else; nothing is heard of it afterwards. Requests are answered
 /// truly, and no app holds more than 64.
 final class TaskChecker: Checker {
+    static let sees: [EffectKind]? = [.taskChanged, .reply, .report]
+
     private struct Open {
         let id: BackgroundTaskID
         let instance: InstanceID

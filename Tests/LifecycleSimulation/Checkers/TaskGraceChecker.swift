@@ -7,6 +7,11 @@ internal import Lifecycle
 /// be frozen after them. When it is over, somebody of them is being frozen, or the board may sleep; and the core has
 /// asked to be woken for that. Before, none of them is frozen within the allowance.
 final class TaskGraceChecker: Checker {
+    static let hears: [EventKind]? = [
+        .configured, .prepareForSleep, .preparingForSleep, .loginAvailable, .lockTaken, .requested,
+    ]
+    static let sees: [EffectKind]? = [.sleepNotice, .nameCulprits, .thaw, .freeze, .report]
+
     private var isPreparing = false
     private var grace = Nanoseconds.zero
     /// The end of the grace, from when surely nobody else was waited for.

@@ -1,7 +1,7 @@
 internal import Lifecycle
 
-/// One transition of the core, as seen from outside.
-struct Step {
+/// One transition of the core, as seen from outside. A class: it is kept, and handed to all checkers.
+final class Step: Sendable {
     let number: Int
     let event: Event
     let effects: [Effect]
@@ -9,6 +9,15 @@ struct Step {
     /// What the core had asked for before this event.
     let askedBefore: Deadline?
     let asksNow: Deadline?
+
+    init(number: Int, event: Event, effects: [Effect], at: Instant, askedBefore: Deadline?, asksNow: Deadline?) {
+        self.number = number
+        self.event = event
+        self.effects = effects
+        self.at = at
+        self.askedBefore = askedBefore
+        self.asksNow = asksNow
+    }
 
     /// By how much more than 250 ms the loop woke later than it had been asked to: time the board did not give.
     func excess(since previous: Nanoseconds) -> Nanoseconds {

@@ -5,6 +5,13 @@ struct Trace {
     enum Entry {
         case step(Step)
         case board(Nanoseconds, String)
+
+        var at: Nanoseconds {
+            switch self {
+            case .step(let step): step.at.monotonic
+            case .board(let at, _): at
+            }
+        }
     }
 
     private var entries: [Entry] = []
@@ -26,9 +33,11 @@ struct Trace {
         }
     }
 
+    var inOrder: [Entry] { Array(entries[oldest...] + entries[..<oldest]) }
+
     func lines(_ names: AppDirectory) -> [String] {
         var lines: [String] = []
-        for entry in entries[oldest...] + entries[..<oldest] {
+        for entry in inOrder {
             switch entry {
             case .board(let at, let line): lines.append("\(Self.stamp(at))      ~ \(line)")
             case .step(let step):

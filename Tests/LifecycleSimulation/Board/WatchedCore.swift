@@ -1,0 +1,62 @@
+internal import Lifecycle
+
+/// The core of a simulated board, and what can be seen of it. What a checker asks for is read once in a step: a core is
+/// a large value, and reading a property of one that lies in a class copies all of it.
+final class WatchedCore {
+    private var core = DeviceLifecycle()
+    private var seenDevice: DeviceView?
+    private var seenApps: [AppView??] = []
+    private(set) var nextDeadline: Deadline?
+
+    /// All of it, as a value. Expensive.
+    var state: DeviceLifecycle {
+        get { core }
+        set {
+            core = newValue
+            forget()
+        }
+    }
+
+    func handle(_ event: Event, at instant: Instant) -> [Effect] {
+        let effects = core.handle(event, at: instant)
+        forget()
+        return effects
+    }
+
+    private func forget() {
+        seenDevice = nil
+        for index in seenApps.indices { seenApps[index] = nil }
+        nextDeadline = Self.nextDeadline(of: &core)
+    }
+
+    var device: DeviceView {
+        if let seenDevice { return seenDevice }
+        let device = Self.device(of: &core)
+        seenDevice = device
+        return device
+    }
+
+    var appIDs: [AppID] { Self.appIDs(of: &core) }
+
+    func id(of name: String) -> AppID? { Self.id(of: name, in: &core) }
+
+    func view(of app: AppID) -> AppView? {
+        let index = app.rawValue
+        guard index >= 0, index < 1000 else { return Self.view(of: app, in: &core) }
+        while seenApps.count <= index { seenApps.append(nil) }
+        if let seen = seenApps[index] { return seen }
+        let view = Self.view(of: app, in: &core)
+        seenApps[index] = .some(view)
+        return view
+    }
+
+    func archived() -> [UInt8] { Self.archived(&core) }
+
+    // A core that is passed inout is read where it lies.
+    private static func nextDeadline(of core: inout DeviceLifecycle) -> Deadline? { core.nextDeadline }
+    private static func device(of core: inout DeviceLifecycle) -> DeviceView { core.device }
+    private static func appIDs(of core: inout DeviceLifecycle) -> [AppID] { core.appIDs }
+    private static func id(of name: String, in core: inout DeviceLifecycle) -> AppID? { core.id(of: name) }
+    private static func view(of app: AppID, in core: inout DeviceLifecycle) -> AppView? { core.view(of: app) }
+    private static func archived(_ core: inout DeviceLifecycle) -> [UInt8] { core.archived() }
+}

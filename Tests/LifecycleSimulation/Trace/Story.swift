@@ -1,0 +1,196 @@
+internal import Lifecycle
+
+/// What happened in the words of the core's own tests (Tests/LifecycleTests/Story.swift), so that a test can be written
+/// from it: what the core heard, and indented what it asked for. Without announcements of what changed, and without
+/// what the core was told to no effect again and again.
+extension Trace {
+    func story(_ names: AppDirectory) -> [String] {
+        var lines: [String] = []
+        var last = inOrder.first?.at ?? .zero
+        var silent: [String] = []
+        for entry in inOrder {
+            if let word = entry.silentWord(names) {
+                if !silent.contains(word) { silent.append(word) }
+                continue
+            }
+            if entry.at - last >= .milliseconds(1) {
+                let meanwhile = silent.filter { !$0.isEmpty }.joined(separator: ", ")
+                lines.append("pass \((entry.at - last).text)" + (meanwhile.isEmpty ? "" : " (\(meanwhile))"))
+            }
+            silent = []
+            last = entry.at
+            switch entry {
+            case .board(_, let line): lines.append("(\(line))")
+            case .step(let step):
+                lines.append(step.event.story(names))
+                for effect in step.told { lines.append("    \(effect.story(names))") }
+            }
+        }
+        return lines
+    }
+}
+
+extension Trace.Entry {
+    /// What is said of a step that leads to nothing and is one of many; nil: it is not.
+    fileprivate func silentWord(_ names: AppDirectory) -> String? {
+        guard case .step(let step) = self, step.told.isEmpty else { return nil }
+        return switch step.event {
+        case .woke: ""
+        case .ping(let instance): "\(names.storyName(instance)) pings"
+        default: nil
+        }
+    }
+}
+
+extension Step {
+    fileprivate var told: [Effect] {
+        effects.filter {
+            switch $0 {
+            case .appChanged, .deviceChanged: false
+            default: true
+            }
+        }
+    }
+}
+
+extension AppDirectory {
+    /// "camera", and "camera.2" when it has been launched again.
+    fileprivate func storyName(_ instance: InstanceID) -> String {
+        let name = ordinalName(instance)
+        return name.hasSuffix(".1") ? String(name.dropLast(2)) : name
+    }
+}
+
+extension Event {
+    fileprivate func story(_ names: AppDirectory) -> String {
+        func name(_ instance: InstanceID) -> String { names.storyName(instance) }
+        return switch self {
+        case .spawned(let instance): "spawned \(name(instance))"
+        case .spawnFailed(let instance, let code, _): "spawnFailed \(name(instance)) \(code)"
+        case .exited(let instance, let status): "exited \(name(instance)) \(status)"
+        case .groupEmptied(let instance): "emptied \(name(instance))"
+        case .frozen(let instance): "frozen \(name(instance))"
+        case .handlerReturned(let instance, let call): "returned \(name(instance)) (call \(call.rawValue))"
+        case .ready(let instance): "ready \(name(instance))"
+        case .ping(let instance): "ping \(name(instance))"
+        case .stopping(let instance): "stopping \(name(instance))"
+        case .extendTimeout(let instance, let time): "extendTimeout \(name(instance)) \(time.text)"
+        case .prepareForSleep(let edge, let delayMax, _): "sleepSignal \(edge) \(delayMax?.text ?? "unknown")"
+        case .prepareForShutdown(let edge, let delayMax, _): "shutdownSignal \(edge) \(delayMax?.text ?? "unknown")"
+        case .lockTaken(let kind): "lockTaken \(kind)"
+        case .lockRefused(let kind): "lockRefused \(kind)"
+        case .memoryLimitReached(let instance): "memoryLimitReached \(name(instance))"
+        case .killedForMemory(let instance, let killer): "killedForMemory \(name(instance)) by \(killer)"
+        case .requested(let id, .beginTask(let instance, let wish)):
+            "begin \(name(instance)) \(wish.name) (request \(id.rawValue))"
+        case .requested(let id, .endTask(let instance, let task)):
+            "end \(name(instance)) task \(task.rawValue) (request \(id.rawValue))"
+        case .requested(let id, let request): "ask \(id.rawValue) \(request.text(names))"
+        case .requestAbandoned(let id): "abandoned \(id.rawValue)"
+        case .stopRequested: "stopRequested"
+        case .configured(let apps, let device):
+            "configured " + apps.map(\.story).joined(separator: ", ") + device.story
+        case .started, .freezing, .woke, .loginAvailable, .loginUnavailable, .preparingForSleep,
+            .suspendRefused, .powerOffRefused, .sleepNoted, .session, .lid, .powerKeyPressed, .power, .underVoltage,
+            .temperatures,
+            .network, .polling, .memoryPressure, .memoryRead, .hardwareWatchdog, .serviceWatchdog:
+            text(names)
+        }
+    }
+}
+
+extension Effect {
+    fileprivate func story(_ names: AppDirectory) -> String {
+        func name(_ instance: InstanceID) -> String { names.storyName(instance) }
+        return switch self {
+        case .spawn(_, let instance, let reason, let background):
+            "spawn \(name(instance)) \(reason.name)\(background ? " background" : "")"
+        case .call(let instance, let id, let call, let deadline):
+            "call \(name(instance)) \(call.handler) \(deadline.text) (call \(id.rawValue))"
+        case .inform(let instance, let what): "inform \(name(instance)) \(what)"
+        case .terminate(let instance): "terminate \(name(instance))"
+        case .kill(let instance): "kill \(name(instance))"
+        case .clear(let instance): "clear \(name(instance))"
+        case .freeze(let instance): "freeze \(name(instance))"
+        case .thaw(let instance): "thaw \(name(instance))"
+        case .nameCulprits(let instance, let stuck): "\(stuck) \(name(instance))"
+        case .takeLock(let kind): "take \(kind)"
+        case .releaseLock(let kind): "release \(kind)"
+        case .report(let end): "report \(end.name) \(end.reason.namespace.name): \(end.reason.explanation)"
+        case .taskChanged(_, let instance, let task, let change):
+            "task \(name(instance)) \(task.name) \(change) (task \(task.id.rawValue))"
+        case .watchMemoryLimit(let instance): "watch limit \(name(instance))"
+        case .powerOff: "power off"
+        case .pollBoard: "poll"
+        case .suspendDevice: "suspend"
+        case .feedHardwareWatchdog: "feed"
+        case .note(let notice): "note \(notice.text(names))"
+        case .reply(let id, let outcome): "reply \(id.rawValue): \(outcome.text)"
+        case .readPreparingForSleep, .sleepHandled, .setWakeAlarm, .readMemory, .restHardwareWatchdog,
+            .wakeHardwareWatchdog, .restServiceWatchdog, .wakeServiceWatchdog, .appChanged, .deviceChanged, .stopDaemon:
+            text(names)
+        }
+    }
+}
+
+extension AppPolicy {
+    /// "camera (liveness 5 s)": what is not as usual.
+    fileprivate var story: String {
+        let usual = AppPolicy(name: name)
+        var words: [String] = []
+        func add(_ isUsual: Bool, _ word: @autoclosure () -> String) { if !isUsual { words.append(word()) } }
+        add(launch == usual.launch, "\(launch)")
+        add(start == usual.start, "start \(start.name)")
+        add(readiness == usual.readiness, "ready at \(readiness)")
+        add(handlers == usual.handlers, handlers == .all ? "all handlers" : handlerNames)
+        for handler in Handler.allCases where allowances[handler] != usual.allowances[handler] {
+            words.append("\(handler) \(allowances[handler].text)")
+        }
+        add(restart == usual.restart, "restart \(restart)")
+        add(restartDelay == usual.restartDelay, "delay \(restartDelay.text)")
+        add(restartDelayMax == usual.restartDelayMax, "delay at most \(restartDelayMax.text)")
+        add(restartLimit == usual.restartLimit, "limit \(restartLimit)")
+        add(restartReset == usual.restartReset, "reset \(restartReset.text)")
+        add(suspend == usual.suspend, "never frozen")
+        add(after == usual.after, "after \(after.joined(separator: "+"))")
+        add(liveness == usual.liveness, "liveness \(liveness?.text ?? "unknown")")
+        add(taskBudget == usual.taskBudget, "budget \(taskBudget.text)")
+        add(keepsAwake == usual.keepsAwake, "keeps awake")
+        add(priorityBand == usual.priorityBand, "band \(priorityBand)")
+        add(isEssential == usual.isEssential, "essential")
+        return words.isEmpty ? name : "\(name) (\(words.joined(separator: ", ")))"
+    }
+
+    private var handlerNames: String {
+        "handlers " + Handler.allCases.filter(handlers.contains).map { "\($0)" }.joined(separator: "+")
+    }
+}
+
+extension DevicePolicy {
+    /// "; debounce 500 ms": what is not as usual.
+    fileprivate var story: String {
+        let usual = DevicePolicy()
+        var words: [String] = []
+        func add(_ isUsual: Bool, _ word: @autoclosure () -> String) { if !isUsual { words.append(word()) } }
+        add(front == usual.front, "front \(front)")
+        add(sleepMargin == usual.sleepMargin, "margin \(sleepMargin.text)")
+        add(sleepAllowanceMax == usual.sleepAllowanceMax, "allowance at most \(sleepAllowanceMax.text)")
+        add(
+            sleepAllowanceWithoutLogind == usual.sleepAllowanceWithoutLogind,
+            "allowance without logind \(sleepAllowanceWithoutLogind.text)")
+        add(taskGrace == usual.taskGrace, "task grace \(taskGrace.text)")
+        add(darkWakeInterval == usual.darkWakeInterval, "dark wake after \(darkWakeInterval?.text ?? "unknown")")
+        add(darkWakeAllowance == usual.darkWakeAllowance, "for \(darkWakeAllowance.text)")
+        for condition in Condition.allCases where responses[condition] != usual.responses[condition] {
+            words.append("\(condition.key) = \(responses[condition])")
+        }
+        add(debounce == usual.debounce, "debounce \(debounce.text)")
+        add(batteryLow == usual.batteryLow, "battery low \(batteryLow) %")
+        add(batteryCritical == usual.batteryCritical, "critical \(batteryCritical) %")
+        add(protectedBand == usual.protectedBand, "protected band \(protectedBand)")
+        add(memoryReserve == usual.memoryReserve, "memory reserve \(memoryReserve.map { "\($0)" } ?? "unknown")")
+        add(sleepsLogically == usual.sleepsLogically, "sleeps logically")
+        add(wakeSources == usual.wakeSources, "wake sources \(wakeSources.rawValue)")
+        return words.isEmpty ? "" : "; " + words.joined(separator: ", ")
+    }
+}
