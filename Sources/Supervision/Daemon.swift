@@ -84,6 +84,10 @@ public enum Daemon {
         supervisor.follow(try LogindClient(event: loop.handle, priority: Int32(EventLoop.Priority.normal)))
         notifier.ready(status: apps)
         linux_trim_memory()
+        // Not before: what only a start needs may be given up.
+        if linux_lock_memory() != 0 {
+            log.daemon(.debug, SystemError("lock the daemon's memory").text)
+        }
         let code = try loop.run()
         signals.cancel()
         supervisor.closeInterfaces()

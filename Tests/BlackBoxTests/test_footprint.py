@@ -1,5 +1,7 @@
 """What the daemon costs while nothing happens, and what it is made of."""
 
+import ctypes
+import resource
 import subprocess
 import time
 
@@ -8,11 +10,25 @@ from waiting import wait_until
 
 APPS = 20
 IDLE = 10
+# prctl(2), capabilities(7).
+PR_CAPBSET_DROP = 24
+CAP_IPC_LOCK = 14
+LIBC = ctypes.CDLL(None)
 
 
 def status(board):
     with open(f"/proc/{board.daemon.pid}/status") as file:
         return dict(line.strip().split(":\t", 1) for line in file if ":\t" in line.strip())
+
+
+def size(text):
+    """"812 kB", in kB."""
+    return int(text.split()[0])
+
+
+def drop_from_bounding_set(capability):
+    """What the next program of this process cannot have."""
+    assert LIBC.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0
 
 
 def switches(board):
@@ -119,6 +135,30 @@ def test_what_it_is_linked_with(board):
         assert len(binary) < 1_000_000
         for word in (b"swift_task_create", b"swift_job_run", b"dispatch_async", b"libFoundation"):
             assert word not in binary
+
+
+def test_its_pages_are_locked_and_its_alone(board):
+    """Where memory is short the kernel looks for a victim: the daemon is not to be what wakes it."""
+    board.app_file("plain", 'exec = ["/bin/sleep", "1000"]\nlaunch = "boot"\n')
+    board.start(limits={resource.RLIMIT_MEMLOCK: (65536, 131072)})
+    board.wait_active("plain")
+    # All of it, but for what belongs to the kernel ([vdso] and the like).
+    now = status(board)
+    assert size(now["VmSize"]) - 64 <= size(now["VmLck"]) <= size(now["VmSize"])
+    app = board.describe("plain")["mainPID"]
+    with open(f"/proc/{app}/status") as file:
+        assert [line.split() for line in file if line.startswith("VmLck:")] == [["VmLck:", "0", "kB"]]
+    assert resource.prlimit(app, resource.RLIMIT_MEMLOCK) == (65536, 131072)
+
+
+def test_it_runs_where_it_may_lock_nothing(board):
+    """With a limit instead of the right to, locking would make its later allocations fail."""
+    board.app_file("plain", 'exec = ["/bin/sleep", "1000"]\nlaunch = "boot"\n')
+    board.start(prepare=lambda: drop_from_bounding_set(CAP_IPC_LOCK), limits={resource.RLIMIT_MEMLOCK: (2**22, 2**22)})
+    board.wait_active("plain")
+    assert size(status(board)["VmLck"]) == 0
+    assert resource.prlimit(board.describe("plain")["mainPID"], resource.RLIMIT_MEMLOCK) == (2**22, 2**22)
+    assert "debug: lock the daemon's memory: Operation not permitted" in board.log()
 
 
 def test_its_limits_of_memory(board):

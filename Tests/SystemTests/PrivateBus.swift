@@ -159,6 +159,15 @@ final class PrivateBus {
             .map { "\(words[$0 - 2]) \(words[$0 + 4])" }.sorted()
     }
 
+    /// How often the logind that is there, or was there last, has been called so.
+    func calls(of method: String) throws -> Int {
+        let log = try String(contentsOfFile: directory + "/logind.log", encoding: .utf8)
+        return log.split(separator: "\n").filter { line in
+            let words = line.split(separator: " ")
+            return words.count > 1 && words[1] == method[...]
+        }.count
+    }
+
     private let manager = "org.freedesktop.login1.Manager"
     private let object = ["--object-path", "/org/freedesktop/login1"]
 

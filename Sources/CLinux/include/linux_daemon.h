@@ -1,10 +1,12 @@
 // What the daemon itself needs of libc and the kernel.
 #pragma once
+#include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -40,6 +42,30 @@ static inline void linux_trim_memory(void) { malloc_trim(0); }
 static inline void linux_tune_memory(void) {
     mallopt(M_ARENA_MAX, 1);
     mallopt(M_TRIM_THRESHOLD, 64 * 1024);
+}
+
+// What the process has in memory stays there, and so does what it comes to have; nothing is read or made for it before
+// it is used. Where the board is short of memory, its supervisor then neither waits for its own code to be read back
+// nor wakes the kernel's hunt for a process to kill by wanting a page. Children do not inherit it.
+// Only by right (CAP_IPC_LOCK, or no limit at all): with a limit the next allocation beyond it would fail.
+static inline int linux_lock_memory(void) {
+#ifdef MCL_ONFAULT
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0) return -1;
+    if (limit.rlim_cur != RLIM_INFINITY) {
+        // With a limit of 0 the kernel grants nothing but by right.
+        struct rlimit none = {0, limit.rlim_max};
+        if (setrlimit(RLIMIT_MEMLOCK, &none) != 0) return -1;
+    }
+    int result = mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT);
+    int error = errno;
+    if (limit.rlim_cur != RLIM_INFINITY) (void)setrlimit(RLIMIT_MEMLOCK, &limit);
+    errno = error;
+    return result;
+#else
+    errno = ENOSYS;
+    return -1;
+#endif
 }
 
 // The command line; the program's own name is number 0.

@@ -40,7 +40,7 @@ final class HeldEdges {
     private func ask() {
         guard let bus = client.bus else { return deliver() }
         do throws(SystemError) {
-            query = try bus.property("InhibitDelayMaxUSec", of: LogindClient.manager("")) {
+            query = try bus.property("InhibitDelayMaxUSec", of: client.manager("")) {
                 [unowned(unsafe) self] reply in
                 if case .success(let message) = reply, let value = message.readUInt64Variant() {
                     client.inhibitDelayMax = LogindClient.nanoseconds(ofMicroseconds: value)

@@ -33,7 +33,7 @@ final class Lock {
             case .lidSwitch: "The lid is heard here"
             }
         do throws(SystemError) {
-            request = try bus.call(LogindClient.manager("Inhibit"), [kind.name, "Curfew", why, client.name(of: mode)]) {
+            request = try bus.call(client.manager("Inhibit"), [kind.name, "Curfew", why, client.name(of: mode)]) {
                 [unowned(unsafe) self] in
                 answered($0)
             }

@@ -22,8 +22,9 @@ public final class LogindClient: LoginService {
     static let name = "org.freedesktop.login1"
     static let session = "org.freedesktop.login1.Session"
 
-    static func manager(_ member: String) -> BusMethod {
-        BusMethod(name, "/org/freedesktop/login1", "org.freedesktop.login1.Manager", member)
+    /// Of the logind that is there now, by its unique name: a question never reaches one that comes after it.
+    func manager(_ member: String) -> BusMethod {
+        BusMethod(owner, "/org/freedesktop/login1", "org.freedesktop.login1.Manager", member)
     }
 
     public var onEvent: (LoginEvent) -> Void
@@ -165,7 +166,7 @@ public final class LogindClient: LoginService {
 
     private func readProperties() {
         guard let bus else { return }
-        let manager = Self.manager("")
+        let manager = manager("")
         let getAll = BusMethod(owner, manager.path, "org.freedesktop.DBus.Properties", "GetAll")
         answerLimit?.start(nanoseconds: limits.answer)
         do throws(SystemError) {
@@ -262,7 +263,7 @@ public final class LogindClient: LoginService {
         guard !isPreparingAsked else { return }
         guard isAvailable, let bus else { return tellLater(.preparingForSleep(nil)) }
         do throws(SystemError) {
-            preparing = try bus.property("PreparingForSleep", of: Self.manager("")) { [unowned(unsafe) self] reply in
+            preparing = try bus.property("PreparingForSleep", of: manager("")) { [unowned(unsafe) self] reply in
                 switch reply {
                 case .success(let message): tellPreparing(message.readBoolVariant())
                 case .failure: tellPreparing(nil)

@@ -5,7 +5,7 @@ extension LogindClient {
     public func suspend() {
         guard isAvailable, let bus else { return tellLater(.suspendRefused(reason: "logind is not available")) }
         do throws(SystemError) {
-            suspending = try bus.call(Self.manager("Suspend"), flag: false) { [unowned(unsafe) self] reply in
+            suspending = try bus.call(manager("Suspend"), flag: false) { [unowned(unsafe) self] reply in
                 if case .failure(let error) = reply { tellLater(.suspendRefused(reason: error.text)) }
             }
         } catch {
@@ -23,7 +23,7 @@ extension LogindClient {
         guard isAvailable, let bus else { return tellLater(.powerOffRefused(reason: "logind is not available")) }
         do throws(SystemError) {
             poweringOff = try bus.call(
-                Self.manager(isForced ? "PowerOffWithFlags" : "PowerOff"), flag: isForced ? nil : false,
+                manager(isForced ? "PowerOffWithFlags" : "PowerOff"), flag: isForced ? nil : false,
                 number: isForced ? Self.skipInhibitors : nil, timeout: limits.answer
             ) { [unowned(unsafe) self] reply in
                 poweringOff = nil

@@ -134,7 +134,7 @@ final class Sessions {
     // MARK: Questions
 
     private func askNext(_ now: Int64, _ interval: Int64, _ next: inout Int64) {
-        let manager = LogindClient.manager("ListSessions")
+        let manager = client.manager("ListSessions")
         if isListWanted {
             isListWanted = false
             ask(manager, []) { [unowned(unsafe) self] in listed($0) }
@@ -214,7 +214,7 @@ final class Sessions {
             if interface == LogindClient.session {
                 guard let session = place(message.path) else { return }
                 _ = message.readProperties(session.read)
-            } else if interface == LogindClient.manager("").interface {
+            } else if interface == client.manager("").interface {
                 _ = message.readProperties(read)
             }
         default: return

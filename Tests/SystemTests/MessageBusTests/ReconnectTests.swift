@@ -101,6 +101,71 @@ import Testing
         try fixture.wait { $0.isSleepEdge }
     }
 
+    @Test func logindRestarted_withALockAskedFor_leavesNoLock() throws {
+        let bus = try PrivateBus.withLogind()
+        let fixture = try LogindFixture.connected(to: bus)
+        let before = try Files.list("/proc/self/fd").count
+        bus.pauseLogind()
+        fixture.client.takeLock(.sleep, mode: .delay)
+        fixture.client.readPreparingForSleep()
+        try fixture.loop.turn()
+        bus.killLogind()
+        try fixture.wait { $0.isUnavailable }
+        try bus.startLogind()
+        try fixture.wait { $0.isAvailable }
+        #expect(!fixture.events.contains { $0.isLockTaken(.sleep) })
+        #expect(try bus.inhibitors().isEmpty)
+        #expect(try Files.list("/proc/self/fd").count == before)
+        _ = try fixture.take(.sleep)
+        #expect(try bus.inhibitors() == ["sleep delay"])
+        #expect(try Files.list("/proc/self/fd").count == before + 1)
+    }
+
+    @Test func aLockThatIsGrantedAfterLogindHasLeft_isClosed() throws {
+        let bus = try PrivateBus.withLogind()
+        let fixture = try LogindFixture.connected(to: bus)
+        let before = try Files.list("/proc/self/fd").count
+        // It gives its name up while the question waits, answers it all the same, and comes back.
+        try bus.startScript(
+            """
+            import os, time
+            from gi.repository import GLib
+            name = 'org.freedesktop.login1'
+            open('\(bus.directory)/busy', 'w').close()
+            while not os.path.exists('\(bus.directory)/asked'): time.sleep(0.01)
+            self.connection.release_name(name)
+            self.connection.flush()
+            GLib.timeout_add(500, lambda bus=self.connection, name=name: bus.request_name(name) and False)
+            """)
+        try fixture.loop.run { Files.exists(bus.directory + "/busy") }
+        fixture.client.takeLock(.sleep, mode: .delay)
+        try fixture.loop.turn()
+        try Files.replace(bus.directory + "/asked", with: [], durable: false)
+        try fixture.wait { $0.isAvailable }
+        #expect(fixture.events.map(\.short) == ["unavailable", "available"])
+        #expect(try bus.calls(of: "Inhibit") == 1)
+        #expect(try bus.inhibitors().isEmpty)
+        #expect(try Files.list("/proc/self/fd").count == before)
+        _ = try fixture.take(.sleep)
+        #expect(try bus.inhibitors() == ["sleep delay"])
+    }
+
+    @Test func aQuestionToALogindThatIsGone_isNotPutToTheNext() throws {
+        let bus = try PrivateBus.withLogind()
+        let fixture = try LogindFixture.connected(to: bus)
+        bus.killLogind()
+        try bus.startLogind()
+        // That it is another one waits to be read.
+        fixture.client.takeLock(.sleep, mode: .delay)
+        fixture.client.readPreparingForSleep()
+        try fixture.wait { $0.isAvailable }
+        #expect(!fixture.events.contains { $0.isLockTaken(.sleep) })
+        #expect(fixture.events.filter { $0.short.hasPrefix("preparing") }.map(\.short) == ["preparing -"])
+        #expect(try bus.calls(of: "Inhibit") == 0)
+        _ = try fixture.take(.sleep)
+        #expect(try bus.inhibitors() == ["sleep delay"])
+    }
+
     @Test func busWithoutLogind_isToldOnce() throws {
         let bus = try PrivateBus()
         try bus.startBus()
