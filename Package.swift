@@ -148,7 +148,8 @@ if !embedded {
         .testTarget(
             name: "SupervisionTests",
             dependencies: [
-                "Supervision", "Lifecycle", "Configuration", "EventLoop", "Journal", "Varlink", "SystemCalls", "CLinux",
+                "Supervision", "Lifecycle", "Configuration", "DeviceMonitor", "EventLoop", "Journal", "ProcessControl",
+                "Varlink", "SystemCalls", "CLinux",
             ],
             swiftSettings: strict),
         .testTarget(

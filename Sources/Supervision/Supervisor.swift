@@ -144,7 +144,7 @@ final class Supervisor {
         case .inform(let instance, let information): processes[instance.rawValue]?.inform(information)
         case .terminate(let instance): processes[instance.rawValue]?.terminate()
         case .kill(let instance): processes[instance.rawValue]?.kill()
-        case .clear(let instance): processes[instance.rawValue]?.clear()
+        case .clear(let instance): clear(instance)
         case .freeze(let instance): processes[instance.rawValue]?.freeze()
         case .thaw(let instance): processes[instance.rawValue]?.thaw()
         case .nameCulprits(let instance, let stuck): processes[instance.rawValue]?.nameCulprits(stuck)

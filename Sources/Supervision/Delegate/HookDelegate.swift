@@ -115,7 +115,10 @@ extension Supervisor {
         strays.append(child)
         let pid = child.pid
         straySources[pid] = try? loop.watch(child.descriptor, .readable) { [unowned(unsafe) self] _ in
-            guard (try? child.reap()) != nil else { return }
+            // One that was reaped by others is gone, too.
+            do throws(SystemError) {
+                guard try child.reap() != nil else { return }
+            } catch {}
             strays.removeAll { $0 === child }
             straySources[pid] = nil
         }

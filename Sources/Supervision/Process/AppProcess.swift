@@ -92,6 +92,7 @@ final class AppProcess {
         memorySource = nil
         memoryEvents = nil
         supervisor.dispatch(.exited(instance, status))
+        checkCleared()
     }
 
     /// MAINPID=: another process of the same control group is the main one from now on.
@@ -151,13 +152,26 @@ final class AppProcess {
         signal(SIGKILL)
     }
 
-    /// The main process is gone: nothing of the instance may stay.
+    /// It could not be started as a whole: nothing of it may stay, and nobody knows of it yet.
+    func abandon() {
+        delegate?.close()
+        childSource = nil
+        if let child {
+            kill()
+            // What was just begun and is killed is gone at once, or hangs in the kernel.
+            var ended = pollfd(fd: child.descriptor, events: Int16(POLLIN), revents: 0)
+            _ = poll(&ended, 1, 500)
+            if (try? child.reap()) == nil { supervisor.reap(child) }
+        }
+        try? group?.remove()
+    }
+
+    /// The main process is gone, or its start was given up: nothing of the instance may stay.
     func clear() {
         delegate?.close()
-        guard let group else { return cleared() }
         isClearing = true
         do throws(SystemError) {
-            if try group.state().populated {
+            if let group, try group.state().populated {
                 try group.kill()
                 try watchEvents()
             }
@@ -167,14 +181,19 @@ final class AppProcess {
         checkCleared()
     }
 
+    /// Where there is no group, it is the main process that is waited for.
     private func checkCleared() {
-        guard isClearing, let group else { return }
-        if let state = try? group.state(), state.populated { return }
+        guard isClearing else { return }
+        if let group {
+            if let state = try? group.state(), state.populated { return }
+        } else if childSource != nil {
+            return
+        }
         isClearing = false
         eventsSource = nil
         events = nil
         do throws(SystemError) {
-            try group.remove()
+            try group?.remove()
         } catch {
             supervisor.log.app(app.name, .warning, error.text)
         }
@@ -182,6 +201,9 @@ final class AppProcess {
     }
 
     private func cleared() {
+        // Its end has not been heard yet: not to be a zombie for as long as the daemon runs.
+        if let child, child.exitStatus == nil { supervisor.reap(child) }
+        childSource = nil
         if app.process === self { app.process = nil }
         app.statusText = nil
         supervisor.retire(self)

@@ -40,11 +40,16 @@ extension Supervisor {
         do throws(LaunchFailure) {
             try launch(process, app, credentials, reason)
         } catch {
-            process.delegate?.close()
-            try? process.group?.remove()
+            process.abandon()
             throw error
         }
         return process
+    }
+
+    /// One that was never started, or is gone, has left nothing.
+    func clear(_ instance: InstanceID) {
+        guard let process = processes[instance.rawValue] else { return dispatch(.groupEmptied(instance)) }
+        process.clear()
     }
 
     private func launch(

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Configuration
 internal import ControlGroup
 internal import EventLoop
@@ -44,7 +45,9 @@ extension Supervisor {
     }
 
     func takeOver(_ handle: ProcessHandle, _ id: AppID, _ instance: InstanceID) {
-        guard let name = core.view(of: id)?.name else { return }
+        guard let name = core.view(of: id)?.name else {
+            return dispatch(.spawnFailed(instance, code: ENOENT, explanation: "it is not known any more"))
+        }
         let app = SupervisedApp(id, AppConfiguration(name: name, exec: []), isAdopted: true)
         let process: AppProcess
         do throws(LaunchFailure) {
