@@ -34,6 +34,8 @@ public struct ThermalZone {
     public let name: String
     /// The directory's name: "thermal_zone0".
     public let identifier: String
+    /// The kernel's number of it, the same for as long as it is there.
+    public let number: Int
     /// Those with a temperature that makes sense, as the kernel numbers them.
     public let trips: [Trip]
     private let attributes: AttributeDirectory
@@ -47,13 +49,16 @@ public struct ThermalZone {
             guard let type = attributes.text("type") else { return nil }
             let name = String(decoding: type, as: UTF8.self)
             guard names.isEmpty || names.contains(name) || names.contains(identifier) else { return nil }
-            return ThermalZone(name: name, identifier: identifier, attributes)
+            let digits = Array(identifier.utf8.dropFirst("thermal_zone".utf8.count))
+            guard let number = AttributeDirectory.number(digits), number >= 0 else { return nil }
+            return ThermalZone(name: name, identifier: identifier, number: Int(number), attributes)
         }
     }
 
-    private init(name: String, identifier: String, _ attributes: AttributeDirectory) {
+    private init(name: String, identifier: String, number: Int, _ attributes: AttributeDirectory) {
         self.name = name
         self.identifier = identifier
+        self.number = number
         self.attributes = attributes
         var trips: [Trip] = []
         // Numbered without gaps; the kernel has had at most 12, and allows any number since.

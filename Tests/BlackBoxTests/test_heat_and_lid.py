@@ -123,8 +123,11 @@ def test_a_temperature_that_is_nonsense_says_nothing(board, zone, nonsense):
     zone.set(zone.zone, temp=nonsense)
     zone.set(zone.zone, temp=81000)
     wait_states(board, "camera", "serious")
+    # Nor does a sensor that is silent or gone: what it said last holds on.
+    zone.set(zone.zone, temp=nonsense)
     zone.remove(zone.zone)
-    wait_states(board, "camera", "serious", "nominal")
+    holds_for(0.5, lambda: board.device_state()["thermalState"] == "serious", "silence is no cold")
+    assert states(board, "camera") == ["serious"]
 
 
 def test_under_voltage(board):

@@ -201,17 +201,19 @@ final class BoardWatch {
         zones = found.map { zone in
             WatchedZone(
                 zone, settings.board.thermal.first { $0.type == zone.name || $0.type == zone.identifier },
-                announced: thermalEvents != nil)
+                announced: thermalEvents != nil,
+                wasHot: zones.contains { $0.zone.number == zone.number && $0.isHot })
         }
     }
 
     private func readHeat() {
         var readings: [ThermalReading] = []
         polledHeat = []
-        for (number, zone) in zones.enumerated() {
-            let reading = zone.read(as: number)
-            if let reading { readings.append(reading) }
-            if let reason = zone.pollingReason(reading) { polledHeat.append(zone.zone.name + " (" + reason + ")") }
+        for index in zones.indices {
+            if let reading = zones[index].read() { readings.append(reading) }
+            if let reason = zones[index].pollingReason {
+                polledHeat.append(zones[index].zone.name + " (" + reason + ")")
+            }
         }
         if let underVoltage, !underVoltage.isAnnounced { polledHeat.append("under-voltage") }
         supervisor.dispatch(.temperatures(readings))
@@ -257,11 +259,14 @@ struct WatchedZone {
     var critical: Int?
     /// Why the kernel does not announce the first limit that counts; nil where it does.
     private var silence: String?
+    /// When it was last read; one that cannot be read is as hot as it was.
+    private(set) var isHot: Bool
 
     /// The profile's limits; else from the kernel's own trip points: where it slows the board down that is serious, and
     /// a little before it switches the board off that is critical.
-    init(_ zone: ThermalZone, _ profile: HardwareProfile.ThermalZone?, announced: Bool) {
+    init(_ zone: ThermalZone, _ profile: HardwareProfile.ThermalZone?, announced: Bool, wasHot: Bool = false) {
         self.zone = zone
+        isHot = wasHot
         setLimits(profile)
         if let limit { silence = zone.pollingReason(limits: [Int32(clamping: limit)], announced: announced) }
     }
@@ -290,18 +295,15 @@ struct WatchedZone {
     }
 
     /// nil: it has no limits.
-    func read(as number: Int) -> ThermalReading? {
-        guard serious != nil || critical != nil || fair != nil else { return nil }
+    mutating func read() -> ThermalReading? {
+        guard let limit else { return nil }
+        let temperature = zone.temperature().map { Int($0) }
+        if let temperature { isHot = temperature >= limit - 3000 }
         return ThermalReading(
-            zone: number, temperature: zone.temperature().map { Int($0) }, fair: fair, serious: serious,
-            critical: critical)
+            zone: zone.number, temperature: temperature, fair: fair, serious: serious, critical: critical)
     }
 
     /// Why it has to be looked at now and then: nothing announces it, or it is hot and only looking tells what comes
     /// next.
-    func pollingReason(_ reading: ThermalReading?) -> String? {
-        if let silence { return silence }
-        guard let limit, let temperature = reading?.temperature, temperature >= limit - 3000 else { return nil }
-        return "hot"
-    }
+    var pollingReason: String? { silence ?? (isHot ? "hot" : nil) }
 }

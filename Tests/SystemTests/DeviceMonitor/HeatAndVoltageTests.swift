@@ -48,6 +48,19 @@ import Testing
         #expect(off.zone.temperature() == nil)
     }
 
+    /// The kernel's own number, whichever zones are asked for and whichever have come and gone.
+    @Test func numbersStay() throws {
+        let tree = try Tree()
+        for number in [0, 2, 10] {
+            try tree.add("class/thermal/thermal_zone\(number)", ["type": "zone\(number)", "temp": "1000"])
+        }
+        try tree.add("class/thermal/thermal_zonex", ["type": "odd", "temp": "1000"])
+        #expect(Set(ThermalZone.all(sysfs: tree.root).map(\.number)) == [0, 2, 10])
+        #expect(ThermalZone.all(named: ["zone10"], sysfs: tree.root).map(\.number) == [10])
+        tree.remove("class/thermal/thermal_zone0")
+        #expect(Set(ThermalZone.all(sysfs: tree.root).map(\.number)) == [2, 10])
+    }
+
     @Test func tripPoints() throws {
         let (tree, zone) = try zone([
             "trip_point_0_type": "critical\n", "trip_point_0_temp": "95000\n", "trip_point_0_hyst": "2000\n",
