@@ -13,7 +13,7 @@ extension SimulatedBoard {
         configuration = Self.names.prefix(count).map { someApp(named: $0) }
         for name in Self.names { tempers.append((name, Temper(plan, &random), TaskHabits(plan, &random))) }
         if devicePolicy.darkWakeInterval != nil { giveWork() }
-        trace.add(board: "faults: \(plan.description)", at: monotonic)
+        trace.add(plan, at: monotonic)
     }
 
     /// A board that wakes by itself has something to wake for.

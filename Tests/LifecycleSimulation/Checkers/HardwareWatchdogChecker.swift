@@ -110,12 +110,11 @@ final class HardwareWatchdogChecker: Checker {
         if isVague { return nil }
         return entries.contains { entry in
             guard entry.isConfigured, entry.policy.isEssential else { return false }
+            let record = scene.chronicle.records.last { $0.app == entry.id && !$0.isGone }
+            if let record, !named.contains(record.instance) { return false }
             guard let view = scene.board.core.view(of: entry.id) else { return false }
-            if let record = scene.chronicle.records.last(where: { $0.app == entry.id && !$0.isGone }) {
-                // What it left behind is given up once it was named.
-                if record.status == nil { return named.contains(record.instance) && record.isKillAsked }
-                if !named.contains(record.instance) { return false }
-            }
+            // What it left behind is given up once it was named.
+            if let record, record.status == nil { return record.isKillAsked }
             if view.instance != nil || view.restartPending { return false }
             return view.isLeftDown || ends.contains { $0.app == entry.id && $0.isFailure }
         }

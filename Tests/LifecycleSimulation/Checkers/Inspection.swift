@@ -126,17 +126,32 @@ final class Inspection {
         ]
     }
 
+    /// For each kind of event and of effect, the places in `everyChecker` of those that want it.
+    private static let listeningPlaces = EventKind.allCases.map { kind in
+        places { type(of: $0).hears?.contains(kind) ?? true }
+    }
+    private static let watchingPlaces = EffectKind.allCases.map { kind in
+        places { type(of: $0).sees?.contains(kind) ?? true }
+    }
+
+    private static func places(where wants: (any Checker) -> Bool) -> [Int] {
+        everyChecker().enumerated().filter { wants($0.element.1) }.map(\.offset)
+    }
+
     /// tellsAll: every checker is called for everything, whatever it says that it wants.
     init(only: Set<CheckerName>?, tellsAll: Bool) {
         self.only = only
-        let checkers = Self.everyChecker().filter { only?.contains($0.0) ?? true }.map(\.1)
-        self.checkers = checkers
-        listeners = EventKind.allCases.map { kind in
-            checkers.filter { tellsAll || type(of: $0).hears?.contains(kind) ?? true }
+        let all = Self.everyChecker()
+        checkers = all.filter { only?.contains($0.0) ?? true }.map(\.1)
+        func lists(_ places: [[Int]]) -> [[any Checker]] {
+            places.map { list in
+                (tellsAll ? Array(all.indices) : list).compactMap { place in
+                    only?.contains(all[place].0) ?? true ? all[place].1 : nil
+                }
+            }
         }
-        watchers = EffectKind.allCases.map { kind in
-            checkers.filter { tellsAll || type(of: $0).sees?.contains(kind) ?? true }
-        }
+        listeners = lists(Self.listeningPlaces)
+        watchers = lists(Self.watchingPlaces)
     }
 
     func wants(_ name: CheckerName) -> Bool { only?.contains(name) ?? true }

@@ -21,6 +21,7 @@ extension Trace {
             last = entry.at
             switch entry {
             case .board(_, let line): lines.append("(\(line))")
+            case .plan(_, let plan): lines.append("(faults: \(plan.description))")
             case .step(let step):
                 lines.append(step.event.story(names))
                 for effect in step.told { lines.append("    \(effect.story(names))") }

@@ -5,11 +5,12 @@ struct Trace {
     enum Entry {
         case step(Step)
         case board(Nanoseconds, String)
+        case plan(Nanoseconds, FaultPlan)
 
         var at: Nanoseconds {
             switch self {
             case .step(let step): step.at.monotonic
-            case .board(let at, _): at
+            case .board(let at, _), .plan(let at, _): at
             }
         }
     }
@@ -22,6 +23,7 @@ struct Trace {
     init(keepsAll: Bool) { self.keepsAll = keepsAll }
 
     mutating func add(_ step: Step) { add(.step(step)) }
+    mutating func add(_ plan: FaultPlan, at: Nanoseconds) { add(.plan(at, plan)) }
     mutating func add(board line: String, at: Nanoseconds) { add(.board(at, line)) }
 
     private mutating func add(_ entry: Entry) {
@@ -40,6 +42,7 @@ struct Trace {
         for entry in inOrder {
             switch entry {
             case .board(let at, let line): lines.append("\(Self.stamp(at))      ~ \(line)")
+            case .plan(let at, let plan): lines.append("\(Self.stamp(at))      ~ faults: \(plan.description)")
             case .step(let step):
                 let asks = step.asksNow.map { "  (wakes \(Self.stamp($0.at)): \($0.reason.text(names)))" } ?? ""
                 lines.append("\(Self.stamp(step.at.monotonic)) \(step.number). \(step.event.text(names))\(asks)")
