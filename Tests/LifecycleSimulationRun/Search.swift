@@ -26,6 +26,10 @@ struct Search {
 
     /// 0: every seed passed; 1: one failed, and its story was told; else what has ended a process.
     mutating func status() -> Int32 {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGCHLD)
+        sigprocmask(SIG_BLOCK, &signals, nil)
         for index in 0..<arguments.jobs { begin(index) }
         guard processes.count == arguments.jobs else {
             say("lifecycle-simulation: no more processes", to: STDERR_FILENO)
@@ -34,7 +38,7 @@ struct Search {
         }
         var lastLine = start
         while processes.contains(where: { $0.status == nil }) {
-            usleep(20_000)
+            awaitEnd()
             look()
             if monotonicNow() - lastLine >= 1_000_000_000 {
                 lastLine = monotonicNow()
@@ -57,6 +61,15 @@ struct Search {
             processes.append(Process(pid: pid, index: index))
         }
         for word in arguments { free(word) }
+    }
+
+    /// Of any process, for a while.
+    private func awaitEnd() {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGCHLD)
+        var time = timespec(tv_sec: 0, tv_nsec: 200_000_000)
+        sigtimedwait(&signals, nil, &time)
     }
 
     private mutating func look() {

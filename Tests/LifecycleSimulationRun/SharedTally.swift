@@ -4,7 +4,7 @@ internal import Glibc
 struct SharedTally {
     enum Field: Int, CaseIterable {
         case seeds, steps, virtualTime
-        /// The seed at hand: whoever is ended by a trap has said which one it was.
+        /// The seed at hand: of a process that a trap ends, it is known which one that was.
         case current
         case failures
         /// The first seed that failed, and how many this process had done by then.
