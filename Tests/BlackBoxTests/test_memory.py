@@ -98,7 +98,7 @@ def test_protected_apps_go_only_when_nobody_else_is_left_and_the_log_says_so(boa
     trigger = memory.with_pressure()
     start(board, memory)
     board.wait_active("modem", "guard", "game")
-    for name, amount in (("modem", 50), ("guard", 300), ("game", 1)):
+    for name, amount in (("modem", 50), ("guard", 300), ("game", 4)):
         memory.uses(name, amount)
     # Suspended, and larger by far: protected all the same.
     suspend(board, "guard")
