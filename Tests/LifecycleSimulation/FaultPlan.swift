@@ -20,6 +20,18 @@ public enum Fault: Int, CaseIterable, Sendable {
     // The board's conditions: again with a generator of their own.
     case sessions, lid, charger, battery, batteryFalls, underVoltage, heat, memoryPressure, memoryLimits, network
     case powerKey, polling, lowPowerMode, hardwareWatchdog, nonsense, powerOffRefused, powerOffIgnored
+    // Hardships, with a generator of their own and on rough boards only. What is asked for and never comes, or late.
+    case spawnUnanswered, memoryUnanswered, preparingUnanswered, lockUnanswered, answersLate, answersDoubled,
+        freezeIgnored
+    // What cannot be read for a while.
+    case supplyBlank, zonesBlank
+    // More is wanted than there is.
+    case hungryApp, foreignHog
+    // Time that the board does not give.
+    case stolenTime, idleSuspend
+    // Things that happen at the worst moment of a sleep, or of an end.
+    case tasksEndAsleep, someoneAtWake, racingRequests, lateResume, darkAdoptions, longLids, idlePeople
+    case loginTwice, absurdPolicies, absurdReadings, longLife, shellDies
 
     /// Out of 1000 occasions, while the fault is on.
     var usualRate: Int {
@@ -43,6 +55,13 @@ public enum Fault: Int, CaseIterable, Sendable {
         case .sessions, .lid, .charger, .battery, .batteryFalls, .underVoltage, .heat, .memoryPressure, .memoryLimits,
             .network, .powerKey, .polling, .lowPowerMode, .hardwareWatchdog:
             1000
+        case .spawnUnanswered, .memoryUnanswered, .preparingUnanswered, .lockUnanswered, .freezeIgnored: 100
+        case .answersLate, .answersDoubled, .supplyBlank, .zonesBlank: 200
+        case .hungryApp, .foreignHog, .stolenTime, .racingRequests, .longLids, .idlePeople, .loginTwice, .longLife,
+            .shellDies, .darkAdoptions:
+            1000
+        case .idleSuspend, .tasksEndAsleep, .someoneAtWake, .lateResume: 400
+        case .absurdPolicies, .absurdReadings: 300
         }
     }
 
@@ -61,7 +80,20 @@ public enum Fault: Int, CaseIterable, Sendable {
         }
     }
 
-    var isOfConditions: Bool { rawValue >= Fault.sessions.rawValue }
+    var isOfConditions: Bool { rawValue >= Fault.sessions.rawValue && !isHardship }
+
+    var isHardship: Bool { rawValue >= Fault.spawnUnanswered.rawValue }
+
+    /// What changes a board so much that it is rare.
+    private var hardshipShare: Int {
+        switch self {
+        case .longLife, .shellDies, .absurdPolicies: 100
+        case .loginTwice: 200
+        default: 350
+        }
+    }
+
+    func isSuffered(_ hard: inout SeededGenerator) -> Bool { hard.chance(perMille: hardshipShare) }
 }
 
 /// Which faults a seed suffers, and how often. Swarm testing: each seed has a random half of them switched off, so
@@ -74,16 +106,21 @@ struct FaultPlan {
     /// Everything is well from now on: for the end of a run.
     var isOver = false
 
-    /// dark: for the faults of dark wakes; storm: for those of the board's conditions, where there are any.
+    /// dark: for the faults of dark wakes; storm: for those of the board's conditions, where there are any; hard: for
+    /// hardships, where the board is rough.
     init(
         _ random: inout SeededGenerator, dark: inout SeededGenerator, storm: inout SeededGenerator, storms: Bool,
-        without spared: [Fault] = []
+        hard: inout SeededGenerator, isRough: Bool, without spared: [Fault] = []
     ) {
         isSpared = Fault.allCases.map { spared.contains($0) }
         let intensity = random.pick([1, 2, 4])
         rates = Fault.allCases.map { fault in
             let share = fault.isRare ? 80 : 500
             let isOn: Bool
+            if fault.isHardship {
+                guard isRough, fault.isSuffered(&hard) else { return 0 }
+                return fault.usualRate
+            }
             if fault.isOfConditions {
                 isOn = storms && storm.chance(perMille: fault == .batteryFalls ? 200 : share)
             } else {
@@ -96,7 +133,10 @@ struct FaultPlan {
     /// It happens on this board, whatever was rolled.
     mutating func insist(on fault: Fault) { rates[fault.rawValue] = fault.usualRate }
 
-    func has(_ fault: Fault) -> Bool { !isOver && rates[fault.rawValue] > 0 && !isSpared[fault.rawValue] }
+    /// It is one of this board's, whether or not its time is over.
+    func had(_ fault: Fault) -> Bool { rates[fault.rawValue] > 0 && !isSpared[fault.rawValue] }
+
+    func has(_ fault: Fault) -> Bool { !isOver && had(fault) }
 
     func strikes(_ fault: Fault, _ random: inout SeededGenerator) -> Bool {
         let rate = rates[fault.rawValue]

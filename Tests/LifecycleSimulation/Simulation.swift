@@ -18,6 +18,8 @@ public struct SimulationLimits: Sendable {
     public var storms = true
     /// Every checker is called for everything, whatever it says that it wants: slower, and never different.
     public var tellsAll = false
+    /// Half of the boards are rough: questions are not answered, sensors go blank, the daemon dies.
+    public var hardships = true
 
     public init() {}
 }

@@ -63,6 +63,13 @@ final class SimulatedProcess {
     var tasks: [BackgroundTaskID] = []
     /// What it has of the board's memory.
     var bytes: Int64 = 0
+    /// MONOTONIC, and what of it the board or its freezer have kept from the app since.
+    var aliveSince: Nanoseconds?
+    var lost = Nanoseconds.zero
+    /// How often time was kept from it while it was not frozen.
+    var thefts: [Theft] = []
+    /// Readings of its own time.
+    var lastPing = Nanoseconds.zero
 
     init(instance: InstanceID, app: AppID, policy: AppPolicy, temper: Temper, habits: TaskHabits) {
         self.instance = instance
@@ -73,4 +80,24 @@ final class SimulatedProcess {
     }
 
     var isFrozen: Bool { frozenSince != nil }
+
+    /// The time it could really run since it came up.
+    func ran(at now: Nanoseconds) -> Nanoseconds {
+        guard let aliveSince else { return .zero }
+        return (frozenSince ?? now) - aliveSince - lost
+    }
+
+    /// The board gave it no time.
+    func robbed(of time: Nanoseconds, at now: Nanoseconds) {
+        guard stage == .alive, !isFrozen else { return }
+        lost += time
+        thefts.append(Theft(at: now, time: time))
+    }
+}
+
+/// Time that was kept from a process that was not frozen.
+struct Theft {
+    /// MONOTONIC, after it.
+    let at: Nanoseconds
+    let time: Nanoseconds
 }

@@ -46,13 +46,14 @@ extension SimulatedBoard {
     func scheduleDisturbances() {
         for disturbance in Disturbance.allCases where plan.has(disturbance.fault) { again(disturbance) }
         for storm in Storm.allCases where plan.has(storm.fault) { again(storm) }
+        for hardship in Hardship.allCases where plan.has(hardship.fault) { again(hardship) }
     }
 
     func again(_ disturbance: Disturbance) {
         guard !plan.isOver else { return }
         schedule(
             .disturbance(disturbance),
-            after: random.magnitude(disturbance.interval / 200, disturbance.interval + disturbance.interval))
+            after: spread(random.magnitude(disturbance.interval / 200, disturbance.interval + disturbance.interval)))
     }
 
     func happen(_ disturbance: Disturbance) {
@@ -175,6 +176,7 @@ extension SimulatedBoard {
         schedule(.deliver(.woke), after: .seconds(1))
         plan.isOver = true
         healProcesses()
+        calmHardships()
         calmConditions()
         let wakesInTheDark = devicePolicy.darkWakeInterval != nil || core.device.sleepState == .darkWake
         if wakesInTheDark { leaveTheDark() }

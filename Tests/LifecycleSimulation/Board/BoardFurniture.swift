@@ -13,6 +13,7 @@ extension SimulatedBoard {
         configuration = Self.names.prefix(count).map { someApp(named: $0) }
         for name in Self.names { tempers.append((name, Temper(plan, &random), TaskHabits(plan, &random))) }
         if devicePolicy.darkWakeInterval != nil { giveWork() }
+        if isRough { makeRough() }
         trace.add(plan, at: monotonic)
     }
 

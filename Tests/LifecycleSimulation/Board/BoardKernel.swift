@@ -56,6 +56,7 @@ extension SimulatedBoard {
         let delay =
             plan.strikes(.spawnSlow, &random) ? random.magnitude(.milliseconds(10), .seconds(4)) : short()
         after(delay, plan.strikes(.spawnFails, &random) ? .execFails : .execed, process)
+        if isRough { furnish(process, entry.policy) }
     }
 
     private func terminate(_ process: SimulatedProcess) {
@@ -82,6 +83,8 @@ extension SimulatedBoard {
     private func clear(_ process: SimulatedProcess) {
         guard !process.clearAsked else { return }
         process.clearAsked = true
+        // Its start was given up: what there is of it goes at once.
+        if process.stage == .starting { process.stage = .exited }
         var delay = process.hasLeftovers ? random.magnitude(.milliseconds(1), .milliseconds(30)) : short()
         if plan.strikes(.clearSlow, &random) { delay = random.magnitude(.milliseconds(10), .seconds(20)) }
         after(delay, .groupEmpty, process)
@@ -89,6 +92,9 @@ extension SimulatedBoard {
 
     private func freeze(_ process: SimulatedProcess) {
         guard !process.freezeAsked, process.stage != .exited else { return }
+        if plan.strikes(.freezeIgnored, &hardRandom) {
+            return say("\(directory.name(process.instance)): the order to freeze is lost")
+        }
         process.freezeAsked = true
         process.freezeGeneration += 1
         var delay = random.magnitude(.microseconds(100), .milliseconds(20))
@@ -103,7 +109,8 @@ extension SimulatedBoard {
     private func thaw(_ process: SimulatedProcess) {
         process.freezeAsked = false
         process.freezeGeneration += 1
-        guard process.isFrozen else { return }
+        guard let since = process.frozenSince else { return }
+        process.lost += monotonic - since
         process.frozenSince = nil
         for held in process.heldUp { after(held.after, held.act, process) }
         process.heldUp = []
@@ -146,6 +153,7 @@ extension SimulatedBoard {
         case .execed:
             guard process.stage == .starting else { return }
             process.stage = .alive
+            process.aliveSince = monotonic
             process.hasLeftovers = process.temper.forks
             begin(process)
             hear(.spawned(instance))
@@ -169,6 +177,7 @@ extension SimulatedBoard {
             guard process.stage == .alive, let interval = process.policy.liveness else { return }
             if process.temper.ceasesPinging, random.chance(perMille: 100) { return }
             after(random.span(interval / 5, interval / 2), .ping, process)
+            process.lastPing = process.ran(at: monotonic)
             hear(.ping(instance))
         case .urge: follow(process)
         case .endsTask(let task), .namedProcessEnds(let task): endTask(task, process)
@@ -189,9 +198,11 @@ extension SimulatedBoard {
     private func end(_ process: SimulatedProcess, _ status: ExitStatus) {
         guard process.stage != .exited else { return }
         process.stage = .exited
+        if let since = process.frozenSince { process.lost += monotonic - since }
         process.frozenSince = nil
         process.heldUp = []
         hear(.exited(process.instance, status))
+        if process.clearAsked { after(short(), .groupEmpty, process) }
     }
 
     /// What the app was about to do waits, with the time it still needs.
@@ -213,7 +224,7 @@ extension SimulatedBoard {
             let most = process.policy.allowances[.didFinishLaunching] - .milliseconds(50)
             let time =
                 process.temper.isSlow
-                ? random.span(.milliseconds(1), most) : random.magnitude(.milliseconds(1), .milliseconds(300))
+                ? random.span(.milliseconds(1), Swift.max(most, .milliseconds(2))) : random.magnitude(.milliseconds(1), .milliseconds(300))
             plan(Reaction(after: time, deed: .says(.ready(instance))), for: process)
         }
         if let interval = process.policy.liveness { after(random.span(interval / 10, interval / 2), .ping, process) }

@@ -38,6 +38,7 @@ extension SimulatedBoard {
     func askPreparing() {
         let delay = transport()
         guard login.isPresent else { return schedule(.deliver(.preparingForSleep(nil)), after: delay) }
+        if plan.strikes(.preparingUnanswered, &hardRandom) { return say("PreparingForSleep is not answered") }
         plan(.answersPreparing(incarnation: login.incarnation), after: delay)
     }
 
@@ -73,6 +74,7 @@ extension SimulatedBoard {
     private func answerInhibit(_ kind: LockKind, _ incarnation: Int) {
         guard incarnation == login.incarnation, login.isPresent else { return }
         login.asked[Int(kind.rawValue)] = false
+        if plan.strikes(.lockUnanswered, &hardRandom) { return say("the question for a \(kind) lock is not answered") }
         login.answers[Int(kind.rawValue)].append(login.connection)
         let isIdle = !login.isPreparing(kind)
         login.refusedIdly[Int(kind.rawValue)] = isIdle && plan.strikes(.lockRefused, &random)
@@ -107,6 +109,7 @@ extension SimulatedBoard {
     func prepareSleep() {
         login.handshake += 1
         login.sleep = .preparing
+        truth.hasSleptInHandshake = false
         say("logind announces a sleep (InhibitDelayMax \(login.delayMax.text))")
         announce(.sleep)
     }
@@ -183,12 +186,19 @@ extension SimulatedBoard {
     private func fallAsleep() {
         guard login.sleep == .committed else { return }
         login.handshake += 1
+        if plan.strikes(.tasksEndAsleep, &hardRandom) { endTasks() }
         if plan.strikes(.sleepFails, &random) {
             say("the kernel refuses to sleep")
         } else {
             sleep()
+            truth.hasSleptInHandshake = true
         }
-        plan(.wakes(handshake: login.handshake), after: random.magnitude(.milliseconds(1), .milliseconds(300)))
+        var delay = random.magnitude(.milliseconds(1), .milliseconds(300))
+        if plan.strikes(.lateResume, &hardRandom) {
+            delay = hardRandom.magnitude(.seconds(1), .seconds(120))
+            say("a hook holds logind's job for \(delay.text)")
+        }
+        plan(.wakes(handshake: login.handshake), after: delay)
     }
 
     private func wakeUp() {
@@ -211,13 +221,16 @@ extension SimulatedBoard {
 
     /// The kernel's part of a sleep: nothing on the board runs.
     func sleep() {
-        let time = timeUntilAlarm(within: random.magnitude(.milliseconds(200), .seconds(30_000)))
-        if plan.strikes(.monotonicRunsOn, &random) {
-            let time = Swift.min(time, .seconds(900))
+        var time = timeUntilAlarm(within: random.magnitude(.milliseconds(200), .seconds(30_000)))
+        if plan.strikes(.someoneAtWake, &hardRandom) { comeBy() }
+        if plan.strikes(.monotonicRunsOn, &random) || plan.strikes(.idleSuspend, &hardRandom) {
+            time = lengthOfIdleSuspend(Swift.min(time, .seconds(900)))
             say("s2idle for \(time.text); MONOTONIC runs on")
+            truth.noteSleep(from: now, for: time, alarm: alarm)
             stopBoard(for: time)
             return rearmAlarm()
         }
+        truth.noteSleep(from: now, for: time, alarm: alarm)
         say("the board sleeps for \(time.text)")
         slept += time
         rearmAlarm()
@@ -227,6 +240,8 @@ extension SimulatedBoard {
     /// Nothing on the board runs, and its MONOTONIC clock does.
     func stopBoard(for time: Nanoseconds) {
         monotonic += time
+        truth.stolen += time
+        for process in processes { process.robbed(of: time, at: monotonic) }
         queue.putOffWork(by: time)
     }
 

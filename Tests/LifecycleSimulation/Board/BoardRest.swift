@@ -67,9 +67,10 @@ extension SimulatedBoard {
         guard let asked else { return nil }
         switch asked.reason {
         // What is fed and looked at for ever is no unrest.
-        case .liveness, .memoryLimit, .taskExpiration, .taskBudget, .keepAwakeBudget, .poll, .hardwareWatchdog:
+        case .liveness, .memoryLimit, .taskExpiration, .taskBudget, .keepAwakeBudget, .poll, .hardwareWatchdog,
+            .stallCheck:
             return nil
-        case .spawn, .handler, .exit, .restart, .freeze, .clearing, .stallCheck, .sleepAllowance, .taskGrace,
+        case .spawn, .handler, .exit, .restart, .freeze, .clearing, .sleepAllowance, .taskGrace,
             .sleepRelease, .sleepCancellation, .login, .darkWake, .shutdown, .condition, .criticalBattery,
             .thermalRelief,
             .memory:

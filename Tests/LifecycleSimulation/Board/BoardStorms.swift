@@ -5,7 +5,8 @@ extension SimulatedBoard {
     func again(_ storm: Storm) {
         guard !plan.isOver else { return }
         schedule(
-            .storm(storm), after: stormRandom.magnitude(storm.interval / 100, storm.interval + storm.interval))
+            .storm(storm),
+            after: spread(stormRandom.magnitude(storm.interval / 100, storm.interval + storm.interval)))
     }
 
     func happen(_ storm: Storm) {
@@ -99,6 +100,7 @@ extension SimulatedBoard {
         for _ in 0..<stormRandom.pick([1, 2, 4, 8]) {
             let readings = (0..<count).map { place in
                 ThermalReading(
+                    zone: place,
                     temperature: place == 0
                         ? goal + stormRandom.below(6000) - 3000 : 40_000 + stormRandom.below(50_000),
                     fair: place == 2 ? nil : limits[0], serious: place == 1 ? nil : limits[1],
@@ -110,7 +112,7 @@ extension SimulatedBoard {
         plan(.heat([Self.cool]), after: at + dwell())
     }
 
-    private static let cool = ThermalReading(temperature: 40_000, fair: 60_000, serious: 75_000, critical: 85_000)
+    static let cool = ThermalReading(zone: 0, temperature: 40_000, fair: 60_000, serious: 75_000, critical: 85_000)
 
     private func runShort() {
         if stormRandom.chance(perMille: 100) { plan(.toldOfMemory, after: .zero) }
@@ -149,6 +151,7 @@ extension SimulatedBoard {
         hear(.lid(closed: false))
         hear(.power(surroundings.power))
         hear(.underVoltage(false))
+        surroundings.heat = [Self.cool]
         hear(.temperatures([Self.cool]))
         hear(.polling(interval: nil))
         if surroundings.watchdog != nil {

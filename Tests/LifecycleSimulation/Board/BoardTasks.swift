@@ -11,7 +11,7 @@ extension SimulatedBoard {
     /// It has come up.
     func beginHabits(_ process: SimulatedProcess) {
         if !process.habits.isIdle {
-            schedule(.process(process.instance, .urge), after: process.habits.pause(&random))
+            schedule(.process(process.instance, .urge), after: spread(process.habits.pause(&random)))
         }
         guard directory.entry(process.app)?.isAdopted == true else { return }
         let status = random.pick([ExitStatus.unknown, .unknown, .exited(0), .exited(3), .signalled(11)])
@@ -21,7 +21,7 @@ extension SimulatedBoard {
     /// It thinks of its tasks.
     func follow(_ process: SimulatedProcess) {
         guard !plan.isOver, process.stage == .alive else { return }
-        schedule(.process(process.instance, .urge), after: process.habits.pause(&random))
+        schedule(.process(process.instance, .urge), after: spread(process.habits.pause(&random)))
         if process.habits.lies, random.chance(perMille: 400) { return lie(process) }
         let isFull = process.habits.grabs && random.chance(perMille: 30)
         for _ in 0..<(isFull ? 66 : 1) where process.stage == .alive { beginTask(process) }

@@ -4,6 +4,8 @@ internal import Lifecycle
 enum Happening {
     /// The daemon's event loop hears something.
     case deliver(Event)
+    /// The same, of what was on its way for long.
+    case answer(Event)
     /// The timer the core asked for; an older generation has been re-armed since.
     case timer(generation: Int)
     /// The alarm the core asked for rings; an older generation has been set anew since.
@@ -16,23 +18,24 @@ enum Happening {
     /// One kind of conditions changes.
     case storm(Storm)
     case board(BoardMove)
+    case hardship(Hardship)
 
     /// Whether it is work that takes processor time, and so is put off when the whole board stops.
     var isWork: Bool {
         switch self {
         case .process: true
-        case .deliver, .timer, .alarm, .loopResumes, .login, .disturbance, .storm, .board: false
+        case .deliver, .answer, .timer, .alarm, .loopResumes, .login, .disturbance, .storm, .board, .hardship: false
         }
     }
 
     /// Whether the board is not at rest before it has happened.
     var isUnrest: Bool {
         switch self {
-        case .deliver, .loopResumes: true
+        case .deliver, .answer, .loopResumes: true
         case .process(_, let act): !act.isRoutine
         case .login(let act): act != .outage
         case .board(let move): move.isAnswer
-        case .timer, .alarm, .disturbance, .storm: false
+        case .timer, .alarm, .disturbance, .storm, .hardship: false
         }
     }
 }

@@ -10,6 +10,11 @@ final class SimulatedBoard {
     var darkRandom: SeededGenerator
     /// For the board's conditions, by the same reason.
     var stormRandom: SeededGenerator
+    /// For hardships.
+    var hardRandom: SeededGenerator
+    let isRough: Bool
+    /// Every change that can be seen is followed here, which takes time.
+    let watchesChanges: Bool
     var plan: FaultPlan
     let limits: SimulationLimits
     let interposer: (any CoreInterposer)?
@@ -50,6 +55,14 @@ final class SimulatedBoard {
     /// Apps that wait for an answer.
     var askers: [(request: RequestID, instance: InstanceID)] = []
     var logicalSleep = false
+    /// What really happened, for the checkers.
+    var truth = Truth()
+    /// Days of a board on which little happens; nil on others.
+    var longLife: Nanoseconds?
+    /// The app that wants more memory than there is.
+    var hungryApp: String?
+    /// What cannot be read now.
+    var blanks = Blanks()
     var alarm: SetAlarm?
     var alarmGeneration = 0
     var isPoweredOff = false
@@ -73,13 +86,18 @@ final class SimulatedBoard {
         random = SeededGenerator(seed: seed)
         darkRandom = SeededGenerator(seed: ~seed)
         stormRandom = SeededGenerator(seed: seed ^ 0x5354_4f52_4d53)
+        hardRandom = SeededGenerator(seed: seed ^ 0x4841_5244_5348_4950)
+        let isRolled = hardRandom.chance(perMille: 500)
+        isRough = limits.hardships && isRolled
         plan = FaultPlan(
-            &random, dark: &darkRandom, storm: &stormRandom, storms: limits.storms, without: reduction.faults)
+            &random, dark: &darkRandom, storm: &stormRandom, storms: limits.storms, hard: &hardRandom,
+            isRough: isRough, without: reduction.faults)
         self.limits = limits
         self.interposer = interposer
         monotonic = random.magnitude(.seconds(1), .seconds(1_000_000))
         slept = random.chance(perMille: 500) ? .zero : random.magnitude(.seconds(1), .seconds(1_000_000))
-        inspection = Inspection(only: only, tellsAll: limits.tellsAll)
+        inspection = Inspection(only: only, tellsAll: limits.tellsAll, isRough: isRough)
+        watchesChanges = hardRandom.chance(perMille: 250)
         archiveOccasions = Int(seed % UInt64(limits.archiveShare))
         trace = Trace(keepsAll: limits.keepsTrace)
         furnish()
@@ -98,13 +116,14 @@ final class SimulatedBoard {
             } else if calmSince != nil {
                 break
             }
-            let isEnough = next == nil || steps >= reduction.steps ?? limits.steps || monotonic >= disturbedUntil
+            let most = longLife == nil ? limits.steps : limits.steps * 3
+            let isEnough = next == nil || steps >= reduction.steps ?? most || monotonic >= disturbedUntil
             if calmSince == nil, isEnough, inspection.violation == nil { calmDown() }
         }
         if inspection.violation == nil { finish() }
     }
 
-    lazy var disturbedUntil = monotonic + limits.duration
+    lazy var disturbedUntil = monotonic + (longLife ?? limits.duration)
 
     private var isOver: Bool {
         if daemonHasLeft || isPoweredOff { return true }
@@ -120,6 +139,8 @@ final class SimulatedBoard {
     func happen(_ what: Happening) {
         switch what {
         case .deliver(let event): hear(event)
+        case .answer(let event): pass(event)
+        case .hardship(let hardship): happen(hardship)
         case .timer(let generation):
             guard generation == timerGeneration else { return }
             armed = nil
@@ -136,8 +157,11 @@ final class SimulatedBoard {
 
     // MARK: The daemon's event loop
 
+    /// Something is to be told to the daemon.
+    func hear(_ event: Event) { if !isWithheld(event) { pass(event) } }
+
     /// An event reaches the daemon, now or when its loop runs again.
-    func hear(_ event: Event) {
+    private func pass(_ event: Event) {
         if stalledUntil == nil { step(event) } else { inbox.append(event) }
     }
 

@@ -4,6 +4,8 @@ internal import Lifecycle
 struct Surroundings {
     var session = SessionReading(users: 1, isLocked: false, isIdle: false)
     var power = PowerReading(isExternal: nil, level: nil)
+    var heat: [ThermalReading] = []
+    var isLidClosed = false
     /// nil: it is not armed. What it was armed with last is what it is armed with again.
     var watchdog: Nanoseconds?
     var watchdogTimeout = Nanoseconds.seconds(15)
@@ -19,6 +21,8 @@ enum BoardMove: Equatable {
     case heat([ThermalReading]), network(Bool), key, polls(Nanoseconds?)
     case pressure(MemoryLevel), limitReached, killsForMemory, toldOfMemory
     case arms(Nanoseconds?)
+    case asks(Request), announcesSleep, stopsBoard(Nanoseconds)
+    case restoresSupply, restoresZones, hogLeaves, pressesForMemory
     // What the daemon has asked for: it comes whatever else is well by then.
     case answersMemory, answersWatchdog(Nanoseconds?), answersPoll
 
@@ -26,7 +30,8 @@ enum BoardMove: Equatable {
         switch self {
         case .answersMemory, .answersWatchdog, .answersPoll: true
         case .locks, .idles, .users, .lid, .charger, .battery, .voltage, .heat, .network, .key, .polls, .pressure,
-            .limitReached, .killsForMemory, .toldOfMemory, .arms:
+            .limitReached, .killsForMemory, .toldOfMemory, .arms, .asks, .announcesSleep, .stopsBoard,
+            .restoresSupply, .restoresZones, .hogLeaves, .pressesForMemory:
             false
         }
     }
@@ -114,15 +119,19 @@ extension SimulatedBoard {
         case .users(let count):
             surroundings.session.users = count
             hear(.session(surroundings.session))
-        case .lid(let closed): hear(.lid(closed: closed))
+        case .lid(let closed):
+            surroundings.isLidClosed = closed
+            hear(.lid(closed: closed))
         case .charger(let on):
             surroundings.power.isExternal = on
-            hear(.power(surroundings.power))
+            hear(.power(readablePower))
         case .battery(let level):
             surroundings.power.level = level
-            hear(.power(surroundings.power))
+            hear(.power(readablePower))
         case .voltage(let on): hear(.underVoltage(on))
-        case .heat(let readings): hear(.temperatures(readings))
+        case .heat(let readings):
+            surroundings.heat = readings
+            hear(.temperatures(readableHeat))
         case .network(let up): hear(.network(up: up))
         case .key: hear(.powerKeyPressed)
         case .polls(let interval): hear(.polling(interval: interval))
@@ -130,6 +139,13 @@ extension SimulatedBoard {
         case .limitReached: if let process = somebody() { hear(.memoryLimitReached(process.instance)) }
         case .killsForMemory: killForMemory()
         case .toldOfMemory, .answersMemory: tellOfMemory()
+        case .asks(let wish): request(wish)
+        case .announcesSleep: announceSleep()
+        case .stopsBoard(let time): stopBoard(for: time)
+        case .restoresSupply: restoreSupply()
+        case .restoresZones: restoreZones()
+        case .hogLeaves: truth.hogged = 0
+        case .pressesForMemory: pressForMemory()
         case .arms(let timeout):
             surroundings.watchdog = timeout
             if let timeout { surroundings.watchdogTimeout = timeout }
@@ -137,16 +153,16 @@ extension SimulatedBoard {
         case .answersWatchdog(let timeout): hear(.hardwareWatchdog(timeout: timeout))
         case .answersPoll:
             surroundings.lastMove = monotonic
-            hear(.power(surroundings.power))
+            hear(.power(readablePower))
         }
     }
 
-    private func somebody() -> SimulatedProcess? {
+    func somebody() -> SimulatedProcess? {
         let running = processes.filter { $0.stage == .alive }
         return running.isEmpty ? nil : stormRandom.pick(running)
     }
 
-    private func killForMemory() {
+    func killForMemory() {
         guard let process = somebody(), !process.killAsked else { return }
         let killer = stormRandom.pick(MemoryKiller.allCases)
         say("\(killer) kills \(directory.name(process.instance)) for its memory")
@@ -156,6 +172,8 @@ extension SimulatedBoard {
 
     /// Processes that come and go while they are read are not in it, and some are of nobody any more.
     private func tellOfMemory() {
+        if hasMemoryOfItsOwn { return tellOfRealMemory() }
+        if plan.strikes(.absurdReadings, &hardRandom) { return tellOfAbsurdMemory() }
         var uses: [MemoryUse] = []
         for process in processes where !stormRandom.chance(perMille: 100) {
             uses.append(MemoryUse(instance: process.instance, bytes: process.bytes))
@@ -171,6 +189,7 @@ extension SimulatedBoard {
     // MARK: What the daemon asks
 
     func readMemory() {
+        if plan.strikes(.memoryUnanswered, &hardRandom) { return say("the question for the memory is not answered") }
         let isSlow = stormRandom.chance(perMille: 100)
         plan(.answersMemory, after: stormRandom.magnitude(.microseconds(50), isSlow ? .seconds(3) : .milliseconds(4)))
     }

@@ -40,7 +40,9 @@ final class InstanceRecord {
     }
 
     /// Its main process runs, as far as the core has heard.
-    var isAlive: Bool { !spawnFailed && status == nil }
+    var isAlive: Bool { !spawnFailed && status == nil && !isGivenUp }
+    /// It never came up, and is not awaited any more.
+    var isGivenUp: Bool { isReported && !isSpawned && !spawnFailed }
     /// Nothing of it is left, as far as the core has heard.
     var isGone: Bool { spawnFailed || isEmptied }
 }

@@ -32,7 +32,9 @@ final class ConditionKnowledge {
     private(set) var policy = DevicePolicy()
     private var session = SessionReading(users: 0, isLocked: false, isIdle: false)
     private(set) var isLidClosed = false
-    private var power = PowerReading(isExternal: nil, level: nil)
+    private var supply = LastSaid()
+    private var charge = LastSaid()
+    private var zones: [WatchedZone] = []
     private var isLow = false
     /// Before anything is confirmed.
     private(set) var isBatteryCritical = false
@@ -55,6 +57,7 @@ final class ConditionKnowledge {
     private(set) var toldLevel = -1
     /// The level that is being looked into.
     private(set) var pressureAsked: MemoryLevel?
+    private var askedAt = Nanoseconds.zero
     private var warningEnd: Nanoseconds?
     private var criticalEnd: Nanoseconds?
     private(set) var pressure = MemoryPressure.normal
@@ -84,7 +87,8 @@ final class ConditionKnowledge {
         let window = policy.debounce
         let ofPower = min(supplyWord.due(window), levelWord.due(window), voltageWord.due(window))
         let ofPhases = min(limitWord.due(window), savingWord.due(window), heatWord.due(window))
-        return min(warningEnd ?? .max, criticalEnd ?? .max, ofPower, ofPhases)
+        let known = zones.reduce(min(supply.end, charge.end)) { min($0, $1.said.end) }
+        return min(warningEnd ?? .max, criticalEnd ?? .max, ofPower, ofPhases, known)
     }
 
     // MARK: Events
@@ -96,12 +100,15 @@ final class ConditionKnowledge {
         case .session(let reading): session = reading
         case .lid(let closed): isLidClosed = closed
         case .power(let reading):
-            power = reading
-            if let level = reading.level, level < 0 || level > 100 { power.level = nil }
+            supply.hear(reading.isExternal.map { $0 ? 1 : 0 }, at: now)
+            charge.hear(reading.level.flatMap { (0...100).contains($0) ? $0 : nil }, at: now)
         case .underVoltage(let present): isVoltageLow = present
-        case .temperatures(let readings): hottest = state(of: readings)
+        case .temperatures(let readings): hear(readings, at: now)
         case .memoryPressure(let level):
-            if pressureAsked == nil { pressureAsked = level }
+            if pressureAsked == nil {
+                pressureAsked = level
+                askedAt = now
+            }
         case .memoryRead(let available, let total, _):
             guard let asked = pressureAsked else { break }
             pressureAsked = nil
@@ -114,6 +121,10 @@ final class ConditionKnowledge {
         case .lockRefused(.keepAwake), .loginAvailable, .loginUnavailable: keepAwake = .none
         default: break
         }
+        supply.forget(at: now)
+        charge.forget(at: now)
+        for index in zones.indices { zones[index].said.forget(at: now) }
+        hottest = zones.reduce(.nominal) { max($0, $1.state(hottest)) }
         heatWord.wanted = Int(hottest.rawValue)
         heatWord.follow(at: now, policy.debounce)
         heat = ThermalState(rawValue: UInt8(heatWord.value)) ?? .nominal
@@ -146,6 +157,8 @@ final class ConditionKnowledge {
     func finishStep() { want() }
 
     private func followPressure(_ now: Nanoseconds) {
+        // What is not answered in 10 s is not awaited any more.
+        if now - askedAt >= .seconds(10) { pressureAsked = nil }
         if criticalEnd ?? .max <= now { criticalEnd = nil }
         if warningEnd ?? .max <= now { warningEnd = nil }
         let next: MemoryPressure = criticalEnd != nil ? .critical : warningEnd != nil ? .warning : .normal
@@ -155,26 +168,17 @@ final class ConditionKnowledge {
 
     // MARK: What is wanted
 
-    /// The hottest place counts; what was reached is left 3 degrees below its limit.
-    private func state(of readings: [ThermalReading]) -> ThermalState {
-        var state = ThermalState.nominal
-        for reading in readings {
-            let limits: [(ThermalState, Int?)] = [
-                (.fair, reading.fair), (.serious, reading.serious), (.critical, reading.critical),
-            ]
-            for case (let reached, let limit?) in limits {
-                let hysteresis = reached <= hottest ? 3000 : 0
-                if let temperature = reading.temperature, temperature >= limit - hysteresis {
-                    state = max(state, reached)
-                }
-            }
+    /// The hottest place counts. One that is not among them cannot be read any more.
+    private func hear(_ readings: [ThermalReading], at now: Nanoseconds) {
+        for reading in readings where !zones.contains(where: { $0.zone == reading.zone }) {
+            zones.append(WatchedZone(reading.zone))
         }
-        return state
+        for index in zones.indices { zones[index].hear(readings, at: now) }
     }
 
     /// Left 5 % above the threshold, or with external power.
     private func isAtMost(_ threshold: Int, _ wasSo: Bool) -> Bool {
-        guard let level = power.level, power.isExternal != true else { return false }
+        guard let level = charge.value, supply.value != 1 else { return false }
         return level <= threshold || wasSo && level < min(threshold + 5, 100)
     }
 
@@ -184,7 +188,7 @@ final class ConditionKnowledge {
         case .lidClosed: isLidClosed
         case .idle: session.isIdle && session.users > 0 && keepAwake != .held
         case .powerKey: false
-        case .onBattery: power.isExternal == false
+        case .onBattery: supply.value == 0
         case .batteryLow: isLow
         case .batteryCritical: isBatteryCritical
         case .underVoltage: isUnderVoltage
@@ -214,7 +218,7 @@ final class ConditionKnowledge {
         case true?: savingWord.wanted = 2
         case false?: savingWord.wanted = mayPause
         }
-        supplyWord.wanted = power.isExternal.map { $0 ? 1 : 0 } ?? -1
-        levelWord.wanted = power.level ?? -1
+        supplyWord.wanted = supply.value ?? -1
+        levelWord.wanted = charge.value ?? -1
     }
 }

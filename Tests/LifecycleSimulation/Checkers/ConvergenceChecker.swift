@@ -15,7 +15,8 @@ final class ConvergenceChecker: Checker {
 
     func heard(_ event: Event, _ scene: Scene) {
         switch event {
-        case .lockTaken(let kind): locks[Int(kind.rawValue)] = true
+        case .lockTaken(let kind):
+            locks[Int(kind.rawValue)] = true
         case .loginUnavailable, .loginAvailable: locks = [false, false, false]
         case .configured, .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen,
             .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .lockRefused, .prepareForSleep,
@@ -28,7 +29,9 @@ final class ConvergenceChecker: Checker {
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
-        if case .releaseLock(let kind) = effect { locks[Int(kind.rawValue)] = false }
+        if case .releaseLock(let kind) = effect {
+            locks[Int(kind.rawValue)] = false
+        }
         guard case .stopDaemon = effect else { return }
         for record in scene.chronicle.records where record.isAlive && record.isSpawned && !record.isKillAsked {
             violate("the daemon leaves and \(scene.name(record.instance)) runs", scene)

@@ -261,11 +261,12 @@ final class DarkWakeChecker: Checker {
     private func judgeBeginning(_ scene: Scene) {
         if scene.chronicle.isStopping || scene.chronicle.isShuttingDown { violate("it begins in a shutdown", scene) }
         switch scene.step.event {
-        case .prepareForSleep(true, _, _), .requested(_, .sleep(start: true, logical: false, about: _)):
+        case .prepareForSleep(true, _, _), .requested(_, .sleep(start: true, logical: false, _)):
             violate("it begins as a sleep is announced", scene)
         default: break
         }
-        if isLoginThere, !hasSleepLock, scene.step.event != .lockRefused(.sleep) {
+        // Until logind says that the last sleep is over, it refuses the next lock.
+        if isLoginThere, isLoginDone, !hasSleepLock, scene.step.event != .lockRefused(.sleep) {
             violate("the lock for the next sleep is not asked for", scene)
         }
     }
@@ -305,7 +306,9 @@ final class DarkWakeChecker: Checker {
         case .requested(_, .activate(let app)) where scene.board.directory.entry(app)?.isAdopted == true: nil
         case .requested(_, .launch(let app, _)), .requested(_, .activate(let app)):
             scene.board.core.view(of: app) != nil ? "an operator wanted \(scene.name(app))" : nil
-        case .requested(_, .adopt): "a process was handed over"
+        case .requested(let id, .adopt):
+            scene.step.effects.contains { if case .reply(id, .denied) = $0 { true } else { false } }
+                ? nil : "a process was handed over"
         case .requested(_, .sleep(false, true, _)): "an operator woke the board"
         case .suspendRefused: wake.fullAt != nil ? "the sleep was refused" : nil
         case .loginUnavailable: isLogical ? nil : "logind was gone"

@@ -24,15 +24,22 @@ final class DeadlineChecker: Checker {
         var launchTold = Nanoseconds.zero
         var livenessTold = Nanoseconds.zero
         var pingedAt: Nanoseconds
+        /// MONOTONIC, of the same moments.
+        var calledOn = Nanoseconds.zero
+        var pingedOn: Nanoseconds
+        let startedOn: Nanoseconds
+        var exitAskedOn = Nanoseconds.zero
         var killedAt: Nanoseconds?
         var callAtKill: InstanceRecord.Call?
         /// Its reply lay there unread.
         var hadAnswered = false
 
-        init(_ instance: InstanceID, at now: Nanoseconds) {
+        init(_ instance: InstanceID, at reading: Nanoseconds, on now: Nanoseconds) {
             self.instance = instance
-            start = now
-            pingedAt = now
+            start = reading
+            pingedAt = reading
+            pingedOn = now
+            startedOn = now
         }
     }
 
@@ -46,15 +53,21 @@ final class DeadlineChecker: Checker {
         scene.times.reading(watch.instance, scene) ?? scene.now
     }
 
+    private func pinged(_ watch: Watch, _ scene: Scene) {
+        watch.pingedAt = reading(watch, scene)
+        watch.pingedOn = scene.now
+    }
+
     func heard(_ event: Event, _ scene: Scene) {
         noteStall(scene)
         switch event {
         case .spawned(let instance):
-            let watch = Watch(instance, at: scene.now)
+            guard watch(instance) == nil else { return }
+            let watch = Watch(instance, at: scene.times.reading(instance, scene) ?? scene.now, on: scene.now)
             watch.launchTold = policy(of: instance, scene)?.allowances[.didFinishLaunching] ?? .zero
             watches.append(watch)
         case .ping(let instance):
-            if let watch = watch(instance), watch.killedAt == nil { watch.pingedAt = reading(watch, scene) }
+            if let watch = watch(instance), watch.killedAt == nil { pinged(watch, scene) }
         case .stopping(let instance):
             // What it says while it is being frozen is not heeded.
             if scene.chronicle.record(instance)?.isFreezeAsked == false { askedToExit(instance, scene) }
@@ -76,6 +89,7 @@ final class DeadlineChecker: Checker {
     private func askedToExit(_ instance: InstanceID, _ scene: Scene) {
         guard let watch = watch(instance), watch.exitAskedAt == nil else { return }
         watch.exitAskedAt = reading(watch, scene)
+        watch.exitAskedOn = scene.now
         guard !scene.chronicle.isEnding else { return }
         watch.exitTold = policy(of: instance, scene)?.allowances[.willTerminate] ?? .zero
     }
@@ -93,15 +107,17 @@ final class DeadlineChecker: Checker {
         case .call(let instance, _, let call, let deadline):
             guard let watch = watch(instance) else { return }
             watch.callAt = reading(watch, scene)
+            watch.calledOn = scene.now
             watch.slackAtCall = scene.times.slack(instance)
             if call.handler == .willTerminate {
                 watch.exitAskedAt = watch.callAt
+                watch.exitAskedOn = scene.now
                 watch.exitTold = deadline
             }
         case .terminate(let instance):
             if !scene.chronicle.isWarning(instance, scene.step) { askedToExit(instance, scene) }
         case .thaw(let instance):
-            watch(instance)?.pingedAt = scene.times.readingAfterThaw(instance, scene)
+            if let watch = watch(instance) { pinged(watch, scene) }
             // The clocks come first: what it says is heeded now.
             if scene.step.event == .stopping(instance) { askedToExit(instance, scene) }
         case .kill(let instance):
@@ -144,25 +160,28 @@ final class DeadlineChecker: Checker {
             if let call = watch.callAtKill, call.call.handler == handler {
                 if end.allowance != call.deadline { violate("the report names another allowance than told", scene) }
                 if watch.hadAnswered { violate("\(scene.name(end.instance)) was killed with its reply unread", scene) }
-                demand(killedAt - watch.callAt, call.deadline, handler.method, end, scene)
+                demand(killedAt - watch.callAt, call.deadline, since: watch.calledOn, handler.method, end, scene)
             } else if handler == .didFinishLaunching {
-                demand(killedAt - watch.start, watch.launchTold, "READY=1", end, scene)
+                demand(killedAt - watch.start, watch.launchTold, since: watch.startedOn, "READY=1", end, scene)
             } else {
                 violate("\(scene.name(end.instance)) ended for a \(handler.method) that was not outstanding", scene)
             }
         } else if end.reason.explanation.hasPrefix("liveness") {
-            demand(killedAt - watch.pingedAt, watch.livenessTold, "WATCHDOG=1", end, scene)
+            demand(killedAt - watch.pingedAt, watch.livenessTold, since: watch.pingedOn, "WATCHDOG=1", end, scene)
         } else if let asked = watch.exitAskedAt {
-            demand(killedAt - asked, watch.exitTold, "exit", end, scene)
+            demand(killedAt - asked, watch.exitTold, since: watch.exitAskedOn, "exit", end, scene)
         } else {
             violate("\(scene.name(end.instance)) ended by a watchdog that it was never told of", scene)
         }
     }
 
     private func demand(
-        _ passed: Nanoseconds, _ told: Nanoseconds, _ what: String, _ end: Termination, _ scene: Scene
+        _ passed: Nanoseconds, _ told: Nanoseconds, since: Nanoseconds, _ what: String, _ end: Termination,
+        _ scene: Scene
     ) {
-        guard passed < told else { return }
+        // Handlers are looked after each second.
+        let span = what == "WATCHDOG=1" ? told : .seconds(1)
+        guard passed + scene.times.hidden(end.instance, since: since, of: span, scene) < told else { return }
         violate("\(scene.name(end.instance)) was killed for \(what) after \(passed.text) of \(told.text)", scene)
     }
 

@@ -19,6 +19,7 @@ final class HardwareWatchdogChecker: Checker {
     private var isLost: Bool? = false
     /// It was not fed because one was lost: the next time is at once.
     private var hasStarved = false
+    private var configured: [AppID] = []
     private var ends: [(app: AppID, isFailure: Bool)] = []
     private var named: [InstanceID] = []
     /// Named as a sleep was released: that it was not waited for does not mean that it is beyond killing.
@@ -47,6 +48,16 @@ final class HardwareWatchdogChecker: Checker {
             third = timeout.map { max($0, .milliseconds(300)) / 3 }
             fedAt = scene.now
             hasStarved = false
+        // Who comes back to the configuration has no past.
+        case .configured:
+            let present = scene.board.directory.entries.filter(\.isConfigured).map(\.id)
+            ends.removeAll { !configured.contains($0.app) && present.contains($0.app) }
+            configured = present
+            // Nor is one meant to run that nothing starts and that does not run.
+            ends.removeAll { end in
+                scene.board.directory.entry(end.app)?.policy.launch != .boot
+                    && !scene.chronicle.records.contains { $0.app == end.app && !$0.isGone }
+            }
         case .exited(let instance, _), .groupEmptied(let instance):
             named.removeAll { $0 == instance }
             vague.removeAll { $0 == instance }
@@ -116,7 +127,7 @@ final class HardwareWatchdogChecker: Checker {
             // What it left behind is given up once it was named.
             if let record, record.status == nil { return record.isKillAsked }
             if view.instance != nil || view.restartPending { return false }
-            return view.isLeftDown || ends.contains { $0.app == entry.id && $0.isFailure }
+            return ends.contains { $0.app == entry.id && ($0.isFailure || view.isLeftDown) }
         }
     }
 

@@ -31,6 +31,17 @@ public enum CheckerName: Int, CaseIterable, Sendable {
     case returns = 27
     case sleepHandled = 28
     case serviceWatchdog = 29
+    case battery = 30
+    case relief = 31
+    case wishes = 32
+    case rest = 33
+    case presence = 34
+    case oldSleep = 35
+    case questions = 36
+    case refills = 37
+    case gains = 38
+    case notices = 39
+    case changes = 40
 }
 
 /// A rule that was broken.
@@ -109,22 +120,34 @@ final class Inspection {
     private let sleep = SleepKnowledge()
     private var lastStep: Step?
 
-    private static func everyChecker() -> [(CheckerName, any Checker)] {
+    /// Those that know of every word what follows from it: more happens on rough boards than they know.
+    private static func strictCheckers() -> [(CheckerName, any Checker)] {
         [
-            (.lockReleased, LockChecker()), (.everybodyStill, StillnessChecker()), (.deadlineKept, DeadlineChecker()),
-            (.handlerOrder, HandlerOrderChecker()), (.phaseRestored, PhaseChecker()),
-            (.frozenSilence, FrozenChecker()), (.convergence, ConvergenceChecker()),
-            (.recordedOnce, RecordChecker()), (.requestsAnswered, RequestChecker()),
-            (.quietInSleep, SleepQuietChecker()), (.restartsBounded, RestartChecker()),
-            (.oneInstance, InstanceChecker()), (.taskEnded, TaskChecker()), (.taskBudget, TaskBudgetChecker()),
+            (.lockReleased, LockChecker()), (.everybodyStill, StillnessChecker()), (.phaseRestored, PhaseChecker()),
+            (.frozenSilence, FrozenChecker()), (.recordedOnce, RecordChecker()), (.requestsAnswered, RequestChecker()),
+            (.quietInSleep, SleepQuietChecker()), (.oneInstance, InstanceChecker()), (.taskEnded, TaskChecker()),
             (.keepAwake, KeepAwakeChecker()), (.taskGrace, TaskGraceChecker()), (.informed, InformationChecker()),
             (.darkWake, DarkWakeChecker()), (.noFlapping, ConditionChecker()), (.jetsam, JetsamChecker()),
             (.heat, HeatChecker()), (.powerOff, PowerOffChecker()), (.hardwareWatchdog, HardwareWatchdogChecker()),
             (.oneInFront, FrontChecker()), (.logicalSleep, LogicalSleepChecker()), (.returns, ReturnChecker()),
-            (.sleepHandled, SleepHandledChecker()),
-            (.serviceWatchdog, ServiceWatchdogChecker()),
+            (.sleepHandled, SleepHandledChecker()), (.serviceWatchdog, ServiceWatchdogChecker()),
+            (.notices, NoticeChecker()),
         ]
     }
+
+    /// Those that start from what really happened, and hold on any board.
+    private static func hardyCheckers() -> [(CheckerName, any Checker)] {
+        [
+            (.deadlineKept, DeadlineChecker()), (.handlerOrder, HandlerOrderChecker()),
+            (.convergence, ConvergenceChecker()), (.restartsBounded, RestartChecker()),
+            (.taskBudget, TaskBudgetChecker()), (.battery, BatteryChecker()), (.relief, ReliefChecker()),
+            (.wishes, WishChecker()), (.rest, RestChecker()), (.presence, PresenceChecker()),
+            (.oldSleep, OldSleepChecker()), (.questions, QuestionChecker()), (.refills, RefillChecker()),
+            (.gains, GainChecker()), (.changes, ChangeChecker()),
+        ]
+    }
+
+    private static func everyChecker() -> [(CheckerName, any Checker)] { strictCheckers() + hardyCheckers() }
 
     /// For each kind of event and of effect, the places in `everyChecker` of those that want it.
     private static let listeningPlaces = EventKind.allCases.map { kind in
@@ -139,16 +162,14 @@ final class Inspection {
     }
 
     /// tellsAll: every checker is called for everything, whatever it says that it wants.
-    init(only: Set<CheckerName>?, tellsAll: Bool) {
+    init(only: Set<CheckerName>?, tellsAll: Bool, isRough: Bool) {
         self.only = only
         let all = Self.everyChecker()
-        checkers = all.filter { only?.contains($0.0) ?? true }.map(\.1)
+        let hardy = isRough ? Self.strictCheckers().count : 0
+        func isMeant(_ place: Int) -> Bool { place >= hardy && only?.contains(all[place].0) ?? true }
+        checkers = all.indices.filter(isMeant).map { all[$0].1 }
         func lists(_ places: [[Int]]) -> [[any Checker]] {
-            places.map { list in
-                (tellsAll ? Array(all.indices) : list).compactMap { place in
-                    only?.contains(all[place].0) ?? true ? all[place].1 : nil
-                }
-            }
+            places.map { list in (tellsAll ? Array(all.indices) : list).filter(isMeant).map { all[$0].1 } }
         }
         listeners = lists(Self.listeningPlaces)
         watchers = lists(Self.watchingPlaces)

@@ -8,15 +8,18 @@ struct Candidate {
     let band: Int
     let isInFront: Bool
     let bytes: Int64
+    /// It is not known what it has.
+    let isVague: Bool
 
     /// Those that run when something is short, by the policy of now.
     static func all(_ scene: Scene, _ uses: [MemoryUse] = []) -> [Candidate] {
         scene.chronicle.records.filter { $0.isSpawned && $0.isAlive && !$0.isKillAsked }.map { record in
+            let bytes = uses.first { $0.instance == record.instance }?.bytes
             let band = scene.board.directory.entry(record.app)?.policy.priorityBand ?? 100
             return Candidate(
                 instance: record.instance, isProtected: band >= scene.conditions.policy.protectedBand,
                 isRunning: !record.isFrozenHeard, band: band, isInFront: record.phase != .background,
-                bytes: uses.first { $0.instance == record.instance }?.bytes ?? 0)
+                bytes: bytes ?? 0, isVague: bytes == nil)
         }
     }
 
@@ -49,6 +52,7 @@ final class JetsamChecker: Checker {
     private var decisions: [Decision] = []
     /// The level that it was read for.
     private var asked: MemoryLevel?
+    private var askedAt = Nanoseconds.zero
     private var mustDecide = false
     private var mayDecide = false
     private var lastDecision: Nanoseconds?
@@ -83,7 +87,7 @@ final class JetsamChecker: Checker {
             guard case .memoryRead(let available, let total, let uses) = scene.step.event else { return }
             let wanted = scene.conditions.policy.memoryReserve ?? total / 8
             if snapshot == nil {
-                snapshot = Candidate.all(scene, uses)
+                snapshot = Self.candidates(scene, total, uses)
                 decisions.append(
                     Decision(candidates: snapshot ?? [], short: wanted - available, isAllowed: mayDecide, open: []))
             }
@@ -95,11 +99,18 @@ final class JetsamChecker: Checker {
         }
     }
 
+    /// An end has to give something back.
+    private static func candidates(_ scene: Scene, _ total: Int64, _ uses: [MemoryUse]) -> [Candidate] {
+        let least = min(4 << 20, total / 100)
+        return Candidate.all(scene, uses).filter { $0.isVague || $0.bytes >= least }
+    }
+
     private func judgeReading(_ withUses: Bool, _ scene: Scene) {
         guard case .memoryPressure(let level) = scene.step.event else {
             return violate("it is read without need", scene)
         }
-        if asked != nil { violate("it is read twice at a time", scene) }
+        if asked != nil, scene.now - askedAt < .seconds(10) { violate("it is read twice at a time", scene) }
+        askedAt = scene.now
         if withUses != (level == .critical) { violate("it is not read what apps have", scene) }
         asked = level
     }
@@ -147,12 +158,17 @@ final class JetsamChecker: Checker {
 
     func stepped(_ step: Step, _ scene: Scene) {
         if case .memoryPressure = step.event, asked == nil { violate("memory is short, and nobody looks", scene) }
+        if scene.now - askedAt >= .seconds(10) { asked = nil }
         guard case .memoryRead = step.event else { return }
         let killed = snapshot == nil ? [] : decisions.last?.open ?? []
         if isExhausted, !mayDecide || !killed.isEmpty { violate("it is exhausted, and is not", scene) }
-        if mustDecide, killed.isEmpty, !isExhausted { violate("it is critically short, and nobody is ended", scene) }
-        guard mayDecide else { return }
-        if !killed.isEmpty { lastDecision = scene.now }
+        guard mayDecide, case .memoryRead(_, let total, let uses) = step.event else { return }
+        let left = Self.candidates(scene, total, uses).first { !killed.contains($0.instance) }
+        if mustDecide, killed.isEmpty, !isExhausted, let left {
+            violate("it is critically short, and nobody is ended: not even \(scene.name(left.instance))", scene)
+        }
+        // Nobody was there to be ended: that is a decision too.
+        if !killed.isEmpty || left == nil { lastDecision = scene.now }
         dying += killed
     }
 

@@ -17,7 +17,7 @@ final class KeepAwakeChecker: Checker {
         let app: AppID
         let size: Nanoseconds
         /// It was opened for an app on its way out, which the core may have treated as gone: nothing is claimed of it.
-        let isVague: Bool
+        var isVague: Bool
         var most = Nanoseconds.zero
         var least = Nanoseconds.zero
 
@@ -29,6 +29,8 @@ final class KeepAwakeChecker: Checker {
         let instance: InstanceID
         var reading: Nanoseconds
         var slack = Nanoseconds.zero
+        /// MONOTONIC, of the last charge.
+        var chargedOn = Nanoseconds.zero
         /// As of the end of the last step.
         var isCharged = false
     }
@@ -39,13 +41,38 @@ final class KeepAwakeChecker: Checker {
     private var isAvailable = false
     private var isAwake = true
 
+    /// BOOTTIME, in this sleep.
+    private var releasedAt: Nanoseconds?
+    private var isLogical = false
+
+    /// MONOTONIC: when this sleep was announced, and what had been stolen by then.
+    private var announcedAt = Nanoseconds.zero
+    private var stolenBefore = Nanoseconds.zero
+
+    /// The kernel did, or the board slept as it can.
+    private func hasSlept(_ scene: Scene) -> Bool {
+        guard let releasedAt else { return false }
+        let began = scene.board.truth.lastSleep?.began.boottime ?? .zero
+        return isLogical || began >= releasedAt
+    }
+
+    /// It slept before it was let, or nothing ran on it, which looks the same.
+    private func mayHaveSlept(_ scene: Scene) -> Bool {
+        let began = scene.board.truth.lastSleep?.began.monotonic ?? .zero
+        return began >= announcedAt || scene.board.truth.stolen > stolenBefore
+    }
+
+    private func blurAccounts() {
+        for index in accounts.indices { accounts[index].isVague = true }
+    }
+
     private func account(_ app: AppID) -> Account? { accounts.first { $0.app == app } }
 
     func heard(_ event: Event, _ scene: Scene) {
         for index in watches.indices { charge(index, scene) }
         switch event {
         case .spawned(let instance):
-            watches.append(Watch(instance: instance, reading: scene.now))
+            watches.append(Watch(instance: instance, reading: scene.times.reading(instance, scene) ?? scene.now))
             if let record = scene.chronicle.record(instance), record.reason == .backgroundTask {
                 accounts.removeAll { $0.app == record.app }
             }
@@ -74,7 +101,9 @@ final class KeepAwakeChecker: Checker {
         guard watches[index].isCharged, let record = scene.chronicle.record(instance),
             let place = accounts.firstIndex(where: { $0.app == record.app })
         else { return }
-        accounts[place].most += passed
+        let hidden = scene.times.hidden(instance, since: watches[index].chargedOn, of: accounts[place].size, scene)
+        watches[index].chargedOn = scene.now
+        accounts[place].most += passed + hidden
         if scene.isWell(record) { accounts[place].least += sure }
     }
 
@@ -84,11 +113,21 @@ final class KeepAwakeChecker: Checker {
             lock = .asked
             if !isAwake { violate("the board is kept awake in a sleep", scene) }
         case .releaseLock(.keepAwake): lock = .none
-        case .note(.sleepPreparing): isAwake = false
-        case .note(.sleepEnded(_, let outcome)):
+        case .note(.sleepPreparing):
+            isAwake = false
+            releasedAt = nil
+            announcedAt = scene.now
+            stolenBefore = scene.board.truth.stolen
+            isLogical = !scene.step.event.saysRealSleep
+        case .note(.sleepReleased): releasedAt = scene.step.at.boottime
+        case .note(.sleepEnded):
             isAwake = true
             if lock == .refused, scene.step.event != .lockRefused(.keepAwake) { lock = .none }
-            if outcome == .slept { accounts = [] }
+            if hasSlept(scene) {
+                accounts = []
+            } else if mayHaveSlept(scene) {
+                blurAccounts()
+            }
         case .note(.darkWake):
             if lock == .refused { lock = .none }
             accounts = []

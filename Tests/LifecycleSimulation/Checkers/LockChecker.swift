@@ -20,13 +20,22 @@ final class LockChecker: Checker {
     private enum State { case none, asked, held }
 
     private var state = [State.none, .none, .none]
+    private var askedAt = [Nanoseconds.zero, .zero, .zero]
+    /// One is held, and another has just come.
+    private var isExtra = false
     private var limit: [Nanoseconds?] = [nil, nil, nil]
     private var told: Nanoseconds?
     private var shutdownIsLate = false
 
     func heard(_ event: Event, _ scene: Scene) {
         switch event {
-        case .lockTaken(let kind): state[Int(kind.rawValue)] = .held
+        case .lockTaken(let kind):
+            // Where one is held already, the shell keeps one of the two.
+            isExtra = state[Int(kind.rawValue)] == .none
+            if isExtra, !scene.step.effects.contains(.releaseLock(kind)) {
+                violate("a \(kind) lock comes that was not asked for, and is kept", scene)
+            }
+            if state[Int(kind.rawValue)] == .asked { state[Int(kind.rawValue)] = .held }
         case .lockRefused(let kind): state[Int(kind.rawValue)] = .none
         case .loginUnavailable:
             state = [.none, .none, .none]
@@ -43,10 +52,8 @@ final class LockChecker: Checker {
         case .preparingForSleep(false): limit[0] = nil
         case .configured, .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen,
             .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .preparingForSleep, .suspendRefused,
-            .powerOffRefused, .sleepNoted, .session, .lid, .powerKeyPressed, .power, .underVoltage, .temperatures,
-            .network,
-            .polling, .memoryPressure, .memoryRead, .memoryLimitReached, .killedForMemory, .hardwareWatchdog,
-            .serviceWatchdog,
+            .powerOffRefused, .session, .lid, .powerKeyPressed, .power, .underVoltage, .temperatures, .network,
+            .polling, .memoryPressure, .memoryRead, .memoryLimitReached, .killedForMemory, .hardwareWatchdog, .serviceWatchdog, .sleepNoted,
             .requested,
             .requestAbandoned, .stopRequested:
             break
@@ -72,14 +79,18 @@ final class LockChecker: Checker {
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
         case .takeLock(let kind):
-            if state[Int(kind.rawValue)] != .none {
+            // What is not answered in 30 s is asked again.
+            let isAskedAgain = state[Int(kind.rawValue)] == .asked && scene.now - askedAt[Int(kind.rawValue)] >= .seconds(30)
+            if state[Int(kind.rawValue)] != .none, !isAskedAgain {
                 violate("a second \(kind) lock is taken", scene)
             }
             state[Int(kind.rawValue)] = .asked
+            askedAt[Int(kind.rawValue)] = scene.now
             guard kind == .sleep, scene.sleep.isBinding, !scene.sleep.isDark else { return }
             if case .loginAvailable = scene.step.event { return }
             violate("a sleep lock is taken before the resume", scene)
         case .releaseLock(let kind):
+            if isExtra, case .lockTaken(kind) = scene.step.event { return }
             state[Int(kind.rawValue)] = .none
             limit[Int(kind.rawValue)] = nil
         case .spawn, .call, .terminate, .kill, .clear, .freeze, .thaw, .nameCulprits, .readPreparingForSleep,

@@ -73,12 +73,14 @@ final class LogicalSleepChecker: Checker {
         if formerlyLogical, let source, sources.contains(source), stage == .asleep {
             violate("\(source.key) does not end a logical sleep", scene)
         }
-        guard hasEnded, formerlyLogical, isLogical == true, !mayEnd(step.event, sources) else { return }
+        guard hasEnded, formerlyLogical, isLogical == true, !mayEnd(step.event, sources, scene) else { return }
         violate("a logical sleep is ended by \(step.event.text(scene.board.directory))", scene)
     }
 
-    private func mayEnd(_ event: Event, _ sources: WakeSources) -> Bool {
-        switch event {
+    private func mayEnd(_ event: Event, _ sources: WakeSources, _ scene: Scene) -> Bool {
+        // People are back, for want of whom it may have begun.
+        if !scene.board.surroundings.session.isIdle, scene.conditions.policy.responses[.idle] == .sleep { return true }
+        return switch event {
         case .requested(_, .sleep(false, _, _)), .prepareForSleep(false, _, _), .loginAvailable(_, false, _),
             .preparingForSleep:
             true

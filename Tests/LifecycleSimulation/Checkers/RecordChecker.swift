@@ -43,6 +43,8 @@ final class RecordChecker: Checker {
         }
         guard let record = scene.chronicle.record(end.instance) else { return violate("\(name) never was", scene) }
         if record.app != end.app { violate("\(name) is recorded for another app", scene) }
+        // Its start was not answered, and it is given up and killed.
+        if !record.isSpawned, !record.spawnFailed, scene.step.effects.contains(.kill(end.instance)) { return }
         guard record.spawnFailed || record.status != nil else { return violate("\(name) has not ended", scene) }
         if let start = startedAt[end.instance.rawValue], end.uptime != scene.now - start {
             violate("\(name): uptime \(end.uptime.text) and not \((scene.now - start).text)", scene)

@@ -1,21 +1,21 @@
 internal import Lifecycle
 
-/// The time each instance could run, as the checkers count it: MONOTONIC, less the time in which its processes were
-/// really frozen, less what the board did not give as far as the core could know (how much later than 250 ms after the
-/// moment it had asked for it was woken).
+/// The time each instance could really run: MONOTONIC, less the time in which its processes were frozen, less the time
+/// in which nothing ran on the board (a stopped machine, s2idle that lets MONOTONIC run on), whatever the core knew of
+/// that.
 ///
-/// That is the most the core may count; it may leave out `slack` beside that.
+/// That is the most the core may count, but for what it cannot have noticed (`hidden`); it may leave out `slack`.
 final class RunnableTimes {
     private struct Watch {
         let instance: InstanceID
-        var lost = Nanoseconds.zero
+        var last = Nanoseconds.zero
         var slack = Nanoseconds.zero
         var freezeAskedAt = Nanoseconds.zero
     }
 
     private var watches: [Watch] = []
     private var last: Nanoseconds?
-    /// What the board did not give before the event at hand.
+    /// By how much the loop was late with the event at hand.
     private(set) var excess = Nanoseconds.zero
 
     private func index(_ instance: InstanceID) -> Int? { watches.firstIndex { $0.instance == instance } }
@@ -23,34 +23,36 @@ final class RunnableTimes {
     /// nil for one that was never spawned.
     func reading(_ instance: InstanceID, _ scene: Scene) -> Nanoseconds? {
         guard let index = index(instance) else { return nil }
-        let lost = watches[index].lost
-        // A thaw that the board has not carried out yet is in `lost` already.
-        guard scene.chronicle.record(instance)?.isFreezeAsked == true,
-            let frozenSince = scene.board.process(instance)?.frozenSince
-        else { return scene.now - lost }
-        return frozenSince - lost
-    }
-
-    /// As of the thaw that is being asked for.
-    func readingAfterThaw(_ instance: InstanceID, _ scene: Scene) -> Nanoseconds {
-        scene.now - (index(instance).map { watches[$0].lost } ?? .zero)
+        guard let process = scene.board.process(instance), let since = process.aliveSince else {
+            return watches[index].last
+        }
+        return since + process.ran(at: scene.now)
     }
 
     /// Between the order to freeze and the thaw, frozen or not, and what cannot be told around a stall.
     func slack(_ instance: InstanceID) -> Nanoseconds { index(instance).map { watches[$0].slack } ?? .zero }
 
+    /// What was stolen from it since, so little at a time that who looks at the clock ten times in a span (each second
+    /// at the most, each 30 s at the least) need not have noticed.
+    func hidden(_ instance: InstanceID, since: Nanoseconds, of span: Nanoseconds, _ scene: Scene) -> Nanoseconds {
+        guard let process = scene.board.process(instance) else { return .zero }
+        let gap = min(max(span / 10, .seconds(1)), .seconds(30)) + .milliseconds(250)
+        return process.thefts.reduce(.zero) { $1.at > since ? $0 + min($1.time, gap) : $0 }
+    }
+
     /// Before the event is in the chronicle.
     func hear(_ event: Event, _ scene: Scene) {
         excess = last.map { scene.step.excess(since: $0) } ?? .zero
         last = scene.now
-        if excess > .zero {
-            for index in watches.indices
-            where scene.chronicle.record(watches[index].instance)?.isFreezeAsked == false {
-                watches[index].lost += excess
-                watches[index].slack += excess + excess + .seconds(1)
-            }
+        for index in watches.indices {
+            let instance = watches[index].instance
+            if let reading = reading(instance, scene) { watches[index].last = reading }
+            guard excess > .zero, scene.chronicle.record(instance)?.isFreezeAsked == false else { continue }
+            watches[index].slack += excess + excess + excess + .seconds(1)
         }
-        if case .spawned(let instance) = event { watches.append(Watch(instance: instance)) }
+        if case .spawned(let instance) = event, index(instance) == nil {
+            watches.append(Watch(instance: instance, last: scene.now))
+        }
         if case .groupEmptied(let instance) = event { watches.removeAll { $0.instance == instance } }
     }
 
@@ -60,7 +62,6 @@ final class RunnableTimes {
             watches[index].freezeAskedAt = scene.now
         }
         if case .thaw(let instance) = effect, let index = index(instance) {
-            if let since = scene.board.process(instance)?.frozenSince { watches[index].lost += scene.now - since }
             watches[index].slack += scene.now - watches[index].freezeAskedAt
         }
     }

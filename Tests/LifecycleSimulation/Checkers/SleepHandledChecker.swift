@@ -20,8 +20,11 @@ final class SleepHandledChecker: Checker {
         case .sleepHandled(let value):
             if value == isHandled { violate("it is said twice", scene) }
             isHandled = value
-        case .releaseLock(.sleep): if !isHandled { violate("the lock is released before it is said", scene) }
-        case .note(.sleepPreparing): isLogical = !scene.step.event.saysRealSleep
+        case .releaseLock(.sleep): if !isHandled, isLogical != nil { violate("the lock is released before it is said", scene) }
+        case .note(.sleepPreparing):
+            isLogical = !scene.step.event.saysRealSleep
+            // It may be over: a daemon that has just begun cannot know.
+            if case .loginAvailable(_, true, _) = scene.step.event { isLogical = nil }
         case .note(.sleepReleased): isAsleep = true
         case .note(.sleepEnded), .note(.darkWake): isAsleep = false
         default: break

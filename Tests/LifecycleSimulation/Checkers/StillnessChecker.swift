@@ -42,7 +42,8 @@ final class StillnessChecker: Checker {
             let process = scene.board.process(record.instance)
             // Whose end is not heard yet was still to be there.
             let isFrozen = record.isFrozenHeard && (process?.isFrozen == true || process?.stage == .exited)
-            guard !isFrozen else { continue }
+            // The core was late for everything, and tries only now.
+            guard !isFrozen, !scene.step.effects.contains(.freeze(record.instance)) else { continue }
             scene.inspection.violate(
                 .everybodyStill, "\(scene.name(record.instance)) is neither dead nor frozen nor named at the release")
         }

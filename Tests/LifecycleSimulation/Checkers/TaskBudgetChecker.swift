@@ -11,13 +11,17 @@ internal import Lifecycle
 /// - When no more than the warning lead is left, the tasks' expirations are announced, newest first, as soon as the app
 ///   can be called; not sooner, and not after the kill. What is begun then is denied.
 final class TaskBudgetChecker: Checker {
-    static let sees: [EffectKind]? = [.spawn, .boardNotice, .appNotice, .taskChanged, .call, .reply, .kill, .report]
+    static let sees: [EffectKind]? = [
+        .spawn, .boardNotice, .appNotice, .sleepNotice, .taskChanged, .call, .reply, .kill, .report,
+    ]
 
     private struct Account {
         let app: AppID
-        let size: Nanoseconds
+        var size: Nanoseconds
         var most = Nanoseconds.zero
         var least = Nanoseconds.zero
+        /// It may have been filled again since: nothing is claimed of what it had.
+        var isVague = false
 
         var lead: Nanoseconds { size < .seconds(50) ? size / 10 : .seconds(5) }
     }
@@ -27,6 +31,8 @@ final class TaskBudgetChecker: Checker {
         let instance: InstanceID
         /// The reading at which its own limit is over.
         let limit: Nanoseconds?
+        /// MONOTONIC.
+        let begunOn: Nanoseconds
         var isWarned = false
     }
 
@@ -34,6 +40,8 @@ final class TaskBudgetChecker: Checker {
         let instance: InstanceID
         var reading: Nanoseconds
         var slack: Nanoseconds
+        /// MONOTONIC, of the last charge.
+        var chargedOn = Nanoseconds.zero
         /// As of the end of the last step.
         var isCharged = false
         var isCallable = false
@@ -47,6 +55,7 @@ final class TaskBudgetChecker: Checker {
     private var watches: [Watch] = []
     /// The last expiration that was announced in this step.
     private var announced: BackgroundTaskID?
+    private var fills = FillMoments()
 
     private func account(_ app: AppID?) -> Account? { accounts.first { $0.app == app } }
 
@@ -55,8 +64,11 @@ final class TaskBudgetChecker: Checker {
     func heard(_ event: Event, _ scene: Scene) {
         announced = nil
         for index in watches.indices { charge(index, scene) }
-        guard case .spawned(let instance) = event else { return }
-        watches.append(Watch(instance: instance, reading: scene.now, slack: .zero))
+        fills.hear(event, scene)
+        fillAccounts(scene)
+        guard case .spawned(let instance) = event, !watches.contains(where: { $0.instance == instance }) else { return }
+        let reading = scene.times.reading(instance, scene) ?? scene.now
+        watches.append(Watch(instance: instance, reading: reading, slack: .zero, chargedOn: scene.now))
     }
 
     private func open(_ app: AppID, holds: Bool, _ scene: Scene) {
@@ -74,6 +86,18 @@ final class TaskBudgetChecker: Checker {
         }
     }
 
+    /// By the day, a long sleep or external power: those of apps that are never in front.
+    private func fillAccounts(_ scene: Scene) {
+        guard fills.mayHaveCome else { return }
+        for index in accounts.indices where !fills.hasBeenInFront(accounts[index].app) {
+            let budget = scene.board.directory.entry(accounts[index].app)?.policy.taskBudget ?? .zero
+            accounts[index].size = max(accounts[index].size, budget)
+            accounts[index].most = accounts[index].size
+            accounts[index].least = .zero
+            accounts[index].isVague = true
+        }
+    }
+
     private func charge(_ index: Int, _ scene: Scene) {
         let instance = watches[index].instance
         guard let reading = scene.times.reading(instance, scene) else { return }
@@ -82,10 +106,13 @@ final class TaskBudgetChecker: Checker {
         let sure = max(passed - (slack - watches[index].slack), .zero)
         watches[index].reading = reading
         watches[index].slack = slack
+        let since = watches[index].chargedOn
+        watches[index].chargedOn = scene.now
         guard watches[index].isCharged, let app = scene.chronicle.record(instance)?.app,
             let place = accounts.firstIndex(where: { $0.app == app })
         else { return }
-        accounts[place].most += max(passed, .zero)
+        let hidden = scene.times.hidden(instance, since: since, of: accounts[place].size, scene)
+        accounts[place].most += max(passed, .zero) + hidden
         if watches[index].isCallable { accounts[place].least += sure }
     }
 
@@ -97,6 +124,7 @@ final class TaskBudgetChecker: Checker {
     // MARK: What is done
 
     func did(_ effect: Effect, _ scene: Scene) {
+        fills.see(effect, scene)
         switch effect {
         case .spawn(let app, _, let reason, _):
             if [.user, .boot, .backgroundTask].contains(reason) { accounts.removeAll { $0.app == app } }
@@ -141,12 +169,12 @@ final class TaskBudgetChecker: Checker {
         if case .requested(_, .beginTask(_, let wish)) = scene.step.event, let allowed = wish.timeAllowed {
             limit = (scene.times.reading(instance, scene) ?? scene.now) + allowed
         }
-        tasks.append(Task(id: task, instance: instance, limit: limit))
+        tasks.append(Task(id: task, instance: instance, limit: limit, begunOn: scene.now))
     }
 
     private func isOver(_ task: Task, _ scene: Scene) -> Bool {
         guard let limit = task.limit, let reading = scene.times.reading(task.instance, scene) else { return false }
-        return limit <= reading
+        return limit <= reading + scene.times.hidden(task.instance, since: task.begunOn, of: .seconds(10), scene)
     }
 
     // MARK: Warnings
@@ -166,7 +194,7 @@ final class TaskBudgetChecker: Checker {
         if tasks[place...].contains(where: { $0.instance == instance && !$0.isWarned }) {
             violate("\(name) expires before a newer one", scene)
         }
-        guard tasks[place].limit == nil, let left = task.timeRemaining, left < account.lead, isDue(instance) else {
+        guard !account.isVague, tasks[place].limit == nil, let left = task.timeRemaining, left < account.lead, isDue(instance) else {
             return
         }
         if left + lateness(scene) < account.lead { violate("\(name) is told late: \(left.text)", scene) }
@@ -230,8 +258,8 @@ final class TaskBudgetChecker: Checker {
             let account = account(end.app)
         else { return violate("\(name) ended for a budget that it did not have", scene) }
         if watch.held == 0 { violate("\(name) was killed for tasks and held none", scene) }
-        if spent < account.size { violate("\(name) was killed after \(spent.text) of \(account.size.text)", scene) }
-        if end.allowance != account.size { violate("\(name) had another budget", scene) }
+        if spent < account.size, !account.isVague { violate("\(name) was killed after \(spent.text) of \(account.size.text)", scene) }
+        if end.allowance != account.size, !account.isVague { violate("\(name) had another budget", scene) }
         if !watch.wasWarned { violate("\(name) was not warned", scene) }
     }
 
@@ -249,6 +277,7 @@ final class TaskBudgetChecker: Checker {
             guard watches[index].isCharged, watches[index].isCallable, let account = account(record.app) else {
                 continue
             }
+            if account.isVague { continue }
             if account.least > account.size + .seconds(3) {
                 violate("\(scene.name(record.instance)) holds a task though its \(account.size.text) are over", scene)
             }

@@ -22,6 +22,7 @@ final class Recollection {
         let random: SeededGenerator
         let dark: SeededGenerator
         let storm: SeededGenerator
+        let hard: SeededGenerator
     }
 
     private var chances: [String: Chance] = [:]
@@ -59,10 +60,10 @@ extension Happening {
     /// It follows from nothing that the daemon, logind or the kernel has done, and may as well not happen.
     var isSpontaneous: Bool {
         switch self {
-        case .disturbance, .storm: true
+        case .disturbance, .storm, .hardship: true
         case .board(let move): !move.isAnswer
         case .process(_, let act): act == .urge
-        case .deliver, .timer, .alarm, .loopResumes, .login: false
+        case .deliver, .answer, .timer, .alarm, .loopResumes, .login: false
         }
     }
 
@@ -70,6 +71,7 @@ extension Happening {
     fileprivate func kind(_ names: AppDirectory) -> String {
         switch self {
         case .deliver(let event): "deliver \(event.kind)"
+        case .answer(let event): "answer \(event.kind)"
         case .timer: "timer"
         case .alarm: "alarm"
         case .loopResumes: "loopResumes"
@@ -77,6 +79,7 @@ extension Happening {
         case .login(let act): "login \(Self.word(act))"
         case .disturbance(let disturbance): "\(disturbance)"
         case .storm(let storm): "storm \(storm)"
+        case .hardship(let hardship): "hardship \(hardship)"
         case .board(let move): "board \(Self.word(move))"
         }
     }

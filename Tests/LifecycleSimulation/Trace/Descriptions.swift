@@ -31,11 +31,9 @@ extension Event {
             "PrepareForShutdown(\(edge)), delay \(delayMax.text), signalled at \(signalled.rawValue / 1000) us"
         case .preparingForSleep(let answer): "PreparingForSleep is \(answer.map { "\($0)" } ?? "unknown")"
         case .suspendRefused: "the sleep is refused"
-        case .powerOffRefused, .sleepNoted, .session, .lid, .powerKeyPressed, .power, .underVoltage, .temperatures,
-            .network,
+        case .powerOffRefused, .session, .lid, .powerKeyPressed, .power, .underVoltage, .temperatures, .network,
             .polling,
-            .memoryPressure, .memoryRead, .memoryLimitReached, .killedForMemory, .hardwareWatchdog,
-            .serviceWatchdog:
+            .memoryPressure, .memoryRead, .memoryLimitReached, .killedForMemory, .hardwareWatchdog, .serviceWatchdog, .sleepNoted:
             boardText(names)
         case .requested(let id, let request): "request \(id.rawValue): \(request.text(names))"
         case .requestAbandoned(let id): "request \(id.rawValue) is abandoned"
@@ -49,7 +47,6 @@ extension Event {
     private func boardText(_ names: AppDirectory) -> String {
         switch self {
         case .powerOffRefused: "the board stays on"
-        case .sleepNoted(let time): "a predecessor noted a sleep at \(time.text)"
         case .session(let reading):
             "\(reading.users) users\(reading.isLocked ? ", locked" : "")\(reading.isIdle ? ", idle" : "")"
         case .lid(let closed): "lid \(closed ? "closed" : "open")"
@@ -57,14 +54,15 @@ extension Event {
         case .power(let reading):
             "power: external \(reading.isExternal.map { "\($0)" } ?? "-"), \(reading.level.map { "\($0)" } ?? "-") %"
         case .underVoltage(let present): "under-voltage \(present)"
-        case .temperatures(let readings): "temperatures \(readings.map { $0.temperature ?? .min })"
+        case .temperatures(let readings): "temperatures \(readings.map(\.text))"
         case .network(let up): "network \(up ? "up" : "down")"
         case .polling(let interval): "polling every \(interval.text)"
         case .memoryPressure(let level): "memory pressure \(level.name)"
         case .memoryRead(let available, let total, let uses):
-            "memory: \(available) of \(total), \(uses.map { "\(names.name($0.instance)) \($0.bytes ?? -1)" })"
+            "memory: \(available) of \(total), \(uses.map { "\(names.name($0.instance)) \($0.bytes.map { String($0) } ?? "-")" })"
         case .memoryLimitReached(let instance): "\(names.name(instance)) is at its memory limit"
         case .killedForMemory(let instance, let killer): "\(names.name(instance)) was killed by \(killer) for memory"
+        case .sleepNoted(let time): "a sleep was noted at \(time.text) asleep"
         case .hardwareWatchdog(let timeout): "watchdog \(timeout.text)"
         case .serviceWatchdog: "the service manager watches"
         case .configured, .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen,
@@ -132,8 +130,7 @@ extension Request {
         case .activate(let app): "activate \(names.name(app))"
         case .background(let app): "background \(names.name(app))"
         case .terminate(let app, let force): "terminate \(names.name(app))\(force ? " by force" : "")"
-        case .sleep(let start, let logical, let about):
-            "sleep \(start ? "starts" : "ends")\(logical ? ", logical" : ", hook")\(about.map { " \($0)" } ?? "")"
+        case .sleep(let start, let logical, _): "sleep \(start ? "starts" : "ends")\(logical ? ", logical" : ", hook")"
         case .beginTask(let instance, let wish): "\(names.name(instance)) begins \(wish.text)"
         case .endTask(let instance, let task): "\(names.name(instance)) ends task \(task.rawValue)"
         case .adopt(let app, let wish): "adopt \(app): \(wish.text)"
@@ -141,6 +138,10 @@ extension Request {
         case .setLowPower(let on): "low power \(on.map { $0 ? "on" : "off" } ?? "auto")"
         }
     }
+}
+
+extension ThermalReading {
+    fileprivate var text: String { "\(zone): \(temperature.map { String($0) } ?? "-")" }
 }
 
 extension RequestOutcome {
@@ -169,7 +170,7 @@ extension Notice {
         case .sleepPreparing(let sleep, let allowance): "sleep \(sleep) prepares, allowance \(allowance.text)"
         case .sleepReleased(let sleep, let elapsed, let killed):
             "sleep \(sleep) is released after \(elapsed.text), \(killed) killed"
-        case .sleepEnded(let sleep, let outcome): "sleep \(sleep) ends, \(outcome)"
+        case .sleepEnded(let sleep, let outcome): "sleep \(sleep) ends: \(outcome)"
         case .darkWake(let sleep, let allowance): "sleep \(sleep): dark wake, \(allowance.text) at most"
         case .sleptUnannounced(let time): "slept \(time.text) unannounced"
         case .shutdownPreparing(let allowance): "shutdown prepares, allowance \(allowance.text)"
@@ -192,8 +193,8 @@ extension Notice {
 extension Deadline.Reason {
     func text(_ names: AppDirectory) -> String {
         switch self {
-        case .spawn(let app): "start of \(names.name(app))"
-        case .login: "an answer of logind"
+        case .spawn(let app): "spawn of \(names.name(app))"
+        case .login: "a question to logind"
         case .handler(let app, let handler): "\(handler.method) of \(names.name(app))"
         case .taskExpiration(let app): "expiration of a task of \(names.name(app))"
         case .taskBudget(let app): "task budget of \(names.name(app))"

@@ -1,0 +1,34 @@
+internal import Lifecycle
+
+/// What really happened on the board, whatever the core was told of it and made of it.
+struct Truth {
+    /// One time in which the kernel slept, or nothing ran.
+    struct KernelSleep {
+        let began: Instant
+        /// BOOTTIME.
+        let ended: Nanoseconds
+        /// The alarm that was set was what woke the board.
+        let isByAlarm: Bool
+
+        var time: Nanoseconds { ended - began.boottime }
+    }
+
+    /// Since logind announced its present sleep, the board has slept.
+    var hasSleptInHandshake = false
+    private(set) var lastSleep: KernelSleep?
+    /// MONOTONIC: the daemon was lost, and began anew.
+    var rebirths: [Nanoseconds] = []
+    /// What the daemon cannot read now, and since when.
+    var supplyBlankSince: Nanoseconds?
+    var zonesBlankSince: Nanoseconds?
+    /// MONOTONIC that passed while nothing ran on the board.
+    var stolen = Nanoseconds.zero
+    /// Bytes that something beside the apps has.
+    var hogged: Int64 = 0
+
+    mutating func noteSleep(from now: Instant, for time: Nanoseconds, alarm: SetAlarm?) {
+        let end = now.boottime + time
+        let isByAlarm = alarm.map { end >= $0.rings - .seconds(1) && end <= $0.rings + .seconds(1) } ?? false
+        lastSleep = KernelSleep(began: now, ended: end, isByAlarm: isByAlarm)
+    }
+}

@@ -1,0 +1,115 @@
+internal import Lifecycle
+
+/// What is said for people and programs to read is true, said once, and not left out.
+final class NoticeChecker: Checker {
+    static let sees: [EffectKind]? = [.appNotice, .sleepNotice, .boardNotice, .report, .spawn, .pollBoard, .takeLock]
+
+    private var story = SleepStory()
+    private var launched: [InstanceID] = []
+    private var leftDown: [AppID] = []
+    private var reported: [AppID] = []
+    private var asleep: Nanoseconds?
+    private var grown = Nanoseconds.zero
+    private var last = Nanoseconds.zero
+    private var before = Nanoseconds.zero
+    // Looks at the board that nothing announces.
+    private var interval: Nanoseconds?
+    private var isLockAwaited = false
+    private var polledAt = Nanoseconds.zero
+
+    func heard(_ event: Event, _ scene: Scene) {
+        story.hear()
+        reported = []
+        let asleepNow = scene.step.at.boottime - scene.step.at.monotonic
+        grown = asleep.map { asleepNow - $0 } ?? .zero
+        asleep = asleepNow
+        before = last
+        last = scene.now
+        switch event {
+        case .polling(let wanted):
+            if wanted != interval { polledAt = scene.now }
+            interval = wanted
+        case .configured, .stopRequested, .prepareForShutdown, .loginAvailable: leftDown = []
+        case .requested(_, .launch(let app, _)), .requested(_, .activate(let app)), .requested(_, .terminate(let app, _)):
+            leftDown.removeAll { $0 == app }
+        default: break
+        }
+    }
+
+    func did(_ effect: Effect, _ scene: Scene) {
+        story.see(effect, scene)
+        switch effect {
+        case .note(let notice): judge(notice, scene)
+        case .report(let end):
+            reported.append(end.app)
+            launched.removeAll { $0 == end.instance }
+        case .spawn(let app, _, let reason, _):
+            if reason == .restart, leftDown.contains(app) { violate("\(scene.name(app)) was left down", scene) }
+        case .pollBoard: judgePoll(scene)
+        case .takeLock(.sleep): isLockAwaited = true
+        default: break
+        }
+    }
+
+    private func judgePoll(_ scene: Scene) {
+        guard let interval else { return violate("the board is looked at, and need not be", scene) }
+        if scene.now - polledAt < interval { violate("the board is looked at again too soon", scene) }
+        polledAt = scene.now
+    }
+
+    private func judge(_ notice: Notice, _ scene: Scene) {
+        switch notice {
+        case .launched(let app, let instance):
+            if launched.contains(instance) { violate("\(scene.name(instance)) is launched twice", scene) }
+            launched.append(instance)
+            guard let record = scene.chronicle.record(instance), record.app == app, record.isSpawned else {
+                return violate("\(scene.name(instance)) is launched, and does not run", scene)
+            }
+        case .restartScheduled(let app, let delay):
+            if !reported.contains(app) || delay <= .zero { violate("\(scene.name(app)) restarts for no end", scene) }
+        case .leftDown(let app, let ends):
+            let limit = scene.board.directory.entry(app)?.policy.restartLimit ?? 0
+            if !reported.contains(app) || ends < limit { violate("\(scene.name(app)) is left down too soon", scene) }
+            leftDown.append(app)
+        case .sleptUnannounced(let time):
+            if story.former != .awake || time != grown { violate("it slept \(time.text) unannounced", scene) }
+        case .stalled(let time):
+            if time <= .zero || scene.step.excess(since: before) <= .zero { violate("nothing has stalled", scene) }
+        case .externalPower(let on, _):
+            if scene.conditions.isExternal != on {
+                violate("external power is not \(on)", scene)
+            }
+        case .essentialAppLost(let app, _):
+            guard let entry = scene.board.directory.entry(app), entry.isConfigured, entry.policy.isEssential else {
+                return violate("\(scene.name(app)) is lost, and was not essential", scene)
+            }
+        default: break
+        }
+    }
+
+    func stepped(_ step: Step, _ scene: Scene) {
+        defer { if case .lockTaken(.sleep) = step.event { isLockAwaited = false } }
+        if case .lockTaken(.sleep) = step.event, isLockAwaited, story.former == .awake, story.stage == .awake,
+            !step.effects.contains(.readPreparingForSleep), !step.effects.contains(.releaseLock(.sleep))
+        {
+            violate("the lock is taken, and logind is not asked what was missed", scene)
+        }
+        if let interval, story.stage == .awake, story.former == .awake, scene.now > polledAt + interval,
+            grown == .zero
+        {
+            violate("the board is not looked at", scene)
+        }
+        if let interval, story.stage == .awake, step.asksNow?.at ?? .max > max(polledAt + interval, scene.now) {
+            violate("nothing is due to look at the board", scene)
+        }
+    }
+
+    func rested(_ scene: Scene) {
+        for record in scene.chronicle.records
+        where record.isSpawned && record.isAlive && !launched.contains(record.instance) {
+            violate("\(scene.name(record.instance)) runs, and was never said to be launched", scene)
+        }
+    }
+
+    private func violate(_ message: String, _ scene: Scene) { scene.inspection.violate(.notices, message) }
+}

@@ -1,0 +1,61 @@
+internal import Lifecycle
+
+/// A sleep that the board has slept is over: logind may say for a while yet that it prepares one, and no new one is
+/// begun for that. And what is said of a sleep's end is what became of it.
+final class OldSleepChecker: Checker {
+    static let sees: [EffectKind]? = [.sleepNotice]
+
+    private var story = SleepStory()
+    private var isLogical = false
+    private var noted: Nanoseconds?
+    private var stolenBefore = Nanoseconds.zero
+    private var wasLate = false
+
+    func heard(_ event: Event, _ scene: Scene) {
+        story.hear()
+        if let asked = scene.step.askedBefore?.at, scene.now - asked > .milliseconds(250) { wasLate = true }
+        if case .sleepNoted(let asleep) = event { noted = asleep }
+    }
+
+    func did(_ effect: Effect, _ scene: Scene) {
+        story.see(effect, scene)
+        switch effect {
+        case .note(.sleepPreparing):
+            isLogical = !scene.step.event.saysRealSleep
+            judgeBeginning(scene)
+        case .note(.sleepReleased):
+            stolenBefore = scene.board.truth.stolen
+            wasLate = false
+        case .note(.sleepEnded(_, let outcome)): judge(outcome, scene)
+        default: break
+        }
+    }
+
+    private func judgeBeginning(_ scene: Scene) {
+        guard scene.board.truth.hasSleptInHandshake, scene.board.login.sleep != .idle else { return }
+        switch scene.step.event {
+        case .preparingForSleep(true), .loginAvailable(_, true, _): break
+        default: return
+        }
+        violate("a sleep begins that is over: logind has not said so yet", scene)
+    }
+
+    private func judge(_ outcome: SleepOutcome, _ scene: Scene) {
+        guard story.former == .asleep || story.former == .dark, !isLogical, !scene.conditions.policy.sleepsLogically
+        else { return }
+        let sleep = scene.board.truth.lastSleep
+        let hasSlept = sleep.map { $0.began.monotonic >= story.released.monotonic - .milliseconds(1) } ?? false
+        // What MONOTONIC counts too may pass for s2idle.
+        let wasRobbed = wasLate || scene.board.truth.stolen > stolenBefore
+        if outcome == .slept, !hasSlept, !wasRobbed, story.former == .asleep {
+            violate("it is said that the board slept, and it did not", scene)
+        }
+        // And the other way round.
+        let surely = sleep.map { $0.began.boottime >= story.released.boottime } ?? false
+        if outcome != .slept, surely, sleep?.time ?? .zero > .seconds(2), !wasRobbed {
+            violate("it is said that the board did not sleep, and it did", scene)
+        }
+    }
+
+    private func violate(_ message: String, _ scene: Scene) { scene.inspection.violate(.oldSleep, message) }
+}

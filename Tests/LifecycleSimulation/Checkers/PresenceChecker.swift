@@ -1,0 +1,97 @@
+internal import Lifecycle
+
+/// A wake that our alarm alone has brought about is for background work: nobody is at the board. It is dark, whether or
+/// not work is left, and becomes full for a reason only. And where somebody has pressed a key or opened the lid since
+/// the sleep was announced, it is not dark.
+final class PresenceChecker: Checker {
+    static let sees: [EffectKind]? = [.sleepNotice, .setWakeAlarm, .suspendDevice]
+
+    private var story = SleepStory()
+    private var alarm: Nanoseconds?
+    /// A key or the lid, since the sleep was announced.
+    private var isAttended = false
+    private var isLidClosed = false
+    /// The sleep was asked for again, and the answer is awaited.
+    private var askedAt: Nanoseconds?
+    private var darkSince = Nanoseconds.zero
+
+    func heard(_ event: Event, _ scene: Scene) {
+        story.hear()
+        switch event {
+        case .powerKeyPressed: isAttended = true
+        case .lid(let closed):
+            if isLidClosed, !closed { isAttended = true }
+            isLidClosed = closed
+        case .configured: alarm = nil
+        default: break
+        }
+    }
+
+    func did(_ effect: Effect, _ scene: Scene) {
+        story.see(effect, scene)
+        switch effect {
+        case .setWakeAlarm(let moment): if moment != nil { alarm = moment }
+        case .suspendDevice: askedAt = scene.now
+        case .note(.sleepPreparing):
+            if story.former == .awake { isAttended = false }
+            if story.former == .dark { askedAt = nil }
+            alarm = nil
+        case .note(.darkWake):
+            askedAt = nil
+            darkSince = scene.now
+        case .note(.sleepEnded): judgeEnd(scene)
+        default: break
+        }
+    }
+
+    func stepped(_ step: Step, _ scene: Scene) {
+        guard story.hasDarkened, story.stage == .dark, isAttended, story.former == .asleep else { return }
+        violate("a dark wake begins, and somebody is at the board", scene)
+    }
+
+    private func judgeEnd(_ scene: Scene) {
+        if story.former == .dark { return judgeFullness(scene) }
+        guard story.former == .asleep, !story.hasDarkened, !isAttended, let alarm,
+            let sleep = scene.board.truth.lastSleep, sleep.isByAlarm, sleep.began.monotonic >= story.released.monotonic,
+            scene.step.at.boottime - alarm <= .seconds(25), scene.step.at.boottime - alarm >= .zero - .seconds(1),
+            scene.board.login.isPresent, scene.board.login.isConnected, !isExcused(scene.step.event, scene)
+        else { return }
+        violate("our alarm woke the board, nobody is there, and the wake is full", scene)
+    }
+
+    private func judgeFullness(_ scene: Scene) {
+        if isAttended || isExcused(scene.step.event, scene) { return }
+        // In vain, or refused.
+        if let askedAt, scene.now - askedAt >= .seconds(29) || scene.step.event == .suspendRefused { return }
+        violate("a dark wake becomes full, and nobody is there", scene)
+    }
+
+    /// Somebody or something wants the board awake, or nothing would put it to sleep again.
+    private func isExcused(_ event: Event, _ scene: Scene) -> Bool {
+        if scene.chronicle.isEnding || !scene.chronicle.isFreezingAvailable || scene.conditions.isPaused { return true }
+        switch event {
+        case .requested(let id, let request): return isGranted(request, id, scene)
+        case .loginUnavailable, .loginAvailable, .stopRequested, .prepareForShutdown, .configured, .freezing,
+            .powerKeyPressed, .lid:
+            return true
+        // What gives the board back its people, or ends a logical sleep.
+        case .power, .network, .session: return true
+        default:
+            // Somebody else has put it to sleep and woken it since.
+            return (scene.board.truth.lastSleep?.began.monotonic ?? .zero) > darkSince && story.former == .dark
+        }
+    }
+
+    private func isGranted(_ request: Request, _ id: RequestID, _ scene: Scene) -> Bool {
+        let isRefused = scene.step.effects.contains {
+            if case .reply(id, let outcome) = $0, outcome.isRefusal { true } else { false }
+        }
+        switch request {
+        case .launch, .activate, .adopt: return !isRefused
+        case .sleep: return true
+        case .background, .terminate, .beginTask, .endTask, .warnOfMemory, .setLowPower: return false
+        }
+    }
+
+    private func violate(_ message: String, _ scene: Scene) { scene.inspection.violate(.presence, message) }
+}

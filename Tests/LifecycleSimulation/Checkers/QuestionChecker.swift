@@ -1,0 +1,97 @@
+internal import Lifecycle
+
+/// Every question to the shell has a deadline: what is not answered is asked again, or given up, within a bound.
+///
+/// Counted in the time that the board really gave: neither while it slept nor while nothing ran on it.
+final class QuestionChecker: Checker {
+    static let sees: [EffectKind]? = [.spawn, .report, .kill, .readMemory, .readPreparingForSleep, .takeLock, .sleepNotice]
+
+    private var story = SleepStory()
+    private var spawns: [(instance: InstanceID, at: Nanoseconds)] = []
+    private var memoryAskedAt: Nanoseconds?
+    /// MONOTONIC: since when a delay lock is wanted, neither held nor asked for.
+    private var lacking: [Nanoseconds?] = [nil, nil]
+    private var sleepAskedAt: Nanoseconds?
+    /// How often a lock was asked for in vain.
+    private var tries = [0, 0]
+    /// When the core had a say last, before the step at hand.
+    private var before = Nanoseconds.zero
+    private var last = Nanoseconds.zero
+
+    /// What the board has kept to itself is no time for anybody.
+    private func now(_ scene: Scene) -> Nanoseconds { scene.now - scene.board.truth.stolen }
+
+    func heard(_ event: Event, _ scene: Scene) {
+        story.hear()
+        before = last
+        last = now(scene)
+        switch event {
+        case .spawned(let instance), .spawnFailed(let instance, _, _): spawns.removeAll { $0.instance == instance }
+        case .memoryRead: memoryAskedAt = nil
+        case .preparingForSleep: sleepAskedAt = nil
+        case .lockTaken(let kind):
+            guard kind != .keepAwake else { return }
+            lacking[Int(kind.rawValue)] = nil
+            tries[Int(kind.rawValue)] = 0
+        case .loginAvailable, .loginUnavailable:
+            lacking = [nil, nil]
+            tries = [0, 0]
+        default: break
+        }
+    }
+
+    func did(_ effect: Effect, _ scene: Scene) {
+        story.see(effect, scene)
+        switch effect {
+        case .spawn(_, let instance, _, _): spawns.append((instance, now(scene)))
+        case .report(let end): spawns.removeAll { $0.instance == end.instance }
+        case .kill(let instance): spawns.removeAll { $0.instance == instance }
+        case .readMemory: memoryAskedAt = now(scene)
+        case .readPreparingForSleep: sleepAskedAt = now(scene)
+        case .takeLock(let kind):
+            guard kind != .keepAwake else { return }
+            lacking[Int(kind.rawValue)] = now(scene)
+            tries[Int(kind.rawValue)] += 1
+        default: break
+        }
+    }
+
+    func stepped(_ step: Step, _ scene: Scene) {
+        let now = now(scene)
+        for (instance, at) in spawns where now - at > .seconds(60) && before - at > .seconds(50) {
+            violate("\(scene.name(instance)) has been spawned \((now - at).text) ago, and nothing came of it", scene)
+        }
+        if case .memoryPressure = step.event, let at = memoryAskedAt, before - at > .seconds(11) {
+            violate("memory is short, and the question for it is \((now - at).text) old", scene)
+        }
+        if story.stage == .asleep, let at = sleepAskedAt, now - at > .seconds(45) {
+            violate("the board is asleep, and logind has not answered for \((now - at).text)", scene)
+        }
+        if story.stage != .asleep { sleepAskedAt = nil }
+        lookAtLocks(now, scene)
+    }
+
+    private func lookAtLocks(_ now: Nanoseconds, _ scene: Scene) {
+        let login = scene.board.login
+        let isQuiet =
+            story.stage == .awake && login.isPresent && login.isConnected && login.sleep == .idle
+            && login.shutdown == .idle && !scene.chronicle.isEnding && scene.board.stalledUntil == nil
+        for kind in [LockKind.sleep, .shutdown] {
+            let index = Int(kind.rawValue)
+            guard isQuiet, !login.held[index] else {
+                lacking[index] = nil
+                continue
+            }
+            let since = lacking[index] ?? now
+            lacking[index] = since
+            // 30 s at first, then longer and longer.
+            var patience = Nanoseconds.seconds(40)
+            for _ in 1..<max(tries[index], 1) { patience = patience.doubled(upTo: .seconds(1900)) }
+            if now - since > patience + .seconds(40) {
+                violate("the \(kind) lock is not held, and was not asked for in \((now - since).text)", scene)
+            }
+        }
+    }
+
+    private func violate(_ message: String, _ scene: Scene) { scene.inspection.violate(.questions, message) }
+}

@@ -1,0 +1,46 @@
+internal import Lifecycle
+
+/// Where the board stands between being awake and asleep, as the core has said by its notices.
+struct SleepStory {
+    enum Stage { case awake, preparing, asleep, dark }
+
+    private(set) var stage = Stage.awake
+    /// Before the step at hand.
+    private(set) var former = Stage.awake
+    /// Said in the step at hand.
+    private(set) var hasBegun = false
+    private(set) var hasEnded = false
+    private(set) var hasDarkened = false
+    private(set) var announced = Instant(monotonic: .zero, boottime: .zero)
+    private(set) var released = Instant(monotonic: .zero, boottime: .zero)
+    /// MONOTONIC: when the board was said to be awake last.
+    private(set) var awakeSince = Nanoseconds.zero
+
+    mutating func hear() {
+        former = stage
+        hasBegun = false
+        hasEnded = false
+        hasDarkened = false
+    }
+
+    mutating func see(_ effect: Effect, _ scene: Scene) {
+        guard case .note(let notice) = effect else { return }
+        switch notice {
+        case .sleepPreparing:
+            stage = .preparing
+            hasBegun = true
+            announced = scene.step.at
+        case .sleepReleased:
+            stage = .asleep
+            released = scene.step.at
+        case .sleepEnded:
+            stage = .awake
+            hasEnded = true
+            awakeSince = scene.now
+        case .darkWake:
+            stage = .dark
+            hasDarkened = true
+        default: break
+        }
+    }
+}

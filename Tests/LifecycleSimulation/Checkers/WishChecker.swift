@@ -1,0 +1,105 @@
+internal import Lifecycle
+
+/// What an operator has asked for comes about, and what was denied does not.
+///
+/// - A launch or an activation that comes while the app is being ended, and is not denied, is carried out when nothing
+///   is left of it: it is spawned again, at the latest when nothing else is under way on the board.
+/// - One that is denied leaves the app as it was: where it was in background by an operator's wish, no handler brings it
+///   to the front until something else is asked.
+final class WishChecker: Checker {
+    static let sees: [EffectKind]? = [.spawn, .endNotice, .reply, .report, .call]
+
+    private struct Wish {
+        let app: AppID
+        let request: RequestID
+    }
+
+    /// To be launched as soon as it is gone.
+    private var launches: [Wish] = []
+    /// In background by the last wish that was granted.
+    private var sentBack: [AppID] = []
+    /// Sent back before a wish for the front that may yet be denied.
+    private var inQuestion: [(request: RequestID, app: AppID, wasBack: Bool)] = []
+
+    func heard(_ event: Event, _ scene: Scene) {
+        switch event {
+        case .configured, .stopRequested, .started:
+            launches = []
+            sentBack = []
+            inQuestion = []
+        case .requested(let id, let request): wish(request, id, scene)
+        case .prepareForShutdown, .loginAvailable: launches = []
+        default: break
+        }
+    }
+
+    private func wish(_ request: Request, _ id: RequestID, _ scene: Scene) {
+        switch request {
+        case .launch(let app, _), .activate(let app):
+            let isDenied = scene.step.effects.contains {
+                if case .reply(id, let outcome) = $0, outcome.isRefusal { true } else { false }
+            }
+            guard !isDenied, scene.board.directory.entry(app)?.isAdopted == false else { return }
+            inQuestion.append((id, app, sentBack.contains(app)))
+            // Another one makes way where only one is in front.
+            if scene.conditions.policy.front == .one { sentBack = [] } else { sentBack.removeAll { $0 == app } }
+            if isBeingEnded(app, scene) { launches.append(Wish(app: app, request: id)) }
+        case .background(let app):
+            let isDenied = scene.step.effects.contains {
+                if case .reply(id, let outcome) = $0, outcome.isRefusal { true } else { false }
+            }
+            if isDenied { return }
+            inQuestion.removeAll { $0.app == app }
+            if !sentBack.contains(app) { sentBack.append(app) }
+            launches.removeAll { $0.app == app }
+        case .terminate(let app, _):
+            inQuestion.removeAll { $0.app == app }
+            launches.removeAll { $0.app == app }
+            sentBack.removeAll { $0 == app }
+        case .sleep, .beginTask, .endTask, .adopt, .warnOfMemory, .setLowPower: break
+        }
+    }
+
+    /// By an operator: a call of willTerminate or a signal is out, or is to follow.
+    private func isBeingEnded(_ app: AppID, _ scene: Scene) -> Bool {
+        guard let record = scene.chronicle.records.last(where: { $0.app == app }) else { return false }
+        return record.isSpawned && !record.isGone && record.isDoomed
+    }
+
+    func did(_ effect: Effect, _ scene: Scene) {
+        switch effect {
+        case .spawn(let app, _, _, _): launches.removeAll { $0.app == app }
+        case .note(.criticalBattery): launches = []
+        case .reply(let id, .denied(let reason)):
+            launches.removeAll { $0.request == id }
+            guard let index = inQuestion.firstIndex(where: { $0.request == id }) else { return }
+            let question = inQuestion.remove(at: index)
+            if reason == "sleeping", question.wasBack, !sentBack.contains(question.app) { sentBack.append(question.app) }
+        case .reply(let id, .done): inQuestion.removeAll { $0.request == id }
+        case .report(let end): sentBack.removeAll { $0 == end.app }
+        case .call(let instance, _, let call, _):
+            guard call == .didBecomeActive || call == .willEnterForeground,
+                let app = scene.board.directory.app(of: instance), sentBack.contains(app)
+            else { return }
+            violate("\(scene.name(app)) comes to the front, and the last wish for that was denied", scene)
+        default: break
+        }
+    }
+
+    func rested(_ scene: Scene) {
+        guard !scene.chronicle.isEnding, let wish = launches.first else { return }
+        violate("\(scene.name(wish.app)) was to be launched when it is gone, and is not", scene)
+    }
+
+    private func violate(_ message: String, _ scene: Scene) { scene.inspection.violate(.wishes, message) }
+}
+
+extension RequestOutcome {
+    /// The wish is off; nothing is to come of it.
+    var isRefusal: Bool {
+        switch self {
+        case .denied, .notRunning, .tooManyTasks, .noSuchTask: true
+        case .done, .sleepReady, .appEnded, .taskBegun: false
+        }
+    }
+}
