@@ -10,6 +10,8 @@ final class StillnessChecker: Checker {
     static let sees: [EffectKind]? = [.nameCulprits, .freeze, .thaw, .sleepNotice, .releaseLock]
 
     private var named: [InstanceID] = []
+    /// A daemon that has just begun cannot know whether the sleep that logind prepares is over: it freezes nobody for it.
+    private var isDoubtful = false
     private var released = false
 
     func heard(_ event: Event, _ scene: Scene) {
@@ -20,6 +22,8 @@ final class StillnessChecker: Checker {
         switch effect {
         case .nameCulprits(let instance, _): named.append(instance)
         case .freeze(let instance), .thaw(let instance): named.removeAll { $0 == instance }
+        case .note(.sleepPreparing):
+            isDoubtful = if case .loginAvailable(_, true, _) = scene.step.event { true } else { false }
         case .note(.sleepReleased):
             released = true
             look(scene)
@@ -37,6 +41,7 @@ final class StillnessChecker: Checker {
     }
 
     private func look(_ scene: Scene) {
+        if isDoubtful { return }
         for record in scene.chronicle.records where !record.isGone {
             guard !isExempt(record, scene), !named.contains(record.instance) else { continue }
             let process = scene.board.process(record.instance)
