@@ -133,6 +133,9 @@ struct FaultPlan {
     /// It happens on this board, whatever was rolled.
     mutating func insist(on fault: Fault) { rates[fault.rawValue] = fault.usualRate }
 
+    /// It never happens on this board.
+    mutating func spare(_ fault: Fault) { rates[fault.rawValue] = 0 }
+
     /// It is one of this board's, whether or not its time is over.
     func had(_ fault: Fault) -> Bool { rates[fault.rawValue] > 0 && !isSpared[fault.rawValue] }
 

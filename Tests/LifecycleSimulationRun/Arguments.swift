@@ -4,7 +4,7 @@ struct Arguments {
 
     static let usage = """
         usage: lifecycle-simulation [--seeds N] [--steps-total N] [--from S] [--jobs N] [--steps N] [--calm]
-                                    [--keep-going] [--no-shrink]
+                                    [--keep-going] [--no-shrink] [--only CHECKER]
                lifecycle-simulation --seed X [--steps N] [--calm] [--trace] [--shrink]
         """
 
@@ -17,6 +17,8 @@ struct Arguments {
     var stepsTotal: UInt64?
     var jobs = 1
     var steps: Int?
+    /// The name of the one checker that looks; nil for all.
+    var only: String?
     var wantsTrace = false
     /// The shortest story of a seed that fails.
     var wantsShrinking = false
@@ -42,6 +44,7 @@ struct Arguments {
             case "--steps-total": stepsTotal = try Self.number(word, &words)
             case "--jobs": jobs = max(1, min(Int(clamping: try Self.number(word, &words)), 256))
             case "--steps": steps = Int(clamping: try Self.number(word, &words))
+            case "--only": only = words.popFirst()
             case "--trace": wantsTrace = true
             case "--shrink": wantsShrinking = true
             case "--no-shrink": mayShrink = false

@@ -20,6 +20,10 @@ func monotonicNow() -> UInt64 {
 }
 
 extension Arguments {
+    var checkers: Set<CheckerName>? {
+        only.map { name in Set(CheckerName.allCases.filter { "\($0)" == name }) }
+    }
+
     var limits: SimulationLimits {
         var limits = SimulationLimits()
         limits.keepsTrace = wantsTrace
@@ -36,7 +40,7 @@ struct Replay {
 
     /// 0: it holds; 1: it does not.
     func status() -> Int32 {
-        let outcome = simulate(seed: seed, limits: arguments.limits)
+        let outcome = simulate(seed: seed, limits: arguments.limits, only: arguments.checkers)
         if arguments.wantsTrace || !arguments.wantsShrinking {
             for line in outcome.trace.suffix(arguments.wantsTrace ? .max : 60) { say(line) }
         }
@@ -83,7 +87,7 @@ struct Worker {
         while number < arguments.seeds ?? .max, tally[index, .steps] < share, getppid() == parent {
             let seed = arguments.from &+ number
             tally[index, .current] = seed
-            let outcome = simulate(seed: seed, limits: arguments.limits)
+            let outcome = simulate(seed: seed, limits: arguments.limits, only: arguments.checkers)
             tally[index, .seeds] += 1
             tally[index, .steps] += UInt64(outcome.steps)
             tally[index, .virtualTime] += UInt64(outcome.virtualTime.rawValue)

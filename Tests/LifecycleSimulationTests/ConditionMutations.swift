@@ -76,7 +76,7 @@ extension MutationTests {
         Mutation("does not listen to a memory limit again", .informed) {
             .replacing { if case .watchMemoryLimit = $0 { [] } else { [$0] } }
         },
-        Mutation("ends the smallest first", .jetsam) { .reading { (1 << 30) - $0 } },
+        Mutation("ends the smallest first", .jetsam) { .reading { (1 << 30) &- $0 } },
         Mutation("ends too many", .jetsam) { .reading { min($0, 1) } },
         Mutation("ends too few", .jetsam) { .reading { $0 == 0 ? 0 : 1 << 40 } },
         Mutation("ends the highest band first", .jetsam) {

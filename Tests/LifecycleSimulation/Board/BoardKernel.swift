@@ -224,7 +224,8 @@ extension SimulatedBoard {
             let most = process.policy.allowances[.didFinishLaunching] - .milliseconds(50)
             let time =
                 process.temper.isSlow
-                ? random.span(.milliseconds(1), Swift.max(most, .milliseconds(2))) : random.magnitude(.milliseconds(1), .milliseconds(300))
+                ? random.span(.milliseconds(1), Swift.max(most, .milliseconds(2)))
+                : random.magnitude(.milliseconds(1), .milliseconds(300))
             plan(Reaction(after: time, deed: .says(.ready(instance))), for: process)
         }
         if let interval = process.policy.liveness { after(random.span(interval / 10, interval / 2), .ping, process) }

@@ -134,7 +134,9 @@ extension SimulatedBoard {
     /// Our lock is gone; somebody else's may not be.
     private func proceed(_ kind: Operation) {
         var delay = transport()
-        if plan.strikes(.otherInhibitor, &random) { delay = random.span(.zero, Swift.min(login.delayMax, .seconds(60))) }
+        if plan.strikes(.otherInhibitor, &random) {
+            delay = random.span(.zero, Swift.min(login.delayMax, .seconds(60)))
+        }
         plan(.proceeds(kind, handshake: login.handshake), after: delay)
     }
 

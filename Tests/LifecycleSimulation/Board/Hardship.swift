@@ -80,7 +80,10 @@ extension SimulatedBoard {
 
     func makeRough() {
         if plan.has(.longLife) {
-            longLife = .seconds(Int64(86_400 * (1 + hardRandom.below(5))))
+            longLife = .seconds(Int64(86_400 * (2 + hardRandom.below(6))))
+            // What takes a step each few seconds leaves none for the days.
+            plan.spare(.hardwareWatchdog)
+            plan.spare(.polling)
             for index in configuration.indices {
                 configuration[index].liveness = nil
                 guard hardRandom.chance(perMille: 500) else { continue }

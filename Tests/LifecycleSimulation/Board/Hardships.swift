@@ -91,7 +91,10 @@ extension SimulatedBoard {
         if surroundings.isLidClosed, hardRandom.chance(perMille: 500) {
             return plan(.lid(false), after: .microseconds(1))
         }
-        plan(.key, after: hardRandom.chance(perMille: 500) ? .microseconds(1) : hardRandom.magnitude(.microseconds(1), .seconds(2)))
+        plan(
+            .key,
+            after: hardRandom.chance(perMille: 500)
+                ? .microseconds(1) : hardRandom.magnitude(.microseconds(1), .seconds(2)))
     }
 
     /// The processes that tasks were begun for are gone, just before the kernel sleeps.

@@ -27,7 +27,9 @@ final class ChangeChecker: Checker {
         }
         let seen = board.core.device
         if let device, (seen != device) != step.effects.contains(.deviceChanged) {
-            violate("the device has \(seen == device ? "not changed, and is said to" : "changed, and is not said to")", scene)
+            violate(
+                "the device has \(seen == device ? "not changed, and is said to" : "changed, and is not said to")",
+                scene)
         }
         device = seen
     }

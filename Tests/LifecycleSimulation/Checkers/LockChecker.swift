@@ -53,7 +53,8 @@ final class LockChecker: Checker {
         case .configured, .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen,
             .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .preparingForSleep, .suspendRefused,
             .powerOffRefused, .session, .lid, .powerKeyPressed, .power, .underVoltage, .temperatures, .network,
-            .polling, .memoryPressure, .memoryRead, .memoryLimitReached, .killedForMemory, .hardwareWatchdog, .serviceWatchdog, .sleepNoted,
+            .polling, .memoryPressure, .memoryRead, .memoryLimitReached, .killedForMemory, .hardwareWatchdog,
+            .serviceWatchdog, .sleepNoted,
             .requested,
             .requestAbandoned, .stopRequested:
             break
@@ -80,7 +81,8 @@ final class LockChecker: Checker {
         switch effect {
         case .takeLock(let kind):
             // What is not answered in 30 s is asked again.
-            let isAskedAgain = state[Int(kind.rawValue)] == .asked && scene.now - askedAt[Int(kind.rawValue)] >= .seconds(30)
+            let isAskedAgain =
+                state[Int(kind.rawValue)] == .asked && scene.now - askedAt[Int(kind.rawValue)] >= .seconds(30)
             if state[Int(kind.rawValue)] != .none, !isAskedAgain {
                 violate("a second \(kind) lock is taken", scene)
             }

@@ -30,7 +30,8 @@ final class NoticeChecker: Checker {
             if wanted != interval { polledAt = scene.now }
             interval = wanted
         case .configured, .stopRequested, .prepareForShutdown, .loginAvailable: leftDown = []
-        case .requested(_, .launch(let app, _)), .requested(_, .activate(let app)), .requested(_, .terminate(let app, _)):
+        case .requested(_, .launch(let app, _)), .requested(_, .activate(let app)),
+            .requested(_, .terminate(let app, _)):
             leftDown.removeAll { $0 == app }
         default: break
         }

@@ -4,7 +4,9 @@ internal import Lifecycle
 ///
 /// Counted in the time that the board really gave: neither while it slept nor while nothing ran on it.
 final class QuestionChecker: Checker {
-    static let sees: [EffectKind]? = [.spawn, .report, .kill, .readMemory, .readPreparingForSleep, .takeLock, .sleepNotice]
+    static let sees: [EffectKind]? = [
+        .spawn, .report, .kill, .readMemory, .readPreparingForSleep, .takeLock, .sleepNotice,
+    ]
 
     private var story = SleepStory()
     private var spawns: [(instance: InstanceID, at: Nanoseconds)] = []

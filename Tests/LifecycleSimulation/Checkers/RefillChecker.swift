@@ -66,7 +66,8 @@ final class RefillChecker: Checker {
     }
 
     private func judge(_ app: AppID, _ what: String, _ scene: Scene) {
-        guard let account = accounts.first(where: { $0.app == app }), let policy = scene.board.directory.entry(app)?.policy
+        guard let account = accounts.first(where: { $0.app == app }),
+            let policy = scene.board.directory.entry(app)?.policy
         else { return }
         let now = scene.step.at.boottime
         let window = Self.day + .seconds(1800)

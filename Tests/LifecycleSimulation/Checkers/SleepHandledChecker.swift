@@ -20,7 +20,8 @@ final class SleepHandledChecker: Checker {
         case .sleepHandled(let value):
             if value == isHandled { violate("it is said twice", scene) }
             isHandled = value
-        case .releaseLock(.sleep): if !isHandled, isLogical != nil { violate("the lock is released before it is said", scene) }
+        case .releaseLock(.sleep):
+            if !isHandled, isLogical != nil { violate("the lock is released before it is said", scene) }
         case .note(.sleepPreparing):
             isLogical = !scene.step.event.saysRealSleep
             // It may be over: a daemon that has just begun cannot know.

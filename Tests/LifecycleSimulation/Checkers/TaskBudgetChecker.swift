@@ -194,7 +194,9 @@ final class TaskBudgetChecker: Checker {
         if tasks[place...].contains(where: { $0.instance == instance && !$0.isWarned }) {
             violate("\(name) expires before a newer one", scene)
         }
-        guard !account.isVague, tasks[place].limit == nil, let left = task.timeRemaining, left < account.lead, isDue(instance) else {
+        guard !account.isVague, tasks[place].limit == nil, let left = task.timeRemaining, left < account.lead,
+            isDue(instance)
+        else {
             return
         }
         if left + lateness(scene) < account.lead { violate("\(name) is told late: \(left.text)", scene) }
@@ -258,7 +260,9 @@ final class TaskBudgetChecker: Checker {
             let account = account(end.app)
         else { return violate("\(name) ended for a budget that it did not have", scene) }
         if watch.held == 0 { violate("\(name) was killed for tasks and held none", scene) }
-        if spent < account.size, !account.isVague { violate("\(name) was killed after \(spent.text) of \(account.size.text)", scene) }
+        if spent < account.size, !account.isVague {
+            violate("\(name) was killed after \(spent.text) of \(account.size.text)", scene)
+        }
         if end.allowance != account.size, !account.isVague { violate("\(name) had another budget", scene) }
         if !watch.wasWarned { violate("\(name) was not warned", scene) }
     }

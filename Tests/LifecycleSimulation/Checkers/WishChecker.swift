@@ -74,7 +74,9 @@ final class WishChecker: Checker {
             launches.removeAll { $0.request == id }
             guard let index = inQuestion.firstIndex(where: { $0.request == id }) else { return }
             let question = inQuestion.remove(at: index)
-            if reason == "sleeping", question.wasBack, !sentBack.contains(question.app) { sentBack.append(question.app) }
+            if reason == "sleeping", question.wasBack, !sentBack.contains(question.app) {
+                sentBack.append(question.app)
+            }
         case .reply(let id, .done): inQuestion.removeAll { $0.request == id }
         case .report(let end): sentBack.removeAll { $0 == end.app }
         case .call(let instance, _, let call, _):

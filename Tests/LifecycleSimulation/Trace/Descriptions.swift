@@ -33,7 +33,8 @@ extension Event {
         case .suspendRefused: "the sleep is refused"
         case .powerOffRefused, .session, .lid, .powerKeyPressed, .power, .underVoltage, .temperatures, .network,
             .polling,
-            .memoryPressure, .memoryRead, .memoryLimitReached, .killedForMemory, .hardwareWatchdog, .serviceWatchdog, .sleepNoted:
+            .memoryPressure, .memoryRead, .memoryLimitReached, .killedForMemory, .hardwareWatchdog, .serviceWatchdog,
+            .sleepNoted:
             boardText(names)
         case .requested(let id, let request): "request \(id.rawValue): \(request.text(names))"
         case .requestAbandoned(let id): "request \(id.rawValue) is abandoned"

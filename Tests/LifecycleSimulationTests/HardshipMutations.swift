@@ -1,0 +1,139 @@
+import Lifecycle
+import LifecycleSimulation
+
+extension MutationTests {
+    /// Found by what really happened on the board.
+    static let ofHardships = [
+        Mutation("takes a blank supply for a charger", .battery) {
+            Mutant(event: { event in
+                guard case .power(let reading) = event, reading.isExternal == nil || reading.level == nil else {
+                    return event
+                }
+                return .power(PowerReading(isExternal: true, level: 100))
+            })
+        },
+        Mutation("takes a blank zone for a cool one", .relief) {
+            Mutant(event: { event in
+                guard case .temperatures(let readings) = event,
+                    !readings.contains(where: { $0.zone == 0 && $0.temperature != nil })
+                else { return event }
+                return .temperatures([
+                    ThermalReading(zone: 0, temperature: 30_000, fair: 60_000, serious: 75_000, critical: 85_000)
+                ])
+            })
+        },
+        Mutation("starts apps on a board without memory", .relief) {
+            Mutant(event: {
+                if case .memoryRead(_, let total, let uses) = $0 {
+                    .memoryRead(available: total, total: total, uses)
+                } else {
+                    $0
+                }
+            })
+        },
+        Mutation("forgets to launch what is being ended", .wishes) { .forgettingLaunches() },
+        Mutation("brings to the front what was denied", .wishes) { .grantingTheDenied() },
+        Mutation("asks for a sleep once", .rest) { .askingOnce { $0 == .suspendDevice } },
+        Mutation("wakes everybody by its alarm", .presence) {
+            .replacing {
+                guard case .note(.darkWake(let sleep, _)) = $0 else { return [$0] }
+                return [.note(.sleepEnded(sleep: sleep, .slept))]
+            }
+        },
+        Mutation("says that every sleep was one", .oldSleep) {
+            .replacing {
+                guard case .note(.sleepEnded(let sleep, _)) = $0 else { return [$0] }
+                return [.note(.sleepEnded(sleep: sleep, .slept))]
+            }
+        },
+        Mutation("asks for a lock once", .questions) { .askingOnce { $0 == .takeLock(.shutdown) } },
+        Mutation("does not give up a start", .questions) {
+            Mutant(effects: { effects, _, _ in
+                let isOfStart = effects.contains {
+                    if case .report(let end) = $0 { end.reason.namespace == .launchFailure } else { false }
+                }
+                return isOfStart
+                    ? effects.filter {
+                        switch $0 {
+                        case .report, .kill: false
+                        default: true
+                        }
+                    } : effects
+            })
+        },
+        Mutation("never fills a budget", .refills) {
+            .replacing {
+                guard case .reply(let request, .taskBegun) = $0 else { return [$0] }
+                return [.reply(request, .denied("the budget is spent"))]
+            }
+        },
+        Mutation("ends apps that give nothing back", .gains) {
+            Mutant(event: { event in
+                guard case .memoryRead(let available, let total, let uses) = event else { return event }
+                let grown = uses.map { MemoryUse(instance: $0.instance, bytes: 1 << 30) }
+                return .memoryRead(available: available, total: total, grown)
+            })
+        },
+        Mutation("does not say who was launched", .notices) {
+            .replacing { if case .note(.launched) = $0 { [] } else { [$0] } }
+        },
+        Mutation("says twice who was launched", .notices) {
+            .replacing { if case .note(.launched) = $0 { [$0, $0] } else { [$0] } }
+        },
+        Mutation("does not look at the board", .notices) { .replacing { $0 == .pollBoard ? [] : [$0] } },
+        Mutation("does not ask what was missed", .notices) {
+            .replacing { $0 == .readPreparingForSleep ? [] : [$0] }
+        },
+        Mutation("does not say that an app has changed", .changes) {
+            .replacing { if case .appChanged = $0 { [] } else { [$0] } }
+        },
+        Mutation("does not say that the device has changed", .changes) {
+            .replacing { $0 == .deviceChanged ? [] : [$0] }
+        },
+    ]
+}
+
+extension Mutant {
+    /// The next launch of an app that is asked to end is not heard.
+    fileprivate static func forgettingLaunches() -> Mutant {
+        var ended: AppID?
+        return Mutant(event: { event in
+            switch event {
+            case .requested(_, .terminate(let app, _)): ended = app
+            case .requested(_, .launch(ended, _)), .requested(_, .activate(ended)): return nil
+            default: break
+            }
+            return event
+        })
+    }
+
+    /// A wish for the front that a sleep denies comes true after it.
+    fileprivate static func grantingTheDenied() -> Mutant {
+        var asked: [(id: RequestID, app: AppID)] = []
+        var denied: [AppID] = []
+        return Mutant(
+            event: { event in
+                if case .requested(let id, .activate(let app)) = event { asked.append((id, app)) }
+                guard event == .woke, let app = denied.popLast() else { return event }
+                return .requested(RequestID(rawValue: -1), .activate(app))
+            },
+            effects: { effects, _, _ in
+                for effect in effects {
+                    guard case .reply(let id, .denied("sleeping")) = effect,
+                        let app = asked.first(where: { $0.id == id })?.app
+                    else { continue }
+                    denied.append(app)
+                }
+                return effects
+            })
+    }
+
+    fileprivate static func askingOnce(_ isQuestion: @escaping (Effect) -> Bool) -> Mutant {
+        var hasAsked = false
+        return replacing { effect in
+            guard isQuestion(effect) else { return [effect] }
+            defer { hasAsked = true }
+            return hasAsked ? [] : [effect]
+        }
+    }
+}
