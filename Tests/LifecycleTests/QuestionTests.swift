@@ -69,6 +69,13 @@ import Testing
         #expect(board.core.device.sleepState == .awake)
     }
 
+    @Test func timeThatTheBoardDidNotGiveIsNoneOfAStart() throws {
+        var board = Board([app("server")])
+        _ = board.tell(.started)
+        for _ in 0..<3 { #expect(board.stall(.seconds(19)) == []) }
+        #expect(board.spawned("server").first == "call server didFinishLaunching boot 20 s")
+    }
+
     @Test func everyLockIsAskedForAgainEverMoreRarely_whenItIsNotAnswered() throws {
         var board = Board([])
         _ = board.tell(.loginAvailable(delayMax: nil, preparingForSleep: false, preparingForShutdown: false))
@@ -99,6 +106,11 @@ import Testing
         _ = board.tell(.preparingForSleep(false))
         #expect(board.tell(.lockRefused(.shutdown)) == [])
         #expect(board.pass(.seconds(60)) == ["take shutdown"])
+        #expect(board.tell(.lockRefused(.shutdown)) == [])
+        for _ in 0..<10 {
+            #expect(board.pass(.seconds(120)) == ["take shutdown"])
+            #expect(board.tell(.lockRefused(.shutdown)) == [])
+        }
     }
 
     @Test func shutdownLockIsReleased_whenItIsGrantedAfterItsHandshake() throws {

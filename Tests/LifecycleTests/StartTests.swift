@@ -104,6 +104,20 @@ import Testing
         }
     }
 
+    @Test func sleepThatCameWithoutWaitingIsOver_whenTheLoopStalledWhilePreparing() throws {
+        var board = started()
+        board.login()
+        _ = board.sleepSignal(true)
+        board.monotonic += .seconds(6)
+        board.slept += .seconds(600)
+        let effects = board.handleAll(.woke)
+        #expect(effects.contains(.note(.sleepEnded(sleep: 1, .slept))))
+        // logind's job may not be over.
+        #expect(board.core.expectsRefusal)
+        #expect(board.tell(.preparingForSleep(true)) == [])
+        #expect(board.core.device.sleepState == .awake)
+    }
+
     // MARK: A shutdown in the middle of a sleep
 
     @Test func appEndsAndTheLockGoes_whenAShutdownComesWhilePreparing() throws {

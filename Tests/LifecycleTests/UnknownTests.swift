@@ -104,6 +104,17 @@ import Testing
         ThermalReading(zone: 1, temperature: 40_000, fair: nil, serious: 75_000, critical: 90_000)
     ])
 
+    @Test func appThatHeatEndsDuringACancelledShutdownWaitsForTheCold() throws {
+        var board = board()
+        _ = board.shutdownSignal(true)
+        _ = board.shutdownSignal(false)
+        #expect(board.tell(zone(95_000)).contains("kill kiosk"))
+        _ = board.exited("kiosk", .signalled(9))
+        #expect(board.emptied("kiosk") == [])
+        #expect(board.pass(.seconds(60)) == [])
+        #expect(board.tell(zone(50_000)) == ["spawn kiosk restart"])
+    }
+
     @Test func appThatAnOperatorLaunchesRuns_whateverIsUnknown() throws {
         var board = overheated()
         _ = board.tell(Self.zoneIsMissing)

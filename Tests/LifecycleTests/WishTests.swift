@@ -105,7 +105,51 @@ import Testing
         #expect(board.sleepSignal(false) == ["sleep is over", "take sleep", "spawn camera restart"])
     }
 
+    @Test func launchStaysWished_whenOnlyAnActivationBesideItIsDenied() throws {
+        var board = board([
+            app("server"),
+            app("camera") {
+                $0.after = ["server"]; $0.launch = .manual
+            },
+        ])
+        _ = board.exited("server", .exited(0))
+        _ = board.emptied("server")
+        _ = try board.ask(1, .launch(board.id("server"), background: true))
+        #expect(try board.ask(2, .activate(board.id("camera"))) == [])
+        #expect(try board.ask(3, .launch(board.id("camera"), background: false)) == [])
+        #expect(board.tell(.lid(closed: true)) == ["reply 2: denied, the lid is closed"])
+        _ = board.spawned("server")
+        #expect(board.returned("server").contains("spawn camera user background"))
+        _ = board.spawned("camera")
+        #expect(board.returned("camera").contains("reply 3: done"))
+    }
+
+    @Test func appThatAnOperatorSentBackStaysThere_whenTheOneThatTookItsPlaceIsDenied() throws {
+        var device = DevicePolicy()
+        device.front = .one
+        var board = board([app("camera"), app("player")], device)
+        _ = try board.ask(1, .activate(board.id("player")))
+        _ = try board.ask(2, .background(board.id("camera")))
+        #expect(board.sleepSignal(true).contains("reply 1: denied, sleeping"))
+        let first = board.handle(.handlerReturned(board.last("camera"), board.openCall("camera")))
+        _ = board.obey(first)
+        _ = board.obey(board.wait(.seconds(5)))
+        board.slept = .seconds(60)
+        _ = board.obey(board.handle(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic)))
+        #expect(try board.view("camera").phase == .background)
+    }
+
     // MARK: Sleep as a level
+
+    @Test func boardIsNotAskedToSleep_whileTheEndOfTheWishIsOnlyHeldBack() throws {
+        var board = closing { $0.debounce = .seconds(10) }
+        _ = board.obey(board.handle(.lid(closed: true)))
+        _ = board.tell(.suspendRefused)
+        _ = board.tell(.lid(closed: false))
+        _ = board.tell(.loginUnavailable)
+        let back = Event.loginAvailable(delayMax: nil, preparingForSleep: false, preparingForShutdown: false)
+        #expect(board.tell(back) == ["take sleep", "take shutdown"])
+    }
 
     private func closing(_ change: (inout DevicePolicy) -> Void = { _ in }) -> Board {
         var device = DevicePolicy()

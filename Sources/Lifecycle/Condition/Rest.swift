@@ -24,7 +24,10 @@ extension DeviceLifecycle {
             if sleep.isForIdleness, sleep.isLogical { endSleep(cancelled: false, heardFromLogin: false) }
             return
         }
-        guard canAskForSleep, conditions.restWish.due ?? .zero <= now.monotonic else { return }
+        // What ends the wish may only be waiting for its time.
+        guard conditions.rest.wanted == 1, canAskForSleep, conditions.restWish.due ?? .zero <= now.monotonic else {
+            return
+        }
         conditions.restWish.due = now.monotonic + conditions.restWish.delay
         conditions.restWish.delay = conditions.restWish.delay.doubled(upTo: RestWish.longestDelay)
         goToSleep(isForIdleness: !conditions.present.contains(.lidClosed) || policy.responses[.lidClosed] != .sleep)
@@ -36,7 +39,9 @@ extension DeviceLifecycle {
     }
 
     /// When the board is asked again; nil: it is not.
-    var restDue: Nanoseconds? { conditions.rest.value == 1 && canAskForSleep ? conditions.restWish.due : nil }
+    var restDue: Nanoseconds? {
+        conditions.rest.value == 1 && conditions.rest.wanted == 1 && canAskForSleep ? conditions.restWish.due : nil
+    }
 
     /// The board is awake again though the condition may still hold: it stays so for a while.
     mutating func postponeRest() {

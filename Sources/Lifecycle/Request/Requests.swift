@@ -108,7 +108,7 @@ extension DeviceLifecycle {
         var displaced: [PendingRequest.Displaced] = []
         for other in apps.indices where other != index && apps[other].requestedPhase != .background {
             displaced.append(PendingRequest.Displaced(app: other, phase: apps[other].requestedPhase))
-            supersede(other, .background)
+            giveWay(other, .background)
             apps[other].requestedPhase = .background
             touch(other)
         }
@@ -207,6 +207,13 @@ extension DeviceLifecycle {
     /// Requests for another phase of the same app will not come true any more.
     @inline(never)
     private mutating func supersede(_ index: Int, _ phase: ScenePhase) {
+        // Where it stood before another app took its place is of no interest any more.
+        for place in requests.indices { requests[place].undo?.displaced.removeAll { $0.app == index } }
+        giveWay(index, phase)
+    }
+
+    @inline(never)
+    private mutating func giveWay(_ index: Int, _ phase: ScenePhase) {
         deny("another request changed its phase") { $0.app == index && $0.wish == .phase && $0.phase != phase }
     }
 
@@ -217,7 +224,11 @@ extension DeviceLifecycle {
 
     /// Denies requests and undoes what they had changed, the last one first.
     mutating func revoke(_ reason: String, _ which: (PendingRequest) -> Bool) {
-        for request in requests.reversed() where which(request) { undo(request) }
+        for request in requests.reversed() where which(request) {
+            // Another client still waits for what it had asked for, too.
+            let isStillWanted = requests.contains { $0.app == request.app && $0.wish != .ended && !which($0) }
+            if !isStillWanted { undo(request) }
+        }
         deny(reason, which)
     }
 

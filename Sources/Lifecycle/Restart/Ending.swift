@@ -64,6 +64,11 @@ extension DeviceLifecycle {
         let reason = termination.reason
         if shutdown.isRunning, !wasOrdered, reason.namespace != .user { apps[index].endedForShutdown = true }
         noteMeaning(index, reason)
+        if reason.isOfTheBoard, apps[index].queuedLaunch == .restart {
+            // It was to come back from a shutdown that was cancelled.
+            apps[index].queuedLaunch = nil
+            apps[index].returnsWhenWell = true
+        }
         guard !wasOrdered, !shutdown.isRunning, !apps[index].isRetired, apps[index].queuedLaunch == nil,
             policy.restart != .never
         else { return }

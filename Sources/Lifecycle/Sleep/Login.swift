@@ -73,7 +73,7 @@ struct Login: Equatable {
 extension DeviceLifecycle {
     /// How long an answer of logind is waited for, and how long a question that was answered with "no" rests.
     static let loginPatience = Nanoseconds.seconds(30)
-    static let longestPatience = Nanoseconds.seconds(1800)
+    static let longestPatience = Nanoseconds.seconds(120)
 
     /// logind is there, for the first time or again. Its properties say what we may have missed.
     mutating func loginDidAppear(delayMax: Nanoseconds?, sleeping: Bool, shuttingDown: Bool) {

@@ -88,7 +88,8 @@ extension DeviceLifecycle {
 
     private func outcome(cancelled: Bool) -> SleepOutcome {
         switch sleep.state {
-        case .awake, .preparing: .cancelled
+        case .awake: .cancelled
+        case .preparing: sleep.isSlept ? .slept : .cancelled
         case .asleep: hasReallySlept ? .slept : cancelled ? .cancelled : .failed
         case .darkWake: .slept
         }
@@ -96,6 +97,7 @@ extension DeviceLifecycle {
 
     /// Whether the kernel has slept since the release, by the clocks' word: that a sleep was announced is no proof.
     private var hasReallySlept: Bool {
+        if sleep.isSlept { return true }
         guard sleep.state == .asleep else { return false }
         return sleep.isLogical || sleep.timeStopped > Self.stallThreshold
             || now.timeAsleep - sleep.released.timeAsleep > Self.sleepThreshold
@@ -105,7 +107,7 @@ extension DeviceLifecycle {
     mutating func leaveSleep(heardFromLogin: Bool) {
         setSleepHandled(false)
         let hasSlept = hasReallySlept
-        if hasSlept { didSleepFor(now.boottime - sleep.released.boottime) }
+        if hasSlept { didSleepFor(sleep.state == .asleep ? now.boottime - sleep.released.boottime : .zero) }
         let wasHeld = sleep.state == .preparing && login.locks[.sleep] == .held
         sleep.recheckAt = nil
         sleep.isEndAsked = false
@@ -114,7 +116,9 @@ extension DeviceLifecycle {
         sleep.isGraceOver = false
         login.isKeepAwakeRefused = false
         if heardFromLogin { sleep.echo = .none }
-        if sleep.isAnnouncedByLogin, login.isAvailable {
+        // Whoever announced it: logind's own job may be a part of it.
+        let mayBeLogins = sleep.isAnnouncedByLogin || sleep.isSlept && login.locks[.sleep] != .held
+        if mayBeLogins, login.isAvailable {
             if !heardFromLogin {
                 sleep.echo = .end
             } else if wasHeld {

@@ -54,6 +54,8 @@ struct Sleep: Equatable {
     var formerEnd: Nanoseconds?
     /// When the lock was released; means something from then on.
     var released = Instant(monotonic: .zero, boottime: .zero)
+    /// The clocks have told of a sleep of the kernel's since it was announced.
+    var isSlept = false
     /// How long the board gave no time since then though MONOTONIC ran on.
     var timeStopped = Nanoseconds.zero
     /// A key or the lid has told of a person at the board since the sleep was announced.
@@ -150,8 +152,15 @@ extension DeviceLifecycle {
             didSleepFor(time)
             // Some are disarmed by it and do not say so.
             watchdog.isResting = watchdog.timeout != nil
-        case .preparing: break
-        case .asleep: if !sleep.isLogical { wake(heardFromLogin: heardFromLogin) }
+        // After its limit logind does not wait for the apps. Before, it was another sleep than the one that is prepared.
+        case .preparing:
+            guard !sleep.isLogical, sleep.release <= now.monotonic else { return }
+            sleep.isSlept = true
+            endSleep(cancelled: false, heardFromLogin: heardFromLogin)
+        case .asleep:
+            guard !sleep.isLogical else { return }
+            sleep.isSlept = true
+            wake(heardFromLogin: heardFromLogin)
         // Whatever woke it this time, it was not our alarm.
         case .darkWake: if !sleep.isLogical { wakeFully() }
         }

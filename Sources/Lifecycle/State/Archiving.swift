@@ -131,6 +131,7 @@ extension Sleep {
         archive.optional(&formerEnd, .zero) { $0.value(&$1) }
         archive.value(&released.monotonic)
         archive.value(&released.boottime)
+        archive.value(&isSlept)
         archive.value(&timeStopped)
         archive.value(&isAttended)
         archive.value(&isForIdleness)

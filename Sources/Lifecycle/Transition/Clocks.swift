@@ -59,7 +59,9 @@ extension DeviceLifecycle {
 
     /// The same for one app's longer times.
     func checkInterval(ofApp index: Int) -> Nanoseconds {
-        guard let instance = apps[index].instance, instance.isAlive, !instance.clock.isStopped else { return .max }
+        guard let instance = apps[index].instance, !instance.clock.isStopped else { return .max }
+        if instance.stage == .spawning { return Self.stallCheckInterval }
+        guard instance.isAlive else { return .max }
         var span = Nanoseconds.max
         if instance.livenessDue != nil, let interval = apps[index].policy.liveness { span = min(span, interval) }
         if instance.poolEnd != nil, let pool = apps[index].pool { span = min(span, pool.size) }
