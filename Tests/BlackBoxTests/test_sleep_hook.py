@@ -38,8 +38,8 @@ def hook(board):
         assert (outcome.returncode, outcome.stdout, outcome.stderr) == (0, b"", b""), outcome
         return time.monotonic() - begun
 
-    call.told = lambda: [
-        line.split()[2] for line in (told.read_text(encoding="utf-8") if told.exists() else "").splitlines()]
+    call.lines = lambda: (told.read_text(encoding="utf-8") if told.exists() else "").splitlines()
+    call.told = lambda: [line.split()[2] for line in call.lines()]
     return call
 
 
@@ -147,7 +147,7 @@ def test_a_daemon_that_ends_in_a_sleep_leaves_no_mark_to_the_next(board, hook, l
     board.wait_active("app")
 
 
-@pytest.mark.parametrize("name", ["asleep", "asleep.new", "untold"])
+@pytest.mark.parametrize("name", ["asleep", "asleep.new", "untold", "announced", "announced.new", "announced-by-hook"])
 def test_a_mark_that_cannot_be_made_costs_time_only(board, hook, name):
     login = awake(board)
     (Path(board.root) / "run/curfew" / name / "full").mkdir(parents=True)
@@ -196,6 +196,59 @@ def test_it_is_silent_where_there_is_no_daemon(board, hook):
     board.start()
     board.kill()
     assert hook("pre", "suspend") < 5
+
+
+def about(hook):
+    """The sleeps that ends were about, "" where that was not said."""
+    ends = [line.split() for line in hook.lines() if line.split()[2] == "wake"]
+    return [words[words.index("--sleep") + 1] if "--sleep" in words else "" for words in ends]
+
+
+def test_an_end_is_about_its_own_beginning(board, hook):
+    board.app("app")
+    board.start()
+    board.wait_active("app")
+    for number in (1, 2):
+        hook("pre", "suspend")
+        assert board.device_state()["sleepId"] == number
+        hook("post", "suspend")
+        board.wait_active("app")
+    assert about(hook) == ["1", "2"]
+    # Without a beginning it is about none that is known.
+    hook("post", "suspend")
+    assert about(hook) == ["1", "2", ""]
+
+
+def test_a_late_end_ends_no_newer_sleep(board, hook):
+    board.app("app")
+    board.start()
+    board.wait_active("app")
+    hook("pre", "suspend")
+    board.call("PrepareForSleep", start=False, kind="suspend", sleepId=1)
+    board.wait_active("app")
+    board.call("PrepareForSleep", start=True, kind=None)
+    board.wait_sleep("asleep")
+    assert board.device_state()["sleepId"] == 2
+    hook("post", "suspend")
+    assert about(hook) == ["1"]
+    assert board.device_state()["sleepState"] == "asleep"
+    assert board.is_frozen("app")
+    board.call("PrepareForSleep", start=False, kind=None)
+    board.wait_active("app")
+
+
+@pytest.mark.parametrize("text", ["", "x", "-1", "1 2", "1;exit 1", "$(exit 1)", "9" * 400])
+def test_a_number_that_is_none(board, hook, text):
+    board.app("app")
+    board.start()
+    board.wait_active("app")
+    hook("pre", "suspend")
+    (Path(board.root) / "run/curfew/announced-by-hook").write_text(text)
+    hook("post", "suspend")
+    # At worst the clocks have to tell of the end.
+    assert about(hook) in ([""], ["9" * 400])
+    if about(hook) == [""]:
+        board.wait_active("app")
 
 
 def test_a_daemon_that_does_not_answer_is_not_waited_for_long(board, hook):

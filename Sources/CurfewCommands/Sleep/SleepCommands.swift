@@ -31,6 +31,11 @@ struct WakeCommand: SessionCommand {
         discussion: "Apps are thawed, and those that were in front come back to the front.")
 
     @OptionGroup var options: SleepEdgeOptions
+    @Option(
+        help: ArgumentHelp(
+            "For the system-sleep hook: which sleep is over; no other is ended.", valueName: "number",
+            visibility: .hidden))
+    var sleep: Int64?
     @OptionGroup var global: GlobalOptions
 
     func run(_ session: Session) throws(CommandFailure) {
@@ -38,7 +43,7 @@ struct WakeCommand: SessionCommand {
         // The hook's word goes out at once, whether or not the daemon is quick to answer.
         let before = options.kind == "logical" ? (try? control.call("DescribeDevice")) : nil
         let wasAwake = before?["device"].map { DeviceRecord($0).sleepState } == "awake"
-        let edge = try SleepEdge.give(start: false, kind: options.kind, session)
+        let edge = try SleepEdge.give(start: false, kind: options.kind, about: sleep, session)
         guard !session.isJSON else { return session.say(edge.json.line) }
         session.say(wasAwake ? "was awake already" : "awake (after sleep \(edge.sleep))")
     }
@@ -67,14 +72,16 @@ struct SleepEdge {
         ]
     }
 
-    static func give(start: Bool, kind: String, _ session: Session) throws(CommandFailure) -> SleepEdge {
+    static func give(
+        start: Bool, kind: String, about: Int64? = nil, _ session: Session
+    ) throws(CommandFailure) -> SleepEdge {
         let control = try session.control()
         let begun = Clocks.monotonic
+        var parameters: JSONObject = ["start": .bool(start), "kind": .string(kind)]
+        if let about { parameters["sleepId"] = .integer(about) }
         let reply: JSONObject
         do throws(VarlinkError) {
-            reply = try control.call(
-                "PrepareForSleep", ["start": .bool(start), "kind": .string(kind)], timeout: start ? nil : 10_000_000_000
-            ) {
+            reply = try control.call("PrepareForSleep", parameters, timeout: start ? nil : 10_000_000_000) {
                 guard Terminal.isTerminal(2) else { return }
                 session.console.error(session.console.errorStyle.paint("waiting for the apps …\n", .dim))
             }

@@ -49,7 +49,8 @@ final class ControlService {
         if start, !isLogical, !request.oneway, request.connection?.hasHungUp != false {
             return supervisor.log.daemon(.notice, "a sleep was announced by one who has given up waiting for the apps")
         }
-        submit(request, .sleep(start: start, logical: isLogical))
+        let about = request.parameters["sleepId"]?.intValue.map { Int($0) }
+        submit(request, .sleep(start: start, logical: isLogical, about: about))
     }
 
     // MARK: Answers
