@@ -30,6 +30,8 @@ struct RuntimePaths {
     var lock: String { runtime + "/curfewd.lock" }
     /// There while the board is asleep, or may be at any moment, and the apps have been walked for it.
     var sleepMark: String { runtime + "/asleep" }
+    /// There from the announcement of a sleep to its end, for a daemon that is started in between.
+    var sleepNote: String { runtime + "/announced" }
 
     /// An app's own notify socket: one that floods it cannot hold up the messages of others.
     func notifySocket(_ app: String) -> String { runtime + "/notify/" + app }

@@ -1,5 +1,6 @@
 internal import Configuration
 internal import ControlGroup
+internal import DeviceMonitor
 internal import EventLoop
 internal import Lifecycle
 internal import MessageBus
@@ -62,6 +63,8 @@ final class Supervisor {
     var wakeAlarm: WakeAlarm?
     var wakeAlarmSource: IOSource?
     var saidNoAlarm = false
+    /// When the last sleep was announced; nil where the kernel does not count.
+    var suspendsBefore: SuspendStatistics?
     /// The board's own conditions are heard and its watchdog is kept. Not for private trials.
     var followsBoard = true
     var settings = BoardSettings(DeviceConfiguration(), nil)

@@ -268,3 +268,19 @@ def test_a_lost_beginning_is_found_when_the_lock_is_taken(board):
     assert board.is_frozen("app")
     login.sleep(False)
     board.wait_active("app")
+
+
+def test_a_refusal_that_is_to_be_expected_is_no_warning(board):
+    """The board is awake again by somebody else's word, and logind has still to say so."""
+    board.app("app")
+    login = board.with_login()
+    board.start()
+    board.wait_active("app")
+    login.wait_held("sleep")
+    login.sleep(True)
+    login.wait_closed("sleep")
+    board.call("PrepareForSleep", start=False, kind="suspend")
+    board.wait_active("app")
+    login.sleep(False)
+    login.wait_held("sleep", 2)
+    assert not [line for line in board.log().splitlines() if line.startswith("warning") and "logind" in line]

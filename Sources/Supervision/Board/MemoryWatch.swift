@@ -9,10 +9,13 @@ internal import SystemCalls
 
 extension Supervisor {
     /// A root of one's own may bring its own files, for trials: of a control group, say.
-    private func memoryFile(_ path: String) -> String {
+    private func boardFile(_ path: String) -> String {
         let own = paths.root + path
         return !paths.root.isEmpty && Files.exists(own) ? own : path
     }
+
+    /// For what is to be known of the kernel's own sleeps.
+    var sysfs: String { boardFile("/sys") }
 
     /// Listens from now on, or with other thresholds.
     func followPressure() {
@@ -41,7 +44,7 @@ extension Supervisor {
         _ stall: PressureThreshold.Stall, percent: Int, _ level: MemoryLevel
     ) throws(PressureUnavailable) {
         let threshold = PressureThreshold(stall, time: Int64(percent) * 10_000, window: 1_000_000)
-        let path = memoryFile(PressureTrigger.board)
+        let path = boardFile(PressureTrigger.board)
         let trigger = try PressureTrigger(threshold, path: path)
         do throws(SystemError) {
             let source = try loop.watch(trigger.descriptor, .priority) { [unowned(unsafe) self] readiness in
@@ -67,7 +70,7 @@ extension Supervisor {
                 sizes.append(MemoryUse(instance: process.instance, bytes: process.group?.footprintBytes))
             }
         }
-        if let reading = try? MemoryReading(path: memoryFile("/proc/meminfo")) {
+        if let reading = try? MemoryReading(path: boardFile("/proc/meminfo")) {
             dispatch(.memoryRead(available: reading.availableBytes, total: reading.totalBytes, sizes))
         } else {
             // Without a word on it nobody is ended.

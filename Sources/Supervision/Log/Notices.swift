@@ -1,3 +1,4 @@
+internal import DeviceMonitor
 internal import Journal
 internal import Lifecycle
 
@@ -40,9 +41,33 @@ extension Supervisor {
         }
     }
 
+    private func sayEnd(of sleep: Int, _ outcome: SleepOutcome) {
+        forgetSleep()
+        let id = [("CURFEW_SLEEP_ID", "\(sleep)")]
+        switch outcome {
+        case .slept: log.send(.info, "sleep \(sleep): awake", .sleepEnded, id)
+        case .cancelled: log.send(.info, "sleep \(sleep): cancelled", .sleepEnded, id)
+        case .failed:
+            let before = suspendsBefore
+            let now = SuspendStatistics(sysfs: sysfs)
+            if let before, let now, now.successes > before.successes {
+                // By the clocks it did not; on some boards MONOTONIC runs on in s2idle.
+                return log.send(.info, "sleep \(sleep): awake", .sleepEnded, id)
+            }
+            var text = "sleep \(sleep): the board did not sleep"
+            if let before, let now, now.failures > before.failures {
+                let refusal = SuspendStatistics.lastRefusal(sysfs: sysfs).text
+                text += "; the kernel refused" + (refusal.isEmpty ? "" : " (\(refusal))")
+            }
+            log.send(.warning, text, .sleepEnded, id)
+        }
+    }
+
     private func saySleep(_ notice: Notice) {
         switch notice {
         case .sleepPreparing(let sleep, let allowance):
+            noteSleep()
+            suspendsBefore = SuspendStatistics(sysfs: sysfs)
             let id = [("CURFEW_SLEEP_ID", "\(sleep)")]
             log.send(.info, "sleep \(sleep): apps have \(allowance.text) to get ready", .sleepPreparing, id)
         case .sleepReleased(let sleep, let elapsed, let killed):
@@ -50,14 +75,7 @@ extension Supervisor {
             let toll = killed == 0 ? "" : ", \(killed) killed"
             log.send(.info, "sleep \(sleep): ready after \(elapsed.text)\(toll)", .sleepReleased, id)
         case .sleepEnded(let sleep, let outcome):
-            let id = [("CURFEW_SLEEP_ID", "\(sleep)")]
-            let words =
-                switch outcome {
-                case .slept: "awake"
-                case .cancelled: "cancelled"
-                case .failed: "the board did not sleep"
-                }
-            log.send(.info, "sleep \(sleep): \(words)", .sleepEnded, id)
+            sayEnd(of: sleep, outcome)
         case .darkWake(let sleep, let allowance):
             let id = [("CURFEW_SLEEP_ID", "\(sleep)")]
             log.send(

@@ -39,6 +39,7 @@ extension Supervisor {
     func follow(_ manager: any LoginService) {
         login = manager
         manager.onEvent = { [unowned(unsafe) self] event in hear(event) }
+        takeSleepNote()
         manager.start()
     }
 
