@@ -12,16 +12,6 @@ extension MutationTests {
                 return .power(PowerReading(isExternal: true, level: 100))
             })
         },
-        Mutation("takes a blank zone for a cool one", .relief) {
-            Mutant(event: { event in
-                guard case .temperatures(let readings) = event,
-                    !readings.contains(where: { $0.zone == 0 && $0.temperature != nil })
-                else { return event }
-                return .temperatures([
-                    ThermalReading(zone: 0, temperature: 30_000, fair: 60_000, serious: 75_000, critical: 85_000)
-                ])
-            })
-        },
         Mutation("starts apps on a board without memory", .relief) {
             Mutant(event: {
                 if case .memoryRead(_, let total, let uses) = $0 {
@@ -31,7 +21,6 @@ extension MutationTests {
                 }
             })
         },
-        Mutation("forgets to launch what is being ended", .wishes) { .forgettingLaunches() },
         Mutation("brings to the front what was denied", .wishes) { .grantingTheDenied() },
         Mutation("asks for a sleep once", .rest) { .askingOnce { $0 == .suspendDevice } },
         Mutation("wakes everybody by its alarm", .presence) {
@@ -94,19 +83,6 @@ extension MutationTests {
 }
 
 extension Mutant {
-    /// The next launch of an app that is asked to end is not heard.
-    fileprivate static func forgettingLaunches() -> Mutant {
-        var ended: AppID?
-        return Mutant(event: { event in
-            switch event {
-            case .requested(_, .terminate(let app, _)): ended = app
-            case .requested(_, .launch(ended, _)), .requested(_, .activate(ended)): return nil
-            default: break
-            }
-            return event
-        })
-    }
-
     /// A wish for the front that a sleep denies comes true after it.
     fileprivate static func grantingTheDenied() -> Mutant {
         var asked: [(id: RequestID, app: AppID)] = []

@@ -145,6 +145,7 @@ extension SimulatedBoard {
         default: devicePolicy = somePolicy()
         }
         for index in configuration.indices {
+            if longLife != nil { configuration[index].liveness = nil }
             configuration[index].after = configuration[index].after.filter { name in
                 configuration.contains { $0.name == name }
             }

@@ -82,8 +82,12 @@ extension SimulatedBoard {
         if plan.has(.longLife) {
             longLife = .seconds(Int64(86_400 * (2 + hardRandom.below(6))))
             // What takes a step each few seconds leaves none for the days.
-            plan.spare(.hardwareWatchdog)
-            plan.spare(.polling)
+            for fault in [
+                Fault.hardwareWatchdog, .polling, .shutdown, .stop, .batteryFalls, .stolenTime, .idleSuspend,
+                .hungryApp,
+            ] {
+                plan.spare(fault)
+            }
             for index in configuration.indices {
                 configuration[index].liveness = nil
                 guard hardRandom.chance(perMille: 500) else { continue }

@@ -116,7 +116,7 @@ final class SimulatedBoard {
             } else if calmSince != nil {
                 break
             }
-            let most = longLife == nil ? limits.steps : limits.steps * 3
+            let most = longLife == nil ? limits.steps : limits.steps * 12
             let isEnough = next == nil || steps >= reduction.steps ?? most || monotonic >= disturbedUntil
             if calmSince == nil, isEnough, inspection.violation == nil { calmDown() }
         }

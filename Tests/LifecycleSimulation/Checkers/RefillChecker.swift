@@ -21,7 +21,9 @@ final class RefillChecker: Checker {
     private static let day = Nanoseconds.seconds(86_400)
 
     func heard(_ event: Event, _ scene: Scene) {
-        if case .configured = event { accounts = [] }
+        if case .configured = event {
+            accounts.removeAll { scene.board.directory.entry($0.app)?.isConfigured != true }
+        }
         for index in accounts.indices { charge(index, scene) }
         if scene.conditions.isLowPower { wasLow = scene.step.at.boottime }
     }
