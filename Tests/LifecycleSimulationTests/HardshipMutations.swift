@@ -50,12 +50,6 @@ extension MutationTests {
                     } : effects
             })
         },
-        Mutation("never fills a budget", .refills) {
-            .replacing {
-                guard case .reply(let request, .taskBegun) = $0 else { return [$0] }
-                return [.reply(request, .denied("the budget is spent"))]
-            }
-        },
         Mutation("ends apps that give nothing back", .gains) {
             Mutant(event: { event in
                 guard case .memoryRead(let available, let total, let uses) = event else { return event }

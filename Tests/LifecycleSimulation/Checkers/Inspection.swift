@@ -38,7 +38,6 @@ public enum CheckerName: Int, CaseIterable, Sendable {
     case presence = 34
     case oldSleep = 35
     case questions = 36
-    case refills = 37
     case gains = 38
     case notices = 39
     case changes = 40
@@ -142,7 +141,7 @@ final class Inspection {
             (.convergence, ConvergenceChecker()), (.restartsBounded, RestartChecker()),
             (.taskBudget, TaskBudgetChecker()), (.battery, BatteryChecker()), (.relief, ReliefChecker()),
             (.wishes, WishChecker()), (.rest, RestChecker()), (.presence, PresenceChecker()),
-            (.oldSleep, OldSleepChecker()), (.questions, QuestionChecker()), (.refills, RefillChecker()),
+            (.oldSleep, OldSleepChecker()), (.questions, QuestionChecker()),
             (.gains, GainChecker()), (.changes, ChangeChecker()),
         ]
     }
