@@ -143,7 +143,8 @@ import Testing
         board.slept = .seconds(600)
         _ = board.tell(.woke)
         #expect(board.pass(.milliseconds(29_999)) == [])
-        #expect(board.pass(.milliseconds(1)) == ["kill kiosk"])
+        // logind may still be at a sleep that it never told of.
+        #expect(board.pass(.milliseconds(1)) == ["kill kiosk", "read PreparingForSleep"])
     }
 
     @Test func stallShorterThanTheIntervalIsNotCharged_toLiveness() throws {

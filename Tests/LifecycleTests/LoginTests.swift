@@ -45,7 +45,11 @@ import Testing
         board.start()
         _ = board.tell(appear())
         #expect(board.tell(.lockRefused(.sleep)) == ["read PreparingForSleep"])
-        #expect(board.tell(.preparingForSleep(true)) == ["call camera willResignActive 2.25 s"])
+        // Without a lock nothing waits for us, and it may be over: no app is held to less than its own time.
+        #expect(board.tell(.preparingForSleep(true)) == ["call camera willResignActive 10 s"])
+        #expect(board.sleepSignal(true) == [])
+        #expect(board.returned("camera") == ["call camera didEnterBackground 4.5 s"])
+        #expect(board.returned("camera") == ["freeze camera"])
     }
 
     @Test func lockIsTriedAgainAtResume_whenItWasRefused() throws {

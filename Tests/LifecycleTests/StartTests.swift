@@ -44,6 +44,19 @@ import Testing
         #expect(board.sleepSignal(false) == ["take sleep", "call camera willEnterForeground 10 s"])
     }
 
+    @Test func oldSleepIsNotWalked_whenTheBoardSleptUnannouncedAndTheLockIsStillHeld() throws {
+        var board = started()
+        board.login()
+        board.slept += .seconds(60)
+        _ = board.tell(.woke)
+        #expect(board.pass(.seconds(30)) == ["read PreparingForSleep"])
+        #expect(board.tell(.preparingForSleep(true)) == [])
+        #expect(board.core.device.sleepState == .awake)
+        #expect(board.pass(.seconds(30)) == ["read PreparingForSleep"])
+        #expect(board.tell(.preparingForSleep(false)) == [])
+        #expect(board.pass(.seconds(86_400)) == [])
+    }
+
     @Test func startInDoubtIsCertain_whenLogindAnnouncesTheSleep() throws {
         var board = started()
         _ = board.tell(appear(sleeping: true))

@@ -69,8 +69,11 @@ extension DeviceLifecycle {
         returnToSleep()
     }
 
+    /// How long logind's word on the end of the last sleep is waited for, over the allowance: hooks of others may hold it.
+    static let longestDarkness = Nanoseconds.seconds(300)
+
     /// When something is done about a dark wake that lasts too long.
-    var darkWakeDue: Nanoseconds { mayReturn ? sleep.darkEnd : sleep.darkEnd + Self.returnDelay }
+    var darkWakeDue: Nanoseconds { mayReturn ? sleep.darkEnd : sleep.darkEnd + Self.longestDarkness }
 
     mutating func judgeDarkWake() {
         guard sleep.state == .darkWake, darkWakeDue <= now.monotonic else { return }

@@ -89,8 +89,7 @@ extension DeviceLifecycle {
             if sleep.state == .awake || sleep.state == .darkWake { takeLock(.sleep) }
         } else if sleep.state == .awake, let noted, now.timeAsleep - noted > Self.sleepThreshold {
             // Announced to a predecessor, and slept: logind has still to say that it is over.
-            sleep.echo = .end
-            sleep.recheckAt = now.monotonic + Self.cancellationDelay
+            expectEnd()
         } else {
             let isDoubtful = isFirst && sleep.state == .awake
             announceSleep(since: now.monotonic, logical: false, byLogin: true, isDoubtful: isDoubtful)

@@ -55,8 +55,8 @@ extension DeviceLifecycle {
         for index in apps.indices where !apps[index].isSettledForSleep {
             guard let instance = apps[index].instance else { continue }
             // Its freezing begins at this very moment, after a stall: judged when that has had its time.
-            if instance.freezer == .freezing, instance.waitingSince == now.monotonic { continue }
             let isAlive = instance.isAlive
+            if isAlive, instance.freezer == .freezing, instance.waitingSince == now.monotonic { continue }
             apps[index].instance?.isNamed = false
             nameCulprits(index, isAlive ? .unfreezable : .unkillable)
             // That a sleep did not wait for its end does not mean that it is beyond killing.
@@ -117,10 +117,10 @@ extension DeviceLifecycle {
         login.isKeepAwakeRefused = false
         if heardFromLogin { sleep.echo = .none }
         // Whoever announced it: logind's own job may be a part of it.
-        let mayBeLogins = sleep.isAnnouncedByLogin || sleep.isSlept && login.locks[.sleep] != .held
+        let mayBeLogins = sleep.isAnnouncedByLogin || hasSlept && !sleep.isLogical
         if mayBeLogins, login.isAvailable {
             if !heardFromLogin {
-                sleep.echo = .end
+                expectEnd()
             } else if wasHeld {
                 sleep.echo = .cancellation
                 readPreparing()
@@ -128,11 +128,7 @@ extension DeviceLifecycle {
         }
         sleep.state = .awake
         // logind would refuse it until it says itself that the sleep is over.
-        if sleep.echo == .end {
-            sleep.recheckAt = now.monotonic + Self.cancellationDelay
-        } else {
-            takeLock(.sleep)
-        }
+        if sleep.echo == .end { expectEnd() } else { takeLock(.sleep) }
     }
 
     /// The board has really slept, for so long.

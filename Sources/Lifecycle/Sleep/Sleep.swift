@@ -105,7 +105,10 @@ extension DeviceLifecycle {
         switch (sleep.state, value) {
         case (.awake, true), (.darkWake, true):
             switch sleep.echo {
-            case .none: announceSleep(since: now.monotonic, logical: false, byLogin: true)
+            // A lock that was granted was granted before this sleep, so logind waits for us.
+            case .none:
+                let isDoubtful = login.locks[.sleep] != .held
+                announceSleep(since: now.monotonic, logical: false, byLogin: true, isDoubtful: isDoubtful)
             case .end: break
             // It was never called off; logind's clock has been running since it was announced.
             case .cancellation: announceSleep(since: sleep.since, logical: false, byLogin: true)
@@ -150,6 +153,7 @@ extension DeviceLifecycle {
         case .awake:
             emit(.note(.sleptUnannounced(time)))
             didSleepFor(time)
+            if login.isAvailable, !heardFromLogin { expectEnd() }
             // Some are disarmed by it and do not say so.
             watchdog.isResting = watchdog.timeout != nil
         // After its limit logind does not wait for the apps. Before, it was another sleep than the one that is prepared.
@@ -164,6 +168,12 @@ extension DeviceLifecycle {
         // Whatever woke it this time, it was not our alarm.
         case .darkWake: if !sleep.isLogical { wakeFully() }
         }
+    }
+
+    /// logind's own job may have been a part of the sleep that is over; it has still to say so.
+    mutating func expectEnd() {
+        sleep.echo = .end
+        sleep.recheckAt = now.monotonic + Self.cancellationDelay
     }
 
     /// A start edge from any source.

@@ -15,7 +15,7 @@ final class LockChecker: Checker {
         .lockTaken, .lockRefused, .loginAvailable, .loginUnavailable, .prepareForSleep, .prepareForShutdown,
         .preparingForSleep,
     ]
-    static let sees: [EffectKind]? = [.takeLock, .releaseLock]
+    static let sees: [EffectKind]? = [.takeLock, .releaseLock, .sleepNotice]
 
     private enum State { case none, asked, held }
 
@@ -95,6 +95,8 @@ final class LockChecker: Checker {
             if isExtra, case .lockTaken(kind) = scene.step.event { return }
             state[Int(kind.rawValue)] = .none
             limit[Int(kind.rawValue)] = nil
+        // logind did not wait: what is still held is for the next sleep.
+        case .note(.sleepEnded): if scene.board.truth.hasSleptInHandshake { limit[0] = nil }
         case .spawn, .call, .terminate, .kill, .clear, .freeze, .thaw, .nameCulprits, .readPreparingForSleep,
             .sleepHandled,
             .setWakeAlarm, .suspendDevice, .report,

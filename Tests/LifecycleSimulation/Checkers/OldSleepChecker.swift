@@ -3,23 +3,30 @@ internal import Lifecycle
 /// A sleep that the board has slept is over: logind may say for a while yet that it prepares one, and no new one is
 /// begun for that. And what is said of a sleep's end is what became of it.
 final class OldSleepChecker: Checker {
-    static let sees: [EffectKind]? = [.sleepNotice]
+    static let sees: [EffectKind]? = [.sleepNotice, .releaseLock]
 
     private var story = SleepStory()
     private var isLogical = false
     private var noted: Nanoseconds?
     private var stolenBefore = Nanoseconds.zero
     private var wasLate = false
+    private var holdsLock = false
 
     func heard(_ event: Event, _ scene: Scene) {
         story.hear()
         if let asked = scene.step.askedBefore?.at, scene.now - asked > .milliseconds(250) { wasLate = true }
-        if case .sleepNoted(let asleep) = event { noted = asleep }
+        switch event {
+        case .sleepNoted(let asleep): noted = asleep
+        case .lockTaken(.sleep): holdsLock = true
+        case .loginAvailable, .loginUnavailable: holdsLock = false
+        default: break
+        }
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
         story.see(effect, scene)
         switch effect {
+        case .releaseLock(.sleep): holdsLock = false
         case .note(.sleepPreparing):
             isLogical = !scene.step.event.saysRealSleep
             judgeBeginning(scene)
@@ -34,7 +41,8 @@ final class OldSleepChecker: Checker {
     private func judgeBeginning(_ scene: Scene) {
         guard scene.board.truth.hasSleptInHandshake, scene.board.login.sleep != .idle else { return }
         switch scene.step.event {
-        case .preparingForSleep(true), .loginAvailable(_, true, _): break
+        // Without a lock it is in doubt, and no app is frozen for it: `everybodyStill` knows of that.
+        case .preparingForSleep(true) where holdsLock: break
         default: return
         }
         violate("a sleep begins that is over: logind has not said so yet", scene)

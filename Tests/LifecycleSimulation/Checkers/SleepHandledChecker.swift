@@ -3,15 +3,23 @@ internal import Lifecycle
 /// Who announces sleeps beside logind is told that a sleep is handled: before the lock is released, of sleeps of the
 /// kernel alone, and for as long as they last.
 final class SleepHandledChecker: Checker {
-    static let hears: [EventKind]? = [.prepareForSleep, .preparingForSleep, .loginAvailable, .requested]
+    static let hears: [EventKind]? = [
+        .prepareForSleep, .preparingForSleep, .loginAvailable, .loginUnavailable, .lockTaken, .requested,
+    ]
     static let sees: [EffectKind]? = [.sleepHandled, .releaseLock, .sleepNotice]
 
     private var isHandled = false
     private var isAsleep = false
     /// An operator's sleep; nil: it cannot be told.
     private var isLogical: Bool? = false
+    private var holdsLock = false
 
     func heard(_ event: Event, _ scene: Scene) {
+        switch event {
+        case .lockTaken(.sleep): holdsLock = true
+        case .loginAvailable, .loginUnavailable: holdsLock = false
+        default: break
+        }
         if event.saysRealSleep { isLogical = isLogical == true && isAsleep ? nil : false }
     }
 
@@ -21,11 +29,16 @@ final class SleepHandledChecker: Checker {
             if value == isHandled { violate("it is said twice", scene) }
             isHandled = value
         case .releaseLock(.sleep):
+            holdsLock = false
             if !isHandled, isLogical != nil { violate("the lock is released before it is said", scene) }
         case .note(.sleepPreparing):
             isLogical = !scene.step.event.saysRealSleep
-            // It may be over: a daemon that has just begun cannot know.
-            if case .loginAvailable(_, true, _) = scene.step.event { isLogical = nil }
+            // It may be over: only a property tells of it, and no lock was granted before it.
+            switch scene.step.event {
+            case .loginAvailable(_, true, _): isLogical = nil
+            case .preparingForSleep(true): if !holdsLock { isLogical = nil }
+            default: break
+            }
         case .note(.sleepReleased): isAsleep = true
         case .note(.sleepEnded), .note(.darkWake): isAsleep = false
         default: break

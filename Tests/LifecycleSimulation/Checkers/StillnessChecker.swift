@@ -10,25 +10,46 @@ final class StillnessChecker: Checker {
     static let sees: [EffectKind]? = [.nameCulprits, .freeze, .thaw, .sleepNotice, .releaseLock]
 
     private var named: [InstanceID] = []
-    /// A daemon that has just begun cannot know whether the sleep that logind prepares is over: it freezes nobody for it.
+    /// The last freeze that was asked for, and when.
+    private var asked: [(instance: InstanceID, at: Nanoseconds)] = []
+    /// Only a property tells of the sleep, and no lock was granted before it: it may be over, and no app is frozen for it.
     private var isDoubtful = false
+    private var holdsLock = false
     private var released = false
 
     func heard(_ event: Event, _ scene: Scene) {
         if !scene.sleep.isCertain { released = false }
+        switch event {
+        case .lockTaken(.sleep): holdsLock = true
+        case .loginAvailable, .loginUnavailable: holdsLock = false
+        // A word that is no memory.
+        case .prepareForSleep(true, _, _), .requested(_, .sleep(true, _, _)): isDoubtful = false
+        default: break
+        }
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
         case .nameCulprits(let instance, _): named.append(instance)
-        case .freeze(let instance), .thaw(let instance): named.removeAll { $0 == instance }
+        case .freeze(let instance):
+            named.removeAll { $0 == instance }
+            asked.removeAll { $0.instance == instance || $0.at < scene.now }
+            asked.append((instance, scene.now))
+        case .thaw(let instance): named.removeAll { $0 == instance }
         case .note(.sleepPreparing):
-            isDoubtful = if case .loginAvailable(_, true, _) = scene.step.event { true } else { false }
+            isDoubtful =
+                switch scene.step.event {
+                case .loginAvailable(_, true, _): true
+                case .preparingForSleep(true): !holdsLock
+                default: false
+                }
         case .note(.sleepReleased):
             released = true
             look(scene)
         case .note(.sleepEnded), .note(.darkWake): released = false
-        case .releaseLock(.sleep): look(scene)
+        case .releaseLock(.sleep):
+            holdsLock = false
+            look(scene)
         case .spawn, .call, .terminate, .kill, .clear, .takeLock, .releaseLock, .readPreparingForSleep, .sleepHandled,
             .setWakeAlarm,
             .suspendDevice, .report,
@@ -48,7 +69,8 @@ final class StillnessChecker: Checker {
             // Whose end is not heard yet was still to be there.
             let isFrozen = record.isFrozenHeard && (process?.isFrozen == true || process?.stage == .exited)
             // The core was late for everything, and tries only now.
-            guard !isFrozen, !scene.step.effects.contains(.freeze(record.instance)) else { continue }
+            let isTried = asked.contains { $0.instance == record.instance && $0.at == scene.now }
+            guard !isFrozen, !isTried || record.isKillAsked else { continue }
             scene.inspection.violate(
                 .everybodyStill, "\(scene.name(record.instance)) is neither dead nor frozen nor named at the release")
         }
