@@ -18,9 +18,12 @@ import Testing
         return lines.compactMap { UInt64($0.prefix { $0 != " " }) }
     }()
 
-    private func expectToHold(_ seeds: some Sequence<UInt64>, storms: Bool = true) -> Int {
+    private func expectToHold(
+        _ seeds: some Sequence<UInt64>, storms: Bool = true, hardships: Bool = false
+    ) -> Int {
         var limits = SimulationLimits()
         limits.storms = storms
+        limits.hardships = hardships
         var steps = 0
         for seed in seeds {
             let outcome = simulate(seed: seed, limits: limits)

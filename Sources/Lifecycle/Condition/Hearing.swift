@@ -30,8 +30,10 @@ extension DeviceLifecycle {
             let zone = conditions.zones[index].zone
             // Of several readings of one place the hottest counts.
             var hottest: ThermalReading?
-            for reading in readings where reading.zone == zone && reading.temperature != nil {
-                if hottest?.temperature ?? .min < reading.temperature ?? .min { hottest = reading }
+            for reading in readings where reading.zone == zone {
+                guard let temperature = reading.temperature else { continue }
+                if let before = hottest?.temperature, before >= temperature { continue }
+                hottest = reading
             }
             conditions.zones[index].temperature.hear(hottest?.temperature, at: now.monotonic)
             guard let hottest, let temperature = hottest.temperature else { continue }

@@ -119,7 +119,7 @@ extension DeviceLifecycle {
             sleep.recheckAt = now.monotonic + Self.cancellationDelay
             sleep.isEndAsked = false
         // An answer to a question from before the release says nothing of the time after it.
-        case (.asleep, _): if sleep.isEndAsked { endSleep(cancelled: true, heardFromLogin: true) }
+        case (.asleep, _): if sleep.isEndAsked { endSleep(cancelled: true, heardFromLogin: value == false) }
         case (.awake, false), (.darkWake, false):
             let isAskedAgain = sleep.recheckAt != nil
             settleEcho()

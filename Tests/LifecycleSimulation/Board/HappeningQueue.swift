@@ -33,7 +33,12 @@ enum Happening {
         switch self {
         case .deliver, .answer, .loopResumes: true
         case .process(_, let act): !act.isRoutine
-        case .login(let act): act != .outage
+        case .login(let act):
+            switch act {
+            // Where it still counts, logind is at it.
+            case .outage, .losesPatience: false
+            default: true
+            }
         case .board(let move): move.isAnswer
         case .timer, .alarm, .disturbance, .storm, .hardship: false
         }

@@ -41,7 +41,6 @@ final class DarkWakeChecker: Checker {
     private var isLogical = false
     /// For all that logind has said, it is not at a sleep: it does not refuse another.
     private var isLoginDone = true
-    private var hadWork = false
     /// Set and released in this step.
     private var wasReleased = false
     private var hasBegun = false
@@ -57,7 +56,6 @@ final class DarkWakeChecker: Checker {
         wasReleased = false
         // The clocks come first: what the event ends was held until now.
         formerPolicy = policy
-        hadWork = scene.chronicle.records.contains { mayWork($0) }
         switch event {
         case .configured(_, let device):
             policy = device
@@ -203,7 +201,6 @@ final class DarkWakeChecker: Checker {
         } else {
             violate("it begins without an alarm", scene)
         }
-        if !hadWork { violate("it begins and nobody has work", scene) }
         if allowance != formerPolicy.darkWakeAllowance, allowance != policy.darkWakeAllowance {
             violate("it has \(allowance.text)", scene)
         }
@@ -291,7 +288,8 @@ final class DarkWakeChecker: Checker {
             if due > fullAt { violate("nothing is due when it is to be awake in full", scene) }
             return
         }
-        let patience = isLogical || isLoginDone ? Nanoseconds.zero : wake.begun + .seconds(30)
+        // Until logind says that the last sleep is over there is no way back.
+        let patience = isLogical || isLoginDone ? Nanoseconds.zero : wake.end + .seconds(300)
         if scene.now >= max(wake.end, patience) { violate("it lasts longer than its allowance", scene) }
         if due > max(wake.end, patience) { violate("nothing is due at the end of its allowance", scene) }
         if scene.now >= patience, !scene.chronicle.records.contains(where: mayWork) {

@@ -4,7 +4,7 @@ internal import Lifecycle
 /// before has left the front or is being killed.
 final class FrontChecker: Checker {
     static let hears: [EventKind]? = [.configured, .requested, .stopRequested]
-    static let sees: [EffectKind]? = [.call, .appNotice, .report]
+    static let sees: [EffectKind]? = [.call, .appNotice, .report, .reply]
 
     /// Asked for last, while nothing else was wanted of it since.
     private var last: AppID?
@@ -20,6 +20,8 @@ final class FrontChecker: Checker {
             if case .handlerReturned = scene.step.event { return }
             if isOne(scene) { expectAlone(app, scene) }
         case .report(let end): if end.app == last { last = nil }
+        // What was denied later is undone: nothing is known of what was wished before it.
+        case .reply(_, .denied): last = nil
         default: break
         }
     }

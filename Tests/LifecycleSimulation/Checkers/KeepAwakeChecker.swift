@@ -52,8 +52,10 @@ final class KeepAwakeChecker: Checker {
     /// The kernel did, or the board slept as it can.
     private func hasSlept(_ scene: Scene) -> Bool {
         guard let releasedAt else { return false }
-        let began = scene.board.truth.lastSleep?.began.boottime ?? .zero
-        return isLogical || began >= releasedAt
+        if isLogical { return true }
+        // What is shorter the clocks do not tell from the time between two readings.
+        guard let sleep = scene.board.truth.lastSleep, sleep.time >= .seconds(2) else { return false }
+        return sleep.began.boottime >= releasedAt
     }
 
     /// It slept before it was let, or nothing ran on it, which looks the same.
@@ -130,7 +132,11 @@ final class KeepAwakeChecker: Checker {
             }
         case .note(.darkWake):
             if lock == .refused { lock = .none }
-            accounts = []
+            if hasSlept(scene) {
+                accounts = []
+            } else if mayHaveSlept(scene) {
+                blurAccounts()
+            }
         case .note(.sleptUnannounced): accounts = []
         case .note(.lowPowerMode(true, _)): cut(scene)
         case .note(.keepAwakeSpent(let app, let budget)):

@@ -24,6 +24,8 @@ final class LockChecker: Checker {
     /// One is held, and another has just come.
     private var isExtra = false
     private var limit: [Nanoseconds?] = [nil, nil, nil]
+    /// When the sleep was announced that the lock is held for.
+    private var announcedAt = Nanoseconds.zero
     private var told: Nanoseconds?
     private var shutdownIsLate = false
 
@@ -73,6 +75,7 @@ final class LockChecker: Checker {
         // A daemon that leaves takes its locks with it.
         guard let told, !scene.chronicle.isStopping, state[index] == .held else { return }
         let end = signalled + told
+        if kind == .sleep, limit[index] == nil { announcedAt = signalled }
         if kind == .shutdown { shutdownIsLate = end - scene.now < scene.board.devicePolicy.sleepMargin }
         limit[index] = min(limit[index] ?? end, end)
     }
@@ -96,7 +99,8 @@ final class LockChecker: Checker {
             state[Int(kind.rawValue)] = .none
             limit[Int(kind.rawValue)] = nil
         // logind did not wait: what is still held is for the next sleep.
-        case .note(.sleepEnded): if scene.board.truth.hasSleptInHandshake { limit[0] = nil }
+        case .note(.sleepEnded):
+            if scene.board.truth.lastSleep?.began.monotonic ?? .zero >= announcedAt { limit[0] = nil }
         case .spawn, .call, .terminate, .kill, .clear, .freeze, .thaw, .nameCulprits, .readPreparingForSleep,
             .sleepHandled,
             .setWakeAlarm, .suspendDevice, .report,

@@ -84,6 +84,8 @@ final class LogicalSleepChecker: Checker {
         case .requested(_, .sleep(false, _, _)), .prepareForSleep(false, _, _), .loginAvailable(_, false, _),
             .preparingForSleep:
             true
+        // Nothing asks for it any more.
+        case .configured: true
         case .powerKeyPressed, .lid, .power, .network: source.map { sources.contains($0) } ?? false
         default: false
         }

@@ -8,6 +8,7 @@ final class RestChecker: Checker {
 
     private var story = SleepStory()
     /// MONOTONIC: since when the condition has lasted, with the board awake and nothing known against a sleep.
+    private var stolenBefore = Nanoseconds.zero
     private var since: Nanoseconds?
     /// How often it was asked since the condition began.
     private var asks = 0
@@ -77,13 +78,15 @@ final class RestChecker: Checker {
             since = nil
             return
         }
+        if since == nil { stolenBefore = scene.board.truth.stolen }
         let begun = since ?? scene.now
         since = begun
+        let waited = scene.now - begun - (scene.board.truth.stolen - stolenBefore)
         var patience = Nanoseconds.seconds(30)
         for _ in 0..<min(asks, 8) { patience = patience.doubled(upTo: .seconds(1800)) }
         // A little for the debounce and for logind's last word on the sleep before.
-        guard scene.now - begun > patience + scene.conditions.policy.debounce + .seconds(35) else { return }
-        violate("the lid has been closed for \((scene.now - begun).text), and no sleep is asked for", scene)
+        guard waited > patience + scene.conditions.policy.debounce + .seconds(35) else { return }
+        violate("the lid has been closed for \(waited.text), and no sleep is asked for", scene)
     }
 
     private func judgeIdleness(_ scene: Scene) {

@@ -30,6 +30,8 @@ final class SleepHandledChecker: Checker {
             isHandled = value
         case .releaseLock(.sleep):
             holdsLock = false
+            // Not ours: the question had been given up.
+            if scene.step.event == .lockTaken(.sleep), isLogical == true { return }
             if !isHandled, isLogical != nil { violate("the lock is released before it is said", scene) }
         case .note(.sleepPreparing):
             isLogical = !scene.step.event.saysRealSleep
