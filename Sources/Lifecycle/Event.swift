@@ -44,8 +44,8 @@ public enum Event: Equatable, Sendable {
     /// The answer to `powerOff`, where the board stays on. It is asked again later.
     case powerOffRefused
     case session(SessionReading)
-    /// The daemon is started anew, and its predecessor left a note of a sleep that was announced: BOOTTIME less MONOTONIC
-    /// then. Comes before `loginAvailable`.
+    /// The daemon is started anew, and its predecessor left a note of a sleep that was announced: BOOTTIME less
+    /// MONOTONIC then. Comes before `loginAvailable`.
     case sleepNoted(timeAsleep: Nanoseconds)
 
     // What the board says of itself.

@@ -28,6 +28,7 @@ extension Arguments {
         var limits = SimulationLimits()
         limits.keepsTrace = wantsTrace
         limits.storms = !isCalm
+        limits.hardships = !isFriendly
         if let steps { limits.steps = steps }
         return limits
     }

@@ -95,8 +95,9 @@ extension DeviceLifecycle {
         emit(.reply(request, .done))
     }
 
-    /// A person or a device for which a board that sleeps logically, or in the dark, comes back. A person who comes while
-    /// the board is on its way to sleep, or asleep, finds everything running at the next wake, whatever wakes it.
+    /// A person or a device for which a board that sleeps logically, or in the dark, comes back. A person who comes
+    /// while the board is on its way to sleep, or asleep, finds everything running at the next wake, whatever wakes
+    /// it.
     private mutating func sawWakeSource(_ source: WakeSource) {
         let isPerson = source == .key || source == .lid
         switch sleep.state {

@@ -1,5 +1,5 @@
-/// A quantity of the board that may cease to be known. Its last value counts for `patience`; then it is unknown, which is
-/// neither good news nor bad.
+/// A quantity of the board that may cease to be known. Its last value counts for `patience`; then it is unknown,
+/// which is neither good news nor bad.
 struct LastKnown: Equatable {
     static let patience = Nanoseconds.seconds(300)
 
@@ -50,7 +50,8 @@ struct HeatZone: Equatable {
         return temperature >= limit.saturatingSubtract(leave)
     }
 
-    /// It was critically hot when it was last read, and has not been read for so long that this does not count any more.
+    /// It was critically hot when it was last read, and has not been read for so long that this does not count any
+    /// more.
     func wasLostWhileCritical(leave: Int) -> Bool {
         guard temperature.value == nil, let critical else { return false }
         return last >= critical.saturatingSubtract(leave)

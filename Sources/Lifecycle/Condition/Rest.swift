@@ -1,4 +1,5 @@
-/// The board's wish to sleep, for as long as a condition asks for it: a lid that is closed, say, or a board that is idle.
+/// The board's wish to sleep, for as long as a condition asks for it: a lid that is closed, say, or a board that is
+/// idle.
 struct RestWish: Equatable {
     /// Between the first time that the board is asked to sleep and the next; then twice as long, up to `longestDelay`.
     static let firstDelay = Nanoseconds.seconds(30)
@@ -15,8 +16,8 @@ struct RestWish: Equatable {
 }
 
 extension DeviceLifecycle {
-    /// A condition is a level: what refused the sleep may be gone, and a wake that had nothing to do with it does not end
-    /// it. logind gives no notice of either, so it is asked again, ever more rarely.
+    /// A condition is a level: what refused the sleep may be gone, and a wake that had nothing to do with it does not
+    /// end it. logind gives no notice of either, so it is asked again, ever more rarely.
     mutating func settleRest() {
         guard conditions.rest.value == 1 else {
             conditions.restWish = RestWish()

@@ -58,8 +58,8 @@ extension DeviceLifecycle {
         emit(.restHardwareWatchdog)
     }
 
-    /// The first essential app that is meant to run, ended by its own fault and will not be started again, or that cannot be
-    /// killed.
+    /// The first essential app that is meant to run, ended by its own fault and will not be started again, or that
+    /// cannot be killed.
     private var lostEssentialApp: AppID? {
         guard !shutdown.isRunning else { return nil }
         for index in apps.indices

@@ -173,8 +173,8 @@ extension DeviceLifecycle {
         return due == .max ? nil : due
     }
 
-    /// An app that was in front when the board ran out of memory or too hot comes back when it is well again. That a hot
-    /// place cannot be read any more does not make it well.
+    /// An app that was in front when the board ran out of memory or too hot comes back when it is well again. That a
+    /// hot place cannot be read any more does not make it well.
     mutating func settleReturns() {
         guard memory.pressure == .normal, conditions.thermalState < .critical, canLaunch, !isHeatLost else { return }
         // Until nothing is left of it.

@@ -175,8 +175,8 @@ extension DeviceLifecycle {
     /// The hook gives up long before this, so its word is about no sleep that ended earlier.
     private static let latestHook = Nanoseconds.seconds(30)
 
-    /// Whether the hook's word that a sleep is over is about the present one. One that does not say which it is about is
-    /// taken for a late one where it may be.
+    /// Whether the hook's word that a sleep is over is about the present one. One that does not say which it is about
+    /// is taken for a late one where it may be.
     private func isHooksOwn(_ about: Int?) -> Bool {
         if let about { return about == sleep.id }
         if sleep.isLogical { return false }

@@ -32,7 +32,8 @@ extension DeviceLifecycle {
         emit(.setWakeAlarm(nil))
     }
 
-    /// Whether the board is awake because of our alarm, and of nothing else. lead: how long before its moment that may be.
+    /// Whether the board is awake because of our alarm, and of nothing else. lead: how long before its moment that
+    /// may be.
     func isAlarmDue(lead: Nanoseconds = .zero) -> Bool {
         guard let alarm = sleep.alarm, !shutdown.isRunning, !sleep.isAttended else { return false }
         return alarm <= now.boottime + lead && now.boottime - alarm <= Self.alarmTolerance && canReturn
@@ -69,7 +70,8 @@ extension DeviceLifecycle {
         returnToSleep()
     }
 
-    /// How long logind's word on the end of the last sleep is waited for, over the allowance: hooks of others may hold it.
+    /// How long logind's word on the end of the last sleep is waited for, over the allowance: hooks of others may
+    /// hold it.
     static let longestDarkness = Nanoseconds.seconds(300)
 
     /// When something is done about a dark wake that lasts too long.

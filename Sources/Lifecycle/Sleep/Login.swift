@@ -161,11 +161,20 @@ extension DeviceLifecycle {
         login.lockPatience[kind] = patience(kind).doubled(upTo: Self.longestPatience)
     }
 
+    /// Whether a lock that comes late is welcome.
+    private func wantsLock(_ kind: LockKind) -> Bool {
+        guard login.isAvailable else { return false }
+        return switch kind {
+        case .sleep: (sleep.state == .awake || sleep.state == .darkWake) && sleep.echo != .end
+        case .shutdown: !shutdown.isAnnounced
+        case .keepAwake: keepAwakeCount > 0 && !login.isKeepAwakeRefused
+        }
+    }
+
     private mutating func retryLock(_ kind: LockKind) {
         switch kind {
         // What logind refuses it for may be an old sleep: see `recheckLogin`.
-        case .sleep: if sleep.state == .awake || sleep.state == .darkWake, sleep.echo != .end { takeLock(.sleep) }
-        case .shutdown: if !shutdown.isAnnounced { takeLock(.shutdown) }
+        case .sleep, .shutdown: if wantsLock(kind) { takeLock(kind) }
         case .keepAwake: touchHolders()
         }
     }
@@ -184,8 +193,8 @@ extension DeviceLifecycle {
     }
 
     mutating func lockWasTaken(_ kind: LockKind) {
-        guard login.locks[kind] == .requested else {
-            // The question was given up: it may not be kept.
+        guard login.locks[kind] == .requested || login.locks[kind] == .none && wantsLock(kind) else {
+            // The question had been given up, and by now it is of no use.
             if login.locks[kind] == .none { emit(.releaseLock(kind)) }
             return
         }

@@ -156,7 +156,8 @@ extension DeviceLifecycle {
             if login.isAvailable, !heardFromLogin { expectEnd() }
             // Some are disarmed by it and do not say so.
             watchdog.isResting = watchdog.timeout != nil
-        // After its limit logind does not wait for the apps. Before, it was another sleep than the one that is prepared.
+        // After its limit logind does not wait for the apps. Before, it was another sleep than the one that is
+        // prepared.
         case .preparing:
             guard !sleep.isLogical, sleep.release <= now.monotonic else { return }
             sleep.isSlept = true

@@ -4,11 +4,11 @@ extension DeviceLifecycle {
     /// A wake-up that comes later than this means that the board gave no time (a stopped VM, a sleep in which MONOTONIC
     /// ran on, a debugger).
     static let stallThreshold = Nanoseconds.milliseconds(250)
-    /// While a handler's time runs, and while the kernel is about to sleep, the core looks at the clock this often, so that
-    /// a stall in the middle of a long allowance is noticed too.
+    /// While a handler's time runs, and while the kernel is about to sleep, the core looks at the clock this often,
+    /// so that a stall in the middle of a long allowance is noticed too.
     static let stallCheckInterval = Nanoseconds.seconds(1)
-    /// What runs for longer (liveness, budgets) is looked at less often, for the battery's sake: a stall that falls between
-    /// two looks, and only such a one, is not noticed.
+    /// What runs for longer (liveness, budgets) is looked at less often, for the battery's sake: a stall that falls
+    /// between two looks, and only such a one, is not noticed.
     static let longestCheckInterval = Nanoseconds.seconds(30)
     /// After a stall nobody is judged for so long: what the apps said meanwhile is still to be read.
     static let reprieve = Nanoseconds.milliseconds(250)

@@ -1,7 +1,7 @@
 internal import Lifecycle
 
-/// When the budgets of apps that are never in front may have been filled: after a day, after a sleep of 30 min, and when
-/// external power comes. More often than that is not claimed to be wrong here.
+/// When the budgets of apps that are never in front may have been filled: after a day, after a sleep of 30 min, and
+/// when external power comes. More often than that is not claimed to be wrong here.
 struct FillMoments {
     /// In the step at hand.
     private(set) var mayHaveCome = false

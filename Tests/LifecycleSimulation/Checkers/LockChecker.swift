@@ -34,8 +34,13 @@ final class LockChecker: Checker {
         case .lockTaken(let kind):
             // Where one is held already, the shell keeps one of the two.
             isExtra = state[Int(kind.rawValue)] == .none
+            // The answer to a question that was given up: kept where it is of use, else given back at once.
             if isExtra, !scene.step.effects.contains(.releaseLock(kind)) {
-                violate("a \(kind) lock comes that was not asked for, and is kept", scene)
+                if kind == .sleep, scene.sleep.isBinding, !scene.sleep.isDark {
+                    violate("a sleep lock comes in a sleep, and is kept", scene)
+                }
+                isExtra = false
+                state[Int(kind.rawValue)] = .held
             }
             if state[Int(kind.rawValue)] == .asked { state[Int(kind.rawValue)] = .held }
         case .lockRefused(let kind): state[Int(kind.rawValue)] = .none

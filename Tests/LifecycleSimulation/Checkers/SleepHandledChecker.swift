@@ -31,7 +31,7 @@ final class SleepHandledChecker: Checker {
         case .releaseLock(.sleep):
             holdsLock = false
             // Not ours: the question had been given up.
-            if scene.step.event == .lockTaken(.sleep), isLogical == true { return }
+            if scene.step.event == .lockTaken(.sleep) { return }
             if !isHandled, isLogical != nil { violate("the lock is released before it is said", scene) }
         case .note(.sleepPreparing):
             isLogical = !scene.step.event.saysRealSleep

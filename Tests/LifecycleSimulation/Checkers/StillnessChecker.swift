@@ -12,7 +12,8 @@ final class StillnessChecker: Checker {
     private var named: [InstanceID] = []
     /// The last freeze that was asked for, and when.
     private var asked: [(instance: InstanceID, at: Nanoseconds)] = []
-    /// Only a property tells of the sleep, and no lock was granted before it: it may be over, and no app is frozen for it.
+    /// Only a property tells of the sleep, and no lock was granted before it: it may be over, and no app is frozen
+    /// for it.
     private var isDoubtful = false
     private var holdsLock = false
     private var released = false
@@ -49,7 +50,8 @@ final class StillnessChecker: Checker {
         case .note(.sleepEnded), .note(.darkWake): released = false
         case .releaseLock(.sleep):
             holdsLock = false
-            look(scene)
+            // One that came too late is given back.
+            if scene.step.event != .lockTaken(.sleep) { look(scene) }
         case .spawn, .call, .terminate, .kill, .clear, .takeLock, .releaseLock, .readPreparingForSleep, .sleepHandled,
             .setWakeAlarm,
             .suspendDevice, .report,

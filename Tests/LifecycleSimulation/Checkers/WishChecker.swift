@@ -4,8 +4,8 @@ internal import Lifecycle
 ///
 /// - A launch or an activation that comes while the app is being ended, and is not denied, is carried out when nothing
 ///   is left of it: it is spawned again, at the latest when nothing else is under way on the board.
-/// - One that is denied leaves the app as it was: where it was in background by an operator's wish, no handler brings it
-///   to the front until something else is asked.
+/// - One that is denied leaves the app as it was: where it was in background by an operator's wish, no handler brings
+/// it to the front until something else is asked.
 final class WishChecker: Checker {
     static let sees: [EffectKind]? = [.spawn, .endNotice, .reply, .report, .call]
 

@@ -60,7 +60,7 @@ extension Event {
         case .polling(let interval): "polling every \(interval.text)"
         case .memoryPressure(let level): "memory pressure \(level.name)"
         case .memoryRead(let available, let total, let uses):
-            "memory: \(available) of \(total), \(uses.map { "\(names.name($0.instance)) \($0.bytes.map { String($0) } ?? "-")" })"
+            "memory: \(available) of \(total), \(uses.map { "\(names.name($0.instance)) \($0.bytes ?? -1)" })"
         case .memoryLimitReached(let instance): "\(names.name(instance)) is at its memory limit"
         case .killedForMemory(let instance, let killer): "\(names.name(instance)) was killed by \(killer) for memory"
         case .sleepNoted(let time): "a sleep was noted at \(time.text) asleep"

@@ -146,13 +146,7 @@ struct Witness {
         case .clear(let id):
             if runs[id]?.isReported != true { object("cleared before its report") }
             change(id) { $0.isClearing = true }
-        case .freeze(let id):
-            let moment = now
-            if runs[id]?.isFreezing != false || runs[id]?.isKilled != false { object("frozen twice, or a dead app") }
-            change(id) {
-                $0.isFreezing = true
-                $0.freezingSince = moment
-            }
+        case .freeze(let id): seeFreeze(id)
         case .thaw(let id):
             if runs[id]?.isFreezing != true { object("thawed without being frozen") }
             change(id) {
@@ -161,11 +155,7 @@ struct Witness {
                 $0.isNamed = false
             }
         case .nameCulprits(let id, _): change(id) { $0.isNamed = true }
-        case .takeLock(let kind):
-            let isGivenUp = locks[kind] == .requested && now - (askedAt[kind] ?? now) >= .seconds(30)
-            if locks[kind] ?? .none != .none, !isGivenUp { object("\(kind) lock taken twice") }
-            locks[kind] = .requested
-            askedAt[kind] = now
+        case .takeLock(let kind): seeLockTaken(kind)
         case .releaseLock(let kind):
             if locks[kind] != .held { object("\(kind) lock released that is not held") }
             locks[kind] = Lock.none
@@ -191,6 +181,22 @@ struct Witness {
             .pollBoard, .watchMemoryLimit:
             break
         }
+    }
+
+    private mutating func seeFreeze(_ id: InstanceID) {
+        let moment = now
+        if runs[id]?.isFreezing != false || runs[id]?.isKilled != false { object("frozen twice, or a dead app") }
+        change(id) {
+            $0.isFreezing = true
+            $0.freezingSince = moment
+        }
+    }
+
+    private mutating func seeLockTaken(_ kind: LockKind) {
+        let isGivenUp = locks[kind] == .requested && now - (askedAt[kind] ?? now) >= .seconds(30)
+        if locks[kind] ?? .none != .none, !isGivenUp { object("\(kind) lock taken twice") }
+        locks[kind] = .requested
+        askedAt[kind] = now
     }
 
     /// Never started, or killed, named after its time and given up: it will never run its own code again.
