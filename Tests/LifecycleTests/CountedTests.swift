@@ -167,6 +167,14 @@ import Testing
         #expect(left <= .seconds(20))
     }
 
+    @Test func stallIsNotCharged_toATasksOwnLimit() throws {
+        var board = board()
+        _ = board.begin("kiosk", allowed: .seconds(20))
+        _ = board.pass(.seconds(1))
+        #expect(board.stall(.seconds(19)) == [])
+        #expect(board.pass(.seconds(15)) == [])
+    }
+
     @Test func longTimesAreLookedAtRarely_andShortOnesNotAtAll() throws {
         var board = board([app("kiosk") { $0.taskBudget = .seconds(600) }])
         #expect(board.core.nextDeadline == nil)
@@ -213,6 +221,15 @@ import Testing
         _ = board.stall(.seconds(20))
         #expect(
             outcomes(board.handleAll(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic))) == [.slept])
+    }
+
+    @Test func sleepInWhichMonotonicRanOnIsOne_thoughLogindIsAskedFirst() throws {
+        var board = board()
+        obeyAll(&board, .prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic))
+        #expect(board.stall(.seconds(60)) == ["read PreparingForSleep"])
+        #expect(board.tell(.preparingForSleep(true)) == [])
+        let effects = board.handleAll(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic))
+        #expect(outcomes(effects) == [.slept])
     }
 
     @Test func sleepThatIsCalledOffBeforeItsReleaseIsCancelled() throws {

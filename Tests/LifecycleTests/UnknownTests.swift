@@ -115,6 +115,16 @@ import Testing
         #expect(board.tell(zone(50_000)) == ["spawn kiosk restart"])
     }
 
+    @Test func appThatWaitsForTheColdGoesOnWaiting_whenAShutdownIsCancelled() throws {
+        var board = overheated()
+        _ = board.pass(.milliseconds(50))
+        _ = board.shutdownSignal(true)
+        #expect(board.shutdownSignal(false) == ["take shutdown"])
+        _ = board.tell(.lockTaken(.shutdown))
+        #expect(board.pass(.seconds(60)) == [])
+        #expect(board.tell(zone(50_000)) == ["spawn kiosk restart"])
+    }
+
     @Test func appThatAnOperatorLaunchesRuns_whateverIsUnknown() throws {
         var board = overheated()
         _ = board.tell(Self.zoneIsMissing)

@@ -112,6 +112,11 @@ extension DeviceLifecycle {
                 apps[index].instance?.stop = nil
                 continue
             }
+            if apps[index].instance == nil, apps[index].lastTermination?.reason.isOfTheBoard == true {
+                // It waited for the board to be well.
+                apps[index].returnsWhenWell = true
+                continue
+            }
             let reason = apps[index].adoption == nil ? LaunchReason.restart : .backgroundTask
             queueLaunch(index, reason, phase: apps[index].requestedPhase)
         }

@@ -192,14 +192,16 @@ extension DeviceLifecycle {
         case .asleep:
             // Whoever says so means it now: an answer that is on its way is about what was before.
             if !logical {
+                if sleep.isLogical {
+                    sleep.released = now
+                    sleep.timeStopped = .zero
+                }
                 sleep.isLogical = false
                 sleep.isForIdleness = false
                 restWatchdogs()
                 setSleepHandled(true)
                 sleep.recheckAt = now.monotonic + Self.cancellationDelay
                 sleep.isEndAsked = false
-                sleep.released = now
-                sleep.timeStopped = .zero
                 // Not the time for a dark wake: it counts from this sleep.
                 if isAlarmDue(lead: Self.alarmLead) { setAlarm() }
             }

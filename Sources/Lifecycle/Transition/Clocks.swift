@@ -65,6 +65,9 @@ extension DeviceLifecycle {
         var span = Nanoseconds.max
         if instance.livenessDue != nil, let interval = apps[index].policy.liveness { span = min(span, interval) }
         if instance.poolEnd != nil, let pool = apps[index].pool { span = min(span, pool.size) }
+        for task in instance.tasks where !task.isOver {
+            if let limit = task.limit { span = min(span, limit - task.begun) }
+        }
         if instance.lockEnd != nil { span = min(span, apps[index].policy.taskBudget) }
         if span == .max { return .max }
         return min(max(span / 10, Self.stallCheckInterval), Self.longestCheckInterval)

@@ -86,7 +86,9 @@ final class LogicalSleepChecker: Checker {
             true
         // Nothing asks for it any more.
         case .configured: true
-        case .powerKeyPressed, .lid, .power, .network: source.map { sources.contains($0) } ?? false
+        // It may have been without for longer than it was told.
+        case .power: sources.contains(.externalPower)
+        case .powerKeyPressed, .lid, .network: source.map { sources.contains($0) } ?? false
         default: false
         }
     }

@@ -26,7 +26,7 @@ final class ReliefChecker: Checker {
     private func isTrulyHot(_ scene: Scene) -> Bool {
         scene.board.surroundings.heat.contains { reading in
             guard let limit = reading.critical, let temperature = reading.temperature else { return false }
-            return temperature >= limit.subtractingReportingOverflow(3000).partialValue
+            return temperature >= limit
         }
     }
 

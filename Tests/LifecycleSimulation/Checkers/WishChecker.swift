@@ -77,7 +77,10 @@ final class WishChecker: Checker {
             if reason == "sleeping", question.wasBack, !sentBack.contains(question.app) {
                 sentBack.append(question.app)
             }
-        case .reply(let id, .done): inQuestion.removeAll { $0.request == id }
+        case .reply(let id, .done):
+            inQuestion.removeAll { $0.request == id }
+            // Its end had not begun.
+            launches.removeAll { $0.request == id }
         case .report(let end): sentBack.removeAll { $0 == end.app }
         case .call(let instance, _, let call, _):
             guard call == .didBecomeActive || call == .willEnterForeground,
