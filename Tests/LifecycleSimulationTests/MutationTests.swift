@@ -20,7 +20,7 @@ import Testing
     }
 
     /// More than enough: most are found in the first ten.
-    static let seeds: ClosedRange<UInt64> = 1...400
+    static let seeds: ClosedRange<UInt64> = 1...600
 
     static let ofSleep = [
         Mutation("never releases the sleep lock", .lockReleased) {
