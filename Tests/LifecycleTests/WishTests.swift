@@ -95,6 +95,18 @@ import Testing
         #expect(!board.sleepSignal(false).contains("spawn camera user"))
     }
 
+    @Test func launchThatIsUnderWayComesUp_whenASleepComesInItsMiddle() throws {
+        var board = board([app("camera") { $0.launch = .manual }])
+        _ = try board.ask(1, .launch(board.id("camera"), background: false))
+        _ = board.spawned("camera")
+        #expect(board.sleepSignal(true) == ["reply 1: denied, sleeping"])
+        #expect(board.pass(.milliseconds(4500)) == ["freeze camera"])
+        _ = board.frozen("camera")
+        board.slept = .seconds(60)
+        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep", "thaw camera"])
+        #expect(board.returned("camera") == ["call camera didBecomeActive 10 s"])
+    }
+
     @Test func restartThatWasDueStaysDue_whenALaunchInItsPlaceIsDenied() throws {
         var board = board([app("camera") { $0.restartDelay = .seconds(20) }])
         _ = board.exited("camera", .exited(1))

@@ -234,23 +234,17 @@ extension DeviceLifecycle {
 
     private mutating func undo(_ request: PendingRequest) {
         guard let undo = request.undo else { return }
+        // What has been started comes up: the launch itself was not denied.
+        if undo.launches, apps[request.app].queuedLaunch != .user { return }
         for displaced in undo.displaced {
             apps[displaced.app].requestedPhase = displaced.phase
             touch(displaced.app)
         }
         touch(request.app)
-        guard undo.launches else {
-            apps[request.app].requestedPhase = undo.phase
-            return
-        }
-        if apps[request.app].queuedLaunch == .user {
-            apps[request.app].queuedLaunch = undo.queued
-            apps[request.app].isMeantToRun = undo.wasMeantToRun
-            apps[request.app].requestedPhase = undo.phase
-        } else {
-            // It has been started: it stays, but not in front.
-            apps[request.app].requestedPhase = undo.queued == nil ? .background : undo.phase
-        }
+        apps[request.app].requestedPhase = undo.phase
+        guard undo.launches else { return }
+        apps[request.app].queuedLaunch = undo.queued
+        apps[request.app].isMeantToRun = undo.wasMeantToRun
     }
 
     private func undo(of index: Int) -> PendingRequest.Undo {
