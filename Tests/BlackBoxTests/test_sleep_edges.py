@@ -271,7 +271,7 @@ def test_a_lost_beginning_is_found_when_the_lock_is_taken(board):
 
 
 def test_a_refusal_that_is_to_be_expected_is_no_warning(board):
-    """The board is awake again by somebody else's word, and logind has still to say so."""
+    """The board is awake again by the clocks' word, and logind has still to say so."""
     board.app("app")
     login = board.with_login()
     board.start()

@@ -173,7 +173,7 @@ import Testing
         #expect(late.pass(.milliseconds(1)) == ["take sleep"])
         var hooked = late
         #expect(late.tell(.lockTaken(.sleep)) == ["read PreparingForSleep", "suspend"])
-        // It is still at it, for a hook of somebody else's perhaps; but no app sits there frozen for ever.
+        // logind is still at it, for another package's hook perhaps; but no app sits there frozen for ever.
         for _ in 0..<9 {
             #expect(hooked.tell(.lockRefused(.sleep)) == [])
             #expect(hooked.pass(.milliseconds(29_999)) == [])

@@ -184,7 +184,7 @@ import Testing
         #expect(board.pass(.milliseconds(29_999)) == [])
         for _ in 0..<5 {
             #expect(board.pass(.milliseconds(1)) == ["take sleep"])
-            // A hook of somebody else's holds logind's job: the old sleep stays old.
+            // Another package's hook holds logind's job: the old sleep stays old.
             #expect(board.tell(.lockRefused(.sleep)) == [])
             #expect(board.tell(.preparingForSleep(true)) == [])
             #expect(board.pass(.milliseconds(29_999)) == [])

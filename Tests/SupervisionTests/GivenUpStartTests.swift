@@ -69,7 +69,7 @@ import Testing
         #expect(!isThere(pid))
     }
 
-    /// A child that others have reaped keeps nobody busy.
+    /// A child that others have reaped does not keep the loop busy.
     @Test func strayThatOthersReaped() throws {
         let child = try ChildProcess.spawn(SpawnRequest(arguments: ["/bin/true"]))
         supervisor.reap(child)

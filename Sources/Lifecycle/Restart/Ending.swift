@@ -79,7 +79,7 @@ extension DeviceLifecycle {
         if countEnd(index, uptime: uptime), restarts || returns { delayRestart(index) }
     }
 
-    /// Whether it may be started again: each end counts, whoever starts it.
+    /// Whether it may be started again: each end counts, whatever it follows.
     private mutating func countEnd(_ index: Int, uptime: Nanoseconds) -> Bool {
         if uptime >= apps[index].policy.restartReset {
             apps[index].restart.endsInRow = 0

@@ -5,37 +5,15 @@ struct Login: Equatable {
 
     enum Lock: UInt8, CaseIterable { case none, requested, held }
 
-    /// One state a kind of lock.
-    struct Locks: Equatable {
-        var sleep = Lock.none
-        var shutdown = Lock.none
-        var keepAwake = Lock.none
+    /// One value for each kind of lock.
+    struct PerLock<Value: Equatable & Sendable>: Equatable, Sendable {
+        var sleep: Value
+        var shutdown: Value
+        var keepAwake: Value
 
-        subscript(kind: LockKind) -> Lock {
-            get {
-                switch kind {
-                case .sleep: sleep
-                case .shutdown: shutdown
-                case .keepAwake: keepAwake
-                }
-            }
-            set {
-                switch kind {
-                case .sleep: sleep = newValue
-                case .shutdown: shutdown = newValue
-                case .keepAwake: keepAwake = newValue
-                }
-            }
-        }
-    }
+        init(_ value: Value) { (sleep, shutdown, keepAwake) = (value, value, value) }
 
-    /// MONOTONIC of one moment for each kind of lock; nil: none.
-    struct Moments: Equatable {
-        var sleep: Nanoseconds?
-        var shutdown: Nanoseconds?
-        var keepAwake: Nanoseconds?
-
-        subscript(kind: LockKind) -> Nanoseconds? {
+        subscript(kind: LockKind) -> Value {
             get {
                 switch kind {
                 case .sleep: sleep
@@ -57,11 +35,12 @@ struct Login: Equatable {
     /// It was there before, so what it says now is not from before our time.
     var wasAvailable = false
     var delayMax: Nanoseconds?
-    var locks = Locks()
-    /// Until then the answer to the question for a lock is waited for; or, where it was not to be had, asked for again.
-    var lockDue = Moments()
+    var locks = PerLock(Lock.none)
+    /// MONOTONIC: until then the answer to the question for a lock is waited for; or, where it was not to be had, it is
+    /// asked for again.
+    var lockDue = PerLock<Nanoseconds?>(nil)
     /// How long that is: longer each time that it is not granted.
-    var lockPatience = Moments()
+    var lockPatience = PerLock<Nanoseconds?>(nil)
     /// MONOTONIC: until then the answer to `readPreparingForSleep` is waited for; nil: it was not asked.
     var answerDue: Nanoseconds?
     /// Not asked for again until something changes.

@@ -152,7 +152,7 @@ final class AppProcess {
         signal(SIGKILL)
     }
 
-    /// It could not be started as a whole: nothing of it may stay, and nobody knows of it yet.
+    /// It could not be started as a whole: nothing of it may stay, and the core does not know of it yet.
     func abandon() {
         delegate?.close()
         childSource = nil

@@ -76,7 +76,7 @@ extension SimulatedBoard {
         stopBoard(for: time)
     }
 
-    /// Just short of what somebody is watched for.
+    /// Just short of what an app is watched for.
     func lengthOfIdleSuspend(_ time: Nanoseconds) -> Nanoseconds {
         guard plan.has(.idleSuspend), hardRandom.chance(perMille: 600),
             let interval = processes.compactMap({ $0.stage == .alive ? $0.policy.liveness : nil }).first
@@ -130,7 +130,7 @@ extension SimulatedBoard {
         request(.adopt(app: name, TaskWish(name: "run")))
     }
 
-    /// For minutes: whoever does not sleep at once is asked again.
+    /// For minutes: a board that does not sleep at once is asked again.
     func closeLid() {
         plan(.lid(true), after: .zero)
         plan(.lid(false), after: hardRandom.magnitude(.seconds(20), .seconds(600)))

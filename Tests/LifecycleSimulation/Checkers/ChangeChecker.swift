@@ -22,7 +22,7 @@ final class ChangeChecker: Checker {
             let isTold = step.effects.contains(.appChanged(app))
             let hasChanged = view != views[place]
             views[place] = view
-            if hasChanged, !isTold { violate("\(scene.name(app)) has changed, and nobody is told", scene) }
+            if hasChanged, !isTold { violate("\(scene.name(app)) has changed, and it is not said", scene) }
             if isTold, !hasChanged { violate("\(scene.name(app)) is said to have changed, and has not", scene) }
         }
         let seen = board.core.device

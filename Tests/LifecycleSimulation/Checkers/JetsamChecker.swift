@@ -165,7 +165,7 @@ final class JetsamChecker: Checker {
         guard mayDecide, case .memoryRead(_, let total, let uses) = step.event else { return }
         let left = Self.candidates(scene, total, uses).first { !killed.contains($0.instance) }
         if mustDecide, killed.isEmpty, !isExhausted, let left {
-            violate("it is critically short, and nobody is ended: not even \(scene.name(left.instance))", scene)
+            violate("it is critically short, and no app is ended: not even \(scene.name(left.instance))", scene)
         }
         // Nobody was there to be ended: that is a decision too.
         if !killed.isEmpty || left == nil { lastDecision = scene.now }

@@ -1,8 +1,8 @@
 internal import Lifecycle
 
-/// A wake that our alarm alone has brought about is for background work: nobody is at the board. It is dark, whether or
-/// not work is left, and becomes full for a reason only. And where somebody has pressed a key or opened the lid since
-/// the sleep was announced, it is not dark.
+/// A wake that our alarm alone has brought about is for background work: no person is at the board. It is dark, whether
+/// or not work is left, and becomes full for a reason only. And where a key was pressed or the lid opened since the
+/// sleep was announced, it is not dark.
 final class PresenceChecker: Checker {
     static let sees: [EffectKind]? = [.sleepNotice, .setWakeAlarm, .suspendDevice]
 
@@ -46,7 +46,7 @@ final class PresenceChecker: Checker {
 
     func stepped(_ step: Step, _ scene: Scene) {
         guard story.hasDarkened, story.stage == .dark, isAttended, story.former == .asleep else { return }
-        violate("a dark wake begins, and somebody is at the board", scene)
+        violate("a dark wake begins, and a person is at the board", scene)
     }
 
     private func judgeEnd(_ scene: Scene) {
@@ -56,14 +56,14 @@ final class PresenceChecker: Checker {
             scene.step.at.boottime - alarm <= .seconds(25), scene.step.at.boottime - alarm >= .zero - .seconds(1),
             scene.board.login.isPresent, scene.board.login.isConnected, !isExcused(scene.step.event, scene)
         else { return }
-        violate("our alarm woke the board, nobody is there, and the wake is full", scene)
+        violate("our alarm woke the board, no person is there, and the wake is full", scene)
     }
 
     private func judgeFullness(_ scene: Scene) {
         if isAttended || isExcused(scene.step.event, scene) { return }
         // In vain, or refused.
         if let askedAt, scene.now - askedAt >= .seconds(29) || scene.step.event == .suspendRefused { return }
-        violate("a dark wake becomes full, and nobody is there", scene)
+        violate("a dark wake becomes full, and no person is there", scene)
     }
 
     /// Somebody or something wants the board awake, or nothing would put it to sleep again.
