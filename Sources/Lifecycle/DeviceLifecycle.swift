@@ -141,6 +141,7 @@ public struct DeviceLifecycle: Equatable, Sendable {
         case .prepareForShutdown(let start, let delayMax, let signalled):
             hearPrepareForShutdown(start, delayMax: delayMax, signalled: signalled)
         case .preparingForSleep(let value): hearPreparingForSleep(value)
+        case .kernelSlept(let hasSlept): sleep.kernelSlept = hasSlept
         case .suspendRefused: suspendWasRefused()
         case .powerOffRefused: break
         case .sleepNoted(let timeAsleep): login.notedSleep = timeAsleep

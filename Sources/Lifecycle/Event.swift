@@ -39,6 +39,9 @@ public enum Event: Equatable, Sendable {
     case prepareForShutdown(Bool, delayMax: Nanoseconds?, signalled: Nanoseconds)
     /// The answer to `readPreparingForSleep`; nil: logind does not say.
     case preparingForSleep(Bool?)
+    /// Whether the kernel has slept since the present sleep was announced, or refused to
+    /// (/sys/power/suspend_stats). Comes before the word that the board is awake, where the kernel counts.
+    case kernelSlept(Bool)
     /// The answer to `suspendDevice`, where it is no sleep.
     case suspendRefused
     /// The answer to `powerOff`, where the board stays on. It is asked again later.

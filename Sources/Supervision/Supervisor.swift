@@ -65,6 +65,7 @@ final class Supervisor {
     var saidNoAlarm = false
     /// When the last sleep was announced; nil where the kernel does not count.
     var suspendsBefore: SuspendStatistics?
+    var saidSuspendRefused = false
     /// The board's own conditions are heard and its watchdog is kept. Not for private trials.
     var followsBoard = true
     var settings = BoardSettings(DeviceConfiguration(), nil)

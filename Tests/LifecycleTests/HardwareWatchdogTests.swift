@@ -50,6 +50,29 @@ import Testing
         #expect(board.pass(.seconds(5)).contains("feed"))
     }
 
+    @Test func reloadLeavesAnEssentialAppEssential_whileItWaitsForItsRestart() throws {
+        let policy = app("gateway") {
+            $0.launch = .manual
+            $0.isEssential = true
+            $0.restartLimit = 2
+            $0.restartDelay = .seconds(7)
+        }
+        var board = board([policy])
+        _ = try board.obey(
+            board.handle(.requested(RequestID(rawValue: 1), .launch(board.id("gateway"), background: false))))
+        _ = board.exited("gateway", .exited(1))
+        _ = board.emptied("gateway")
+        _ = board.tell(.configured([policy], DevicePolicy()))
+        _ = board.pass(.seconds(7))
+        _ = board.spawned("gateway")
+        _ = board.exited("gateway", .exited(1))
+        _ = board.emptied("gateway")
+        #expect(!board.pass(.seconds(60)).contains("feed"))
+        // Nor does a reload of the same feed what is lost.
+        _ = board.tell(.configured([policy], DevicePolicy()))
+        #expect(!board.pass(.seconds(60)).contains("feed"))
+    }
+
     @Test func operatorMayEndAnEssentialApp() throws {
         var board = board([app("gateway") { $0.isEssential = true }])
         let gateway = try board.id("gateway")

@@ -15,6 +15,18 @@ import Testing
             delayMax: .seconds(5), preparingForSleep: sleeping, preparingForShutdown: shuttingDown)
     }
 
+    @Test func oldSleepIsForgottenWithItsLogind_inALogicalSleepToo() throws {
+        var board = Board([app("camera")])
+        board.login()
+        board.start()
+        board.slept += .seconds(60)
+        _ = board.tell(.woke)
+        _ = board.obey(board.handle(.requested(RequestID(rawValue: 1), .sleep(start: true, logical: true))))
+        _ = board.tell(.loginUnavailable)
+        _ = board.tell(.loginAvailable(delayMax: nil, preparingForSleep: false, preparingForShutdown: false))
+        #expect(board.ask(2, .sleep(start: false, logical: true)).contains("take sleep"))
+    }
+
     @Test func bothLocksAreTakenAndThePropertyRead_whenLoginAppears() throws {
         var board = Board([app("camera")])
         #expect(board.tell(appear()) == ["take sleep", "take shutdown"])

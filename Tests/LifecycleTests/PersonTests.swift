@@ -52,6 +52,27 @@ import Testing
         #expect(board.core.device.sleepState == .awake)
     }
 
+    /// Where MONOTONIC runs on in a sleep logind is asked whether it is over.
+    @Test(arguments: [false, nil])
+    func wakeIsDark_whenTheAnswerToAQuestionTellsOfIt(_ answer: Bool?) throws {
+        var board = try preparing()
+        fallAsleep(&board)
+        board.monotonic += .seconds(899)
+        #expect(board.tell(.woke) == ["read PreparingForSleep"])
+        _ = board.tell(.preparingForSleep(answer))
+        #expect(board.core.device.sleepState == .darkWake)
+    }
+
+    @Test func alarmIsNotPutOff_whenLogindSaysThatItIsStillAtIt() throws {
+        var board = try preparing()
+        fallAsleep(&board)
+        let alarm = board.core.wakeAlarm
+        board.monotonic += .seconds(899)
+        #expect(board.tell(.woke) == ["read PreparingForSleep"])
+        #expect(board.tell(.preparingForSleep(true)) == [])
+        #expect(board.core.wakeAlarm == alarm)
+    }
+
     @Test func wakeIsDark_whenALidWasClosedAfterTheAnnouncement() throws {
         var board = try preparing()
         _ = board.tell(.lid(closed: true))

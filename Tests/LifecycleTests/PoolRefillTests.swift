@@ -44,6 +44,37 @@ import Testing
         #expect(try (left(board) == .seconds(600)) == isFull)
     }
 
+    @Test func supplyThatIsKnownAgainIsNoPowerThatComes() throws {
+        var board = headless()
+        func power(_ isExternal: Bool?) -> Event { .power(PowerReading(isExternal: isExternal, level: 80)) }
+        _ = board.tell(power(true))
+        _ = board.begin("logger")
+        _ = board.pass(.seconds(60))
+        _ = board.end("logger")
+        #expect(try left(board) == .seconds(540))
+        _ = board.pass(.seconds(3600))
+        _ = board.tell(power(nil))
+        _ = board.pass(.seconds(310))
+        _ = board.tell(power(true))
+        #expect(try left(board) == .seconds(540))
+    }
+
+    /// logind has lost its patience: the apps were not ready, and the board slept for hours all the same.
+    @Test func poolIsFullAgain_whenTheBoardSleptBeforeItsTime() throws {
+        var board = Board([app("logger") { $0.start = .background }, app("kiosk")])
+        board.login()
+        board.start()
+        _ = board.begin("logger")
+        _ = board.pass(.seconds(60))
+        _ = board.end("logger")
+        _ = board.sleepSignal(true)
+        board.monotonic += .seconds(5)
+        board.slept += .seconds(7200)
+        _ = board.tell(.woke)
+        #expect(board.core.device.sleepState == .awake)
+        #expect(try left(board) == .seconds(600))
+    }
+
     @Test func poolIsFullAgainWithExternalPower_onceAnHour() throws {
         var board = try spent()
         func power(_ isExternal: Bool) -> Event { .power(PowerReading(isExternal: isExternal, level: 80)) }

@@ -51,6 +51,14 @@ import Testing
         #expect(board.tell(power(true, nil)).contains("spawn kiosk restart"))
     }
 
+    @Test func appsAreToldNothingNew_whenTheSupplyIsUnknown() throws {
+        var board = board()
+        #expect(board.tell(power(false, 50)) == ["inform kiosk battery 50"])
+        _ = board.tell(power(nil, 50))
+        #expect(board.pass(.seconds(600)) == [])
+        #expect(board.core.device.externalPower == nil)
+    }
+
     @Test func lowPowerModeLastsFiveMinutes_whenTheLevelIsNotSaid() throws {
         var board = board()
         _ = board.tell(power(false, 15))
@@ -94,6 +102,32 @@ import Testing
         #expect(board.pass(.seconds(3600)) == [])
         #expect(board.core.device.thermalState == .nominal)
         #expect(board.tell(zone(50_000)) == ["spawn kiosk restart"])
+    }
+
+    /// The heat of a place that is gone is no matter of an app that memory ended.
+    @Test func appThatMemoryEndedComesBack_thoughAHotPlaceWasLost() throws {
+        var board = board { $0.responses[.thermalCritical] = .nothing }
+        _ = board.tell(zone(95_000))
+        _ = board.tell(zone(nil))
+        _ = board.pass(.seconds(301))
+        _ = board.tell(.memoryPressure(.critical))
+        let uses = [MemoryUse(instance: try board.instance("kiosk"), bytes: 400 << 20)]
+        #expect(board.tell(.memoryRead(available: 1 << 20, total: 512 << 20, uses)).contains("kill kiosk"))
+        _ = board.exited("kiosk", .signalled(9))
+        _ = board.emptied("kiosk")
+        #expect(board.pass(.seconds(60)).contains("spawn kiosk restart"))
+    }
+
+    @Test func placeThatIsNotWatchedAnyMoreIsForgotten() throws {
+        var board = board()
+        _ = board.obey(board.handle(zone(95_000)))
+        #expect(try board.view("kiosk").taskState == .notRunning)
+        _ = board.tell(zone(nil))
+        _ = board.pass(.seconds(301))
+        #expect(try board.view("kiosk").taskState == .notRunning)
+        let unwatched = ThermalReading(zone: 0, temperature: nil, fair: nil, serious: nil, critical: nil)
+        #expect(board.tell(.temperatures([unwatched])) == ["spawn kiosk restart"])
+        #expect(board.core.device.thermalState == .nominal)
     }
 
     private static let zoneIsMissing = Event.temperatures([])

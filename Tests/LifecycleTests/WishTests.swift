@@ -114,7 +114,8 @@ import Testing
         #expect(board.sleepSignal(true) == ["reply 1: denied, sleeping"])
         _ = board.emptied("camera")
         board.slept = .seconds(60)
-        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep", "spawn camera restart"])
+        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep"])
+        #expect(board.pass(.seconds(20)) == ["spawn camera restart"])
     }
 
     @Test func launchStaysWished_whenOnlyAnActivationBesideItIsDenied() throws {
@@ -149,6 +150,88 @@ import Testing
         board.slept = .seconds(60)
         _ = board.obey(board.handle(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic)))
         #expect(try board.view("camera").phase == .background)
+    }
+
+    // MARK: What was before a denied wish
+
+    @Test func appThatHeatEndedStaysDown_whenAnActivationInItsPlaceIsDenied() throws {
+        func zone(_ temperature: Int) -> Event {
+            .temperatures([ThermalReading(temperature: temperature, fair: nil, serious: nil, critical: 90_000)])
+        }
+        var board = board([
+            app("server") {
+                $0.launch = .manual
+                $0.priorityBand = 900
+            }, app("camera") { $0.after = ["server"] },
+        ])
+        _ = board.tell(zone(99_000))
+        _ = board.exited("camera", .signalled(9))
+        _ = board.emptied("camera")
+        _ = board.pass(.seconds(5))
+        _ = try board.ask(1, .launch(board.id("server"), background: true))
+        #expect(try board.ask(2, .activate(board.id("camera"))) == [])
+        #expect(board.sleepSignal(true).contains("reply 2: denied, sleeping"))
+        _ = board.spawned("server")
+        _ = board.returned("server")
+        _ = board.pass(.seconds(5))
+        board.slept = .seconds(60)
+        #expect(!board.sleepSignal(false).contains { $0.hasPrefix("spawn camera") })
+        #expect(!board.pass(.seconds(20)).contains { $0.hasPrefix("spawn camera") })
+        #expect(board.tell(zone(40_000)).contains("spawn camera restart"))
+    }
+
+    @Test func appIsStillLeftDown_whenALaunchOfItIsDenied() throws {
+        var board = board([
+            app("server") { $0.launch = .manual },
+            app("camera") {
+                $0.after = ["server"]
+                $0.restartLimit = 1
+            },
+        ])
+        _ = board.exited("camera", .exited(1))
+        _ = board.emptied("camera")
+        #expect(try board.view("camera").isLeftDown)
+        _ = try board.ask(1, .launch(board.id("server"), background: true))
+        _ = try board.ask(2, .launch(board.id("camera"), background: false))
+        _ = board.sleepSignal(true)
+        #expect(try board.view("camera").isLeftDown)
+    }
+
+    @Test func launchInBackgroundStaysThere_whenAnActivationAfterItIsDenied() throws {
+        var device = DevicePolicy()
+        device.responses[.lidClosed] = .background
+        var board = board([app("server") { $0.launch = .manual }, app("camera") { $0.after = ["server"] }], device)
+        _ = try board.ask(1, .terminate(board.id("camera"), force: true))
+        _ = board.exited("camera", .signalled(9))
+        _ = board.emptied("camera")
+        _ = try board.ask(2, .launch(board.id("server"), background: true))
+        _ = try board.ask(3, .launch(board.id("camera"), background: true))
+        _ = try board.ask(4, .activate(board.id("camera")))
+        #expect(board.tell(.lid(closed: true)) == ["reply 4: denied, the lid is closed"])
+        _ = board.pass(.seconds(5))
+        _ = board.tell(.lid(closed: false))
+        _ = board.pass(.seconds(5))
+        _ = board.spawned("server")
+        #expect(board.returned("server").contains("spawn camera user background"))
+    }
+
+    @Test func bothAreUndone_whenTheLaterOfTwoWishesIsDeniedToo() throws {
+        var device = DevicePolicy()
+        device.responses[.lidClosed] = .background
+        var board = board([app("server") { $0.launch = .manual }, app("camera") { $0.after = ["server"] }], device)
+        _ = try board.ask(1, .terminate(board.id("camera"), force: true))
+        _ = board.exited("camera", .signalled(9))
+        _ = board.emptied("camera")
+        _ = try board.ask(2, .launch(board.id("server"), background: true))
+        _ = try board.ask(3, .activate(board.id("camera")))
+        _ = try board.ask(4, .launch(board.id("camera"), background: false))
+        #expect(board.tell(.lid(closed: true)) == ["reply 3: denied, the lid is closed"])
+        #expect(board.sleepSignal(true).contains("reply 4: denied, sleeping"))
+        _ = board.spawned("server")
+        _ = board.returned("server")
+        _ = board.pass(.seconds(5))
+        board.slept = .seconds(60)
+        #expect(!board.sleepSignal(false).contains { $0.hasPrefix("spawn camera") })
     }
 
     // MARK: Sleep as a level
@@ -218,6 +301,36 @@ import Testing
         _ = board.pass(.seconds(60))
         #expect(board.tell(people()).contains("thaw camera"))
         #expect(board.core.device.sleepState == .awake)
+    }
+
+    @Test func activityEndsALogicalSleepThatIdlenessBegan_afterADarkWakeToo() throws {
+        var device = DevicePolicy()
+        device.responses[.idle] = .sleep
+        device.sleepsLogically = true
+        device.darkWakeInterval = .seconds(900)
+        device.wakeSources = WakeSources(.clock)
+        var board = board([app("camera"), app("upload")], device)
+        _ = board.begin("upload")
+        try board.goBack("upload")
+        _ = board.obey(board.handle(people(idle: true)))
+        _ = board.obey(board.wait(.seconds(10)))
+        #expect(board.core.device.sleepState == .asleep)
+        _ = board.pass(try #require(board.core.wakeAlarm) - board.now.boottime)
+        _ = board.tell(.woke)
+        #expect(board.core.device.sleepState == .darkWake)
+        _ = board.obey(board.wait(.seconds(60)))
+        #expect(board.core.device.sleepState == .asleep)
+        #expect(board.tell(people()).contains("thaw camera"))
+        #expect(board.core.device.sleepState == .awake)
+    }
+
+    @Test func activityDoesNotEndALogicalSleep_thatAnOperatorHasJoined() throws {
+        var board = closing { $0.sleepsLogically = true }
+        _ = board.obey(board.handle(people(idle: true)))
+        _ = board.ask(1, .sleep(start: true, logical: true))
+        _ = board.tell(people())
+        _ = board.pass(.seconds(10))
+        #expect(board.core.device.sleepState == .asleep)
     }
 
     @Test func activityDoesNotEndALogicalSleep_thatTheLidBegan() throws {

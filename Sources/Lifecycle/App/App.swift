@@ -42,6 +42,22 @@ struct App: Equatable {
     var wantsAwake = false
     var announced: AppView?
 
+    /// Something is to start it.
+    var isLaunchDue: Bool { queuedLaunch != nil || restart.due != nil || returnsWhenWell || endedForShutdown }
+
+    var launchState: LaunchState {
+        get {
+            LaunchState(
+                queued: queuedLaunch, restart: restart, returnsWhenWell: returnsWhenWell, isMeantToRun: isMeantToRun)
+        }
+        set {
+            queuedLaunch = newValue.queued
+            restart = newValue.restart
+            returnsWhenWell = newValue.returnsWhenWell
+            isMeantToRun = newValue.isMeantToRun
+        }
+    }
+
     /// A handler or an exit is awaited, and its time is running.
     var isTimed: Bool {
         guard let instance, instance.isAlive, !instance.clock.isStopped else { return false }
@@ -61,6 +77,14 @@ struct Adoption: Equatable {
     var wish: TaskWish
     /// nil: nobody waits for the answer any more.
     var request: RequestID?
+}
+
+/// What is to start an app, and what its ends have come to.
+struct LaunchState: Equatable {
+    var queued: LaunchReason?
+    var restart = RestartState()
+    var returnsWhenWell = false
+    var isMeantToRun = false
 }
 
 /// What is to happen to an app that ends again and again.

@@ -172,11 +172,13 @@ public struct PowerReading: Equatable, Sendable {
 public struct ThermalReading: Equatable, Sendable {
     /// Which place: the same number for as long as it is there.
     public var zone: Int
-    /// nil: the place is there, and cannot be read now.
+    /// nil: the place is there, and cannot be read now; or, without any limit, it is not watched any more.
     public var temperature: Int?
     public var fair: Int?
     public var serious: Int?
     public var critical: Int?
+
+    var isUnwatched: Bool { temperature == nil && fair == nil && serious == nil && critical == nil }
 
     public init(zone: Int = 0, temperature: Int?, fair: Int?, serious: Int?, critical: Int?) {
         self.zone = zone

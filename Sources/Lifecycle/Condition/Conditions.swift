@@ -43,6 +43,8 @@ struct Conditions: Equatable {
     var pollDue: Nanoseconds?
     /// The level that apps were told last.
     var toldLevel = -1
+    /// The supply when it was last known; nil: it never was. What apps are told.
+    var lastExternal: Bool?
 
     var isLowPower: Bool { saving.value == 2 }
     /// Discretionary work waits.
@@ -52,7 +54,7 @@ struct Conditions: Equatable {
     var batteryLevel: Int? { level.value < 0 ? nil : level.value }
 
     /// What powerStateDidChange says, as one number: an app is told when it differs from what it knows.
-    var powerWord: Int { ((supply.value == 0 ? 2 : 0) + (isLowPower ? 1 : 0)) * 256 + toldLevel + 1 }
+    var powerWord: Int { ((lastExternal == false ? 2 : 0) + (isLowPower ? 1 : 0)) * 256 + toldLevel + 1 }
 }
 
 extension DeviceLifecycle {
@@ -60,7 +62,7 @@ extension DeviceLifecycle {
     static let batteryHysteresis = 5
     /// How far a temperature has to fall below a limit to leave it, in thousandths of a degree.
     static let thermalHysteresis = 3000
-    /// A battery must be critical for so long before the board is switched off: one bad reading is none.
+    /// A battery must be critical for so long before the board is switched off: time for a better word.
     static let criticalConfirmation = Nanoseconds.seconds(5)
     /// Between one band of apps that heat ends and the next: time to cool down.
     static let thermalRelief = Nanoseconds.seconds(10)
@@ -156,7 +158,9 @@ extension DeviceLifecycle {
     private mutating func powerDidChange() {
         if let isExternal = conditions.isExternal {
             emit(.note(.externalPower(isExternal, level: conditions.batteryLevel)))
-            if isExternal { refillPoolsForPower() }
+            // That it can be told again brings no power.
+            if isExternal, conditions.lastExternal != true { refillPoolsForPower() }
+            conditions.lastExternal = isExternal
         }
         touchAll()
     }

@@ -22,7 +22,9 @@ extension DeviceLifecycle {
 
     /// A place that is not among them cannot be read now: nothing says that it has cooled down.
     mutating func hearTemperatures(_ readings: [ThermalReading]) {
-        for reading in readings where !conditions.zones.contains(where: { $0.zone == reading.zone }) {
+        conditions.zones.removeAll { zone in readings.contains { $0.zone == zone.zone && $0.isUnwatched } }
+        for reading in readings
+        where !reading.isUnwatched && !conditions.zones.contains(where: { $0.zone == reading.zone }) {
             guard conditions.zones.count < Self.zoneLimit else { break }
             conditions.zones.append(HeatZone(zone: reading.zone, temperature: LastKnown()))
         }

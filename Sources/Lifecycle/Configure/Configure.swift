@@ -49,9 +49,10 @@ extension DeviceLifecycle {
     }
 
     private mutating func change(_ index: Int, to policy: AppPolicy) {
-        let liveness = apps[index].policy.liveness
+        let (liveness, launch) = (apps[index].policy.liveness, apps[index].policy.launch)
         apps[index].policy = policy
-        if policy.launch != .boot, apps[index].instance == nil, apps[index].queuedLaunch == nil {
+        // It is not started at boot any more, and nothing else is to start it.
+        if launch == .boot, policy.launch != .boot, apps[index].instance == nil, !apps[index].isLaunchDue {
             apps[index].isMeantToRun = false
         }
         if liveness != policy.liveness, apps[index].instance?.stage == .running { armLiveness(index) }

@@ -15,10 +15,9 @@ struct PendingRequest: Equatable {
     /// What was wished before.
     struct Undo: Equatable {
         var phase: ScenePhase
-        /// It asked for a launch; in place of `queued`.
+        /// It asked for a launch; in place of `launch`.
         var launches = false
-        var queued: LaunchReason?
-        var wasMeantToRun = false
+        var launch = LaunchState()
         /// The apps that made way, and where they stood.
         var displaced: [Displaced] = []
     }
@@ -224,10 +223,17 @@ extension DeviceLifecycle {
 
     /// Denies requests and undoes what they had changed, the last one first.
     mutating func revoke(_ reason: String, _ which: (PendingRequest) -> Bool) {
-        for request in requests.reversed() where which(request) {
-            // Another client still waits for what it had asked for, too.
-            let isStillWanted = requests.contains { $0.app == request.app && $0.wish != .ended && !which($0) }
-            if !isStillWanted { undo(request) }
+        for place in requests.indices.reversed() where which(requests[place]) {
+            let request = requests[place]
+            let later = requests.indices.first {
+                $0 > place && requests[$0].app == request.app && requests[$0].wish != .ended && !which(requests[$0])
+            }
+            guard let later else {
+                undo(request)
+                continue
+            }
+            // What came later is still wished. Should that be denied as well, this one is undone with it.
+            if requests[later].undo != nil { requests[later].undo = request.undo ?? requests[later].undo }
         }
         deny(reason, which)
     }
@@ -242,16 +248,11 @@ extension DeviceLifecycle {
         }
         touch(request.app)
         apps[request.app].requestedPhase = undo.phase
-        guard undo.launches else { return }
-        apps[request.app].queuedLaunch = undo.queued
-        apps[request.app].isMeantToRun = undo.wasMeantToRun
+        if undo.launches { apps[request.app].launchState = undo.launch }
     }
 
     private func undo(of index: Int) -> PendingRequest.Undo {
-        let isDue = apps[index].restart.due != nil || apps[index].returnsWhenWell
-        return PendingRequest.Undo(
-            phase: apps[index].requestedPhase, queued: apps[index].queuedLaunch ?? (isDue ? .restart : nil),
-            wasMeantToRun: apps[index].isMeantToRun)
+        PendingRequest.Undo(phase: apps[index].requestedPhase, launch: apps[index].launchState)
     }
 
     @inline(never)

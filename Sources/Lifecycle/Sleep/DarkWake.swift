@@ -48,9 +48,9 @@ extension DeviceLifecycle {
     }
 
     /// The board is awake again: for everybody, or in the dark.
-    mutating func wake(heardFromLogin: Bool) {
+    mutating func wake(heardFromLogin: Bool, isCancelled: Bool = false) {
         guard isAlarmDue(lead: Self.alarmLead) else {
-            return endSleep(cancelled: false, heardFromLogin: heardFromLogin)
+            return endSleep(cancelled: isCancelled, heardFromLogin: heardFromLogin)
         }
         clearAlarm()
         leaveSleep(heardFromLogin: heardFromLogin)
@@ -85,7 +85,12 @@ extension DeviceLifecycle {
     }
 
     private mutating func returnToSleep() {
-        if sleep.isLogical { return announceSleep(since: now.monotonic, logical: true, byLogin: false) }
+        if sleep.isLogical {
+            let isForIdleness = sleep.isForIdleness
+            announceSleep(since: now.monotonic, logical: true, byLogin: false)
+            sleep.isForIdleness = isForIdleness
+            return
+        }
         sleep.isReturning = true
         sleep.darkEnd = now.monotonic + Self.returnDelay
         emit(.suspendDevice)

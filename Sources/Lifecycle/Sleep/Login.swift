@@ -98,10 +98,9 @@ extension DeviceLifecycle {
             sleep.isEndAsked = false
             sleep.recheckAt = now.monotonic
         }
-        if sleep.state == .awake || sleep.state == .darkWake {
-            sleep.echo = .none
-            sleep.recheckAt = nil
-        }
+        // Its job is not this logind's.
+        sleep.echo = .none
+        if sleep.state == .awake || sleep.state == .darkWake { sleep.recheckAt = nil }
     }
 
     /// The clocks have told of a resume before logind did: until it does too, that it refuses a sleep lock is no news.

@@ -89,15 +89,19 @@ extension DeviceLifecycle {
     private func outcome(cancelled: Bool) -> SleepOutcome {
         switch sleep.state {
         case .awake: .cancelled
-        case .preparing: sleep.isSlept ? .slept : .cancelled
+        case .preparing: sleep.isSlept || sleep.kernelSlept == true ? .slept : .cancelled
         case .asleep: hasReallySlept ? .slept : cancelled ? .cancelled : .failed
         case .darkWake: .slept
         }
     }
 
-    /// Whether the kernel has slept since the release, by the clocks' word: that a sleep was announced is no proof.
+    /// Whether the kernel has slept since the release: that a sleep was announced is no proof. Where the kernel does
+    /// not count its sleeps the clocks tell; one that it refuses after it has stopped all processes looks like a short
+    /// one.
     private var hasReallySlept: Bool {
         if sleep.isSlept { return true }
+        guard sleep.state == .asleep || sleep.state == .preparing else { return false }
+        if let kernelSlept = sleep.kernelSlept, !sleep.isLogical { return kernelSlept }
         guard sleep.state == .asleep else { return false }
         return sleep.isLogical || sleep.timeStopped > Self.stallThreshold
             || now.timeAsleep - sleep.released.timeAsleep > Self.sleepThreshold

@@ -56,6 +56,8 @@ struct Sleep: Equatable {
     var released = Instant(monotonic: .zero, boottime: .zero)
     /// The clocks have told of a sleep of the kernel's since it was announced.
     var isSlept = false
+    /// By the kernel's own count, whether it has slept since the sleep was announced; nil: it does not say.
+    var kernelSlept: Bool?
     /// How long the board gave no time since then though MONOTONIC ran on.
     var timeStopped = Nanoseconds.zero
     /// A key or the lid has told of a person at the board since the sleep was announced.
@@ -115,11 +117,11 @@ extension DeviceLifecycle {
             }
         case (.preparing, true): announceSleep(since: now.monotonic, logical: false, byLogin: true)
         case (.asleep, true):
-            announceSleep(since: now.monotonic, logical: false, byLogin: true)
+            announceSleep(since: now.monotonic, logical: false, byLogin: true, isAnswer: true)
             sleep.recheckAt = now.monotonic + Self.cancellationDelay
             sleep.isEndAsked = false
         // An answer to a question from before the release says nothing of the time after it.
-        case (.asleep, _): if sleep.isEndAsked { endSleep(cancelled: true, heardFromLogin: value == false) }
+        case (.asleep, _): if sleep.isEndAsked { wake(heardFromLogin: value == false, isCancelled: true) }
         case (.awake, false), (.darkWake, false):
             let isAskedAgain = sleep.recheckAt != nil
             settleEcho()
@@ -161,6 +163,7 @@ extension DeviceLifecycle {
         case .preparing:
             guard !sleep.isLogical, sleep.release <= now.monotonic else { return }
             sleep.isSlept = true
+            if time >= Self.refillingSleep { refillPools() }
             endSleep(cancelled: false, heardFromLogin: heardFromLogin)
         case .asleep:
             guard !sleep.isLogical else { return }
@@ -173,37 +176,44 @@ extension DeviceLifecycle {
 
     /// logind's own job may have been a part of the sleep that is over; it has still to say so.
     mutating func expectEnd() {
+        // One short sleep after the other does not put the question off for ever.
+        if sleep.state == .awake, sleep.echo == .end, sleep.recheckAt != nil { return }
         sleep.echo = .end
         sleep.recheckAt = now.monotonic + Self.cancellationDelay
     }
 
-    /// A start edge from any source.
-    mutating func announceSleep(since: Nanoseconds, logical: Bool, byLogin: Bool, isDoubtful: Bool = false) {
+    /// A start edge from any source. isAnswer: logind only says that it is still at it.
+    mutating func announceSleep(
+        since: Nanoseconds, logical: Bool, byLogin: Bool, isDoubtful: Bool = false, isAnswer: Bool = false
+    ) {
         if sleep.isDoubtful, !isDoubtful { makeCertain() }
         switch sleep.state {
         case .awake, .darkWake:
             beginSleep(since: since, logical: logical, byLogin: byLogin, isDoubtful: isDoubtful)
         case .preparing:
             sleep.isLogical = sleep.isLogical && logical
+            sleep.isForIdleness = false
             // Its signal may have been sent before its property told us.
             guard byLogin else { return }
             sleep.isAnnouncedByLogin = true
             boundSleep(since: since)
         case .asleep:
-            // Whoever says so means it now: an answer that is on its way is about what was before.
+            sleep.isForIdleness = false
+            // It is meant now: an answer that is on its way is about what was before.
             if !logical {
+                let isNew = sleep.isLogical || !isAnswer
                 if sleep.isLogical {
                     sleep.released = now
                     sleep.timeStopped = .zero
                 }
                 sleep.isLogical = false
-                sleep.isForIdleness = false
+                sleep.kernelSlept = nil
                 restWatchdogs()
                 setSleepHandled(true)
                 sleep.recheckAt = now.monotonic + Self.cancellationDelay
                 sleep.isEndAsked = false
                 // Not the time for a dark wake: it counts from this sleep.
-                if isAlarmDue(lead: Self.alarmLead) { setAlarm() }
+                if isNew, isAlarmDue(lead: Self.alarmLead) { setAlarm() }
             }
             if byLogin {
                 sleep.isAnnouncedByLogin = true

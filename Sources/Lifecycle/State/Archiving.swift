@@ -1,7 +1,7 @@
 // Writing the whole state down and reading it back. What follows from the rest is not written but derived again.
 
 extension DeviceLifecycle {
-    private static let formatVersion = 5
+    private static let formatVersion = 6
 
     /// The whole state between two events, to be written down.
     public func archived() -> [UInt8] {
@@ -95,8 +95,7 @@ extension PendingRequest {
         archive.optional(&undo, Undo(phase: .background)) {
             $0.raw(&$1.phase)
             $0.value(&$1.launches)
-            $0.optional(&$1.queued, .user) { $0.raw(&$1) }
-            $0.value(&$1.wasMeantToRun)
+            $1.launch.archive(&$0)
             $0.list(&$1.displaced, Displaced(app: 0, phase: .background)) {
                 $0.value(&$1.app)
                 $0.raw(&$1.phase)
@@ -132,6 +131,7 @@ extension Sleep {
         archive.value(&released.monotonic)
         archive.value(&released.boottime)
         archive.value(&isSlept)
+        archive.optional(&kernelSlept, false) { $0.value(&$1) }
         archive.value(&timeStopped)
         archive.value(&isAttended)
         archive.value(&isForIdleness)

@@ -9,10 +9,7 @@ extension App {
         archive.value(&level)
         archive.raw(&requestedPhase)
         archive.optional(&queuedLaunch, .user) { $0.raw(&$1) }
-        archive.value(&restart.endsInRow)
-        archive.optional(&restart.nextDelay, .zero) { $0.value(&$1) }
-        archive.optional(&restart.due, .zero) { $0.value(&$1) }
-        archive.value(&restart.isLeftDown)
+        restart.archive(&archive)
         let blank = Instance(
             id: InstanceID(rawValue: 0), reason: .user, startedAt: .zero, phase: .background, handlers: [])
         archive.optional(&instance, blank) { $1.archive(&$0) }
@@ -32,6 +29,24 @@ extension App {
             $1.wish.archive(&$0)
             $0.optional(&$1.request, RequestID(rawValue: 0)) { $0.raw(&$1) }
         }
+    }
+}
+
+extension RestartState {
+    fileprivate mutating func archive(_ archive: inout StateArchive) {
+        archive.value(&endsInRow)
+        archive.optional(&nextDelay, .zero) { $0.value(&$1) }
+        archive.optional(&due, .zero) { $0.value(&$1) }
+        archive.value(&isLeftDown)
+    }
+}
+
+extension LaunchState {
+    mutating func archive(_ archive: inout StateArchive) {
+        archive.optional(&queued, .user) { $0.raw(&$1) }
+        restart.archive(&archive)
+        archive.value(&returnsWhenWell)
+        archive.value(&isMeantToRun)
     }
 }
 

@@ -29,6 +29,7 @@ extension Conditions {
         archive.optional(&pollInterval, .zero) { $0.value(&$1) }
         archive.optional(&pollDue, .zero) { $0.value(&$1) }
         archive.value(&toldLevel)
+        archive.optional(&lastExternal, false) { $0.value(&$1) }
     }
 }
 

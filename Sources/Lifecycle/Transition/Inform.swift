@@ -23,7 +23,7 @@ extension DeviceLifecycle {
                 .inform(
                     instance.id,
                     .powerStateDidChange(
-                        externalPower: conditions.isExternal ?? true, batteryLevel: conditions.batteryLevel,
+                        externalPower: conditions.lastExternal ?? true, batteryLevel: conditions.batteryLevel,
                         lowPowerMode: conditions.isLowPower)))
         }
         if instance.knownHeat != conditions.thermalState {

@@ -71,11 +71,13 @@ final class BoardWatch {
         self.settings = settings
         supplies.external = settings.board.power.external
         supplies.batteries = settings.board.power.batteries
+        let watched = zones.map(\.zone.number)
         findZones()
+        let unwatched = watched.filter { number in !zones.contains { $0.zone.number == number } }
         findVoltage()
         findNetwork()
         readPower()
-        readHeat()
+        readHeat(unwatched: unwatched)
     }
 
     /// Time to look at what nobody announces.
@@ -206,8 +208,11 @@ final class BoardWatch {
         }
     }
 
-    private func readHeat() {
-        var readings: [ThermalReading] = []
+    /// unwatched: the configuration speaks of them no more.
+    private func readHeat(unwatched: [Int] = []) {
+        var readings = unwatched.map {
+            ThermalReading(zone: $0, temperature: nil, fair: nil, serious: nil, critical: nil)
+        }
         polledHeat = []
         for index in zones.indices {
             if let reading = zones[index].read() { readings.append(reading) }

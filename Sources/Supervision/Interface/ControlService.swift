@@ -49,6 +49,7 @@ final class ControlService {
         if start, !isLogical, !request.oneway, request.connection?.hasHungUp != false {
             return supervisor.log.daemon(.notice, "a sleep was announced by one who has given up waiting for the apps")
         }
+        if !start, !isLogical { supervisor.tellIfKernelSlept() }
         let about = request.parameters["sleepId"]?.intValue.map { Int($0) }
         submit(request, .sleep(start: start, logical: isLogical, about: about))
     }

@@ -48,14 +48,8 @@ extension Supervisor {
         case .slept: log.send(.info, "sleep \(sleep): awake", .sleepEnded, id)
         case .cancelled: log.send(.info, "sleep \(sleep): cancelled", .sleepEnded, id)
         case .failed:
-            let before = suspendsBefore
-            let now = SuspendStatistics(sysfs: sysfs)
-            if let before, let now, now.successes > before.successes {
-                // By the clocks it did not; on some boards MONOTONIC runs on in s2idle.
-                return log.send(.info, "sleep \(sleep): awake", .sleepEnded, id)
-            }
             var text = "sleep \(sleep): the board did not sleep"
-            if let before, let now, now.failures > before.failures {
+            if let before = suspendsBefore, let now = SuspendStatistics(sysfs: sysfs), now.failures > before.failures {
                 let refusal = SuspendStatistics.lastRefusal(sysfs: sysfs).text
                 text += "; the kernel refused" + (refusal.isEmpty ? "" : " (\(refusal))")
             }
@@ -68,6 +62,7 @@ extension Supervisor {
         case .sleepPreparing(let sleep, let allowance):
             noteSleep()
             suspendsBefore = SuspendStatistics(sysfs: sysfs)
+            saidSuspendRefused = false
             let id = [("CURFEW_SLEEP_ID", "\(sleep)")]
             log.send(.info, "sleep \(sleep): apps have \(allowance.text) to get ready", .sleepPreparing, id)
         case .sleepReleased(let sleep, let elapsed, let killed):

@@ -1,3 +1,4 @@
+internal import DeviceMonitor
 internal import Journal
 internal import Lifecycle
 internal import MessageBus
@@ -64,7 +65,10 @@ extension Supervisor {
                 .notice, "no logind: \(reason); sleep comes from the sleep hook, and from curfew sleep", .busLost)
             dispatch(.loginUnavailable)
         case .prepareForSleep(let start, let delayMax, let at):
-            if !start { boardWatch?.lookAgain() }
+            if !start {
+                boardWatch?.lookAgain()
+                tellIfKernelSlept()
+            }
             dispatch(
                 .prepareForSleep(
                     start, delayMax: delayMax.map { Nanoseconds(rawValue: $0) },
@@ -83,9 +87,13 @@ extension Supervisor {
             if let kind = kind.core { dispatch(.lockRefused(kind)) }
         // `unavailable` comes with it, and says so of all of them.
         case .lockLost: break
-        case .preparingForSleep(let value): dispatch(.preparingForSleep(value))
+        case .preparingForSleep(let value):
+            if value != true { tellIfKernelSlept() }
+            dispatch(.preparingForSleep(value))
         case .suspendRefused(let reason):
-            log.daemon(.warning, "logind does not put the board to sleep again: \(reason)")
+            // A closed lid asks again and again.
+            log.daemon(saidSuspendRefused ? .debug : .warning, "logind does not put the board to sleep: \(reason)")
+            saidSuspendRefused = true
             dispatch(.suspendRefused)
         case .sessionChanged(let reading):
             guard followsBoard else { break }
@@ -95,6 +103,17 @@ extension Supervisor {
                         users: reading.userSessions, isLocked: reading.isLocked, isIdle: reading.isIdle)))
         case .conditionsChanged(let conditions): boardWatch?.loginSays(conditions)
         case .powerOffRefused(let reason): powerOffFailed(reason)
+        }
+    }
+    /// What the kernel has counted since the present sleep was announced, before the word that the board is awake.
+    func tellIfKernelSlept() {
+        guard core.device.sleepState == .asleep || core.device.sleepState == .preparing,
+            let before = suspendsBefore, let now = SuspendStatistics(sysfs: sysfs)
+        else { return }
+        if now.successes > before.successes {
+            dispatch(.kernelSlept(true))
+        } else if now.failures > before.failures {
+            dispatch(.kernelSlept(false))
         }
     }
 }

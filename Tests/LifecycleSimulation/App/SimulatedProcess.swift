@@ -52,6 +52,8 @@ final class SimulatedProcess {
     var frozenSince: Nanoseconds?
     var killAsked = false
     var clearAsked = false
+    /// The daemon has heard that it was spawned.
+    var isKnown = false
     /// READY=1 is what its launch waits for, by the policy of when it was spawned.
     var awaitsReady = false
     /// SIGTERM came while it was frozen, or before exec: handled later.

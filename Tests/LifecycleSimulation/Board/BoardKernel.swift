@@ -37,6 +37,7 @@ extension SimulatedBoard {
         case .stopDaemon:
             say("the daemon leaves")
             daemonHasLeft = true
+        case .note(.sleepPreparing): truth.noteCounts()
         case .inform, .nameCulprits, .report, .taskChanged, .note, .appChanged, .deviceChanged, .feedHardwareWatchdog,
             .watchMemoryLimit, .sleepHandled, .restServiceWatchdog, .wakeServiceWatchdog:
             break

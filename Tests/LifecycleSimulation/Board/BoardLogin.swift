@@ -190,7 +190,7 @@ extension SimulatedBoard {
         login.handshake += 1
         if plan.strikes(.tasksEndAsleep, &hardRandom) { endTasks() }
         if plan.strikes(.sleepFails, &random) {
-            say("the kernel refuses to sleep")
+            refuseSleep()
         } else {
             sleep()
             truth.hasSleptInHandshake = true
@@ -201,6 +201,28 @@ extension SimulatedBoard {
             say("a hook holds logind's job for \(delay.text)")
         }
         plan(.wakes(handshake: login.handshake), after: delay)
+    }
+
+    /// It may have stopped every process before a device says no.
+    private func refuseSleep() {
+        truth.refusedSleeps += 1
+        guard isRough, hardRandom.chance(perMille: 500) else { return say("the kernel refuses to sleep") }
+        let time = hardRandom.magnitude(.milliseconds(100), .seconds(20))
+        say("the kernel refuses to sleep after \(time.text)")
+        stopBoard(for: time)
+    }
+
+    /// The shell looks at what the kernel has counted when it hears that the board is awake.
+    func tellIfKernelSlept(before event: Event) {
+        guard countsSleeps, core.device.sleepState == .asleep || core.device.sleepState == .preparing,
+            let hasSlept = truth.hasSleptSince
+        else { return }
+        switch event {
+        case .prepareForSleep(false, _, _), .preparingForSleep(false), .preparingForSleep(nil),
+            .requested(_, .sleep(false, false, _)):
+            step(.kernelSlept(hasSlept))
+        default: break
+        }
     }
 
     private func wakeUp() {

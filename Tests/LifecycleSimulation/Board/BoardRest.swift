@@ -39,6 +39,7 @@ extension SimulatedBoard {
         if device.isShuttingDown { return Unrest(.board, "the device is shutting down") }
         if let unrest = unrestOfConditions() { return unrest }
         if login.sleep != .idle || login.shutdown != .idle { return Unrest(.board, "logind is at it") }
+        if lacksLock { return Unrest(.board, "a lock of logind's is not held") }
         if let request = openRequests.first { return Unrest(.request(request), "waits") }
         for process in processes {
             if let what = unrest(of: process) { return Unrest(.instance(process.instance), what) }
@@ -55,6 +56,14 @@ extension SimulatedBoard {
             if view.taskState == .terminating { return Unrest(.app(app), "is terminating") }
         }
         return nil
+    }
+
+    /// One that logind would grant: the question or its answer was lost, and it is asked for again.
+    private var lacksLock: Bool {
+        guard login.isPresent else { return false }
+        return [LockKind.sleep, .shutdown].contains {
+            !login.held[Int($0.rawValue)] && !login.refusedIdly[Int($0.rawValue)]
+        }
     }
 
     /// What costs nothing to be known, and mostly is enough.

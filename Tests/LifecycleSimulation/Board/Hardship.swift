@@ -138,12 +138,22 @@ extension SimulatedBoard {
 
     // MARK: The end of a run
 
+    /// A logind that is told to wait for a day for its delay locks is told better.
+    private func endAbsurdDelay() {
+        guard login.delayMax > .seconds(3600) else { return }
+        login.delayMax = .seconds(30)
+        for operation in [Operation.sleep, .shutdown] where login[operation] == .preparing {
+            plan(.losesPatience(operation, handshake: login.handshake), after: login.delayMax)
+        }
+    }
+
     func calmHardships() {
         blanks = Blanks()
         truth.supplyBlankSince = nil
         truth.zonesBlankSince = nil
         truth.hogged = 0
         hungryApp = nil
+        endAbsurdDelay()
         for process in processes where process.bytes > Self.totalMemory / 16 { process.bytes = Self.totalMemory / 16 }
         _ = queue.remove { if case .hardship = $0 { true } else { false } }
     }

@@ -13,6 +13,8 @@ final class SimulatedBoard {
     /// For hardships.
     var hardRandom: SeededGenerator
     let isRough: Bool
+    /// Its kernel has /sys/power/suspend_stats.
+    let countsSleeps: Bool
     /// Every change that can be seen is followed here, which takes time.
     let watchesChanges: Bool
     var plan: FaultPlan
@@ -89,6 +91,7 @@ final class SimulatedBoard {
         hardRandom = SeededGenerator(seed: seed ^ 0x4841_5244_5348_4950)
         let isRolled = hardRandom.chance(perMille: 500)
         isRough = limits.hardships && isRolled
+        countsSleeps = isRough && seed % 4 != 0
         plan = FaultPlan(
             &random, dark: &darkRandom, storm: &stormRandom, storms: limits.storms, hard: &hardRandom,
             isRough: isRough, without: reduction.faults)
@@ -181,6 +184,7 @@ final class SimulatedBoard {
     /// One transition: the core hears an event, the checkers look, the effects are carried out.
     func step(_ event: Event) {
         guard !daemonHasLeft, inspection.violation == nil, isStillTrue(event) else { return }
+        tellIfKernelSlept(before: event)
         let given = stamped(event)
         steps += 1
         let at = now
@@ -233,7 +237,8 @@ final class SimulatedBoard {
     }
 
     private func noteReadiness(_ event: Event) {
-        if case .spawned(let instance) = event, let process = process(instance) {
+        if case .spawned(let instance) = event, let process = process(instance), !process.isKnown {
+            process.isKnown = true
             process.awaitsReady = directory.entry(process.app)?.policy.readiness == .notify
         }
         if case .ready(let instance) = event { process(instance)?.awaitsReady = false }

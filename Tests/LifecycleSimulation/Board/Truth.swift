@@ -16,6 +16,11 @@ struct Truth {
     /// Since logind announced its present sleep, the board has slept.
     var hasSleptInHandshake = false
     private(set) var lastSleep: KernelSleep?
+    /// What /sys/power/suspend_stats counts.
+    private(set) var sleeps = 0
+    var refusedSleeps = 0
+    /// The same when the core announced its present sleep.
+    private(set) var countsBefore = (sleeps: 0, refused: 0)
     /// MONOTONIC: the daemon was lost, and began anew.
     var rebirths: [Nanoseconds] = []
     /// What the daemon cannot read now, and since when.
@@ -30,5 +35,14 @@ struct Truth {
         let end = now.boottime + time
         let isByAlarm = alarm.map { end >= $0.rings - .seconds(1) && end <= $0.rings + .seconds(1) } ?? false
         lastSleep = KernelSleep(began: now, ended: end, isByAlarm: isByAlarm)
+        sleeps += 1
+    }
+
+    mutating func noteCounts() { countsBefore = (sleeps, refusedSleeps) }
+
+    /// Since then; nil: the kernel was not asked to sleep.
+    var hasSleptSince: Bool? {
+        if sleeps > countsBefore.sleeps { return true }
+        return refusedSleeps > countsBefore.refused ? false : nil
     }
 }

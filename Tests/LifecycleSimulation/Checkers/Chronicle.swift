@@ -82,7 +82,8 @@ final class Chronicle {
         case .loginAvailable(_, _, let shutdown): isShuttingDown = shutdown
         case .stopRequested: isStopping = true
         case .started, .woke, .ready, .ping, .stopping, .extendTimeout, .loginUnavailable, .lockTaken, .lockRefused,
-            .prepareForSleep, .preparingForSleep, .suspendRefused, .sleepNoted, .powerOffRefused, .session, .lid,
+            .prepareForSleep, .preparingForSleep, .kernelSlept, .suspendRefused, .sleepNoted, .powerOffRefused,
+            .session, .lid,
             .powerKeyPressed,
             .power, .underVoltage, .temperatures, .network, .polling, .memoryPressure, .memoryRead, .memoryLimitReached,
             .killedForMemory, .hardwareWatchdog, .serviceWatchdog, .requested, .requestAbandoned:

@@ -20,7 +20,8 @@ final class ConvergenceChecker: Checker {
         case .loginUnavailable, .loginAvailable: locks = [false, false, false]
         case .configured, .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen,
             .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .lockRefused, .prepareForSleep,
-            .prepareForShutdown, .preparingForSleep, .suspendRefused, .powerOffRefused, .sleepNoted, .session, .lid,
+            .prepareForShutdown, .preparingForSleep, .kernelSlept, .suspendRefused, .powerOffRefused, .sleepNoted,
+            .session, .lid,
             .powerKeyPressed, .power, .underVoltage, .temperatures, .network, .polling, .memoryPressure, .memoryRead,
             .memoryLimitReached, .killedForMemory, .hardwareWatchdog, .serviceWatchdog, .requested, .requestAbandoned,
             .stopRequested:

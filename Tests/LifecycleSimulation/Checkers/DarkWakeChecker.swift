@@ -80,7 +80,9 @@ final class DarkWakeChecker: Checker {
         switch event {
         case .prepareForSleep(let start, _, _): isLoginDone = !start
         case .preparingForSleep(true), .loginAvailable(_, true, _): isLoginDone = false
-        case .preparingForSleep, .loginAvailable: if stage == .dark || stage == .awake { isLoginDone = true }
+        // systemd-sleep runs its hooks for logind, and is at it until logind says that it is not.
+        case .requested(_, .sleep(true, false, _)): isLoginDone = false
+        case .preparingForSleep(false), .loginAvailable: if stage == .dark || stage == .awake { isLoginDone = true }
         default: break
         }
     }
@@ -303,7 +305,9 @@ final class DarkWakeChecker: Checker {
         // A task of its own does not come to the front.
         case .requested(_, .activate(let app)) where scene.board.directory.entry(app)?.isAdopted == true: nil
         case .requested(_, .launch(let app, _)), .requested(_, .activate(let app)):
-            scene.board.core.view(of: app) != nil ? "an operator wanted \(scene.name(app))" : nil
+            // A condition of the board may keep it from the front: nothing comes of the wish.
+            scene.board.core.view(of: app) != nil && scene.conditions.limit > .background
+                ? "an operator wanted \(scene.name(app))" : nil
         case .requested(let id, .adopt):
             scene.step.effects.contains { if case .reply(id, .denied) = $0 { true } else { false } }
                 ? nil : "a process was handed over"

@@ -73,7 +73,8 @@ final class DeadlineChecker: Checker {
             if scene.chronicle.record(instance)?.isFreezeAsked == false { askedToExit(instance, scene) }
         case .configured, .started, .freezing, .woke, .spawnFailed, .exited, .groupEmptied, .frozen, .handlerReturned,
             .ready, .extendTimeout, .loginAvailable, .loginUnavailable, .lockTaken, .lockRefused, .prepareForSleep,
-            .prepareForShutdown, .preparingForSleep, .suspendRefused, .powerOffRefused, .sleepNoted, .session, .lid,
+            .prepareForShutdown, .preparingForSleep, .kernelSlept, .suspendRefused, .powerOffRefused, .sleepNoted,
+            .session, .lid,
             .powerKeyPressed, .power, .underVoltage, .temperatures, .network, .polling, .memoryPressure, .memoryRead,
             .memoryLimitReached, .killedForMemory, .hardwareWatchdog, .serviceWatchdog, .requested, .requestAbandoned,
             .stopRequested:

@@ -52,12 +52,14 @@ final class HardwareWatchdogChecker: Checker {
         case .configured:
             let present = scene.board.directory.entries.filter(\.isConfigured).map(\.id)
             ends.removeAll { !configured.contains($0.app) && present.contains($0.app) }
-            configured = present
-            // Nor is one meant to run that nothing starts and that does not run.
-            ends.removeAll { end in
-                scene.board.directory.entry(end.app)?.policy.launch != .boot
-                    && !scene.chronicle.records.contains { $0.app == end.app && !$0.isGone }
+            for record in scene.chronicle.records
+            where !configured.contains(record.app) && present.contains(record.app)
+                && scene.board.directory.entry(record.app)?.policy.launch != .boot
+            {
+                named.removeAll { $0 == record.instance }
             }
+            configured = present
+            forgetPutBack(scene)
         case .exited(let instance, _), .groupEmptied(let instance):
             named.removeAll { $0 == instance }
             vague.removeAll { $0 == instance }
@@ -97,6 +99,15 @@ final class HardwareWatchdogChecker: Checker {
             ends.removeAll { $0.app == end.app }
             ends.append((end.app, end.reason.isFailure))
         default: break
+        }
+    }
+
+    /// An app that does not run, and that is not started at boot any more, is not meant to.
+    private func forgetPutBack(_ scene: Scene) {
+        ends.removeAll { end in
+            guard let entry = scene.board.directory.entry(end.app) else { return true }
+            return entry.former.launch == .boot && entry.policy.launch != .boot
+                && !scene.chronicle.records.contains { $0.app == end.app && !$0.isGone }
         }
     }
 

@@ -6,7 +6,7 @@ enum EventKind: Int, CaseIterable {
     case spawned, spawnFailed, exited, groupEmptied, frozen
     case handlerReturned, ready, ping, stopping, extendTimeout
     case loginAvailable, loginUnavailable, lockTaken, lockRefused, prepareForSleep, prepareForShutdown
-    case preparingForSleep, suspendRefused, powerOffRefused, sleepNoted, session
+    case preparingForSleep, kernelSlept, suspendRefused, powerOffRefused, sleepNoted, session
     case lid, powerKeyPressed, power, underVoltage, temperatures, network, polling
     case memoryPressure, memoryRead, memoryLimitReached, killedForMemory, hardwareWatchdog, serviceWatchdog
     case requested, requestAbandoned, stopRequested
@@ -53,6 +53,7 @@ extension Event {
         case .prepareForSleep: .prepareForSleep
         case .prepareForShutdown: .prepareForShutdown
         case .preparingForSleep: .preparingForSleep
+        case .kernelSlept: .kernelSlept
         case .suspendRefused: .suspendRefused
         case .powerOffRefused: .powerOffRefused
         case .sleepNoted: .sleepNoted

@@ -58,7 +58,8 @@ final class LockChecker: Checker {
             edge(.shutdown, start, delayMax, signalled, scene)
         case .preparingForSleep(false): limit[0] = nil
         case .configured, .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen,
-            .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .preparingForSleep, .suspendRefused,
+            .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .preparingForSleep, .kernelSlept,
+            .suspendRefused,
             .powerOffRefused, .session, .lid, .powerKeyPressed, .power, .underVoltage, .temperatures, .network,
             .polling, .memoryPressure, .memoryRead, .memoryLimitReached, .killedForMemory, .hardwareWatchdog,
             .serviceWatchdog, .sleepNoted,

@@ -10,12 +10,15 @@ final class OldSleepChecker: Checker {
     private var noted: Nanoseconds?
     private var stolenBefore = Nanoseconds.zero
     private var wasLate = false
+    /// The kernel has counted.
+    private var isCounted = false
     private var holdsLock = false
 
     func heard(_ event: Event, _ scene: Scene) {
         story.hear()
         if let asked = scene.step.askedBefore?.at, scene.now - asked > .milliseconds(250) { wasLate = true }
         switch event {
+        case .kernelSlept: isCounted = true
         case .sleepNoted(let asleep): noted = asleep
         case .lockTaken(.sleep): holdsLock = true
         case .loginAvailable, .loginUnavailable: holdsLock = false
@@ -29,6 +32,7 @@ final class OldSleepChecker: Checker {
         case .releaseLock(.sleep): holdsLock = false
         case .note(.sleepPreparing):
             isLogical = !scene.step.event.saysRealSleep
+            isCounted = false
             judgeBeginning(scene)
         case .note(.sleepReleased):
             stolenBefore = scene.board.truth.stolen
@@ -52,9 +56,11 @@ final class OldSleepChecker: Checker {
         guard story.former == .asleep || story.former == .dark, !isLogical, !scene.conditions.policy.sleepsLogically
         else { return }
         let sleep = scene.board.truth.lastSleep
-        let hasSlept = sleep.map { $0.began.monotonic >= story.released.monotonic - .milliseconds(1) } ?? false
+        // The kernel's count knows of what was slept before the apps were ready, too.
+        let since = isCounted ? story.announced : story.released
+        let hasSlept = sleep.map { $0.began.monotonic >= since.monotonic - .milliseconds(1) } ?? false
         // What MONOTONIC counts too may pass for s2idle.
-        let wasRobbed = wasLate || scene.board.truth.stolen > stolenBefore
+        let wasRobbed = !isCounted && (wasLate || scene.board.truth.stolen > stolenBefore)
         if outcome == .slept, !hasSlept, !wasRobbed, story.former == .asleep {
             violate("it is said that the board slept, and it did not", scene)
         }

@@ -37,7 +37,8 @@ final class PhaseChecker: Checker {
         case .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen, .handlerReturned, .ready, .ping,
             .stopping, .extendTimeout, .loginAvailable, .loginUnavailable, .prepareForShutdown, .lockTaken,
             .lockRefused,
-            .prepareForSleep, .preparingForSleep, .suspendRefused, .powerOffRefused, .sleepNoted, .session, .lid,
+            .prepareForSleep, .preparingForSleep, .kernelSlept, .suspendRefused, .powerOffRefused, .sleepNoted,
+            .session, .lid,
             .powerKeyPressed,
             .power, .underVoltage, .temperatures, .network, .polling, .memoryPressure, .memoryRead, .memoryLimitReached,
             .killedForMemory, .hardwareWatchdog, .serviceWatchdog, .requestAbandoned:

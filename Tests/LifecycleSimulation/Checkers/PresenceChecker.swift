@@ -69,6 +69,10 @@ final class PresenceChecker: Checker {
     /// Somebody or something wants the board awake, or nothing would put it to sleep again.
     private func isExcused(_ event: Event, _ scene: Scene) -> Bool {
         if scene.chronicle.isEnding || !scene.chronicle.isFreezingAvailable || scene.conditions.isPaused { return true }
+        // Somebody else has put it to sleep and woken it since.
+        if story.former == .dark, let last = scene.board.truth.lastSleep, last.began.monotonic >= darkSince {
+            return true
+        }
         switch event {
         case .requested(let id, let request): return isGranted(request, id, scene)
         case .loginUnavailable, .loginAvailable, .stopRequested, .prepareForShutdown, .configured, .freezing,
@@ -76,9 +80,7 @@ final class PresenceChecker: Checker {
             return true
         // What gives the board back its people, or ends a logical sleep.
         case .power, .network, .session: return true
-        default:
-            // Somebody else has put it to sleep and woken it since.
-            return (scene.board.truth.lastSleep?.began.monotonic ?? .zero) > darkSince && story.former == .dark
+        default: return false
         }
     }
 

@@ -35,6 +35,8 @@ final class QuestionChecker: Checker {
         case .spawned(let instance), .spawnFailed(let instance, _, _): spawns.removeAll { $0.instance == instance }
         case .memoryRead: memoryAskedAt = nil
         case .preparingForSleep: sleepAskedAt = nil
+        // It is meant anew: what was asked before is of no interest.
+        case .prepareForSleep(true, _, _), .requested(_, .sleep(true, false, _)): sleepAskedAt = nil
         case .lockTaken(let kind):
             guard kind != .keepAwake else { return }
             lacking[Int(kind.rawValue)] = nil
@@ -90,10 +92,8 @@ final class QuestionChecker: Checker {
             }
             let since = lacking[index] ?? now
             lacking[index] = since
-            // 30 s at first, then longer and longer.
-            var patience = Nanoseconds.seconds(40)
-            for _ in 1..<max(tries[index], 1) { patience = patience.doubled(upTo: .seconds(1900)) }
-            if now - since > patience + .seconds(40) {
+            // 30 s at first, then longer and longer: up to 2 min.
+            if now - since > .seconds(tries[index] < 2 ? 80 : 160) + lateness {
                 violate("the \(kind) lock is not held, and was not asked for in \((now - since).text)", scene)
             }
         }

@@ -38,7 +38,8 @@ final class RestartChecker: Checker {
             counts[index(app)] = Count(app: app, shutdowns: counts[index(app)].shutdowns)
         case .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen, .handlerReturned,
             .ready, .ping, .stopping, .extendTimeout, .loginUnavailable, .lockTaken, .lockRefused, .prepareForSleep,
-            .preparingForSleep, .suspendRefused, .powerOffRefused, .sleepNoted, .session, .lid, .powerKeyPressed,
+            .preparingForSleep, .kernelSlept, .suspendRefused, .powerOffRefused, .sleepNoted, .session, .lid,
+            .powerKeyPressed,
             .power,
             .underVoltage, .temperatures, .network, .polling, .memoryPressure, .memoryRead, .memoryLimitReached,
             .killedForMemory, .hardwareWatchdog, .serviceWatchdog, .requested, .requestAbandoned:

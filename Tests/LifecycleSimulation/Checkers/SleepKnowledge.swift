@@ -41,7 +41,7 @@ final class SleepKnowledge {
         case .powerKeyPressed, .lid(false), .power, .network: if isLogical || isDark { isCertain = false }
         case .configured, .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen,
             .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .loginUnavailable, .lockTaken, .lockRefused,
-            .prepareForShutdown, .suspendRefused, .powerOffRefused, .sleepNoted, .session, .lid,
+            .prepareForShutdown, .kernelSlept, .suspendRefused, .powerOffRefused, .sleepNoted, .session, .lid,
             .underVoltage, .temperatures, .polling, .memoryPressure, .memoryRead, .memoryLimitReached,
             .killedForMemory, .hardwareWatchdog, .serviceWatchdog, .requested, .requestAbandoned, .stopRequested:
             break

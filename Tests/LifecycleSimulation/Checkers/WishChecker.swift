@@ -7,7 +7,7 @@ internal import Lifecycle
 /// - One that is denied leaves the app as it was: where it was in background by an operator's wish, no handler brings
 /// it to the front until something else is asked.
 final class WishChecker: Checker {
-    static let sees: [EffectKind]? = [.spawn, .endNotice, .reply, .report, .call]
+    static let sees: [EffectKind]? = [.spawn, .endNotice, .sleepNotice, .reply, .report, .call]
 
     private struct Wish {
         let app: AppID
@@ -20,6 +20,8 @@ final class WishChecker: Checker {
     private var sentBack: [AppID] = []
     /// Sent back before a wish for the front that may yet be denied.
     private var inQuestion: [(request: RequestID, app: AppID, wasBack: Bool)] = []
+    /// Their clients are gone, and no answer tells what becomes of them.
+    private var abandoned: [RequestID] = []
 
     func heard(_ event: Event, _ scene: Scene) {
         switch event {
@@ -27,6 +29,8 @@ final class WishChecker: Checker {
             launches = []
             sentBack = []
             inQuestion = []
+            abandoned = []
+        case .requestAbandoned(let id): abandoned.append(id)
         case .requested(let id, let request): wish(request, id, scene)
         case .prepareForShutdown, .loginAvailable: launches = []
         default: break
@@ -68,8 +72,13 @@ final class WishChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .spawn(let app, _, _, _): launches.removeAll { $0.app == app }
+        case .spawn(let app, _, _, _):
+            launches.removeAll { $0.app == app }
+            // What has been started comes up where it was to.
+            inQuestion.removeAll { $0.app == app }
         case .note(.criticalBattery): launches = []
+        // It denies all that waits for a launch.
+        case .note(.sleepPreparing): launches.removeAll { abandoned.contains($0.request) }
         case .reply(let id, .denied(let reason)):
             launches.removeAll { $0.request == id }
             guard let index = inQuestion.firstIndex(where: { $0.request == id }) else { return }
@@ -81,6 +90,9 @@ final class WishChecker: Checker {
             inQuestion.removeAll { $0.request == id }
             // Its end had not begun.
             launches.removeAll { $0.request == id }
+        // It has ended by itself, and not by the end that the wish had come after.
+        case .reply(let id, .appEnded(let end)):
+            if end.reason.isFailure { launches.removeAll { $0.request == id } }
         case .report(let end): sentBack.removeAll { $0 == end.app }
         case .call(let instance, _, let call, _):
             guard call == .didBecomeActive || call == .willEnterForeground,

@@ -31,6 +31,7 @@ extension Event {
             "PrepareForShutdown(\(edge)), delay \(delayMax.text), signalled at \(signalled.rawValue / 1000) us"
         case .preparingForSleep(let answer): "PreparingForSleep is \(answer.map { "\($0)" } ?? "unknown")"
         case .suspendRefused: "the sleep is refused"
+        case .kernelSlept(let hasSlept): hasSlept ? "the kernel has slept" : "the kernel has not slept"
         case .powerOffRefused, .session, .lid, .powerKeyPressed, .power, .underVoltage, .temperatures, .network,
             .polling,
             .memoryPressure, .memoryRead, .memoryLimitReached, .killedForMemory, .hardwareWatchdog, .serviceWatchdog,
@@ -68,7 +69,8 @@ extension Event {
         case .serviceWatchdog: "the service manager watches"
         case .configured, .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen,
             .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .loginAvailable, .loginUnavailable, .lockTaken,
-            .lockRefused, .prepareForSleep, .prepareForShutdown, .preparingForSleep, .suspendRefused, .requested,
+            .lockRefused, .prepareForSleep, .prepareForShutdown, .preparingForSleep, .kernelSlept, .suspendRefused,
+            .requested,
             .requestAbandoned, .stopRequested:
             ""
         }

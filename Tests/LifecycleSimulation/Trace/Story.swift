@@ -92,7 +92,8 @@ extension Event {
         case .configured(let apps, let device):
             "configured " + apps.map(\.story).joined(separator: ", ") + device.story
         case .started, .freezing, .woke, .loginAvailable, .loginUnavailable, .preparingForSleep,
-            .suspendRefused, .powerOffRefused, .sleepNoted, .session, .lid, .powerKeyPressed, .power, .underVoltage,
+            .kernelSlept, .suspendRefused, .powerOffRefused, .sleepNoted, .session, .lid, .powerKeyPressed, .power,
+            .underVoltage,
             .temperatures,
             .network, .polling, .memoryPressure, .memoryRead, .hardwareWatchdog, .serviceWatchdog:
             text(names)

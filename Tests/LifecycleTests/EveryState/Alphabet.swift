@@ -53,7 +53,8 @@ struct Alphabet {
             .prepareForSleep(true, delayMax: nil, signalled: now - .seconds(60)),
             .prepareForShutdown(true, delayMax: max, signalled: now),
             .prepareForShutdown(false, delayMax: nil, signalled: now), .preparingForSleep(true),
-            .preparingForSleep(false), .preparingForSleep(nil), .suspendRefused,
+            .preparingForSleep(false), .preparingForSleep(nil), .suspendRefused, .kernelSlept(true),
+            .kernelSlept(false),
         ]
     }
 

@@ -70,7 +70,8 @@ struct Witness {
         case .hardwareWatchdog(let timeout): isWatchdogThere = timeout != nil
         case .serviceWatchdog: isServiceWatching = true
         case .configured, .started, .freezing, .woke, .ready, .ping, .extendTimeout, .prepareForSleep,
-            .prepareForShutdown, .preparingForSleep, .suspendRefused, .powerOffRefused, .sleepNoted, .session, .lid,
+            .prepareForShutdown, .preparingForSleep, .kernelSlept, .suspendRefused, .powerOffRefused, .sleepNoted,
+            .session, .lid,
             .powerKeyPressed, .power, .underVoltage, .temperatures, .network, .polling, .memoryPressure,
             .memoryLimitReached, .killedForMemory, .stopRequested:
             break

@@ -1,0 +1,63 @@
+import Lifecycle
+import Testing
+
+/// Whether the board has slept: by the kernel's own count where there is one, else by the clocks.
+@Suite struct SleepOutcomeTests {
+    private func asleep() -> Board {
+        var board = Board([app("camera")])
+        board.login()
+        board.start()
+        _ = board.obey(board.prepareForSleep(true))
+        #expect(board.core.device.sleepState == .asleep)
+        return board
+    }
+
+    private func outcome(_ board: inout Board) -> SleepOutcome? {
+        let effects = board.handleAll(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic))
+        _ = board.obey(effects)
+        return effects.compactMap { if case .note(.sleepEnded(_, let outcome)) = $0 { outcome } else { nil } }.first
+    }
+
+    /// It stops every process before a device refuses, and MONOTONIC runs on for as long as that takes.
+    @Test func sleepThatTheKernelRefusedHasFailed_howeverLongThatTook() {
+        var board = asleep()
+        _ = board.stall(.seconds(3))
+        #expect(board.tell(.kernelSlept(false)) == [])
+        #expect(outcome(&board) == .failed)
+    }
+
+    @Test func sleepThatTheKernelCountedWasOne_thoughTheClocksTellNothing() {
+        var board = asleep()
+        #expect(board.tell(.kernelSlept(true)) == [])
+        #expect(outcome(&board) == .slept)
+    }
+
+    @Test func clocksTell_whereTheKernelDoesNotCount() {
+        var board = asleep()
+        _ = board.stall(.seconds(3))
+        #expect(outcome(&board) == .slept)
+        var awake = asleep()
+        #expect(outcome(&awake) == .failed)
+    }
+
+    @Test func countOfOneSleepIsNotThatOfTheNext() {
+        var board = asleep()
+        _ = board.tell(.kernelSlept(true))
+        _ = outcome(&board)
+        _ = board.tell(.lockTaken(.sleep))
+        _ = board.obey(board.prepareForSleep(true))
+        #expect(outcome(&board) == .failed)
+    }
+
+    @Test func shortSleepsInARowDoNotPutOffTheQuestionForALock() {
+        var board = asleep()
+        board.slept += .seconds(60)
+        #expect(board.tell(.woke) == ["sleep is over", "thaw camera", "call camera willEnterForeground 10 s"])
+        for _ in 0..<2 {
+            _ = board.pass(.seconds(12))
+            board.slept += .seconds(60)
+            #expect(board.tell(.woke) == [])
+        }
+        #expect(board.pass(.seconds(6)) == ["take sleep"])
+    }
+}
