@@ -193,6 +193,8 @@ extension DeviceLifecycle {
             // Whoever says so means it now: an answer that is on its way is about what was before.
             if !logical {
                 if sleep.isLogical {
+                    // Until now it was a sleep of its own.
+                    didSleepFor(now.boottime - sleep.released.boottime)
                     sleep.released = now
                     sleep.timeStopped = .zero
                 }
