@@ -232,4 +232,14 @@ import Testing
         _ = board.pass(.seconds(10))
         #expect(board.core.device.sleepState != .awake)
     }
+
+    @Test func activityDoesNotEndALogicalSleep_thatAnOperatorAskedForToo() throws {
+        var board = closing { $0.sleepsLogically = true }
+        _ = board.obey(board.handle(people(idle: true)))
+        _ = board.pass(.seconds(10))
+        _ = board.ask(1, .sleep(start: true, logical: true))
+        _ = board.tell(people())
+        _ = board.pass(.seconds(10))
+        #expect(board.core.device.sleepState == .asleep)
+    }
 }

@@ -180,6 +180,7 @@ extension DeviceLifecycle {
     /// A start edge from any source.
     mutating func announceSleep(since: Nanoseconds, logical: Bool, byLogin: Bool, isDoubtful: Bool = false) {
         if sleep.isDoubtful, !isDoubtful { makeCertain() }
+        sleep.isForIdleness = false
         switch sleep.state {
         case .awake, .darkWake:
             beginSleep(since: since, logical: logical, byLogin: byLogin, isDoubtful: isDoubtful)
@@ -199,7 +200,6 @@ extension DeviceLifecycle {
                     sleep.timeStopped = .zero
                 }
                 sleep.isLogical = false
-                sleep.isForIdleness = false
                 restWatchdogs()
                 setSleepHandled(true)
                 sleep.recheckAt = now.monotonic + Self.cancellationDelay

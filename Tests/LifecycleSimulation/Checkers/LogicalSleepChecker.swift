@@ -78,8 +78,9 @@ final class LogicalSleepChecker: Checker {
     }
 
     private func mayEnd(_ event: Event, _ sources: WakeSources, _ scene: Scene) -> Bool {
-        // People are back, for want of whom it may have begun.
-        if !scene.board.surroundings.session.isIdle, scene.conditions.policy.responses[.idle] == .sleep { return true }
+        // People are back, for want of whom it may have begun; or there are none any more who could be idle.
+        let session = scene.board.surroundings.session
+        if !session.isIdle || session.users == 0, scene.conditions.policy.responses[.idle] == .sleep { return true }
         return switch event {
         case .requested(_, .sleep(false, _, _)), .prepareForSleep(false, _, _), .loginAvailable(_, false, _),
             .preparingForSleep:
