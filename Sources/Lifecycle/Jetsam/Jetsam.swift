@@ -174,9 +174,9 @@ extension DeviceLifecycle {
     }
 
     /// An app that was in front when the board ran out of memory or too hot comes back when it is well again. That a
-    /// hot place cannot be read any more does not make it well.
+    /// hot place cannot be read any more does not make it well; that it was cool for a moment does not either.
     mutating func settleReturns() {
-        guard memory.pressure == .normal, conditions.thermalState < .critical, canLaunch, !isHeatLost else { return }
+        guard memory.pressure == .normal, conditions.isSurelyCool, canLaunch, !isHeatLost else { return }
         // Until nothing is left of it.
         for index in apps.indices where apps[index].returnsWhenWell && apps[index].instance == nil {
             apps[index].returnsWhenWell = false
