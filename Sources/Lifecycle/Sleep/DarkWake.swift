@@ -85,7 +85,12 @@ extension DeviceLifecycle {
     }
 
     private mutating func returnToSleep() {
-        if sleep.isLogical { return announceSleep(since: now.monotonic, logical: true, byLogin: false) }
+        if sleep.isLogical {
+            let isForIdleness = sleep.isForIdleness
+            announceSleep(since: now.monotonic, logical: true, byLogin: false)
+            sleep.isForIdleness = isForIdleness
+            return
+        }
         sleep.isReturning = true
         sleep.darkEnd = now.monotonic + Self.returnDelay
         emit(.suspendDevice)

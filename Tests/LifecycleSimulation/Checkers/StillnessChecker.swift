@@ -67,7 +67,7 @@ final class StillnessChecker: Checker {
     }
 
     func stepped(_ step: Step, _ scene: Scene) {
-        guard case .spawned(let instance) = step.event, released, scene.sleep.isCertain,
+        guard case .spawned(let instance) = step.event, released, scene.sleep.isCertain, !scene.sleep.isDoubtful,
             let record = scene.chronicle.record(instance), record.isAlive, !isExempt(record, scene)
         else { return }
         if !record.isFreezeAsked, !record.isKillAsked {

@@ -99,7 +99,10 @@ final class TaskBudgetChecker: Checker {
     private func fillAccounts(_ scene: Scene) {
         guard fills.mayHaveCome else { return }
         for index in accounts.indices where !fills.hasBeenInFront(accounts[index].app) {
-            let budget = scene.board.directory.entry(accounts[index].app)?.policy.taskBudget ?? .zero
+            let entry = scene.board.directory.entry(accounts[index].app)
+            var budget = entry?.policy.taskBudget ?? .zero
+            // It was filled before the reload at hand was heard.
+            if case .configured = scene.step.event { budget = max(budget, entry?.former.taskBudget ?? .zero) }
             accounts[index].size = max(accounts[index].size, budget)
             accounts[index].most = accounts[index].size
             accounts[index].least = .zero
