@@ -140,4 +140,13 @@ import Testing
         let deadline = try #require(board.core.nextDeadline)
         #expect(deadline.at - board.monotonic == .seconds(3))
     }
+
+    @Test func lockIsKept_whenAnEarlierQuestionForItIsRefusedFirst() throws {
+        var board = awake()
+        _ = board.begin("camera")
+        #expect(board.pass(.seconds(30)) == ["take keepAwake"])
+        #expect(board.tell(.lockRefused(.keepAwake)) == [])
+        #expect(board.tell(.lockTaken(.keepAwake)) == [])
+        #expect(board.end("camera").last == "release keepAwake")
+    }
 }

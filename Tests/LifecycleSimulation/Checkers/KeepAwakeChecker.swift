@@ -111,7 +111,8 @@ final class KeepAwakeChecker: Checker {
             if let record = scene.chronicle.record(instance), record.reason == .backgroundTask {
                 accounts.removeAll { $0.app == record.app }
             }
-        case .lockTaken(.keepAwake): if lock == .asked { lock = .held }
+        // It may have been asked for twice: the first answer is not the last.
+        case .lockTaken(.keepAwake): lock = .held
         case .lockRefused(.keepAwake): if lock == .asked { lock = .refused }
         case .loginAvailable:
             isAvailable = true
