@@ -51,9 +51,8 @@ extension DeviceLifecycle {
     private mutating func change(_ index: Int, to policy: AppPolicy) {
         let liveness = apps[index].policy.liveness
         apps[index].policy = policy
-        if policy.launch != .boot, apps[index].instance == nil, apps[index].queuedLaunch == nil {
-            apps[index].isMeantToRun = false
-        }
+        let isToStart = apps[index].queuedLaunch != nil || apps[index].restart.due != nil
+        if policy.launch != .boot, apps[index].instance == nil, !isToStart { apps[index].isMeantToRun = false }
         if liveness != policy.liveness, apps[index].instance?.stage == .running { armLiveness(index) }
     }
 
