@@ -142,4 +142,25 @@ import Testing
         var board = board()
         #expect(board.stall(.seconds(14)).contains("feed"))
     }
+
+    @Test func essentialAppIsMissed_whenAReloadFindsItsRestartDue() throws {
+        let essential: (inout AppPolicy) -> Void = {
+            $0.isEssential = true
+            $0.restartLimit = 2
+        }
+        var board = board([app("gateway", essential)])
+        _ = board.exited("gateway", .exited(1))
+        _ = board.emptied("gateway")
+        let manual = app("gateway") {
+            essential(&$0)
+            $0.launch = .onDemand
+        }
+        _ = board.tell(.configured([manual], DevicePolicy()))
+        #expect(board.pass(.milliseconds(100)).contains("spawn gateway restart"))
+        _ = board.spawned("gateway")
+        _ = board.exited("gateway", .exited(1))
+        _ = board.emptied("gateway")
+        #expect(try board.view("gateway").isLeftDown)
+        #expect(!board.pass(.seconds(30)).contains("feed"))
+    }
 }

@@ -115,4 +115,38 @@ import Testing
         let back = board.tell(.loginAvailable(delayMax: nil, preparingForSleep: false, preparingForShutdown: false))
         #expect(back == ["take sleep", "take shutdown", "take keepAwake"])
     }
+
+    @Test func timeIsFullAgain_whenALogicalSleepBecomesOneThatTheKernelRefuses() throws {
+        var board = awake()
+        _ = board.begin("camera")
+        _ = board.tell(.lockTaken(.keepAwake))
+        _ = board.pass(.seconds(400))
+        _ = try board.obey(board.handle(.requested(RequestID(rawValue: 1), .sleep(start: true, logical: true))))
+        _ = board.pass(.seconds(2))
+        _ = board.frozen("camera")
+        #expect(board.sleepSignal(true).contains("release sleep"))
+        _ = board.obey(board.handle(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic)))
+        _ = board.tell(.lockTaken(.keepAwake))
+        #expect(!board.pass(.milliseconds(599_999)).contains("release keepAwake"))
+        #expect(board.pass(.milliseconds(1)) == ["release keepAwake"])
+    }
+
+    @Test func timeIsLookedAtTenTimes_howeverLittleOfItThereIs() throws {
+        var board = awake()
+        _ = board.ask(1, .setLowPower(true))
+        _ = board.begin("camera")
+        _ = board.tell(.lockTaken(.keepAwake))
+        // An interval in which time may be stolen unseen.
+        let deadline = try #require(board.core.nextDeadline)
+        #expect(deadline.at - board.monotonic == .seconds(3))
+    }
+
+    @Test func lockIsKept_whenAnEarlierQuestionForItIsRefusedFirst() throws {
+        var board = awake()
+        _ = board.begin("camera")
+        #expect(board.pass(.seconds(30)) == ["take keepAwake"])
+        #expect(board.tell(.lockRefused(.keepAwake)) == [])
+        #expect(board.tell(.lockTaken(.keepAwake)) == [])
+        #expect(board.end("camera").last == "release keepAwake")
+    }
 }

@@ -137,4 +137,16 @@ import Testing
         let effects = board.tell(.loginAvailable(delayMax: nil, preparingForSleep: false, preparingForShutdown: false))
         #expect(effects == ["take sleep", "take shutdown"])
     }
+
+    @Test func timeThatAStartWasAwaitedIsNoUptime() throws {
+        var board = Board([app("server") { $0.restartReset = .seconds(10) }])
+        _ = board.tell(.started)
+        for delay in [Nanoseconds.milliseconds(100), .milliseconds(200), .milliseconds(400)] {
+            _ = board.pass(.seconds(30))
+            _ = board.exited("server", .signalled(9))
+            _ = board.emptied("server")
+            #expect(board.pass(delay - .milliseconds(1)) == [])
+            #expect(board.pass(.milliseconds(1)) == ["spawn server restart"])
+        }
+    }
 }

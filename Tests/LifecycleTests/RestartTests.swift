@@ -117,4 +117,26 @@ import Testing
         #expect(board.pass(.milliseconds(9999)) == [])
         #expect(board.pass(.milliseconds(1)) == ["unkillable camera", "spawn camera restart"])
     }
+
+    @Test func appIsLeftDown_whenAShutdownIsCancelledBeforeItsEndIsOver() throws {
+        var board = running { $0.restartLimit = 1 }
+        _ = board.exited("camera", .signalled(11))
+        #expect(try board.view("camera").isLeftDown)
+        _ = board.shutdownSignal(true)
+        _ = board.shutdownSignal(false)
+        #expect(board.emptied("camera") == [])
+    }
+
+    @Test func appIsLeftDown_whenItEndsForMemoryAndAShutdownIsCancelledMeanwhile() throws {
+        var board = running { $0.restartLimit = 1 }
+        _ = board.tell(.memoryPressure(.critical))
+        let use = MemoryUse(instance: board.last("camera"), bytes: 50 << 20)
+        #expect(board.tell(.memoryRead(available: 10 << 20, total: 1000 << 20, [use])).first == "kill camera")
+        _ = board.shutdownSignal(true)
+        _ = board.shutdownSignal(false)
+        _ = board.exited("camera", .signalled(9))
+        #expect(try board.view("camera").isLeftDown)
+        _ = board.emptied("camera")
+        #expect(!board.pass(.seconds(60)).contains { $0.hasPrefix("spawn") })
+    }
 }

@@ -99,4 +99,18 @@ import Testing
         _ = board.pass(.seconds(1))
         #expect(!board.pass(.seconds(60)).contains("poll"))
     }
+
+    @Test func appDoesNotComeBack_whenTheBoardWasCoolForAMomentOnly() throws {
+        var board = board()
+        #expect(board.tell(zone(91)) == ["kill kiosk"])
+        _ = board.pass(.seconds(5))
+        _ = board.tell(zone(40))
+        #expect(board.core.device.thermalState == .nominal)
+        _ = board.tell(zone(91))
+        #expect(board.core.device.thermalState == .nominal)
+        _ = board.exited("kiosk", .signalled(9))
+        _ = board.emptied("kiosk")
+        #expect(board.pass(.seconds(60)) == [])
+        #expect(board.tell(zone(40)) == ["spawn kiosk restart"])
+    }
 }

@@ -345,4 +345,34 @@ import Testing
         _ = board.pass(.seconds(10))
         #expect(board.core.device.sleepState != .awake)
     }
+
+    @Test func activityDoesNotEndALogicalSleep_thatAnOperatorAskedForToo() throws {
+        var board = closing { $0.sleepsLogically = true }
+        _ = board.obey(board.handle(people(idle: true)))
+        _ = board.pass(.seconds(10))
+        _ = board.ask(1, .sleep(start: true, logical: true))
+        _ = board.tell(people())
+        _ = board.pass(.seconds(10))
+        #expect(board.core.device.sleepState == .asleep)
+    }
+
+    @Test func activityEndsALogicalSleepThatIdlenessBegan_afterADarkWake() throws {
+        var device = DevicePolicy()
+        device.responses[.idle] = .sleep
+        device.sleepsLogically = true
+        device.darkWakeInterval = .seconds(900)
+        var board = board([app("camera"), app("upload")], device)
+        _ = board.begin("upload")
+        try board.goBack("upload")
+        _ = board.obey(board.handle(people(idle: true)))
+        _ = board.obey(board.wait(.seconds(5)))
+        board.monotonic = try #require(board.core.wakeAlarm)
+        _ = board.tell(.woke)
+        #expect(board.core.device.sleepState == .darkWake)
+        _ = board.end("upload")
+        _ = board.frozen("upload")
+        #expect(board.core.device.sleepState == .asleep)
+        _ = board.tell(people())
+        #expect(board.core.device.sleepState == .awake)
+    }
 }

@@ -76,8 +76,10 @@ struct Instance: Equatable {
         for place in tasks.indices where !tasks[place].isOver { tasks[place].isWarned = false }
     }
 
-    /// How long it could run, since its start.
-    func runnableUptime(at now: Nanoseconds) -> Nanoseconds { max(clock.reading(at: now) - startedAt, .zero) }
+    /// How long it could run, since its start; what never came up did not.
+    func runnableUptime(at now: Nanoseconds) -> Nanoseconds {
+        stage == .spawning ? .zero : max(clock.reading(at: now) - startedAt, .zero)
+    }
 
     /// It does nothing that a sleep would have to wait for, but for the grace of its background tasks.
     var isReadyInBackground: Bool {

@@ -50,6 +50,8 @@ struct Conditions: Equatable {
     /// Discretionary work waits.
     var isPaused: Bool { saving.value > 0 }
     var thermalState: ThermalState { ThermalState(rawValue: UInt8(clamping: heat.value)) ?? .nominal }
+    /// Not critically hot, neither in force nor by the last word.
+    var isSurelyCool: Bool { max(heat.value, heat.wanted) < Int(ThermalState.critical.rawValue) }
     var isExternal: Bool? { supply.value < 0 ? nil : supply.value == 1 }
     var batteryLevel: Int? { level.value < 0 ? nil : level.value }
 

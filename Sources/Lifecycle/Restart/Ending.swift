@@ -88,6 +88,7 @@ extension DeviceLifecycle {
         apps[index].restart.endsInRow = apps[index].restart.endsInRow.saturatingAdd(1)
         guard apps[index].restart.endsInRow >= apps[index].policy.restartLimit else { return true }
         apps[index].restart.isLeftDown = true
+        apps[index].returnsWhenWell = false
         emit(.note(.leftDown(AppID(rawValue: index), ends: apps[index].restart.endsInRow)))
         return false
     }

@@ -136,7 +136,7 @@ extension DeviceLifecycle {
         shutdown.isWaveForced = false
         shutdown.waveEnd = shutdown.end.map { now.monotonic + ($0 - now.monotonic) / Int64(levels.count) }
         for index in apps.indices where apps[index].level == highest && holdsUpShutdown(index) {
-            if !wasEndedByOperator(index) { apps[index].endedForShutdown = true }
+            if !staysDown(index) { apps[index].endedForShutdown = true }
             stop(index, endingReason, limit: shutdown.waveEnd)
         }
     }
@@ -153,8 +153,10 @@ extension DeviceLifecycle {
     }
 
     /// Then it stays down, should the shutdown be cancelled.
-    private func wasEndedByOperator(_ index: Int) -> Bool {
+    /// It was ended by an operator, or had ended too often by then.
+    private func staysDown(_ index: Int) -> Bool {
         guard let instance = apps[index].instance else { return false }
+        if instance.stage == .clearing, apps[index].restart.isLeftDown { return true }
         return instance.stop?.reason.namespace == .user || instance.cause?.reason.namespace == .user
     }
 

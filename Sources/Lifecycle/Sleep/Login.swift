@@ -145,7 +145,8 @@ extension DeviceLifecycle {
         return switch kind {
         case .sleep: (sleep.state == .awake || sleep.state == .darkWake) && sleep.echo != .end
         case .shutdown: !shutdown.isAnnounced
-        case .keepAwake: keepAwakeCount > 0 && !login.isKeepAwakeRefused
+        // Whatever became of an earlier question.
+        case .keepAwake: keepAwakeCount > 0
         }
     }
 
@@ -194,7 +195,9 @@ extension DeviceLifecycle {
             }
         case .shutdown:
             if shutdown.isOver, shutdown.isAnnounced { releaseLock(.shutdown) }
-        case .keepAwake: touchHolders()
+        case .keepAwake:
+            login.isKeepAwakeRefused = false
+            touchHolders()
         }
     }
 

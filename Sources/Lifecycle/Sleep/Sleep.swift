@@ -187,22 +187,23 @@ extension DeviceLifecycle {
         since: Nanoseconds, logical: Bool, byLogin: Bool, isDoubtful: Bool = false, isAnswer: Bool = false
     ) {
         if sleep.isDoubtful, !isDoubtful { makeCertain() }
+        sleep.isForIdleness = false
         switch sleep.state {
         case .awake, .darkWake:
             beginSleep(since: since, logical: logical, byLogin: byLogin, isDoubtful: isDoubtful)
         case .preparing:
             sleep.isLogical = sleep.isLogical && logical
-            sleep.isForIdleness = false
             // Its signal may have been sent before its property told us.
             guard byLogin else { return }
             sleep.isAnnouncedByLogin = true
             boundSleep(since: since)
         case .asleep:
-            sleep.isForIdleness = false
             // It is meant now: an answer that is on its way is about what was before.
             if !logical {
                 let isNew = sleep.isLogical || !isAnswer
                 if sleep.isLogical {
+                    // Until now it was a sleep of its own.
+                    didSleepFor(now.boottime - sleep.released.boottime)
                     sleep.released = now
                     sleep.timeStopped = .zero
                 }

@@ -68,7 +68,7 @@ extension DeviceLifecycle {
         for task in instance.tasks where !task.isOver {
             if let limit = task.limit { span = min(span, limit - task.begun) }
         }
-        if instance.lockEnd != nil { span = min(span, apps[index].policy.taskBudget) }
+        if instance.lockEnd != nil { span = min(span, limited(apps[index].policy.taskBudget)) }
         if span == .max { return .max }
         return min(max(span / 10, Self.stallCheckInterval), Self.longestCheckInterval)
     }

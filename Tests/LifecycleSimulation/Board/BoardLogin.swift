@@ -250,11 +250,11 @@ extension SimulatedBoard {
         if plan.strikes(.monotonicRunsOn, &random) || plan.strikes(.idleSuspend, &hardRandom) {
             time = lengthOfIdleSuspend(Swift.min(time, .seconds(900)))
             say("s2idle for \(time.text); MONOTONIC runs on")
-            truth.noteSleep(from: now, for: time, alarm: alarm)
+            truth.noteSleep(from: now, for: time, alarm: alarm, isHidden: true)
             stopBoard(for: time)
             return rearmAlarm()
         }
-        truth.noteSleep(from: now, for: time, alarm: alarm)
+        truth.noteSleep(from: now, for: time, alarm: alarm, isHidden: false)
         say("the board sleeps for \(time.text)")
         slept += time
         rearmAlarm()

@@ -9,6 +9,8 @@ struct Truth {
         let ended: Nanoseconds
         /// The alarm that was set was what woke the board.
         let isByAlarm: Bool
+        /// MONOTONIC ran on: no clock tells of it.
+        let isHidden: Bool
 
         var time: Nanoseconds { ended - began.boottime }
     }
@@ -31,10 +33,10 @@ struct Truth {
     /// Bytes that something beside the apps has.
     var hogged: Int64 = 0
 
-    mutating func noteSleep(from now: Instant, for time: Nanoseconds, alarm: SetAlarm?) {
+    mutating func noteSleep(from now: Instant, for time: Nanoseconds, alarm: SetAlarm?, isHidden: Bool) {
         let end = now.boottime + time
         let isByAlarm = alarm.map { end >= $0.rings - .seconds(1) && end <= $0.rings + .seconds(1) } ?? false
-        lastSleep = KernelSleep(began: now, ended: end, isByAlarm: isByAlarm)
+        lastSleep = KernelSleep(began: now, ended: end, isByAlarm: isByAlarm, isHidden: isHidden)
         sleeps += 1
     }
 

@@ -75,6 +75,8 @@ final class ConditionKnowledge {
     var isPaused: Bool { savingWord.value > 0 }
     var isExternal: Bool? { supplyWord.value < 0 ? nil : supplyWord.value == 1 }
     var level: Int? { levelWord.value < 0 ? nil : levelWord.value }
+    /// Nothing has said for too long how full it is, nor that there is external power.
+    var isBatterySilent: Bool { charge.value == nil && supply.value != 1 }
     var isUnderVoltage: Bool { voltageWord.value == 1 }
     private(set) var heat = ThermalState.nominal
 
@@ -117,7 +119,7 @@ final class ConditionKnowledge {
             warningEnd = now + .seconds(10)
             if asked == .critical, available <= total / 4 { criticalEnd = warningEnd }
         case .requested(_, .setLowPower(let enabled)): userLowPower = enabled
-        case .lockTaken(.keepAwake): if keepAwake == .asked { keepAwake = .held }
+        case .lockTaken(.keepAwake): keepAwake = .held
         case .lockRefused(.keepAwake), .loginAvailable, .loginUnavailable: keepAwake = .none
         default: break
         }

@@ -53,7 +53,10 @@ final class FrontChecker: Checker {
 
     func rested(_ scene: Scene) {
         guard isOne(scene) else { return }
-        let front = scene.chronicle.records.filter { $0.isAlive && $0.phase == .active }
+        // Who is being ended is still there for a while.
+        let front = scene.chronicle.records.filter {
+            $0.isAlive && $0.phase == .active && !$0.isTerminateAsked && !$0.isKillAsked
+        }
         if front.count > 1 {
             scene.inspection.violate(.oneInFront, "\(front.map { scene.name($0.instance) }) are active")
         }

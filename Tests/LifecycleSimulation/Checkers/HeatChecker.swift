@@ -99,7 +99,8 @@ final class HeatChecker: Checker {
             scene.conditions.heat == .critical && scene.conditions.policy.responses[.thermalCritical] == .kill
             && (state == .awake || state == .darkWake) && !scene.chronicle.isEnding
         guard isHot else {
-            if nextLook != nil { spell += 1 }
+            // The board may have gone to sleep in the very step in which it was found too hot.
+            if nextLook != nil || hasSnapshot { spell += 1 }
             nextLook = nil
             return
         }

@@ -56,6 +56,8 @@ final class JetsamChecker: Checker {
     private var mustDecide = false
     private var mayDecide = false
     private var lastDecision: Nanoseconds?
+    /// As `lastDecision`, or one may have been made: a victim that was named may still be awaited.
+    private var lastChance: Nanoseconds?
     private var dying: [InstanceID] = []
     private var named: [InstanceID] = []
     private var killedByKernel: [InstanceID] = []
@@ -69,9 +71,9 @@ final class JetsamChecker: Checker {
         mustDecide = false
         if case .memoryRead(let available, let total, _) = event {
             let isCritical = asked == .critical && available <= total / 4
-            let isLate = scene.now - (lastDecision ?? .zero - .seconds(1)) >= .seconds(1)
-            mustDecide = isCritical && isLate && dying.isEmpty
-            mayDecide = isCritical && isLate && !dying.contains { !named.contains($0) }
+            func isLate(_ last: Nanoseconds?) -> Bool { last.map { scene.now - $0 >= .seconds(1) } ?? true }
+            mustDecide = isCritical && isLate(lastChance) && dying.isEmpty
+            mayDecide = isCritical && isLate(lastDecision) && !dying.contains { !named.contains($0) }
             asked = nil
         }
         if case .killedForMemory(let instance, _) = event { killedByKernel.append(instance) }
@@ -168,7 +170,8 @@ final class JetsamChecker: Checker {
             violate("it is critically short, and no app is ended: not even \(scene.name(left.instance))", scene)
         }
         // Nobody was there to be ended: that is a decision too.
-        if !killed.isEmpty || left == nil { lastDecision = scene.now }
+        if !killed.isEmpty || left == nil { lastChance = scene.now }
+        if !killed.isEmpty || left == nil && dying.isEmpty { lastDecision = scene.now }
         dying += killed
     }
 

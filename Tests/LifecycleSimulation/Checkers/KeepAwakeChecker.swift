@@ -33,6 +33,8 @@ final class KeepAwakeChecker: Checker {
         var chargedOn = Nanoseconds.zero
         /// As of the end of the last step.
         var isCharged = false
+        /// How long its time may be, as far as the core knew then.
+        var span = Nanoseconds.zero
     }
 
     private var accounts: [Account] = []
@@ -48,6 +50,8 @@ final class KeepAwakeChecker: Checker {
     /// MONOTONIC: when this sleep was announced, and what had been stolen by then.
     private var announcedAt = Nanoseconds.zero
     private var stolenBefore = Nanoseconds.zero
+    /// The loop stood still after the release.
+    private var wasLate = false
 
     /// The kernel did, or the board slept as it can.
     private func hasSlept(_ scene: Scene) -> Bool {
@@ -61,7 +65,34 @@ final class KeepAwakeChecker: Checker {
     /// It slept before it was let, or nothing ran on it, which looks the same.
     private func mayHaveSlept(_ scene: Scene) -> Bool {
         let began = scene.board.truth.lastSleep?.began.monotonic ?? .zero
-        return began >= announcedAt || scene.board.truth.stolen > stolenBefore
+        return began >= announcedAt || scene.board.truth.stolen > stolenBefore || wasLate
+    }
+
+    private func announce(logically: Bool, _ scene: Scene) {
+        isLogical = logically
+        announcedAt = scene.now
+        stolenBefore = scene.board.truth.stolen
+        wasLate = false
+    }
+
+    /// The kernel is to sleep, too: a logical sleep that the board was in ends with that.
+    private func hearRealSleep(_ event: Event, _ scene: Scene) {
+        guard isLogical, !isAwake, event.saysRealSleep else { return }
+        if case .requested = event, scene.chronicle.isEnding { return }
+        announce(logically: false, scene)
+        guard releasedAt != nil else { return }
+        accounts = []
+        releasedAt = scene.step.at.boottime
+    }
+
+    /// The sleep is over, or goes on in the dark.
+    private func wake(_ scene: Scene) {
+        if hasSlept(scene) {
+            accounts = []
+        } else if mayHaveSlept(scene) {
+            blurAccounts()
+        }
+        releasedAt = nil
     }
 
     private func blurAccounts() {
@@ -72,13 +103,16 @@ final class KeepAwakeChecker: Checker {
 
     func heard(_ event: Event, _ scene: Scene) {
         for index in watches.indices { charge(index, scene) }
+        if releasedAt != nil, scene.times.excess > .zero { wasLate = true }
+        hearRealSleep(event, scene)
         switch event {
         case .spawned(let instance):
             watches.append(Watch(instance: instance, reading: scene.times.reading(instance, scene) ?? scene.now))
             if let record = scene.chronicle.record(instance), record.reason == .backgroundTask {
                 accounts.removeAll { $0.app == record.app }
             }
-        case .lockTaken(.keepAwake): if lock == .asked { lock = .held }
+        // It may have been asked for twice: the first answer is not the last.
+        case .lockTaken(.keepAwake): lock = .held
         case .lockRefused(.keepAwake): if lock == .asked { lock = .refused }
         case .loginAvailable:
             isAvailable = true
@@ -103,7 +137,7 @@ final class KeepAwakeChecker: Checker {
         guard watches[index].isCharged, let record = scene.chronicle.record(instance),
             let place = accounts.firstIndex(where: { $0.app == record.app })
         else { return }
-        let hidden = scene.times.hidden(instance, since: watches[index].chargedOn, of: accounts[place].size, scene)
+        let hidden = scene.times.hidden(instance, since: watches[index].chargedOn, of: watches[index].span, scene)
         watches[index].chargedOn = scene.now
         accounts[place].most += passed + hidden
         if scene.isWell(record) { accounts[place].least += sure }
@@ -118,25 +152,15 @@ final class KeepAwakeChecker: Checker {
         case .note(.sleepPreparing):
             isAwake = false
             releasedAt = nil
-            announcedAt = scene.now
-            stolenBefore = scene.board.truth.stolen
-            isLogical = !scene.step.event.saysRealSleep
+            announce(logically: !scene.step.event.saysRealSleep, scene)
         case .note(.sleepReleased): releasedAt = scene.step.at.boottime
         case .note(.sleepEnded):
             isAwake = true
             if lock == .refused, scene.step.event != .lockRefused(.keepAwake) { lock = .none }
-            if hasSlept(scene) {
-                accounts = []
-            } else if mayHaveSlept(scene) {
-                blurAccounts()
-            }
+            wake(scene)
         case .note(.darkWake):
             if lock == .refused { lock = .none }
-            if hasSlept(scene) {
-                accounts = []
-            } else if mayHaveSlept(scene) {
-                blurAccounts()
-            }
+            wake(scene)
         case .note(.sleptUnannounced): accounts = []
         case .note(.lowPowerMode(true, _)): cut(scene)
         case .note(.keepAwakeSpent(let app, let budget)):
@@ -190,9 +214,10 @@ final class KeepAwakeChecker: Checker {
             if scene.isWell(record), account?.hasSurelyMore ?? true { isWanted = true }
             guard lock == .held else { continue }
             watches[index].isCharged = true
+            let budget = scene.board.directory.entry(record.app)?.policy.taskBudget ?? .zero
+            let size = scene.conditions.isLowPower ? min(budget, .seconds(30)) : budget
+            watches[index].span = size
             if account == nil {
-                let budget = scene.board.directory.entry(record.app)?.policy.taskBudget ?? .zero
-                let size = scene.conditions.isLowPower ? min(budget, .seconds(30)) : budget
                 accounts.append(Account(app: record.app, size: size, isVague: !scene.isWell(record)))
             }
         }

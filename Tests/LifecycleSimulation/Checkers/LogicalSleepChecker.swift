@@ -77,9 +77,15 @@ final class LogicalSleepChecker: Checker {
         violate("a logical sleep is ended by \(step.event.text(scene.board.directory))", scene)
     }
 
+    private func isActive(_ session: SessionReading) -> Bool { !session.isIdle || session.users == 0 }
+
     private func mayEnd(_ event: Event, _ sources: WakeSources, _ scene: Scene) -> Bool {
-        // People are back, for want of whom it may have begun.
-        if !scene.board.surroundings.session.isIdle, scene.conditions.policy.responses[.idle] == .sleep { return true }
+        // People are back, for want of whom it may have begun; or there are none any more who could be idle.
+        if scene.conditions.policy.responses[.idle] == .sleep {
+            if isActive(scene.board.surroundings.session) { return true }
+            // They may have come and gone again before it was heard.
+            if case .session(let reading) = event, isActive(reading) { return true }
+        }
         return switch event {
         case .requested(_, .sleep(false, _, _)), .prepareForSleep(false, _, _), .loginAvailable(_, false, _),
             .preparingForSleep:

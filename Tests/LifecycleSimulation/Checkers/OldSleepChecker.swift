@@ -46,7 +46,8 @@ final class OldSleepChecker: Checker {
         guard scene.board.truth.hasSleptInHandshake, scene.board.login.sleep != .idle else { return }
         switch scene.step.event {
         // Without a lock it is in doubt, and no app is frozen for it: `everybodyStill` knows of that.
-        case .preparingForSleep(true) where holdsLock: break
+        // With one, its signal was lost; where the clocks are silent, too, it cannot be told from one that begins.
+        case .preparingForSleep(true) where holdsLock: if scene.board.truth.lastSleep?.isHidden == true { return }
         default: return
         }
         violate("a sleep begins that is over: logind has not said so yet", scene)

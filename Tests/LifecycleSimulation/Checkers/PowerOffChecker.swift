@@ -16,7 +16,11 @@ final class PowerOffChecker: Checker {
     func heard(_ event: Event, _ scene: Scene) {
         let isWanted =
             scene.conditions.isBatteryCritical && scene.conditions.policy.responses[.batteryCritical] == .powerOff
-        since = isWanted ? since ?? scene.now : nil
+        // What has begun goes on when the battery falls silent: that is no better word.
+        let isLasting =
+            isEnding && scene.conditions.isBatterySilent
+            && scene.conditions.policy.responses[.batteryCritical] == .powerOff
+        since = isWanted || isLasting ? since ?? scene.now : nil
         switch event {
         case .prepareForShutdown(let edge, _, _), .loginAvailable(_, _, let edge):
             isAnnounced = edge

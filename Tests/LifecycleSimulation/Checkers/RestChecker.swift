@@ -10,6 +10,8 @@ final class RestChecker: Checker {
     /// MONOTONIC: since when the condition has lasted, with the board awake and nothing known against a sleep.
     private var stolenBefore = Nanoseconds.zero
     private var since: Nanoseconds?
+    /// How often logind has said since then that it does not know whether it prepares a sleep.
+    private var unknowns = Int64(0)
     /// How often it was asked since the condition began.
     private var asks = 0
     private var isForIdleness = false
@@ -19,6 +21,7 @@ final class RestChecker: Checker {
         story.hear()
         if case .configured = event { isForIdleness = false }
         if case .requested(_, .sleep) = event { isForIdleness = false }
+        if event == .preparingForSleep(nil) { unknowns += 1 }
         if event.saysRealSleep { isForIdleness = false }
         if case .powerKeyPressed = event { isForIdleness = false }
         if case .lid = event { isForIdleness = false }
@@ -63,6 +66,8 @@ final class RestChecker: Checker {
         let login = scene.board.login
         return scene.conditions.policy.sleepsLogically
             || login.isPresent && login.isConnected && login.sleep == .idle && login.shutdown == .idle
+                // It is the only sign that the last sleep is over where logind's word on that is lost.
+                && login.held[Int(LockKind.sleep.rawValue)]
     }
 
     func stepped(_ step: Step, _ scene: Scene) {
@@ -78,14 +83,18 @@ final class RestChecker: Checker {
             since = nil
             return
         }
-        if since == nil { stolenBefore = scene.board.truth.stolen }
+        if since == nil {
+            stolenBefore = scene.board.truth.stolen
+            unknowns = 0
+        }
         let begun = since ?? scene.now
         since = begun
         let waited = scene.now - begun - (scene.board.truth.stolen - stolenBefore)
         var patience = Nanoseconds.seconds(30)
         for _ in 0..<min(asks, 8) { patience = patience.doubled(upTo: .seconds(1800)) }
         // A little for the debounce and for logind's last word on the sleep before.
-        guard waited > patience + scene.conditions.policy.debounce + .seconds(35) else { return }
+        let slack = Nanoseconds.seconds(35 + 31 * unknowns)
+        guard waited > patience + scene.conditions.policy.debounce + slack else { return }
         violate("the lid has been closed for \(waited.text), and no sleep is asked for", scene)
     }
 

@@ -52,12 +52,7 @@ final class RestartChecker: Checker {
         if case .report(let end) = effect {
             let index = index(end.app)
             guard let policy = scene.board.directory.entry(end.app)?.policy else { return }
-            // The time it could run, as it really was.
-            let ran = scene.board.process(end.instance)?.ran(at: scene.now) ?? end.uptime
-            let gap = policy.restartReset / 10 + .seconds(2)
-            let thefts = scene.board.process(end.instance)?.thefts ?? []
-            let hidden = thefts.reduce(policy.restartReset / 10 + .seconds(1)) { $0 + min($1.time, gap) }
-            if ran + hidden >= policy.restartReset { counts[index].restarts = 0 }
+            if scene.times.longest(end.instance) >= policy.restartReset { counts[index].restarts = 0 }
             counts[index].lastEnd = end
             counts[index].endedAt = scene.now
             counts[index].wasWell = false

@@ -11,6 +11,8 @@ final class RunnableTimes {
         var last = Nanoseconds.zero
         var slack = Nanoseconds.zero
         var freezeAskedAt = Nanoseconds.zero
+        /// What may be counted of it: all but what it was said to be frozen, and what the loop was late by.
+        var longest = Nanoseconds.zero
     }
 
     private var watches: [Watch] = []
@@ -32,6 +34,9 @@ final class RunnableTimes {
     /// Between the order to freeze and the thaw, frozen or not, and what cannot be told around a stall.
     func slack(_ instance: InstanceID) -> Nanoseconds { index(instance).map { watches[$0].slack } ?? .zero }
 
+    /// The most that may be taken for the time it could run, whatever was stolen from it unseen.
+    func longest(_ instance: InstanceID) -> Nanoseconds { index(instance).map { watches[$0].longest } ?? .zero }
+
     /// What was stolen from it since, so little at a time that who looks at the clock ten times in a span (each second
     /// at the most, each 30 s at the least) need not have noticed.
     func hidden(_ instance: InstanceID, since: Nanoseconds, of span: Nanoseconds, _ scene: Scene) -> Nanoseconds {
@@ -43,10 +48,12 @@ final class RunnableTimes {
     /// Before the event is in the chronicle.
     func hear(_ event: Event, _ scene: Scene) {
         excess = last.map { scene.step.excess(since: $0) } ?? .zero
+        let passed = scene.now - (last ?? scene.now) - excess
         last = scene.now
         for index in watches.indices {
             let instance = watches[index].instance
             if let reading = reading(instance, scene) { watches[index].last = reading }
+            if scene.chronicle.record(instance)?.isFrozenHeard == false { watches[index].longest += passed }
             guard excess > .zero, scene.chronicle.record(instance)?.isFreezeAsked == false else { continue }
             watches[index].slack += excess + excess + excess + .seconds(1)
         }

@@ -20,6 +20,8 @@ final class SleepHandledChecker: Checker {
         case .loginAvailable, .loginUnavailable: holdsLock = false
         default: break
         }
+        // One that is asked for at the end of the daemon is denied.
+        if case .requested = event, scene.chronicle.isEnding { return }
         if event.saysRealSleep { isLogical = isLogical == true && isAsleep ? nil : false }
     }
 

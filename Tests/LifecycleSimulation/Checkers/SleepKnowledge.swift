@@ -13,6 +13,10 @@ final class SleepKnowledge {
     private(set) var isLogical = false
     /// Our alarm has woken the board: the sleep goes on for all but background tasks.
     private(set) var isDark = false
+    /// Only a property tells of the sleep, and no lock was granted before it: it may be over, and no app is frozen
+    /// for it.
+    private(set) var isDoubtful = false
+    private var holdsLock = false
     private var isSurelyAwake = true
     /// The last `true` edge, or the release: 30 s later a sleep may end for lack of any other sign.
     private var lastSign: Nanoseconds?
@@ -26,6 +30,7 @@ final class SleepKnowledge {
         mayHaveEnded = !isLogical && (hasSlept || isOverdue)
         if mayHaveEnded { isCertain = false }
         hearDark(event, scene)
+        hearDoubt(event)
         switch event {
         case .prepareForSleep(let start, _, _): edge(start, fromLogin: true, scene)
         // Whether it is a new sleep or one that has just ended cannot be told.
@@ -82,10 +87,29 @@ final class SleepKnowledge {
         }
     }
 
+    private func hearDoubt(_ event: Event) {
+        switch event {
+        case .lockTaken(.sleep): holdsLock = true
+        case .loginAvailable, .loginUnavailable: holdsLock = false
+        // A word that is no memory.
+        case .prepareForSleep(true, _, _), .requested(_, .sleep(true, _, _)): isDoubtful = false
+        default: break
+        }
+    }
+
     func see(_ effect: Effect, _ scene: Scene) {
         switch effect {
         case .note(.sleepReleased): lastSign = scene.now
-        case .note(.sleepPreparing), .note(.sleepEnded): isDark = false
+        case .note(.sleepPreparing):
+            isDark = false
+            isDoubtful =
+                switch scene.step.event {
+                case .loginAvailable(_, true, _): true
+                case .preparingForSleep(true): !holdsLock
+                default: false
+                }
+        case .note(.sleepEnded): isDark = false
+        case .releaseLock(.sleep): holdsLock = false
         default: break
         }
     }

@@ -1,7 +1,7 @@
 internal import Lifecycle
 
 /// From the first `true` edge until the board is awake nothing is launched and nobody is thawed, but those that hold
-/// tasks in a dark wake.
+/// tasks in a dark wake, or in a sleep of which it is in doubt whether it is one.
 final class SleepQuietChecker: Checker {
     static let hears: [EventKind]? = []
     static let sees: [EffectKind]? = [.spawn, .thaw]
@@ -12,7 +12,9 @@ final class SleepQuietChecker: Checker {
         case .spawn(let app, _, _, _):
             scene.inspection.violate(.quietInSleep, "\(scene.name(app)) is launched in a sleep")
         case .thaw(let instance):
-            if scene.sleep.isDark, scene.chronicle.record(instance)?.tasks.isEmpty == false { return }
+            // A sleep that is in doubt freezes nobody: not those that have begun a task either.
+            let mayWork = scene.sleep.isDark || scene.sleep.isDoubtful
+            if mayWork, scene.chronicle.record(instance)?.tasks.isEmpty == false { return }
             scene.inspection.violate(.quietInSleep, "\(scene.name(instance)) is thawed in a sleep")
         case .call, .terminate, .kill, .clear, .freeze, .nameCulprits, .takeLock, .releaseLock,
             .readPreparingForSleep, .sleepHandled, .setWakeAlarm, .suspendDevice, .report, .reply, .inform,

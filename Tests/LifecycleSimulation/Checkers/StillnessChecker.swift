@@ -12,21 +12,10 @@ final class StillnessChecker: Checker {
     private var named: [InstanceID] = []
     /// The last freeze that was asked for, and when.
     private var asked: [(instance: InstanceID, at: Nanoseconds)] = []
-    /// Only a property tells of the sleep, and no lock was granted before it: it may be over, and no app is frozen
-    /// for it.
-    private var isDoubtful = false
-    private var holdsLock = false
     private var released = false
 
     func heard(_ event: Event, _ scene: Scene) {
         if !scene.sleep.isCertain { released = false }
-        switch event {
-        case .lockTaken(.sleep): holdsLock = true
-        case .loginAvailable, .loginUnavailable: holdsLock = false
-        // A word that is no memory.
-        case .prepareForSleep(true, _, _), .requested(_, .sleep(true, _, _)): isDoubtful = false
-        default: break
-        }
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
@@ -37,19 +26,11 @@ final class StillnessChecker: Checker {
             asked.removeAll { $0.instance == instance || $0.at < scene.now }
             asked.append((instance, scene.now))
         case .thaw(let instance): named.removeAll { $0 == instance }
-        case .note(.sleepPreparing):
-            isDoubtful =
-                switch scene.step.event {
-                case .loginAvailable(_, true, _): true
-                case .preparingForSleep(true): !holdsLock
-                default: false
-                }
         case .note(.sleepReleased):
             released = true
             look(scene)
         case .note(.sleepEnded), .note(.darkWake): released = false
         case .releaseLock(.sleep):
-            holdsLock = false
             // One that came too late is given back.
             if scene.step.event != .lockTaken(.sleep) { look(scene) }
         case .spawn, .call, .terminate, .kill, .clear, .takeLock, .releaseLock, .readPreparingForSleep, .sleepHandled,
@@ -64,7 +45,7 @@ final class StillnessChecker: Checker {
     }
 
     private func look(_ scene: Scene) {
-        if isDoubtful { return }
+        if scene.sleep.isDoubtful { return }
         for record in scene.chronicle.records where !record.isGone {
             guard !isExempt(record, scene), !named.contains(record.instance) else { continue }
             let process = scene.board.process(record.instance)
@@ -86,7 +67,7 @@ final class StillnessChecker: Checker {
     }
 
     func stepped(_ step: Step, _ scene: Scene) {
-        guard case .spawned(let instance) = step.event, released, scene.sleep.isCertain,
+        guard case .spawned(let instance) = step.event, released, scene.sleep.isCertain, !scene.sleep.isDoubtful,
             let record = scene.chronicle.record(instance), record.isAlive, !isExempt(record, scene)
         else { return }
         if !record.isFreezeAsked, !record.isKillAsked {

@@ -22,8 +22,15 @@ final class TaskBudgetChecker: Checker {
         var least = Nanoseconds.zero
         /// It may have been filled again since: nothing is claimed of what it had.
         var isVague = false
+        /// What it was filled with, if it was.
+        var filling: Nanoseconds?
 
-        var lead: Nanoseconds { size < .seconds(50) ? size / 10 : .seconds(5) }
+        var lead: Nanoseconds { Self.lead(of: size) }
+        var leastLead: Nanoseconds { min(lead, Self.lead(of: filling ?? size)) }
+
+        private static func lead(of size: Nanoseconds) -> Nanoseconds {
+            size < .seconds(50) ? size / 10 : .seconds(5)
+        }
     }
 
     private struct Task {
@@ -31,6 +38,8 @@ final class TaskBudgetChecker: Checker {
         let instance: InstanceID
         /// The reading at which its own limit is over.
         let limit: Nanoseconds?
+        /// How long that is.
+        let allowed: Nanoseconds
         /// MONOTONIC.
         let begunOn: Nanoseconds
         var isWarned = false
@@ -90,11 +99,16 @@ final class TaskBudgetChecker: Checker {
     private func fillAccounts(_ scene: Scene) {
         guard fills.mayHaveCome else { return }
         for index in accounts.indices where !fills.hasBeenInFront(accounts[index].app) {
-            let budget = scene.board.directory.entry(accounts[index].app)?.policy.taskBudget ?? .zero
+            let entry = scene.board.directory.entry(accounts[index].app)
+            var budget = entry?.policy.taskBudget ?? .zero
+            // It was filled before the reload at hand was heard.
+            if case .configured = scene.step.event { budget = max(budget, entry?.former.taskBudget ?? .zero) }
             accounts[index].size = max(accounts[index].size, budget)
             accounts[index].most = accounts[index].size
             accounts[index].least = .zero
             accounts[index].isVague = true
+            let filling = scene.conditions.isLowPower ? min(budget, .seconds(30)) : budget
+            accounts[index].filling = min(accounts[index].filling ?? filling, filling)
         }
     }
 
@@ -166,15 +180,17 @@ final class TaskBudgetChecker: Checker {
 
     private func begin(_ task: BackgroundTaskID, _ instance: InstanceID, _ scene: Scene) {
         var limit: Nanoseconds?
-        if case .requested(_, .beginTask(_, let wish)) = scene.step.event, let allowed = wish.timeAllowed {
-            limit = (scene.times.reading(instance, scene) ?? scene.now) + allowed
+        var allowed = Nanoseconds.zero
+        if case .requested(_, .beginTask(_, let wish)) = scene.step.event, let time = wish.timeAllowed {
+            limit = (scene.times.reading(instance, scene) ?? scene.now) + time
+            allowed = time
         }
-        tasks.append(Task(id: task, instance: instance, limit: limit, begunOn: scene.now))
+        tasks.append(Task(id: task, instance: instance, limit: limit, allowed: allowed, begunOn: scene.now))
     }
 
     private func isOver(_ task: Task, _ scene: Scene) -> Bool {
         guard let limit = task.limit, let reading = scene.times.reading(task.instance, scene) else { return false }
-        return limit <= reading + scene.times.hidden(task.instance, since: task.begunOn, of: .seconds(10), scene)
+        return limit <= reading + scene.times.hidden(task.instance, since: task.begunOn, of: task.allowed, scene)
     }
 
     // MARK: Warnings
@@ -240,7 +256,7 @@ final class TaskBudgetChecker: Checker {
         let held = tasks.filter { $0.instance == instance }
         watches[index].killedWith = account(app)?.most ?? .zero
         watches[index].held = held.count
-        let isExcused = !isDue(instance) || lateness(scene) >= (account(app)?.lead ?? .zero) / 2
+        let isExcused = !isDue(instance) || lateness(scene) >= (account(app)?.leastLead ?? .zero) / 2
         watches[index].wasWarned = isExcused || held.contains(where: \.isWarned)
     }
 
