@@ -37,6 +37,8 @@ extension SimulatedBoard {
         case .stopDaemon:
             say("the daemon leaves")
             daemonHasLeft = true
+        case .note(.sleepPreparing): sleepNote = now.boottime - now.monotonic
+        case .note(.sleepEnded): sleepNote = nil
         case .inform, .nameCulprits, .report, .taskChanged, .note, .appChanged, .deviceChanged, .feedHardwareWatchdog,
             .watchMemoryLimit, .sleepHandled, .restServiceWatchdog, .wakeServiceWatchdog:
             break
