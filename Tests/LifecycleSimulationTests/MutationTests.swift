@@ -152,7 +152,7 @@ import Testing
         },
     ]
 
-    static let all = ofSleep + ofDarkWakes + ofApps + ofTasks + ofConditions + ofBoards + ofHardships
+    static let all = ofSleep + ofDarkWakes + ofApps + ofTasks + ofConditions + ofBoards + ofHardships + ofLives
 
     @Test(arguments: all)
     func brokenCoreIsFound(_ mutation: Mutation) throws {

@@ -25,6 +25,16 @@ import Testing
         #expect(board.sleepSignal(false) == ["take sleep"])
     }
 
+    @Test func aPredecessorsNoteCounts_whenLogindIsNotThereAtFirst() throws {
+        var board = Board([app("camera")])
+        board.slept = .seconds(1000)
+        _ = board.tell(.sleepNoted(timeAsleep: .seconds(940)))
+        board.start()
+        _ = board.tell(.loginUnavailable)
+        #expect(board.tell(appear(sleeping: true)) == ["take shutdown"])
+        #expect(board.core.device.sleepState == .awake)
+    }
+
     @Test func sleepThatIsStillToComeIsWalked_whenAPredecessorNotedIt() throws {
         var board = Board([app("camera")])
         board.slept = .seconds(1000)

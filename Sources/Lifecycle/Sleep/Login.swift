@@ -88,9 +88,11 @@ extension DeviceLifecycle {
     }
 
     private mutating func forgetLogin() {
-        let wasAvailable = login.wasAvailable
+        let former = login
         login = Login()
-        login.wasAvailable = wasAvailable
+        login.wasAvailable = former.wasAvailable
+        // A predecessor's note is about the first word of any logind.
+        if !former.wasAvailable { login.notedSleep = former.notedSleep }
         touchHolders()
         hastenRest()
         // The question will not be answered any more.

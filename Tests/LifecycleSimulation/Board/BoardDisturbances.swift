@@ -175,6 +175,8 @@ extension SimulatedBoard {
         quietSince = nil
         schedule(.deliver(.woke), after: .seconds(1))
         plan.isOver = true
+        hastenReturn()
+        calmLogin()
         healProcesses()
         calmHardships()
         calmConditions()

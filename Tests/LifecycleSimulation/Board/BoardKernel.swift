@@ -37,7 +37,10 @@ extension SimulatedBoard {
         case .stopDaemon:
             say("the daemon leaves")
             daemonHasLeft = true
-        case .note(.sleepPreparing): truth.noteCounts()
+        case .note(.sleepPreparing):
+            truth.noteCounts()
+            sleepNote = now.boottime - now.monotonic
+        case .note(.sleepEnded): sleepNote = nil
         case .inform, .nameCulprits, .report, .taskChanged, .note, .appChanged, .deviceChanged, .feedHardwareWatchdog,
             .watchMemoryLimit, .sleepHandled, .restServiceWatchdog, .wakeServiceWatchdog:
             break

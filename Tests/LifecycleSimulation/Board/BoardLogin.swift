@@ -6,7 +6,7 @@ extension SimulatedBoard {
 
     /// A message from logind on its way to the daemon, after those sent before it.
     func sendFromLogin(_ event: Event, after delay: Nanoseconds) {
-        guard login.isPresent else { return }
+        guard login.isPresent, login.isHeard else { return }
         let at = Swift.max(monotonic + delay, login.lastDelivery)
         login.lastDelivery = at
         queue.add(.deliver(event), at: at)
@@ -68,6 +68,7 @@ extension SimulatedBoard {
         case .cancelsShutdown(let handshake): if handshake == login.handshake { cancelShutdown() }
         case .outage: loseLogin()
         case .returns: returnLogin()
+        case .isFound(let connection): if connection == login.connection { findLogin() }
         }
     }
 
@@ -169,6 +170,8 @@ extension SimulatedBoard {
             isPoweredOff = true
         case .sleep:
             let handshake = login.handshake
+            // The hook's call is refused at once.
+            if isDaemonDead { return plan(.sleeps(handshake: handshake), after: .milliseconds(80)) }
             guard plan.strikes(.hookSleep, &random) else {
                 return plan(.sleeps(handshake: handshake), after: random.magnitude(.milliseconds(1), .milliseconds(80)))
             }
@@ -288,9 +291,20 @@ extension SimulatedBoard {
         }
     }
 
+    /// The end of a run: neither other programs nor absurd limits hold up what logind is at.
+    func calmLogin() {
+        login.delayMax = Swift.min(login.delayMax, .seconds(30))
+        for kind in [Operation.sleep, .shutdown] where login[kind] == .preparing {
+            plan(.losesPatience(kind, handshake: login.handshake), after: login.delayMax)
+        }
+        let held = queue.remove { if case .login(.wakes) = $0 { true } else { false } }
+        for entry in held { queue.add(entry.what, at: Swift.min(entry.at, monotonic + .seconds(1))) }
+    }
+
     func returnLogin() {
         guard !login.isPresent, !plan.has(.loginAbsent) else { return }
         login.isPresent = true
+        login.isHeard = !isDaemonDead
         login.incarnation += 1
         if random.chance(perMille: 200) { login.delayMax = someDelayMax() }
         say("logind is there")

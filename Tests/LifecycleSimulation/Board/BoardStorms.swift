@@ -148,6 +148,7 @@ extension SimulatedBoard {
         surroundings.session = SessionReading(users: 1, isLocked: false, isIdle: false)
         surroundings.power = PowerReading(isExternal: true, level: 100)
         hear(.session(surroundings.session))
+        surroundings.isLidClosed = false
         hear(.lid(closed: false))
         hear(.power(surroundings.power))
         hear(.underVoltage(false))

@@ -19,19 +19,23 @@ enum Happening {
     case storm(Storm)
     case board(BoardMove)
     case hardship(Hardship)
+    /// The daemon is started again after its death.
+    case daemonReturns
 
     /// Whether it is work that takes processor time, and so is put off when the whole board stops.
     var isWork: Bool {
         switch self {
         case .process: true
-        case .deliver, .answer, .timer, .alarm, .loopResumes, .login, .disturbance, .storm, .board, .hardship: false
+        case .deliver, .answer, .timer, .alarm, .loopResumes, .login, .disturbance, .storm, .board, .hardship,
+            .daemonReturns:
+            false
         }
     }
 
     /// Whether the board is not at rest before it has happened.
     var isUnrest: Bool {
         switch self {
-        case .deliver, .answer, .loopResumes: true
+        case .deliver, .answer, .loopResumes, .daemonReturns: true
         case .process(_, let act): !act.isRoutine
         case .login(let act):
             switch act {

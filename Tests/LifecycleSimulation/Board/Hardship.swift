@@ -3,7 +3,7 @@ internal import Lifecycle
 /// What makes a board rough, again and again, beside what is rolled where it happens.
 enum Hardship: CaseIterable {
     case supplyGoesBlank, zonesGoBlank, hogComes, stealsTime, racesRequests, adoptsInTheDark, closesLidForLong
-    case people, loginAppearsTwice, readsAbsurdly, memoryRunsShort
+    case people, loginAppearsTwice, readsAbsurdly, memoryRunsShort, shellDies
 
     var fault: Fault {
         switch self {
@@ -18,6 +18,7 @@ enum Hardship: CaseIterable {
         case .loginAppearsTwice: .loginTwice
         case .readsAbsurdly: .absurdReadings
         case .memoryRunsShort: .hungryApp
+        case .shellDies: .shellDies
         }
     }
 
@@ -30,6 +31,7 @@ enum Hardship: CaseIterable {
         case .racesRequests: .seconds(20)
         case .adoptsInTheDark: .seconds(3)
         case .closesLidForLong, .people: .seconds(150)
+        case .shellDies: .seconds(200)
         case .loginAppearsTwice, .readsAbsurdly: .seconds(60)
         case .memoryRunsShort: .seconds(2)
         }
@@ -49,7 +51,11 @@ extension SimulatedBoard {
     func again(_ hardship: Hardship) {
         guard !plan.isOver else { return }
         let most = hardship.interval + hardship.interval
-        schedule(.hardship(hardship), after: spread(hardRandom.magnitude(hardship.interval / 50, most)))
+        // Other hardships keep their times on a board whose daemon dies.
+        let pause =
+            hardship == .shellDies
+            ? lifeRandom.magnitude(hardship.interval / 50, most) : hardRandom.magnitude(hardship.interval / 50, most)
+        schedule(.hardship(hardship), after: spread(pause))
     }
 
     func happen(_ hardship: Hardship) {
@@ -67,6 +73,7 @@ extension SimulatedBoard {
         case .loginAppearsTwice: appearTwice()
         case .readsAbsurdly: readAbsurdly()
         case .memoryRunsShort: pressForMemory()
+        case .shellDies: loseDaemon()
         }
     }
 

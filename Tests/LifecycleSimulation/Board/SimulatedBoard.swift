@@ -12,6 +12,8 @@ final class SimulatedBoard {
     var stormRandom: SeededGenerator
     /// For hardships.
     var hardRandom: SeededGenerator
+    /// For the daemon's deaths.
+    var lifeRandom: SeededGenerator
     let isRough: Bool
     /// Its kernel has /sys/power/suspend_stats.
     let countsSleeps: Bool
@@ -36,6 +38,10 @@ final class SimulatedBoard {
     /// What the core asked for after the last step.
     var asked: Deadline?
     var daemonHasLeft = false
+    /// It died, and has not been started again yet.
+    var isDaemonDead = false
+    /// What it would leave to a successor: BOOTTIME less MONOTONIC as a sleep was announced.
+    var sleepNote: Nanoseconds?
     var steps = 0
     /// Events and effects.
     var storyLength = 0
@@ -73,7 +79,7 @@ final class SimulatedBoard {
     var calmSince: Nanoseconds?
     var quietSince: Nanoseconds?
 
-    let inspection: Inspection
+    var inspection: Inspection
     var trace: Trace
 
     let reduction: Reduction
@@ -89,6 +95,7 @@ final class SimulatedBoard {
         darkRandom = SeededGenerator(seed: ~seed)
         stormRandom = SeededGenerator(seed: seed ^ 0x5354_4f52_4d53)
         hardRandom = SeededGenerator(seed: seed ^ 0x4841_5244_5348_4950)
+        lifeRandom = SeededGenerator(seed: seed ^ 0x5245_4249_5254_48)
         let isRolled = hardRandom.chance(perMille: 500)
         isRough = limits.hardships && isRolled
         countsSleeps = isRough && seed % 4 != 0
@@ -144,6 +151,7 @@ final class SimulatedBoard {
         case .deliver(let event): hear(event)
         case .answer(let event): pass(event)
         case .hardship(let hardship): happen(hardship)
+        case .daemonReturns: daemonReturns()
         case .timer(let generation):
             guard generation == timerGeneration else { return }
             armed = nil
@@ -161,10 +169,11 @@ final class SimulatedBoard {
     // MARK: The daemon's event loop
 
     /// Something is to be told to the daemon.
-    func hear(_ event: Event) { if !isWithheld(event) { pass(event) } }
+    func hear(_ event: Event) { if !isDaemonDead, !isWithheld(event) { pass(event) } }
 
     /// An event reaches the daemon, now or when its loop runs again.
     private func pass(_ event: Event) {
+        if isDaemonDead { return }
         if stalledUntil == nil { step(event) } else { inbox.append(event) }
     }
 
@@ -173,7 +182,7 @@ final class SimulatedBoard {
         stalledUntil = nil
         let timerFirst = timerMissed && random.chance(perMille: 200)
         if timerFirst { step(.woke) }
-        while !inbox.isEmpty, stalledUntil == nil, inspection.violation == nil, !daemonHasLeft {
+        while !inbox.isEmpty, stalledUntil == nil, inspection.violation == nil, !daemonHasLeft, !isDaemonDead {
             monotonic += .microseconds(Int64(1 + random.below(40)))
             step(inbox.removeFirst())
         }

@@ -17,6 +17,8 @@ enum LoginAct: Equatable {
     case cancelsShutdown(handshake: Int)
     case outage
     case returns
+    /// A daemon that was started again finds it.
+    case isFound(connection: Int)
 }
 
 /// systemd-logind, as it really is; what the daemon knows of it is another matter.
@@ -34,6 +36,8 @@ struct SimulatedLogin {
     /// The daemon's connection: with it go the calls that are not answered yet.
     var connection = 0
     var isConnected = false
+    /// The daemon listens to its signals; a new one takes its time for that.
+    var isHeard = true
     /// For each kind of lock, the connections that the answers on their way belong to.
     var answers: [[Int]] = [[], [], []]
     var delayMax = Nanoseconds.seconds(5)

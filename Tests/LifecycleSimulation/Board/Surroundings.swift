@@ -22,7 +22,7 @@ enum BoardMove: Equatable {
     case pressure(MemoryLevel), limitReached, killsForMemory, toldOfMemory
     case arms(Nanoseconds?)
     case asks(Request), announcesSleep, stopsBoard(Nanoseconds)
-    case restoresSupply, restoresZones, hogLeaves, pressesForMemory
+    case restoresSupply, restoresZones, hogLeaves, pressesForMemory, killsDaemon
     // What the daemon has asked for: it comes whatever else is well by then.
     case answersMemory, answersWatchdog(Nanoseconds?), answersPoll
 
@@ -31,7 +31,7 @@ enum BoardMove: Equatable {
         case .answersMemory, .answersWatchdog, .answersPoll: true
         case .locks, .idles, .users, .lid, .charger, .battery, .voltage, .heat, .network, .key, .polls, .pressure,
             .limitReached, .killsForMemory, .toldOfMemory, .arms, .asks, .announcesSleep, .stopsBoard,
-            .restoresSupply, .restoresZones, .hogLeaves, .pressesForMemory:
+            .restoresSupply, .restoresZones, .hogLeaves, .pressesForMemory, .killsDaemon:
             false
         }
     }
@@ -146,6 +146,7 @@ extension SimulatedBoard {
         case .restoresZones: restoreZones()
         case .hogLeaves: truth.hogged = 0
         case .pressesForMemory: pressForMemory()
+        case .killsDaemon: killDaemon()
         case .arms(let timeout):
             surroundings.watchdog = timeout
             if let timeout { surroundings.watchdogTimeout = timeout }

@@ -113,6 +113,8 @@ final class Inspection {
     private let listeners: [[any Checker]]
     private let watchers: [[any Checker]]
     private let only: Set<CheckerName>?
+    private let tellsAll: Bool
+    private let isRough: Bool
     private let chronicle = Chronicle()
     private let conditions = ConditionKnowledge()
     private let times = RunnableTimes()
@@ -163,6 +165,8 @@ final class Inspection {
     /// tellsAll: every checker is called for everything, whatever it says that it wants.
     init(only: Set<CheckerName>?, tellsAll: Bool, isRough: Bool) {
         self.only = only
+        self.tellsAll = tellsAll
+        self.isRough = isRough
         let all = Self.everyChecker()
         let hardy = isRough ? Self.strictCheckers().count : 0
         func isMeant(_ place: Int) -> Bool { place >= hardy && only?.contains(all[place].0) ?? true }
@@ -173,6 +177,9 @@ final class Inspection {
         listeners = lists(Self.listeningPlaces)
         watchers = lists(Self.watchingPlaces)
     }
+
+    /// For a daemon that begins anew, and knows nothing of what its predecessor has done.
+    func renewed() -> Inspection { Inspection(only: only, tellsAll: tellsAll, isRough: isRough) }
 
     func wants(_ name: CheckerName) -> Bool { only?.contains(name) ?? true }
 

@@ -3,7 +3,7 @@ internal import Lifecycle
 /// A sleep that the board has slept is over: logind may say for a while yet that it prepares one, and no new one is
 /// begun for that. And what is said of a sleep's end is what became of it.
 final class OldSleepChecker: Checker {
-    static let sees: [EffectKind]? = [.sleepNotice, .releaseLock]
+    static let sees: [EffectKind]? = [.sleepNotice, .releaseLock, .freeze, .call]
 
     private var story = SleepStory()
     private var isLogical = false
@@ -13,6 +13,11 @@ final class OldSleepChecker: Checker {
     /// The kernel has counted.
     private var isCounted = false
     private var holdsLock = false
+    /// Only what was before the daemon's time tells of the present sleep, and it is over.
+    private var isOver = false
+    /// They had been in front as it began, and nothing else has sent them to background since.
+    private var fromFront: [InstanceID] = []
+    private var hasMetLogin = false
 
     func heard(_ event: Event, _ scene: Scene) {
         story.hear()
@@ -22,6 +27,10 @@ final class OldSleepChecker: Checker {
         case .sleepNoted(let asleep): noted = asleep
         case .lockTaken(.sleep): holdsLock = true
         case .loginAvailable, .loginUnavailable: holdsLock = false
+        // Whoever says so means another.
+        case .prepareForSleep(true, _, _), .requested(_, .sleep(true, _, _)): isOver = false
+        case .configured, .requested(_, .background), .lid(true): fromFront = []
+        case .session(let reading): if reading.isLocked || reading.isIdle { fromFront = [] }
         default: break
         }
     }
@@ -37,20 +46,47 @@ final class OldSleepChecker: Checker {
         case .note(.sleepReleased):
             stolenBefore = scene.board.truth.stolen
             wasLate = false
-        case .note(.sleepEnded(_, let outcome)): judge(outcome, scene)
+        case .note(.sleepEnded(_, let outcome)):
+            isOver = false
+            judge(outcome, scene)
+        case .freeze(let instance):
+            if isOver, fromFront.contains(instance) {
+                violate("\(scene.name(instance)) is frozen for a sleep that is over", scene)
+            }
+        case .call(let instance, _, let call, let deadline): judge(call, deadline, instance, scene)
         default: break
         }
     }
 
+    func stepped(_ step: Step, _ scene: Scene) {
+        if case .loginAvailable = step.event { hasMetLogin = true }
+    }
+
     private func judgeBeginning(_ scene: Scene) {
+        isOver = false
         guard scene.board.truth.hasSleptInHandshake, scene.board.login.sleep != .idle else { return }
         switch scene.step.event {
+        case .loginAvailable where !hasMetLogin:
+            isOver = true
+            fromFront = scene.chronicle.records.filter { $0.phase == .active }.map(\.instance)
+            let asleep = scene.step.at.boottime - scene.step.at.monotonic
+            guard let noted, asleep - noted > .seconds(2) else { return }
+            return violate("a sleep begins that is over: a predecessor left a note of it", scene)
         // Without a lock it is in doubt, and no app is frozen for it: `everybodyStill` knows of that.
         // With one, its signal was lost; where the clocks are silent, too, it cannot be told from one that begins.
         case .preparingForSleep(true) where holdsLock: if scene.board.truth.lastSleep?.isHidden == true { return }
         default: return
         }
         violate("a sleep begins that is over: logind has not said so yet", scene)
+    }
+
+    /// It has its own time.
+    private func judge(_ call: HandlerCall, _ deadline: Nanoseconds, _ instance: InstanceID, _ scene: Scene) {
+        guard isOver, call.handler == .willResignActive || call.handler == .didEnterBackground,
+            let app = scene.board.directory.app(of: instance), let entry = scene.board.directory.entry(app)
+        else { return }
+        let own = min(entry.policy.allowances[call.handler], entry.former.allowances[call.handler])
+        if deadline < own { violate("\(scene.name(instance)) is hurried for a sleep that is over", scene) }
     }
 
     private func judge(_ outcome: SleepOutcome, _ scene: Scene) {

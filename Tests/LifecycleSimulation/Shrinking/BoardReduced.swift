@@ -18,19 +18,21 @@ extension SimulatedBoard {
     /// As in the run that is remembered, or not at all.
     func recall(_ happening: Happening, _ recollection: Recollection) {
         let name = recollection.name(happening, directory)
-        let now = Recollection.Chance(random: random, dark: darkRandom, storm: stormRandom, hard: hardRandom)
+        let now = Recollection.Chance(
+            random: random, dark: darkRandom, storm: stormRandom, hard: hardRandom, life: lifeRandom)
         if let chance = recollection.chance(of: name, else: now) {
             random = chance.random
             darkRandom = chance.dark
             stormRandom = chance.storm
             hardRandom = chance.hard
+            lifeRandom = chance.life
         }
         guard reduction.happenings.contains(name) else { return happen(happening) }
         switch happening {
         case .disturbance(let disturbance): again(disturbance)
         case .storm(let storm): again(storm)
         case .hardship(let hardship): again(hardship)
-        case .deliver, .answer, .timer, .alarm, .loopResumes, .process, .login, .board: break
+        case .deliver, .answer, .timer, .alarm, .loopResumes, .process, .login, .board, .daemonReturns: break
         }
     }
 }

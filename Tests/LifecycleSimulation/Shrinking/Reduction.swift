@@ -23,6 +23,7 @@ final class Recollection {
         let dark: SeededGenerator
         let storm: SeededGenerator
         let hard: SeededGenerator
+        let life: SeededGenerator
     }
 
     private var chances: [String: Chance] = [:]
@@ -63,7 +64,7 @@ extension Happening {
         case .disturbance, .storm, .hardship: true
         case .board(let move): !move.isAnswer
         case .process(_, let act): act == .urge
-        case .deliver, .answer, .timer, .alarm, .loopResumes, .login: false
+        case .deliver, .answer, .timer, .alarm, .loopResumes, .login, .daemonReturns: false
         }
     }
 
@@ -75,6 +76,7 @@ extension Happening {
         case .timer: "timer"
         case .alarm: "alarm"
         case .loopResumes: "loopResumes"
+        case .daemonReturns: "daemonReturns"
         case .process(let instance, let act): "\(names.ordinalName(instance)) \(Self.word(act))"
         case .login(let act): "login \(Self.word(act))"
         case .disturbance(let disturbance): "\(disturbance)"

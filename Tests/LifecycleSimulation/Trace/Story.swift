@@ -8,7 +8,7 @@ extension Trace {
         var lines: [String] = []
         var last = inOrder.first?.at ?? .zero
         var silent: [String] = []
-        for entry in inOrder {
+        for (entry, names) in named(names) {
             if let word = entry.silentWord(names) {
                 if !silent.contains(word) { silent.append(word) }
                 continue
@@ -21,6 +21,7 @@ extension Trace {
             last = entry.at
             switch entry {
             case .board(_, let line): lines.append("(\(line))")
+            case .death: lines.append("(the daemon dies)")
             case .plan(_, let plan): lines.append("(faults: \(plan.description))")
             case .step(let step):
                 lines.append(step.event.story(names))

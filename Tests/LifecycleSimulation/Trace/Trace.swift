@@ -6,11 +6,13 @@ struct Trace {
         case step(Step)
         case board(Nanoseconds, String)
         case plan(Nanoseconds, FaultPlan)
+        /// The daemon has died: what came before is to be read with these names.
+        case death(Nanoseconds, AppDirectory)
 
         var at: Nanoseconds {
             switch self {
             case .step(let step): step.at.monotonic
-            case .board(let at, _), .plan(let at, _): at
+            case .board(let at, _), .plan(let at, _), .death(let at, _): at
             }
         }
     }
@@ -24,6 +26,7 @@ struct Trace {
 
     mutating func add(_ step: Step) { add(.step(step)) }
     mutating func add(_ plan: FaultPlan, at: Nanoseconds) { add(.plan(at, plan)) }
+    mutating func add(death names: AppDirectory, at: Nanoseconds) { add(.death(at, names)) }
     mutating func add(board line: String, at: Nanoseconds) { add(.board(at, line)) }
 
     private mutating func add(_ entry: Entry) {
@@ -37,10 +40,22 @@ struct Trace {
 
     var inOrder: [Entry] { Array(entries[oldest...] + entries[..<oldest]) }
 
+    /// The names that each entry is to be read with. last: those of the present.
+    func named(_ last: AppDirectory) -> [(entry: Entry, names: AppDirectory)] {
+        var names = last
+        var named: [(entry: Entry, names: AppDirectory)] = []
+        for entry in inOrder.reversed() {
+            if case .death(_, let former) = entry { names = former }
+            named.append((entry, names))
+        }
+        return named.reversed()
+    }
+
     func lines(_ names: AppDirectory) -> [String] {
         var lines: [String] = []
-        for entry in inOrder {
+        for (entry, names) in named(names) {
             switch entry {
+            case .death(let at, _): lines.append("\(Self.stamp(at))      ~ the daemon dies")
             case .board(let at, let line): lines.append("\(Self.stamp(at))      ~ \(line)")
             case .plan(let at, let plan): lines.append("\(Self.stamp(at))      ~ faults: \(plan.description)")
             case .step(let step):
