@@ -32,6 +32,8 @@ public enum Fault: Int, CaseIterable, Sendable {
     // Things that happen at the worst moment of a sleep, or of an end.
     case tasksEndAsleep, someoneAtWake, racingRequests, lateResume, darkAdoptions, longLids, idlePeople
     case loginTwice, absurdPolicies, absurdReadings, longLife, shellDies
+    // Drawn by a generator of their own, so that older rough seeds keep their stories.
+    case headless, lateHook
 
     /// Out of 1000 occasions, while the fault is on.
     var usualRate: Int {
@@ -58,9 +60,9 @@ public enum Fault: Int, CaseIterable, Sendable {
         case .spawnUnanswered, .memoryUnanswered, .preparingUnanswered, .lockUnanswered, .freezeIgnored: 100
         case .answersLate, .answersDoubled, .supplyBlank, .zonesBlank: 200
         case .hungryApp, .foreignHog, .stolenTime, .racingRequests, .longLids, .idlePeople, .loginTwice, .longLife,
-            .shellDies, .darkAdoptions:
+            .shellDies, .darkAdoptions, .headless:
             1000
-        case .idleSuspend, .tasksEndAsleep, .someoneAtWake, .lateResume: 400
+        case .idleSuspend, .tasksEndAsleep, .someoneAtWake, .lateResume, .lateHook: 400
         case .absurdPolicies, .absurdReadings: 300
         }
     }
@@ -81,6 +83,8 @@ public enum Fault: Int, CaseIterable, Sendable {
     }
 
     var isOfConditions: Bool { rawValue >= Fault.sessions.rawValue && !isHardship }
+
+    var isOfLives: Bool { rawValue >= Fault.headless.rawValue }
 
     var isHardship: Bool { rawValue >= Fault.spawnUnanswered.rawValue }
 
@@ -117,6 +121,7 @@ struct FaultPlan {
         rates = Fault.allCases.map { fault in
             let share = fault.isRare ? 80 : 500
             let isOn: Bool
+            if fault.isOfLives { return 0 }
             if fault.isHardship {
                 guard isRough, fault.isSuffered(&hard) else { return 0 }
                 return fault.usualRate

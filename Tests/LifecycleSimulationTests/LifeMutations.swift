@@ -14,10 +14,53 @@ extension MutationTests {
                 return [.call(instance, id, .willResignActive, deadline: deadline / 2)]
             }
         },
+        Mutation("ends any sleep by the end of another", .oldSleep) {
+            Mutant(event: { event in
+                guard case .requested(let id, .sleep(false, false, about: _?)) = event else { return event }
+                return .requested(id, .sleep(start: false, logical: true))
+            })
+        },
+        Mutation("takes a damaged archive for a whole one", .archive) {
+            Mutant(state: { core in
+                var other = core
+                _ = other.handle(.underVoltage(true), at: Instant(monotonic: .max, boottime: .max))
+                return other
+            })
+        },
+        Mutation("never fills the pool of an app that is never in front", .refills) { .denyingTasks() },
+        Mutation("takes time in which it was frozen for stable uptime", .restartsBounded) { .forgivingTheFrozen() },
     ]
 }
 
 extension Mutant {
+    /// After a while every task is denied.
+    fileprivate static func denyingTasks() -> Mutant {
+        var begun = 0
+        return Mutant(effects: { effects, event, _ in
+            guard case .requested(let id, .beginTask) = event else { return effects }
+            begun += 1
+            guard begun > 20 else { return effects }
+            return effects.filter {
+                switch $0 {
+                case .taskChanged(_, _, _, .began), .reply: false
+                default: true
+                }
+            } + [.reply(id, .denied("the budget is spent"))]
+        })
+    }
+
+    /// Each restart is as quick as the first.
+    fileprivate static func forgivingTheFrozen() -> Mutant {
+        Mutant(effects: { effects, event, _ in
+            guard case .exited = event else { return effects }
+            let left = effects.compactMap { effect -> AppID? in
+                if case .note(.leftDown(let app, _)) = effect { app } else { nil }
+            }
+            let spawns = left.map { Effect.spawn($0, InstanceID(rawValue: 1_000_000), .restart, background: true) }
+            return effects + spawns
+        })
+    }
+
     /// Apps in front are frozen for what only logind's property says.
     fileprivate static func freezingInDoubt() -> Mutant {
         var instances: [(app: AppID, instance: InstanceID)] = []

@@ -78,9 +78,11 @@ extension SimulatedBoard {
         case .announcesShutdown: announceShutdown()
         case .togglesFreezing: toggleFreezing()
         case .sleepsLogically:
+            if isDaemonDead { return }
             logicalSleep = true
             request(.sleep(start: true, logical: true))
         case .wakesLogically:
+            if isDaemonDead { return }
             logicalSleep = false
             request(.sleep(start: false, logical: true))
         case .asksStrangely: askStrangely()
@@ -94,7 +96,7 @@ extension SimulatedBoard {
     }
 
     private func stallLoop() {
-        guard stalledUntil == nil else { return }
+        guard stalledUntil == nil, !isDaemonDead else { return }
         let time = random.magnitude(.milliseconds(300), .seconds(20))
         say("the event loop stalls for \(time.text)")
         stalledUntil = monotonic + time

@@ -32,8 +32,8 @@ extension SimulatedBoard {
         case .restHardwareWatchdog: restWatchdog()
         case .wakeHardwareWatchdog: wakeWatchdog()
         case .reply(let request, let outcome):
-            answered(request)
             answered(request, outcome)
+            answered(request)
         case .stopDaemon:
             say("the daemon leaves")
             daemonHasLeft = true

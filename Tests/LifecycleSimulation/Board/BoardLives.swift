@@ -2,10 +2,43 @@ internal import Lifecycle
 
 /// The daemon's death, and the one that is started after it.
 ///
-/// As the shell does it: nothing of the state is read back. What a predecessor left running is ended before anything
-/// else, so that nothing runs twice; the new daemon is told what the first of a boot is told, what there is to be read
-/// of the board by now, and the note of a sleep.
+/// Mostly as the shell does it: nothing of the state is read back. What a predecessor left running is ended before
+/// anything else, so that nothing runs twice; the new daemon is told what the first of a boot is told, what there is to
+/// be read of the board by now, and the note of a sleep.
+///
+/// Or one takes its place and carries on (invariant 10): from the archive of the last moment, with the apps and what
+/// they have said meanwhile, but without locks, operators and whatever logind has said.
 extension SimulatedBoard {
+    /// What is drawn for the hardships of later times.
+    func rollLives() {
+        guard isRough else { return }
+        if lifeRandom.chance(perMille: 100) { plan.insist(on: .lateHook) }
+        guard lifeRandom.chance(perMille: 60) else { return }
+        plan.insist(on: .headless)
+        plan.insist(on: .longLife)
+    }
+
+    /// No app is ever in front, and for days no person is there.
+    func makeHeadless() {
+        for fault in [
+            Fault.requests, .reload, .racingRequests, .absurdPolicies, .strangeRequests, .charger, .battery, .heat,
+            .lowPowerMode, .shellDies, .hungryApp, .foreignHog,
+        ] {
+            plan.spare(fault)
+        }
+        for index in configuration.indices {
+            configuration[index].start = .background
+            configuration[index].launch = .boot
+            configuration[index].taskBudget = lifeRandom.pick([.seconds(60), .seconds(200), .seconds(600)])
+            configuration[index].restart = .always
+            configuration[index].restartLimit = 1000
+            guard let place = tempers.firstIndex(where: { $0.name == configuration[index].name }) else { continue }
+            tempers[place].temper = .blameless
+            tempers[place].habits.forgets = false
+            tempers[place].habits.isIdle = false
+        }
+    }
+
     /// At any time, and often at a bad one.
     func loseDaemon() {
         guard !isDaemonDead else { return }
@@ -28,6 +61,7 @@ extension SimulatedBoard {
         guard !isDaemonDead, !daemonHasLeft else { return }
         trace.add(death: directory, at: monotonic)
         isDaemonDead = true
+        leftArchive = lifeRandom.chance(perMille: 400) ? core.archived() : nil
         forgetConnections()
         var time = lifeRandom.magnitude(.milliseconds(50), .seconds(7200))
         // Longer, and the board resets.
@@ -38,16 +72,20 @@ extension SimulatedBoard {
 
     /// Its descriptors are closed: locks, calls and clients are gone, and so is the alarm.
     private func forgetConnections() {
-        inbox = []
         stalledUntil = nil
         timerMissed = false
         armed = nil
         timerGeneration += 1
-        alarm = nil
-        alarmGeneration += 1
-        openRequests = []
-        askers = []
-        logicalSleep = false
+        if leftArchive == nil {
+            inbox = []
+            alarm = nil
+            alarmGeneration += 1
+            openRequests = []
+            askers = []
+            logicalSleep = false
+        } else {
+            inbox = inbox.filter(isKept)
+        }
         let hookWaits = login.hookRequest != nil
         login.hookRequest = nil
         if hookWaits, login.sleep == .committed {
@@ -63,11 +101,26 @@ extension SimulatedBoard {
         forgetMessages()
     }
 
+    /// What lies in the apps' sockets, or is still to be seen of their processes, when another takes the daemon's
+    /// place.
+    private func isKept(_ event: Event) -> Bool {
+        switch event {
+        case .spawned, .spawnFailed, .exited, .groupEmptied, .frozen, .handlerReturned, .ready, .ping, .stopping,
+            .extendTimeout, .requested(_, .beginTask), .requested(_, .endTask), .killedForMemory:
+            true
+        default: false
+        }
+    }
+
+    func keep(_ event: Event) { if leftArchive != nil, isKept(event) { inbox.append(event) } }
+
     /// What was on its way to a daemon that is not there.
     private func forgetMessages() {
         _ = queue.remove { happening in
             switch happening {
-            case .deliver, .answer, .timer, .alarm, .loopResumes, .login(.answersPreparing),
+            case .answer(let event), .deliver(let event): leftArchive == nil || !isKept(event)
+            case .alarm: leftArchive == nil
+            case .timer, .loopResumes, .login(.answersPreparing),
                 .login(.answersInhibit):
                 true
             case .board(let move): move.isAnswer
@@ -80,22 +133,65 @@ extension SimulatedBoard {
     func hastenReturn() {
         guard isDaemonDead else { return }
         _ = queue.remove { if case .daemonReturns = $0 { true } else { false } }
-        schedule(.daemonReturns, after: .milliseconds(1))
+        daemonReturns()
     }
 
     func daemonReturns() {
         guard isDaemonDead else { return }
         forgetMessages()
+        truth.rebirths.append(monotonic)
+        if let archive = leftArchive {
+            leftArchive = nil
+            if let core = reread(archive) { return carryOn(core) }
+        }
         endLeftovers()
         say("the daemon is started again")
-        truth.rebirths.append(monotonic)
         isDaemonDead = false
+        inbox = []
+        alarm = nil
+        alarmGeneration += 1
+        openRequests = []
+        askers = []
+        logicalSleep = false
         directory = AppDirectory()
         core.state = DeviceLifecycle()
         asked = nil
         quietSince = nil
         inspection = inspection.renewed()
         tellOfStart()
+    }
+
+    /// At times it is not what was written.
+    private func reread(_ archive: [UInt8]) -> DeviceLifecycle? {
+        guard lifeRandom.chance(perMille: 250) else { return DeviceLifecycle(archive: archive) }
+        let damaged = ArchiveChecker.Damage(&lifeRandom).done(to: archive)
+        say("the archive is damaged")
+        if let problem = ArchiveChecker.revive(damaged, of: archive, at: now) { inspection.violate(.archive, problem) }
+        return DeviceLifecycle(archive: damaged)
+    }
+
+    /// In the daemon's place, with all that it knew.
+    private func carryOn(_ former: DeviceLifecycle) {
+        say("another takes the daemon's place")
+        isDaemonDead = false
+        core.state = former
+        asked = core.nextDeadline
+        var messages: [Event] = [.loginUnavailable]
+        messages += openRequests.filter { id in !askers.contains { $0.request == id } }.map { .requestAbandoned($0) }
+        messages += inbox
+        inbox = []
+        for message in messages {
+            monotonic += .microseconds(Int64(10 + lifeRandom.below(500)))
+            hear(message)
+        }
+        for message in nowTrue { hear(message) }
+        planToFindLogin()
+    }
+
+    /// What is to be read of the board at any time.
+    private var nowTrue: [Event] {
+        guard limits.storms else { return [] }
+        return [.lid(closed: surroundings.isLidClosed), .power(readablePower), .temperatures(readableHeat)]
     }
 
     private func endLeftovers() {
@@ -106,9 +202,7 @@ extension SimulatedBoard {
     /// In the order in which the shell does it.
     private func tellOfStart() {
         var messages: [Event] = [.freezing(available: freezingAvailable), .configured(configuration, devicePolicy)]
-        if limits.storms {
-            messages += [.lid(closed: surroundings.isLidClosed), .power(readablePower), .temperatures(readableHeat)]
-        }
+        messages += nowTrue
         messages.append(.started)
         if let timeout = surroundings.watchdog { messages.append(.hardwareWatchdog(timeout: timeout)) }
         messages.append(.serviceWatchdog)
@@ -118,6 +212,10 @@ extension SimulatedBoard {
             monotonic += .microseconds(Int64(10 + lifeRandom.below(500)))
             hear(message)
         }
+        planToFindLogin()
+    }
+
+    private func planToFindLogin() {
         if login.isPresent {
             let isSlow = lifeRandom.chance(perMille: 500)
             let time = lifeRandom.magnitude(.microseconds(100), isSlow ? .seconds(8) : .milliseconds(5))

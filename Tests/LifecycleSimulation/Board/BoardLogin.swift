@@ -228,11 +228,22 @@ extension SimulatedBoard {
         }
     }
 
+    /// Its second call may be late: a board has much to do when it wakes.
+    private func tellHookEnd() {
+        let end = Request.sleep(start: false, logical: false, about: hookSleep)
+        hookSleep = nil
+        guard plan.strikes(.lateHook, &lifeRandom) else { return _ = request(end) }
+        plan(.asks(end), after: lifeRandom.magnitude(.milliseconds(100), .seconds(60)))
+        guard lifeRandom.chance(perMille: 500) else { return }
+        plan(.asks(.sleep(start: true, logical: true)), after: lifeRandom.magnitude(.milliseconds(50), .seconds(20)))
+        logicalSleep = true
+    }
+
     private func wakeUp() {
         guard login.sleep == .committed else { return }
         if login.hookRequest != nil || plan.strikes(.hookSleep, &random) {
             login.hookRequest = nil
-            request(.sleep(start: false, logical: false))
+            tellHookEnd()
         }
         login.sleep = .idle
         sendEdge(.sleep, false)

@@ -66,6 +66,7 @@ extension SimulatedBoard {
 
     /// The daemon's answer: it has its task, and works at it.
     func answered(_ request: RequestID, _ outcome: RequestOutcome) {
+        if case .sleepReady(let sleep, _) = outcome, login.hookRequest == request { hookSleep = sleep }
         guard let index = askers.firstIndex(where: { $0.request == request }) else { return }
         let asker = askers.remove(at: index).instance
         guard case .taskBegun(let task, _) = outcome, let process = process(asker) else { return }

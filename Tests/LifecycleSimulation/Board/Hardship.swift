@@ -102,6 +102,7 @@ extension SimulatedBoard {
                 configuration[index].launch = .boot
             }
         }
+        if plan.has(.headless) { makeHeadless() }
         if plan.has(.hungryApp) { hungryApp = hardRandom.pick(configuration).name }
         if plan.has(.longLids) { devicePolicy.responses[.lidClosed] = .sleep }
         if plan.has(.idlePeople) {

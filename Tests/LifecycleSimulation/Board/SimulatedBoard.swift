@@ -42,6 +42,10 @@ final class SimulatedBoard {
     var isDaemonDead = false
     /// What it would leave to a successor: BOOTTIME less MONOTONIC as a sleep was announced.
     var sleepNote: Nanoseconds?
+    /// What it has written down of its state, for one that takes its place.
+    var leftArchive: [UInt8]?
+    /// The sleep that the answer to the hook's call was about.
+    var hookSleep: Int?
     var steps = 0
     /// Events and effects.
     var storyLength = 0
@@ -110,6 +114,7 @@ final class SimulatedBoard {
         watchesChanges = hardRandom.chance(perMille: 250)
         archiveOccasions = Int(seed % UInt64(limits.archiveShare))
         trace = Trace(keepsAll: limits.keepsTrace)
+        rollLives()
         furnish()
         spare()
         recollection?.begin()
@@ -169,11 +174,14 @@ final class SimulatedBoard {
     // MARK: The daemon's event loop
 
     /// Something is to be told to the daemon.
-    func hear(_ event: Event) { if !isDaemonDead, !isWithheld(event) { pass(event) } }
+    func hear(_ event: Event) {
+        if isDaemonDead { return keep(event) }
+        if !isWithheld(event) { pass(event) }
+    }
 
     /// An event reaches the daemon, now or when its loop runs again.
     private func pass(_ event: Event) {
-        if isDaemonDead { return }
+        if isDaemonDead { return keep(event) }
         if stalledUntil == nil { step(event) } else { inbox.append(event) }
     }
 
@@ -281,6 +289,9 @@ final class SimulatedBoard {
             if let problem { return inspection.violate(.archive, problem) }
             if let copy { core.state = copy }
         }
-        if let damage { ArchiveChecker.revive(damage.done(to: core.archived()), at: instant) }
+        guard let damage else { return }
+        let whole = core.archived()
+        let problem = ArchiveChecker.revive(damage.done(to: whole), of: whole, at: instant)
+        if let problem { inspection.violate(.archive, problem) }
     }
 }

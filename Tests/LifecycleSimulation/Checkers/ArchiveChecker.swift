@@ -54,14 +54,15 @@ enum ArchiveChecker {
         }
     }
 
-    /// What is left of an archive is nothing, or a core that can be asked and woken.
-    static func revive(_ damaged: [UInt8], at instant: Instant) {
-        guard var core = DeviceLifecycle(archive: damaged) else { return }
+    /// What is left of an archive is nothing, or a core that can be asked and woken; and it is nothing. The problem.
+    static func revive(_ damaged: [UInt8], of whole: [UInt8], at instant: Instant) -> String? {
+        guard damaged != whole, var core = DeviceLifecycle(archive: damaged) else { return nil }
         for app in core.appIDs { _ = core.view(of: app) }
         _ = core.handle(.woke, at: instant)
         _ = core.handle(.prepareForSleep(true, delayMax: nil, signalled: instant.monotonic), at: instant)
         _ = core.handle(.stopRequested, at: instant)
         _ = core.nextDeadline
         _ = core.archived()
+        return "a damaged archive is taken for a whole one"
     }
 }

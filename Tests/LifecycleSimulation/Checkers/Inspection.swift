@@ -38,6 +38,7 @@ public enum CheckerName: Int, CaseIterable, Sendable {
     case presence = 34
     case oldSleep = 35
     case questions = 36
+    case refills = 37
     case gains = 38
     case notices = 39
     case changes = 40
@@ -144,7 +145,7 @@ final class Inspection {
             (.taskBudget, TaskBudgetChecker()), (.battery, BatteryChecker()), (.relief, ReliefChecker()),
             (.wishes, WishChecker()), (.rest, RestChecker()), (.presence, PresenceChecker()),
             (.oldSleep, OldSleepChecker()), (.questions, QuestionChecker()),
-            (.gains, GainChecker()), (.changes, ChangeChecker()),
+            (.gains, GainChecker()), (.changes, ChangeChecker()), (.refills, RefillChecker()),
         ]
     }
 

@@ -46,8 +46,14 @@ final class OldSleepChecker: Checker {
         case .note(.sleepReleased):
             stolenBefore = scene.board.truth.stolen
             wasLate = false
-        case .note(.sleepEnded(_, let outcome)):
+        case .note(.sleepEnded(let sleep, let outcome)):
             isOver = false
+            let hasSlept = scene.board.truth.lastSleep.map { $0.ended >= story.announced.boottime } ?? false
+            if case .requested(_, .sleep(false, false, about: let about?)) = scene.step.event, about != sleep,
+                isLogical, !hasSlept
+            {
+                violate("the late end of sleep \(about) ends sleep \(sleep)", scene)
+            }
             judge(outcome, scene)
         case .freeze(let instance):
             if isOver, fromFront.contains(instance) {

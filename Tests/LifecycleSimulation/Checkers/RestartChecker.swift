@@ -18,6 +18,8 @@ final class RestartChecker: Checker {
         var endedAt = Nanoseconds.zero
         /// At some moment since then the board was not short of memory, nor too hot.
         var wasWell = false
+        /// It was there for long enough to be forgiven, and could not run for so long.
+        var wasHeldUp = false
     }
 
     private var counts: [Count] = []
@@ -52,7 +54,12 @@ final class RestartChecker: Checker {
         if case .report(let end) = effect {
             let index = index(end.app)
             guard let policy = scene.board.directory.entry(end.app)?.policy else { return }
-            if scene.times.longest(end.instance) >= policy.restartReset { counts[index].restarts = 0 }
+            if scene.times.longest(end.instance) >= policy.restartReset {
+                counts[index].restarts = 0
+                counts[index].wasHeldUp = false
+            } else if end.uptime >= policy.restartReset {
+                counts[index].wasHeldUp = true
+            }
             counts[index].lastEnd = end
             counts[index].endedAt = scene.now
             counts[index].wasWell = false
@@ -94,7 +101,8 @@ final class RestartChecker: Checker {
             }
         if !isAllowed { violate("\(scene.name(app)) is restarted after \(end.reason.namespace.name)", scene) }
         if counts[index].restarts >= policy.restartLimit {
-            violate("\(scene.name(app)) is restarted \(counts[index].restarts) times in a row", scene)
+            let excuse = counts[index].wasHeldUp ? ": what it was frozen is no stable uptime" : ""
+            violate("\(scene.name(app)) is restarted \(counts[index].restarts) times in a row\(excuse)", scene)
         }
         var delay = policy.restartDelay
         for _ in 1..<counts[index].restarts { delay = delay.doubled(upTo: max(policy.restartDelayMax, delay)) }

@@ -1,0 +1,83 @@
+internal import Lifecycle
+
+/// An app that is never in front has its whole budget again every 24 h of BOOTTIME: it is neither denied a task nor
+/// killed for one when it has not had so much in the last day.
+final class RefillChecker: Checker {
+    static let sees: [EffectKind]? = [.spawn, .appNotice, .reply, .report]
+
+    private struct Account {
+        let app: AppID
+        let since: Nanoseconds
+        /// BOOTTIME, and what was used until then.
+        var samples: [(at: Nanoseconds, spent: Nanoseconds)] = []
+        var spent = Nanoseconds.zero
+        var instance: InstanceID?
+        var reading = Nanoseconds.zero
+    }
+
+    private var accounts: [Account] = []
+    private var wasLow: Nanoseconds?
+
+    private static let day = Nanoseconds.seconds(86_400)
+
+    func heard(_ event: Event, _ scene: Scene) {
+        if case .configured = event {
+            accounts.removeAll { scene.board.directory.entry($0.app)?.isConfigured != true }
+        }
+        for index in accounts.indices { charge(index, scene) }
+        if scene.conditions.isLowPower { wasLow = scene.step.at.boottime }
+    }
+
+    private func charge(_ index: Int, _ scene: Scene) {
+        guard let record = scene.chronicle.records.last(where: { $0.app == accounts[index].app && $0.isAlive }),
+            let process = scene.board.process(record.instance)
+        else { return }
+        let reading = process.ran(at: scene.now)
+        if accounts[index].instance == record.instance, !record.tasks.isEmpty {
+            accounts[index].spent += max(reading - accounts[index].reading, .zero)
+        }
+        accounts[index].instance = record.instance
+        accounts[index].reading = reading
+        let now = scene.step.at.boottime
+        if accounts[index].samples.last?.at ?? .zero < now - .seconds(600) {
+            accounts[index].samples.append((now, accounts[index].spent))
+            accounts[index].samples.removeAll { $0.at < now - Self.day - .seconds(7200) }
+        }
+    }
+
+    func did(_ effect: Effect, _ scene: Scene) {
+        switch effect {
+        case .spawn(let app, _, _, let background):
+            accounts.removeAll { $0.app == app && !background }
+            guard background, !accounts.contains(where: { $0.app == app }),
+                scene.board.directory.entry(app)?.isAdopted == false
+            else { return }
+            accounts.append(Account(app: app, since: scene.step.at.boottime))
+        case .note(.phaseChanged(let app, let phase)):
+            if phase != .background { accounts.removeAll { $0.app == app } }
+        case .reply(let request, .denied(let reason)):
+            guard reason.hasPrefix("the budget"),
+                case .requested(request, .beginTask(let instance, _)) = scene.step.event,
+                let app = scene.board.directory.app(of: instance)
+            else { return }
+            judge(app, "is denied a task", scene)
+        case .report(let end):
+            if end.reason.namespace == .backgroundTask { judge(end.app, "is killed for a task", scene) }
+        default: break
+        }
+    }
+
+    private func judge(_ app: AppID, _ what: String, _ scene: Scene) {
+        guard let account = accounts.first(where: { $0.app == app }),
+            let policy = scene.board.directory.entry(app)?.policy
+        else { return }
+        let now = scene.step.at.boottime
+        let window = Self.day + .seconds(1800)
+        guard now - account.since > window, now - (wasLow ?? .zero - window) > window else { return }
+        let before = account.samples.last { $0.at <= now - window }?.spent ?? .zero
+        let spent = account.spent - before
+        guard spent + policy.taskBudget / 4 < policy.taskBudget else { return }
+        scene.inspection.violate(
+            .refills, "\(scene.name(app)) \(what), and had \(spent.text) of \(policy.taskBudget.text) in a day")
+    }
+}
