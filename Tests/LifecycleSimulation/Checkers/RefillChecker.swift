@@ -3,7 +3,7 @@ internal import Lifecycle
 /// An app that is never in front has its whole budget again every 24 h of BOOTTIME: it is neither denied a task nor
 /// killed for one when it has not had so much in the last day.
 final class RefillChecker: Checker {
-    static let sees: [EffectKind]? = [.spawn, .appNotice, .reply, .report]
+    static let sees: [EffectKind]? = [.spawn, .appNotice, .reply]
 
     private struct Account {
         let app: AppID
@@ -61,8 +61,9 @@ final class RefillChecker: Checker {
                 let app = scene.board.directory.app(of: instance)
             else { return }
             judge(app, "is denied a task", scene)
-        case .report(let end):
-            if end.reason.namespace == .backgroundTask { judge(end.app, "is killed for a task", scene) }
+        // What does not die is reported days later.
+        case .note(.overrun(let app, _, let reason)):
+            if reason.namespace == .backgroundTask { judge(app, "is killed for a task", scene) }
         default: break
         }
     }
