@@ -73,6 +73,27 @@ import Testing
         #expect(!board.pass(.seconds(60)).contains("feed"))
     }
 
+    @Test func operatorMayEndAnEssentialApp_thatWaitsForItsRestart() throws {
+        var board = board([
+            app("gateway") {
+                $0.isEssential = true; $0.restartDelay = .seconds(60)
+            }
+        ])
+        _ = board.exited("gateway", .exited(1))
+        _ = board.emptied("gateway")
+        #expect(try board.ask(1, .terminate(board.id("gateway"), force: false)) == ["reply 1: done"])
+        #expect(board.pass(.seconds(15)) == ["feed", "feed", "feed"])
+    }
+
+    @Test func isArmedAnew_whenTheKernelSleepsInALogicalSleep() throws {
+        var board = board()
+        _ = board.obey(board.handle(.requested(RequestID(rawValue: 1), .sleep(start: true, logical: true))))
+        #expect(board.core.device.sleepState == .asleep)
+        board.slept += .seconds(60)
+        #expect(board.tell(.woke).contains("watchdog wakes"))
+        #expect(board.core.device.sleepState == .asleep)
+    }
+
     @Test func operatorMayEndAnEssentialApp() throws {
         var board = board([app("gateway") { $0.isEssential = true }])
         let gateway = try board.id("gateway")

@@ -17,6 +17,33 @@ import Testing
         try board.ask(1, .terminate(board.id("camera"), force: force))
     }
 
+    @Test func appDoesNotComeBack_whenAnOperatorEndsItWhileItIsKilled() throws {
+        var board = Board([app("camera") { $0.liveness = .seconds(30) }])
+        board.login()
+        board.start()
+        let camera = try board.id("camera")
+        #expect(board.pass(.seconds(30)).contains("kill camera"))
+        #expect(board.ask(1, .terminate(camera, force: false)) == [])
+        #expect(board.exited("camera", .signalled(9)).first?.hasPrefix("report camera watchdog") == true)
+        #expect(board.emptied("camera") == ["reply 1: done"])
+        #expect(board.pass(.seconds(60)) == [])
+    }
+
+    @Test func appStaysEnded_whenAShutdownIsCalledOffThatCameAfterAnOperatorsWord() throws {
+        var board = Board([app("camera") { $0.launch = .manual }])
+        board.login()
+        board.start()
+        let camera = try board.id("camera")
+        _ = board.ask(1, .launch(camera, background: false))
+        _ = board.ask(2, .terminate(camera, force: false))
+        _ = board.tell(.prepareForShutdown(true, delayMax: .seconds(5), signalled: board.monotonic))
+        _ = board.spawned("camera")
+        #expect(board.exited("camera", .signalled(9)).first?.hasPrefix("report camera user") == true)
+        _ = board.emptied("camera")
+        _ = board.tell(.prepareForShutdown(false, delayMax: .seconds(5), signalled: board.monotonic))
+        #expect(!board.pass(.seconds(10)).contains { $0.hasPrefix("spawn") })
+    }
+
     @Test func appIsCalledThenSignalledThenKilled_whenItDoesNotGo() throws {
         var board = running()
         #expect(try terminate(&board) == ["call camera willTerminate user 5 s"])

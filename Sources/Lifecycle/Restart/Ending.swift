@@ -62,8 +62,9 @@ extension DeviceLifecycle {
     ) {
         let policy = apps[index].policy
         let reason = termination.reason
+        let isOperators = apps[index].instance?.stop?.reason.namespace == .user
         if shutdown.isRunning, !wasOrdered, reason.namespace != .user { apps[index].endedForShutdown = true }
-        noteMeaning(index, reason)
+        noteMeaning(index, reason, isOperators: isOperators)
         if reason.isOfTheBoard, apps[index].queuedLaunch == .restart {
             // It was to come back from a shutdown that was cancelled.
             apps[index].queuedLaunch = nil
@@ -103,10 +104,10 @@ extension DeviceLifecycle {
     }
 
     /// An operator's word, an exit of its own and a removal end more than the instance.
-    private mutating func noteMeaning(_ index: Int, _ reason: TerminationReason) {
+    private mutating func noteMeaning(_ index: Int, _ reason: TerminationReason, isOperators: Bool) {
         guard apps[index].queuedLaunch == nil else { return }
         let isOrderly = reason.namespace == .exit && reason.code == 0 && apps[index].policy.restart != .always
-        if reason.namespace == .user || isOrderly { apps[index].isMeantToRun = false }
+        if isOperators || reason.namespace == .user || isOrderly { apps[index].isMeantToRun = false }
     }
 
     /// Its delay is over.

@@ -153,25 +153,29 @@ extension DeviceLifecycle {
     mutating func didSleep(_ time: Nanoseconds, heardFromLogin: Bool) {
         switch sleep.state {
         case .awake:
-            emit(.note(.sleptUnannounced(time)))
-            didSleepFor(time)
+            didSleepUnannounced(time)
             if login.isAvailable, !heardFromLogin { expectEnd() }
-            // Some are disarmed by it and do not say so.
-            watchdog.isResting = watchdog.timeout != nil
         // After its limit logind does not wait for the apps. Before, it was another sleep than the one that is
         // prepared.
         case .preparing:
-            guard !sleep.isLogical, sleep.release <= now.monotonic else { return }
+            guard !sleep.isLogical, sleep.release <= now.monotonic else { return didSleepUnannounced(time) }
             sleep.isSlept = true
             if time >= Self.refillingSleep { refillPools() }
             endSleep(cancelled: false, heardFromLogin: heardFromLogin)
         case .asleep:
-            guard !sleep.isLogical else { return }
+            guard !sleep.isLogical else { return didSleepUnannounced(time) }
             sleep.isSlept = true
             wake(heardFromLogin: heardFromLogin)
         // Whatever woke it this time, it was not our alarm.
-        case .darkWake: if !sleep.isLogical { wakeFully() }
+        case .darkWake: if sleep.isLogical { didSleepUnannounced(time) } else { wakeFully() }
         }
+    }
+
+    private mutating func didSleepUnannounced(_ time: Nanoseconds) {
+        emit(.note(.sleptUnannounced(time)))
+        didSleepFor(time)
+        // Some are disarmed by it and do not say so.
+        watchdog.isResting = watchdog.timeout != nil
     }
 
     /// logind's own job may have been a part of the sleep that is over; it has still to say so.

@@ -14,9 +14,15 @@ extension DeviceLifecycle {
         apps[index].returnsWhenWell = false
         touch(index)
         touchNeighbours(index)
+        let isOperators = reason.namespace == .user
+        // What ended it before is no loss any more.
+        if isOperators, !isRunningOrEnding(index) { apps[index].isMeantToRun = false }
         guard let instance = apps[index].instance else { return }
         switch instance.stage {
-        case .spawning: apps[index].instance?.cause = Cause(reason: reason)
+        case .spawning:
+            if isOperators || instance.cause?.reason.namespace != .user {
+                apps[index].instance?.cause = Cause(reason: reason)
+            }
         case .running, .stopping:
             if force || instance.freezer != .thawed {
                 kill(index, Cause(reason: reason))
@@ -25,8 +31,16 @@ extension DeviceLifecycle {
             } else {
                 tightenStop(index, reason, limit: limit)
             }
-        case .killing, .clearing: break
+        // It is killed for another reason; an operator's word keeps it from coming back.
+        case .killing: if isOperators { apps[index].instance?.stop = StopOrder(reason: reason) }
+        case .clearing: break
         }
+    }
+
+    /// Its end is not written down yet.
+    private func isRunningOrEnding(_ index: Int) -> Bool {
+        guard let instance = apps[index].instance else { return false }
+        return instance.stage != .clearing
     }
 
     /// A second order: the shorter limit counts, an operator's outlives a shutdown's, and an app that was ending by its

@@ -50,6 +50,8 @@ final class ConditionKnowledge {
     private var limitWord = Inert(0)
     private var savingWord = Inert(0)
     private var supplyWord = Inert(-1)
+    /// When it was last known: an app is told no news of a supply that is unknown.
+    private(set) var wasOnBattery = false
     private var levelWord = Inert(-1)
     private var voltageWord = Inert(0)
     private var heatWord = Inert(0)
@@ -138,6 +140,7 @@ final class ConditionKnowledge {
         limitWord.follow(at: now, policy.debounce)
         savingWord.follow(at: now, policy.debounce)
         supplyWord.follow(at: now, policy.debounce)
+        if let isExternal { wasOnBattery = !isExternal }
         levelWord.follow(at: now, policy.debounce)
         let level = levelWord.value
         if (level < 0) != (toldLevel < 0) || abs(level - toldLevel) >= 5 { toldLevel = level }

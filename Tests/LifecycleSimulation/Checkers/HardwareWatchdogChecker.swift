@@ -56,6 +56,8 @@ final class HardwareWatchdogChecker: Checker {
             where !configured.contains(record.app) && present.contains(record.app)
                 && scene.board.directory.entry(record.app)?.policy.launch != .boot
             {
+                // It is not meant to run, until an operator says so.
+                if named.contains(record.instance) { vague.append(record.instance) }
                 named.removeAll { $0 == record.instance }
             }
             configured = present
