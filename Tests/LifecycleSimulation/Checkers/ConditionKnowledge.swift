@@ -53,6 +53,8 @@ final class ConditionKnowledge {
     private var levelWord = Inert(-1)
     private var voltageWord = Inert(0)
     private var heatWord = Inert(0)
+    /// As of when the supply was last known: what apps are told.
+    private(set) var isOnBattery = false
     /// The level that apps are told.
     private(set) var toldLevel = -1
     /// The level that is being looked into.
@@ -138,6 +140,7 @@ final class ConditionKnowledge {
         limitWord.follow(at: now, policy.debounce)
         savingWord.follow(at: now, policy.debounce)
         supplyWord.follow(at: now, policy.debounce)
+        if let isExternal { isOnBattery = !isExternal }
         levelWord.follow(at: now, policy.debounce)
         let level = levelWord.value
         if (level < 0) != (toldLevel < 0) || abs(level - toldLevel) >= 5 { toldLevel = level }

@@ -15,7 +15,7 @@ final class InformationChecker: Checker {
         var heat: ThermalState
 
         init(_ conditions: ConditionKnowledge) {
-            isOnBattery = conditions.isExternal == false
+            isOnBattery = conditions.isOnBattery
             level = conditions.toldLevel
             isLowPower = conditions.isLowPower
             heat = conditions.heat
