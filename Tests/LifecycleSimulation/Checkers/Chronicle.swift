@@ -144,6 +144,8 @@ final class Chronicle {
     /// SIGTERM is how a process that was taken over hears that its time runs out.
     func isWarning(_ instance: InstanceID, _ step: Step) -> Bool {
         guard record(instance)?.reason == .backgroundTask else { return false }
+        // An order to end may come in the same step.
+        guard step.effects.reduce(0, { $0 + ($1 == .terminate(instance) ? 1 : 0) }) == 1 else { return false }
         return step.effects.contains { if case .taskChanged(_, instance, _, .expiring) = $0 { true } else { false } }
     }
 

@@ -67,7 +67,7 @@ final class HardwareWatchdogChecker: Checker {
             vague.removeAll { $0 == instance }
         default: break
         }
-        if event.saysRealSleep { isReal = true }
+        if scene.announcesRealSleep { isReal = true }
     }
 
     func did(_ effect: Effect, _ scene: Scene) {

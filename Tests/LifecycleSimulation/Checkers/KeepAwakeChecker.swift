@@ -76,9 +76,8 @@ final class KeepAwakeChecker: Checker {
     }
 
     /// The kernel is to sleep, too: a logical sleep that the board was in ends with that.
-    private func hearRealSleep(_ event: Event, _ scene: Scene) {
-        guard isLogical, !isAwake, event.saysRealSleep else { return }
-        if case .requested = event, scene.chronicle.isEnding { return }
+    private func hearRealSleep(_ scene: Scene) {
+        guard isLogical, !isAwake, scene.announcesRealSleep else { return }
         announce(logically: false, scene)
         guard releasedAt != nil else { return }
         accounts = []
@@ -104,7 +103,7 @@ final class KeepAwakeChecker: Checker {
     func heard(_ event: Event, _ scene: Scene) {
         for index in watches.indices { charge(index, scene) }
         if releasedAt != nil, scene.times.excess > .zero { wasLate = true }
-        hearRealSleep(event, scene)
+        hearRealSleep(scene)
         switch event {
         case .spawned(let instance):
             watches.append(Watch(instance: instance, reading: scene.times.reading(instance, scene) ?? scene.now))

@@ -20,9 +20,7 @@ final class SleepHandledChecker: Checker {
         case .loginAvailable, .loginUnavailable: holdsLock = false
         default: break
         }
-        // One that is asked for at the end of the daemon is denied.
-        if case .requested = event, scene.chronicle.isEnding { return }
-        if event.saysRealSleep { isLogical = isLogical == true && isAsleep ? nil : false }
+        if scene.announcesRealSleep { isLogical = isLogical == true && isAsleep ? nil : false }
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
