@@ -158,7 +158,8 @@ extension DeviceLifecycle {
         // After its limit logind does not wait for the apps. Before, it was another sleep than the one that is
         // prepared.
         case .preparing:
-            guard !sleep.isLogical, sleep.release <= now.monotonic else { return didSleepUnannounced(time) }
+            if sleep.isLogical { return didSleepUnannounced(time) }
+            guard sleep.release <= now.monotonic else { return }
             sleep.isSlept = true
             if time >= Self.refillingSleep { refillPools() }
             endSleep(cancelled: false, heardFromLogin: heardFromLogin)

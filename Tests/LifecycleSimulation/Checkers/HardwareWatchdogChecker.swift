@@ -8,7 +8,7 @@ internal import Lifecycle
 final class HardwareWatchdogChecker: Checker {
     static let sees: [EffectKind]? = [
         .feedHardwareWatchdog, .restHardwareWatchdog, .wakeHardwareWatchdog, .sleepNotice, .endNotice, .releaseLock,
-        .nameCulprits, .report,
+        .nameCulprits, .report, .spawn,
     ]
 
     /// nil: there is none.
@@ -21,6 +21,8 @@ final class HardwareWatchdogChecker: Checker {
     private var hasStarved = false
     private var configured: [AppID] = []
     private var ends: [(app: AppID, isFailure: Bool)] = []
+    /// An operator has ended them, whatever else did.
+    private var dismissed: [AppID] = []
     private var named: [InstanceID] = []
     /// Named as a sleep was released: that it was not waited for does not mean that it is beyond killing.
     private var vague: [InstanceID] = []
@@ -59,9 +61,15 @@ final class HardwareWatchdogChecker: Checker {
                 // It is not meant to run, until an operator says so.
                 if named.contains(record.instance) { vague.append(record.instance) }
                 named.removeAll { $0 == record.instance }
+                if !record.isGone { dismissed.append(record.app) }
             }
             configured = present
             forgetPutBack(scene)
+        case .requested(let id, .terminate(let app, _)):
+            if !scene.step.effects.contains(.reply(id, .notRunning)) {
+                dismissed.append(app)
+                ends.removeAll { $0.app == app }
+            }
         case .exited(let instance, _), .groupEmptied(let instance):
             named.removeAll { $0 == instance }
             vague.removeAll { $0 == instance }
@@ -99,7 +107,8 @@ final class HardwareWatchdogChecker: Checker {
             named = []
         case .report(let end):
             ends.removeAll { $0.app == end.app }
-            ends.append((end.app, end.reason.isFailure))
+            if !dismissed.contains(end.app) { ends.append((end.app, end.reason.isFailure)) }
+        case .spawn(let app, _, _, _): dismissed.removeAll { $0 == app }
         default: break
         }
     }
