@@ -144,9 +144,13 @@ final class Chronicle {
     /// SIGTERM is how a process that was taken over hears that its time runs out.
     func isWarning(_ instance: InstanceID, _ step: Step) -> Bool {
         guard record(instance)?.reason == .backgroundTask else { return false }
-        // An order to end may come in the same step.
-        guard step.effects.reduce(0, { $0 + ($1 == .terminate(instance) ? 1 : 0) }) == 1 else { return false }
-        return step.effects.contains { if case .taskChanged(_, instance, _, .expiring) = $0 { true } else { false } }
+        // Of each task that expires one; an order to end may come in the same step.
+        var warnings = 0
+        for effect in step.effects {
+            if case .taskChanged(_, instance, _, .expiring) = effect { warnings += 1 }
+            if effect == .terminate(instance) { warnings -= 1 }
+        }
+        return warnings >= 0 && step.effects.contains(.terminate(instance))
     }
 
     private func note(_ task: BackgroundTaskView, _ change: TaskChange, _ record: InstanceRecord?) {
