@@ -70,7 +70,7 @@ extension DeviceLifecycle {
             // Announced to a predecessor, and slept: logind has still to say that it is over.
             expectEnd()
         } else {
-            let isDoubtful = isFirst && sleep.state == .awake
+            let isDoubtful = sleep.isDoubtful || isFirst && sleep.state == .awake
             announceSleep(since: now.monotonic, logical: false, byLogin: true, isDoubtful: isDoubtful)
         }
         if shuttingDown {

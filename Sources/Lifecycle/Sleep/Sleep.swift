@@ -158,25 +158,34 @@ extension DeviceLifecycle {
         // After its limit logind does not wait for the apps. Before, it was another sleep than the one that is
         // prepared.
         case .preparing:
-            if sleep.isLogical { return didSleepUnannounced(time) }
+            if sleep.isLogical { return didSleepInside(time, heardFromLogin: heardFromLogin) }
             guard sleep.release <= now.monotonic else { return }
             sleep.isSlept = true
             if time >= Self.refillingSleep { refillPools() }
             endSleep(cancelled: false, heardFromLogin: heardFromLogin)
         case .asleep:
-            guard !sleep.isLogical else { return didSleepUnannounced(time) }
+            guard !sleep.isLogical else { return didSleepInside(time, heardFromLogin: heardFromLogin) }
             sleep.isSlept = true
             wake(heardFromLogin: heardFromLogin)
         // Whatever woke it this time, it was not our alarm.
-        case .darkWake: if sleep.isLogical { didSleepUnannounced(time) } else { wakeFully() }
+        case .darkWake:
+            if sleep.isLogical { didSleepInside(time, heardFromLogin: heardFromLogin) } else { wakeFully() }
         }
+    }
+
+    /// The kernel has slept in a logical sleep, which goes on.
+    private mutating func didSleepInside(_ time: Nanoseconds, heardFromLogin: Bool) {
+        didSleepUnannounced(time)
+        if login.isAvailable, !heardFromLogin { sleep.echo = .end }
     }
 
     private mutating func didSleepUnannounced(_ time: Nanoseconds) {
         emit(.note(.sleptUnannounced(time)))
         didSleepFor(time)
         // Some are disarmed by it and do not say so.
-        watchdog.isResting = watchdog.timeout != nil
+        guard watchdog.timeout != nil else { return }
+        watchdog.isResting = false
+        emit(.wakeHardwareWatchdog)
     }
 
     /// logind's own job may have been a part of the sleep that is over; it has still to say so.

@@ -154,6 +154,7 @@ extension SimulatedBoard {
         askers = []
         logicalSleep = false
         directory = AppDirectory()
+        hasCarriedOn = false
         core.state = DeviceLifecycle()
         asked = nil
         quietSince = nil
@@ -173,6 +174,7 @@ extension SimulatedBoard {
     /// In the daemon's place, with all that it knew.
     private func carryOn(_ former: DeviceLifecycle) {
         say("another takes the daemon's place")
+        hasCarriedOn = true
         isDaemonDead = false
         core.state = former
         asked = core.nextDeadline

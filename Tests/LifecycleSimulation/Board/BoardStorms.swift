@@ -141,6 +141,8 @@ extension SimulatedBoard {
             switch happening {
             case .storm: true
             case .board(let move): !move.isAnswer
+            // As it was before.
+            case .deliver(.session), .deliver(.lid), .deliver(.power), .deliver(.temperatures): true
             default: false
             }
         }
@@ -153,7 +155,13 @@ extension SimulatedBoard {
         hear(.power(surroundings.power))
         hear(.underVoltage(false))
         surroundings.heat = [Self.cool]
-        hear(.temperatures([Self.cool]))
+        let coolPlaces = (0..<3).map { place in
+            ThermalReading(zone: place, temperature: 40_000, fair: 60_000, serious: 75_000, critical: 85_000)
+        }
+        let unwatched = Self.absurdNumbers.filter { $0 != 0 }.map { place in
+            ThermalReading(zone: place, temperature: nil, fair: nil, serious: nil, critical: nil)
+        }
+        hear(.temperatures(isRough ? coolPlaces + unwatched : coolPlaces))
         hear(.polling(interval: nil))
         if surroundings.watchdog != nil {
             surroundings.watchdog = .seconds(60)

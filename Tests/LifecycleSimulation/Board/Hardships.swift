@@ -155,8 +155,10 @@ extension SimulatedBoard {
 
     // MARK: Numbers from outside
 
+    static let absurdNumbers = [Int.min, .min + 1, -1, 0, 40_000, .max - 1, .max]
+
     func readAbsurdly() {
-        func number() -> Int { hardRandom.pick([.min, .min + 1, -1, 0, 40_000, .max - 1, .max]) }
+        func number() -> Int { hardRandom.pick(Self.absurdNumbers) }
         switch hardRandom.below(5) {
         case 0: hear(.temperatures([]))
         case 1, 2:

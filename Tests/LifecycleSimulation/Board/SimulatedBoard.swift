@@ -42,6 +42,8 @@ final class SimulatedBoard {
     var isDaemonDead = false
     /// What it would leave to a successor: BOOTTIME less MONOTONIC as a sleep was announced.
     var sleepNote: Nanoseconds?
+    /// The daemon has begun from another's archive.
+    var hasCarriedOn = false
     /// What it has written down of its state, for one that takes its place.
     var leftArchive: [UInt8]?
     /// The sleep that the answer to the hook's call was about.

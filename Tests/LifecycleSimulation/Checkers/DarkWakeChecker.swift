@@ -169,6 +169,8 @@ final class DarkWakeChecker: Checker {
         case .sleepReleased:
             wasReleased = true
             stage = .asleep
+        // logind's job may have been a part of it.
+        case .sleptUnannounced: isLoginDone = false
         case .sleepEnded:
             hasEnded = stage == .dark
             stage = .awake
@@ -306,11 +308,9 @@ final class DarkWakeChecker: Checker {
         case .requested(_, .activate(let app)) where scene.board.directory.entry(app)?.isAdopted == true: nil
         case .requested(_, .launch(let app, _)), .requested(_, .activate(let app)):
             // A condition of the board may keep it from the front: nothing comes of the wish.
-            scene.board.core.view(of: app) != nil && scene.conditions.limit > .background
-                ? "an operator wanted \(scene.name(app))" : nil
-        case .requested(let id, .adopt):
-            scene.step.effects.contains { if case .reply(id, .denied) = $0 { true } else { false } }
-                ? nil : "a process was handed over"
+            scene.board.core.view(of: app) == nil || isDenied(event, scene) && scene.conditions.limit < .active
+                ? nil : "an operator wanted \(scene.name(app))"
+        case .requested(_, .adopt): isDenied(event, scene) ? nil : "a process was handed over"
         case .requested(_, .sleep(false, true, _)): "an operator woke the board"
         case .suspendRefused: wake.fullAt != nil ? "the sleep was refused" : nil
         case .loginUnavailable: isLogical ? nil : "logind was gone"
@@ -318,6 +318,11 @@ final class DarkWakeChecker: Checker {
         case .stopRequested: "the daemon was told to leave"
         default: nil
         }
+    }
+
+    private func isDenied(_ event: Event, _ scene: Scene) -> Bool {
+        guard case .requested(let id, _) = event else { return false }
+        return scene.step.effects.contains { if case .reply(id, .denied) = $0 { true } else { false } }
     }
 
     private func violate(_ message: String, _ scene: Scene) {

@@ -24,7 +24,7 @@ final class NoticeChecker: Checker {
         story.hear()
         // The clocks come first: a sleep that the event makes real was logical until now.
         wasReal = isReal
-        if event.saysRealSleep { isReal = true }
+        if event.saysRealSleep, !isDenied(event, scene) { isReal = true }
         reported = []
         let asleepNow = scene.step.at.boottime - scene.step.at.monotonic
         grown = asleep.map { asleepNow - $0 } ?? .zero
@@ -57,6 +57,11 @@ final class NoticeChecker: Checker {
         case .takeLock(.sleep): isLockAwaited = true
         default: break
         }
+    }
+
+    private func isDenied(_ event: Event, _ scene: Scene) -> Bool {
+        guard case .requested(let id, _) = event else { return false }
+        return scene.step.effects.contains { if case .reply(id, .denied) = $0 { true } else { false } }
     }
 
     private func judgePoll(_ scene: Scene) {

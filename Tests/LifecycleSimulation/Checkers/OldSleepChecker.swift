@@ -18,6 +18,8 @@ final class OldSleepChecker: Checker {
     /// They had been in front as it began, and nothing else has sent them to background since.
     private var fromFront: [InstanceID] = []
     private var hasMetLogin = false
+    /// MONOTONIC: when logind has said last that a sleep is over.
+    private var endHeardAt: Nanoseconds?
 
     func heard(_ event: Event, _ scene: Scene) {
         story.hear()
@@ -27,8 +29,12 @@ final class OldSleepChecker: Checker {
         case .sleepNoted(let asleep): noted = asleep
         case .lockTaken(.sleep): holdsLock = true
         case .loginAvailable, .loginUnavailable: holdsLock = false
+        case .prepareForSleep(false, _, _): endHeardAt = scene.now
         // Whoever says so means another.
-        case .prepareForSleep(true, _, _), .requested(_, .sleep(true, _, _)): isOver = false
+        case .prepareForSleep(true, _, _), .requested(_, .sleep(true, false, _)):
+            isOver = false
+            isCounted = false
+        case .requested(_, .sleep(true, true, _)): isOver = false
         case .configured, .requested(_, .background), .lid(true): fromFront = []
         case .session(let reading): if reading.isLocked || reading.isIdle { fromFront = [] }
         default: break
@@ -71,8 +77,10 @@ final class OldSleepChecker: Checker {
     private func judgeBeginning(_ scene: Scene) {
         isOver = false
         guard scene.board.truth.hasSleptInHandshake, scene.board.login.sleep != .idle else { return }
+        // The late end of an earlier one passes for its own.
+        if let end = endHeardAt, let sleep = scene.board.truth.lastSleep, end >= sleep.began.monotonic { return }
         switch scene.step.event {
-        case .loginAvailable where !hasMetLogin:
+        case .loginAvailable where !hasMetLogin && !scene.board.hasCarriedOn:
             isOver = true
             fromFront = scene.chronicle.records.filter { $0.phase == .active }.map(\.instance)
             let asleep = scene.step.at.boottime - scene.step.at.monotonic

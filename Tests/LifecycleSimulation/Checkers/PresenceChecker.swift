@@ -14,6 +14,8 @@ final class PresenceChecker: Checker {
     /// The sleep was asked for again, and the answer is awaited.
     private var askedAt: Nanoseconds?
     private var darkSince = Nanoseconds.zero
+    /// Something else than operators and conditions has said that the present sleep is one of the board's.
+    private var isReal = false
 
     func heard(_ event: Event, _ scene: Scene) {
         story.hear()
@@ -23,16 +25,21 @@ final class PresenceChecker: Checker {
             if isLidClosed, !closed { isAttended = true }
             isLidClosed = closed
         case .configured: alarm = nil
+        // A sleep of its own: the alarm counts anew from it.
+        case .prepareForSleep(true, _, _), .requested(_, .sleep(true, false, _)): alarm = nil
         default: break
         }
+        if event.saysRealSleep { isReal = true }
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
         story.see(effect, scene)
         switch effect {
-        case .setWakeAlarm(let moment): if moment != nil { alarm = moment }
+        // One that is cleared as its work ends wakes the board all the same.
+        case .setWakeAlarm(let moment): if moment != nil || scene.conditions.isPaused { alarm = moment }
         case .suspendDevice: askedAt = scene.now
         case .note(.sleepPreparing):
+            isReal = scene.step.event.saysRealSleep
             if story.former == .awake { isAttended = false }
             if story.former == .dark { askedAt = nil }
             alarm = nil
@@ -51,7 +58,7 @@ final class PresenceChecker: Checker {
 
     private func judgeEnd(_ scene: Scene) {
         if story.former == .dark { return judgeFullness(scene) }
-        guard story.former == .asleep, !story.hasDarkened, !isAttended, let alarm,
+        guard story.former == .asleep, !story.hasDarkened, !isAttended, isReal, let alarm,
             let sleep = scene.board.truth.lastSleep, sleep.isByAlarm, sleep.began.monotonic >= story.released.monotonic,
             scene.step.at.boottime - alarm <= .seconds(25), scene.step.at.boottime - alarm >= .zero - .seconds(1),
             scene.board.login.isPresent, scene.board.login.isConnected, !isExcused(scene.step.event, scene)

@@ -13,16 +13,22 @@ final class RefillChecker: Checker {
         var spent = Nanoseconds.zero
         var instance: InstanceID?
         var reading = Nanoseconds.zero
+        /// MONOTONIC.
+        var lookedAt = Nanoseconds.zero
+        var heldTasks = false
     }
 
     private var accounts: [Account] = []
     private var wasLow: Nanoseconds?
+    /// Becoming active fills theirs.
+    private var wereInFront: [AppID] = []
 
     private static let day = Nanoseconds.seconds(86_400)
 
     func heard(_ event: Event, _ scene: Scene) {
         if case .configured = event {
             accounts.removeAll { scene.board.directory.entry($0.app)?.isConfigured != true }
+            wereInFront.removeAll { scene.board.directory.entry($0)?.isConfigured != true }
         }
         for index in accounts.indices { charge(index, scene) }
         if scene.conditions.isLowPower { wasLow = scene.step.at.boottime }
@@ -35,7 +41,12 @@ final class RefillChecker: Checker {
         let reading = process.ran(at: scene.now)
         if accounts[index].instance == record.instance, !record.tasks.isEmpty {
             accounts[index].spent += max(reading - accounts[index].reading, .zero)
+        } else if accounts[index].instance != record.instance, accounts[index].heldTasks {
+            // What the last one had at its end: all of it, at most.
+            accounts[index].spent += scene.now - accounts[index].lookedAt
         }
+        accounts[index].lookedAt = scene.now
+        accounts[index].heldTasks = !record.tasks.isEmpty
         accounts[index].instance = record.instance
         accounts[index].reading = reading
         let now = scene.step.at.boottime
@@ -49,12 +60,14 @@ final class RefillChecker: Checker {
         switch effect {
         case .spawn(let app, _, _, let background):
             accounts.removeAll { $0.app == app && !background }
-            guard background, !accounts.contains(where: { $0.app == app }),
+            guard background, !wereInFront.contains(app), !accounts.contains(where: { $0.app == app }),
                 scene.board.directory.entry(app)?.isAdopted == false
             else { return }
             accounts.append(Account(app: app, since: scene.step.at.boottime))
         case .note(.phaseChanged(let app, let phase)):
-            if phase != .background { accounts.removeAll { $0.app == app } }
+            if phase == .background { return }
+            accounts.removeAll { $0.app == app }
+            if phase == .active { wereInFront.append(app) }
         case .reply(let request, .denied(let reason)):
             guard reason.hasPrefix("the budget"),
                 case .requested(request, .beginTask(let instance, _)) = scene.step.event,

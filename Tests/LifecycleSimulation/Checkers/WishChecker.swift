@@ -83,7 +83,9 @@ final class WishChecker: Checker {
             launches.removeAll { $0.request == id }
             guard let index = inQuestion.firstIndex(where: { $0.request == id }) else { return }
             let question = inQuestion.remove(at: index)
-            if reason == "sleeping", question.wasBack, !sentBack.contains(question.app) {
+            // One whose client is gone still stands.
+            let stands = inQuestion.contains { $0.app == question.app && abandoned.contains($0.request) }
+            if reason == "sleeping", question.wasBack, !stands, !sentBack.contains(question.app) {
                 sentBack.append(question.app)
             }
         case .reply(let id, .done):
