@@ -152,7 +152,8 @@ import Testing
         },
     ]
 
-    static let all = ofSleep + ofDarkWakes + ofApps + ofTasks + ofConditions + ofBoards + ofHardships + ofLives
+    static let all = ofSleep + ofDarkWakes + ofApps + ofTasks + ofConditions + ofBoards
+        + ofHardships + ofLives + ofWords
 
     @Test(arguments: all)
     func brokenCoreIsFound(_ mutation: Mutation) throws {

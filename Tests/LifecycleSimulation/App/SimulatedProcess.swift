@@ -52,6 +52,8 @@ final class SimulatedProcess {
     var frozenSince: Nanoseconds?
     var killAsked = false
     var clearAsked = false
+    /// It comes up long after it was asked for, whatever was done about it by then.
+    var comesLate = false
     /// The daemon has heard that it was spawned.
     var isKnown = false
     /// READY=1 is what its launch waits for, by the policy of when it was spawned.

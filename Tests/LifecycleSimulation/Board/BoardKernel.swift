@@ -41,6 +41,7 @@ extension SimulatedBoard {
             truth.noteCounts()
             sleepNote = now.boottime - now.monotonic
         case .note(.sleepEnded): sleepNote = nil
+        case .note(.darkWake): loseLoginInTheDark()
         case .inform, .nameCulprits, .report, .taskChanged, .note, .appChanged, .deviceChanged, .feedHardwareWatchdog,
             .watchMemoryLimit, .sleepHandled, .restServiceWatchdog, .wakeServiceWatchdog:
             break
@@ -57,8 +58,12 @@ extension SimulatedBoard {
             temper: temper ?? Temper(ofCommand: plan, &random), habits: habits ?? TaskHabits(plan, &random))
         process.bytes = someBytes()
         processes.append(process)
-        let delay =
+        var delay =
             plan.strikes(.spawnSlow, &random) ? random.magnitude(.milliseconds(10), .seconds(4)) : short()
+        if happensLate(perMille: 20) {
+            process.comesLate = true
+            delay = lateRandom.span(.seconds(20), .seconds(70))
+        }
         after(delay, plan.strikes(.spawnFails, &random) ? .execFails : .execed, process)
         if isRough { furnish(process, entry.policy) }
     }
@@ -73,7 +78,7 @@ extension SimulatedBoard {
     }
 
     private func kill(_ process: SimulatedProcess) {
-        guard !process.killAsked else { return }
+        guard !process.killAsked, !isToCome(process) else { return }
         process.killAsked = true
         var delay = random.magnitude(.microseconds(50), .milliseconds(3))
         if plan.strikes(.killSlow, &random) { delay = random.magnitude(.milliseconds(10), .seconds(20)) }
@@ -86,6 +91,7 @@ extension SimulatedBoard {
 
     private func clear(_ process: SimulatedProcess) {
         guard !process.clearAsked else { return }
+        if isToCome(process) { return schedule(.deliver(.groupEmptied(process.instance)), after: .milliseconds(1)) }
         process.clearAsked = true
         // Its start was given up: what there is of it goes at once.
         if process.stage == .starting { process.stage = .exited }

@@ -51,6 +51,7 @@ extension SimulatedBoard {
         case .answersPreparing(let incarnation):
             let unknown = incarnation != login.incarnation || plan.strikes(.preparingUnknown, &random)
             let answer = unknown ? nil : login.sleep != .idle
+            if login.isPresent, answersPreparingLate(answer) { return }
             if login.isPresent {
                 sendFromLogin(.preparingForSleep(answer), after: transport())
             } else {
@@ -84,6 +85,9 @@ extension SimulatedBoard {
         } else {
             login.held[Int(kind.rawValue)] = true
             login.heldBy[Int(kind.rawValue)] = login.connection
+            if kind == .sleep, happensLate(perMille: 30) {
+                return schedule(.deliver(.lockTaken(kind)), after: lateRandom.magnitude(.milliseconds(1), .seconds(8)))
+            }
             sendFromLogin(.lockTaken(kind), after: transport())
         }
     }
@@ -108,6 +112,7 @@ extension SimulatedBoard {
     }
 
     func prepareSleep() {
+        claimFront()
         login.handshake += 1
         login.sleep = .preparing
         truth.hasSleptInHandshake = false
@@ -121,6 +126,7 @@ extension SimulatedBoard {
         login.shutdown = .preparing
         say("logind announces a shutdown (InhibitDelayMax \(login.delayMax.text))")
         announce(.shutdown)
+        reloadLate()
         if random.chance(perMille: 500) {
             plan(.cancelsShutdown(handshake: login.handshake), after: random.magnitude(.milliseconds(5), .seconds(6)))
         }
@@ -157,6 +163,7 @@ extension SimulatedBoard {
         let delay =
             plan.strikes(.edgeLate, &random) ? random.magnitude(.milliseconds(10), .seconds(30)) : message
         sendFromLogin(event, after: delay)
+        if kind == .sleep, edge { sendLateEnd(after: delay) }
         if plan.strikes(.edgeDoubled, &random) {
             sendFromLogin(event, after: delay + random.magnitude(.microseconds(10), .seconds(3)))
         }
@@ -247,6 +254,7 @@ extension SimulatedBoard {
         }
         login.sleep = .idle
         sendEdge(.sleep, false)
+        tellLateOfWake()
     }
 
     private func cancelShutdown() {
@@ -293,7 +301,7 @@ extension SimulatedBoard {
         login.incarnation += 1
         login.held = [false, false, false]
         login.asked = [false, false, false]
-        plan(.returns, after: random.magnitude(.milliseconds(5), .seconds(40)))
+        plan(.returns, after: absence(random.magnitude(.milliseconds(5), .seconds(40))))
         // A sleep in progress is systemd's by now, or is forgotten with logind.
         if login.sleep == .preparing || login.shutdown == .preparing {
             login.handshake += 1

@@ -14,6 +14,10 @@ final class SimulatedBoard {
     var hardRandom: SeededGenerator
     /// For the daemon's deaths.
     var lifeRandom: SeededGenerator
+    /// For what comes later than anything that was asked for after it.
+    var lateRandom: SeededGenerator
+    /// Its loop is late each time.
+    let isSluggish: Bool
     let isRough: Bool
     /// Its kernel has /sys/power/suspend_stats.
     let countsSleeps: Bool
@@ -104,6 +108,8 @@ final class SimulatedBoard {
         lifeRandom = SeededGenerator(seed: seed ^ 0x5245_4249_5254_48)
         let isRolled = hardRandom.chance(perMille: 500)
         isRough = limits.hardships && isRolled
+        lateRandom = SeededGenerator(seed: seed ^ 0x4c41_5445_4e45_5353)
+        isSluggish = lateRandom.chance(perMille: 40) && limits.hardships && isRolled
         countsSleeps = isRough && seed % 4 != 0
         plan = FaultPlan(
             &random, dark: &darkRandom, storm: &stormRandom, storms: limits.storms, hard: &hardRandom,
@@ -274,6 +280,7 @@ final class SimulatedBoard {
         timerGeneration += 1
         var lateness = Nanoseconds.microseconds(Int64(1 + random.below(100)))
         if plan.strikes(.timerLate, &random) { lateness = random.magnitude(.milliseconds(1), .seconds(3)) }
+        if isSluggish, !plan.isOver { lateness = lateRandom.magnitude(.milliseconds(260), .milliseconds(1500)) }
         queue.add(.timer(generation: timerGeneration), at: Swift.max(wanted, monotonic) + lateness)
     }
 

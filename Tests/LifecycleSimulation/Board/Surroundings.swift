@@ -22,7 +22,7 @@ enum BoardMove: Equatable {
     case pressure(MemoryLevel), limitReached, killsForMemory, toldOfMemory
     case arms(Nanoseconds?)
     case asks(Request), announcesSleep, stopsBoard(Nanoseconds)
-    case restoresSupply, restoresZones, hogLeaves, pressesForMemory, killsDaemon
+    case restoresSupply, restoresZones, hogLeaves, pressesForMemory, killsDaemon, reloads
     // What the daemon has asked for: it comes whatever else is well by then.
     case answersMemory, answersWatchdog(Nanoseconds?), answersPoll
 
@@ -31,7 +31,7 @@ enum BoardMove: Equatable {
         case .answersMemory, .answersWatchdog, .answersPoll: true
         case .locks, .idles, .users, .lid, .charger, .battery, .voltage, .heat, .network, .key, .polls, .pressure,
             .limitReached, .killsForMemory, .toldOfMemory, .arms, .asks, .announcesSleep, .stopsBoard,
-            .restoresSupply, .restoresZones, .hogLeaves, .pressesForMemory, .killsDaemon:
+            .restoresSupply, .restoresZones, .hogLeaves, .pressesForMemory, .killsDaemon, .reloads:
             false
         }
     }
@@ -147,6 +147,7 @@ extension SimulatedBoard {
         case .hogLeaves: truth.hogged = 0
         case .pressesForMemory: pressForMemory()
         case .killsDaemon: killDaemon()
+        case .reloads: reloadBesides()
         case .arms(let timeout):
             surroundings.watchdog = timeout
             if let timeout { surroundings.watchdogTimeout = timeout }
@@ -223,5 +224,6 @@ extension SimulatedBoard {
         }
         if plan.strikes(.powerOffIgnored, &stormRandom) { return say("logind does not answer the wish to switch off") }
         announceShutdown()
+        plugInLate()
     }
 }

@@ -11,7 +11,7 @@ internal import Lifecycle
 /// The other way round, a watchdog must bite: a call that nobody answers is not left alone for long after the latest
 /// deadline that extensions allow.
 final class DeadlineChecker: Checker {
-    static let sees: [EffectKind]? = [.call, .terminate, .thaw, .kill, .report]
+    static let sees: [EffectKind]? = [.call, .terminate, .freeze, .thaw, .kill, .report, .sleepNotice]
 
     private final class Watch {
         let instance: InstanceID
@@ -33,6 +33,12 @@ final class DeadlineChecker: Checker {
         var callAtKill: InstanceRecord.Call?
         /// Its reply lay there unread.
         var hadAnswered = false
+        /// What the core may have credited it with, since the call and since it was asked to exit.
+        var creditedAtCall = Nanoseconds.zero
+        var creditedAtExit = Nanoseconds.zero
+        /// It was frozen since, or has asked for more time: nothing is claimed.
+        var isCallVague = true
+        var isExitVague = true
 
         init(_ instance: InstanceID, at reading: Nanoseconds, on now: Nanoseconds) {
             self.instance = instance
@@ -46,6 +52,11 @@ final class DeadlineChecker: Checker {
     private var watches: [Watch] = []
     private var stalledAt: Nanoseconds?
     private var lastStall: Nanoseconds?
+    private var lastLook: Nanoseconds?
+    private var lastAsleep: Nanoseconds?
+    /// In all.
+    private var credited = Nanoseconds.zero
+    private var story = SleepStory()
 
     private func watch(_ instance: InstanceID) -> Watch? { watches.first { $0.instance == instance } }
 
@@ -60,7 +71,11 @@ final class DeadlineChecker: Checker {
 
     func heard(_ event: Event, _ scene: Scene) {
         noteStall(scene)
+        noteSleep(event, scene)
         switch event {
+        case .extendTimeout(let instance, _):
+            watch(instance)?.isCallVague = true
+            watch(instance)?.isExitVague = true
         case .spawned(let instance):
             guard watch(instance) == nil else { return }
             let watch = Watch(instance, at: scene.times.reading(instance, scene) ?? scene.now, on: scene.now)
@@ -72,7 +87,7 @@ final class DeadlineChecker: Checker {
             // What it says while it is being frozen is not heeded.
             if scene.chronicle.record(instance)?.isFreezeAsked == false { askedToExit(instance, scene) }
         case .configured, .started, .freezing, .woke, .spawnFailed, .exited, .groupEmptied, .frozen, .handlerReturned,
-            .ready, .extendTimeout, .loginAvailable, .loginUnavailable, .lockTaken, .lockRefused, .prepareForSleep,
+            .ready, .loginAvailable, .loginUnavailable, .lockTaken, .lockRefused, .prepareForSleep,
             .prepareForShutdown, .preparingForSleep, .kernelSlept, .suspendRefused, .powerOffRefused, .sleepNoted,
             .session, .lid,
             .powerKeyPressed, .power, .underVoltage, .temperatures, .network, .polling, .memoryPressure, .memoryRead,
@@ -91,11 +106,30 @@ final class DeadlineChecker: Checker {
         guard let watch = watch(instance), watch.exitAskedAt == nil else { return }
         watch.exitAskedAt = reading(watch, scene)
         watch.exitAskedOn = scene.now
+        watch.creditedAtExit = credited
+        watch.isExitVague = false
         guard !scene.chronicle.isEnding else { return }
         watch.exitTold = policy(of: instance, scene)?.allowances[.willTerminate] ?? .zero
     }
 
+    /// After a sleep of the kernel's everybody has the whole interval again.
+    private func noteSleep(_ event: Event, _ scene: Scene) {
+        let asleep = scene.step.at.boottime - scene.now
+        let hasSlept = lastAsleep.map { asleep - $0 > .milliseconds(500) } ?? false
+        lastAsleep = asleep
+        if hasSlept, story.stage == .awake || story.stage == .asleep && !story.isLogical {
+            for watch in watches where watch.killedAt == nil { pinged(watch, scene) }
+        }
+        story.hear(event)
+    }
+
     private func noteStall(_ scene: Scene) {
+        if scene.times.excess > .zero, let asked = scene.step.askedBefore?.at, let lastLook {
+            // It may have begun soon after the last look, but a quarter of a second always counts.
+            let late = scene.times.excess + .milliseconds(250)
+            credited += late + min(late, max(asked - lastLook - .milliseconds(250), .zero))
+        }
+        lastLook = scene.now
         guard scene.times.excess > .zero else { return }
         // Only the first of several in a row is forgiven so.
         let began = scene.step.askedBefore?.at ?? scene.now
@@ -109,11 +143,15 @@ final class DeadlineChecker: Checker {
             guard let watch = watch(instance) else { return }
             watch.callAt = reading(watch, scene)
             watch.calledOn = scene.now
+            watch.creditedAtCall = credited
+            watch.isCallVague = false
             watch.slackAtCall = scene.times.slack(instance)
             if call.handler == .willTerminate {
                 watch.exitAskedAt = watch.callAt
                 watch.exitAskedOn = scene.now
                 watch.exitTold = deadline
+                watch.creditedAtExit = credited
+                watch.isExitVague = false
             }
         case .terminate(let instance):
             if !scene.chronicle.isWarning(instance, scene.step) { askedToExit(instance, scene) }
@@ -121,6 +159,10 @@ final class DeadlineChecker: Checker {
             if let watch = watch(instance) { pinged(watch, scene) }
             // The clocks come first: what it says is heeded now.
             if scene.step.event == .stopping(instance) { askedToExit(instance, scene) }
+        case .freeze(let instance):
+            watch(instance)?.isCallVague = true
+            watch(instance)?.isExitVague = true
+        case .note: story.see(effect, scene)
         case .kill(let instance):
             guard let watch = watch(instance), watch.killedAt == nil else { return }
             watch.killedAt = reading(watch, scene)
@@ -136,11 +178,11 @@ final class DeadlineChecker: Checker {
         case .report(let end):
             if end.reason.namespace == .watchdog || isOverrunOfExpiration(end) { judge(end, scene) }
             watches.removeAll { $0.instance == end.instance }
-        case .spawn, .freeze, .clear, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep, .sleepHandled,
+        case .spawn, .clear, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep, .sleepHandled,
             .setWakeAlarm,
             .suspendDevice, .reply, .inform,
-            .taskChanged, .note,
-            .appChanged, .deviceChanged, .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog,
+            .taskChanged, .appChanged, .deviceChanged, .powerOff, .pollBoard, .readMemory, .watchMemoryLimit,
+            .feedHardwareWatchdog,
             .restHardwareWatchdog, .wakeHardwareWatchdog, .restServiceWatchdog,
             .wakeServiceWatchdog, .stopDaemon:
             break
@@ -186,7 +228,35 @@ final class DeadlineChecker: Checker {
         violate("\(scene.name(end.instance)) was killed for \(what) after \(passed.text) of \(told.text)", scene)
     }
 
+    /// A time that is over, less what stalls may be credited for, is judged; after a stall 2 s later at the most.
+    private func isOverdue(
+        _ since: Nanoseconds, _ told: Nanoseconds, credited at: Nanoseconds, _ watch: Watch, _ scene: Scene
+    ) -> Bool {
+        let patience = credited > at ? Nanoseconds.milliseconds(2300) : .milliseconds(300)
+        return reading(watch, scene) - since - (credited - at) > told + patience
+    }
+
+    private func judgeOverdue(_ scene: Scene) {
+        for watch in watches where watch.killedAt == nil {
+            guard let record = scene.chronicle.record(watch.instance), record.isAlive, !record.isFreezeAsked else {
+                continue
+            }
+            if !watch.isExitVague, let asked = watch.exitAskedAt, watch.exitTold > .zero,
+                isOverdue(asked, watch.exitTold, credited: watch.creditedAtExit, watch, scene)
+            {
+                violate("\(scene.name(watch.instance)) was to exit within \(watch.exitTold.text), and lives", scene)
+            }
+            if !watch.isCallVague, let call = record.call,
+                watch.exitAskedAt == nil || call.call.handler == .willTerminate,
+                isOverdue(watch.callAt, call.deadline, credited: watch.creditedAtCall, watch, scene)
+            {
+                violate("\(scene.name(watch.instance)): \(call.call.handler.method) is overdue, and it lives", scene)
+            }
+        }
+    }
+
     func stepped(_ step: Step, _ scene: Scene) {
+        judgeOverdue(scene)
         for watch in watches where watch.killedAt == nil {
             guard let record = scene.chronicle.record(watch.instance), !record.isFreezeAsked, let call = record.call,
                 watch.exitAskedAt == nil || call.call.handler == .willTerminate

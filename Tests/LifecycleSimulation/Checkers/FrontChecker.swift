@@ -8,6 +8,8 @@ final class FrontChecker: Checker {
 
     /// Asked for last, while nothing else was wanted of it since.
     private var last: AppID?
+    /// An activation of an app that was there, the last thing that was asked for, and who was asked for before.
+    private var pending: (request: RequestID, former: AppID?)?
 
     private func isOne(_ scene: Scene) -> Bool { scene.conditions.policy.front == .one }
 
@@ -19,9 +21,13 @@ final class FrontChecker: Checker {
             // Whose handler has returned was judged when it was called.
             if case .handlerReturned = scene.step.event { return }
             if isOne(scene) { expectAlone(app, scene) }
-        case .report(let end): if end.app == last { last = nil }
-        // What was denied later is undone: nothing is known of what was wished before it.
-        case .reply(_, .denied): last = nil
+        case .report(let end):
+            if end.app == last { last = nil }
+            if end.app == pending?.former { pending?.former = nil }
+        // What was denied later is undone, and what was wished before is wished again.
+        case .reply(let id, .denied):
+            last = id == pending?.request ? pending?.former : nil
+            pending = nil
         default: break
         }
     }
@@ -37,6 +43,11 @@ final class FrontChecker: Checker {
     }
 
     func heard(_ event: Event, _ scene: Scene) {
+        let former = last
+        switch event {
+        case .configured, .requested, .stopRequested: pending = nil
+        default: return
+        }
         switch event {
         case .configured, .stopRequested: last = nil
         case .requested(_, .background(let app)), .requested(_, .terminate(let app, _)): if app == last { last = nil }
@@ -46,9 +57,31 @@ final class FrontChecker: Checker {
             let isDenied = scene.step.effects.contains {
                 if case .reply(id, .denied) = $0 { true } else { false }
             }
-            if !isDenied { last = app }
+            if !isDenied {
+                last = app
+                let isThere = scene.chronicle.records.contains {
+                    $0.app == app && $0.isSpawned && $0.isAlive && !$0.isDoomed && !$0.isKillAsked
+                }
+                if isThere, former != app { pending = (id, former) }
+            }
         default: break
         }
+    }
+
+    /// Who waits for the front has it as soon as it is free.
+    func stepped(_ step: Step, _ scene: Scene) {
+        guard let last, isOne(scene), !scene.chronicle.isEnding,
+            let record = scene.chronicle.records.last(where: { $0.app == last }), record.phase == .inactive,
+            record.call == nil, !record.isFreezeAsked, scene.isLaunched(record), scene.isWell(record)
+        else { return }
+        let device = scene.board.core.device
+        guard device.sleepState == .awake, device.phaseLimit == .active else { return }
+        let isTaken = scene.chronicle.records.contains { other in
+            other.app != last && other.isAlive && !other.isKillAsked
+                && (other.phase == .active || other.call?.call == .didBecomeActive)
+        }
+        if isTaken { return }
+        scene.inspection.violate(.oneInFront, "the front is free, and \(scene.name(last)) waits for it")
     }
 
     func rested(_ scene: Scene) {

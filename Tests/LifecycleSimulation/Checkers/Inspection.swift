@@ -42,6 +42,12 @@ public enum CheckerName: Int, CaseIterable, Sendable {
     case gains = 38
     case notices = 39
     case changes = 40
+    case thawOrder = 41
+    case sleepShare = 42
+    case waves = 43
+    case loginWord = 44
+    case heldAsleep = 45
+    case owned = 46
 }
 
 /// A rule that was broken.
@@ -146,6 +152,8 @@ final class Inspection {
             (.wishes, WishChecker()), (.rest, RestChecker()), (.presence, PresenceChecker()),
             (.oldSleep, OldSleepChecker()), (.questions, QuestionChecker()),
             (.gains, GainChecker()), (.changes, ChangeChecker()), (.refills, RefillChecker()),
+            (.thawOrder, ThawOrderChecker()), (.sleepShare, SleepShareChecker()), (.waves, WaveChecker()),
+            (.loginWord, LoginWordChecker()), (.heldAsleep, HeldAsleepChecker()), (.owned, OwnerChecker()),
         ]
     }
 

@@ -7,19 +7,39 @@ final class ReliefChecker: Checker {
 
     /// Apps that heat has ended, and that nothing but the board's recovery brings back.
     private var overheated: [AppID] = []
+    /// Places that were critically hot when they were read last.
+    private var hot: [Int] = []
+    /// Apps that heat has ended, and places that have not been found cooler since.
+    private var waiting: [(app: AppID, zone: Int)] = []
 
     func heard(_ event: Event, _ scene: Scene) {
         if !isTrulyHot(scene) { overheated = [] }
         switch event {
         case .temperatures(let readings):
+            hear(readings)
             // It was cool when that was measured.
             let isCool = readings.contains { reading in
                 guard let limit = reading.critical, let temperature = reading.temperature else { return false }
                 return temperature < limit.subtractingReportingOverflow(3000).partialValue
             }
             if isCool { overheated = [] }
-        case .configured: overheated = []
+        case .configured:
+            overheated = []
+            waiting = []
         default: break
+        }
+    }
+
+    private func hear(_ readings: [ThermalReading]) {
+        for reading in readings {
+            guard let limit = reading.critical, let temperature = reading.temperature, temperature >= limit else {
+                // One that is silent is as hot as it was.
+                if reading.temperature == nil, reading.critical != nil { continue }
+                hot.removeAll { $0 == reading.zone }
+                waiting.removeAll { $0.zone == reading.zone }
+                continue
+            }
+            if !hot.contains(reading.zone) { hot.append(reading.zone) }
         }
     }
 
@@ -34,12 +54,18 @@ final class ReliefChecker: Checker {
         switch effect {
         case .report(let end):
             overheated.removeAll { $0 == end.app }
+            waiting.removeAll { $0.app == end.app }
+            if end.reason.namespace == .thermal { for zone in hot { waiting.append((end.app, zone)) } }
             if end.reason.namespace == .thermal, isTrulyHot(scene) { overheated.append(end.app) }
         case .spawn(let app, _, .restart, _):
+            if waiting.contains(where: { $0.app == app }) {
+                violate("\(scene.name(app)) is started again, and the place that was hot was not cooler since", scene)
+            }
             if overheated.contains(app) { violate("\(scene.name(app)) is started again on a hot board", scene) }
             if scene.conditions.pressure == .critical {
                 violate("\(scene.name(app)) is started again, and memory is critically short", scene)
             }
+        case .spawn(let app, _, _, _): waiting.removeAll { $0.app == app }
         default: break
         }
     }

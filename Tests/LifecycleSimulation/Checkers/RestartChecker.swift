@@ -6,8 +6,10 @@ internal import Lifecycle
 /// Restarts are counted here from the spawns. Whatever may forgive an app begins a new count: a request for it, a
 /// reload, a shutdown that may be cancelled, an uptime of `restart-reset`.
 final class RestartChecker: Checker {
-    static let hears: [EventKind]? = [.configured, .prepareForShutdown, .loginAvailable, .requested, .stopRequested]
-    static let sees: [EffectKind]? = [.endNotice, .report, .spawn]
+    static let hears: [EventKind]? = [
+        .configured, .prepareForShutdown, .loginAvailable, .requested, .stopRequested, .spawned,
+    ]
+    static let sees: [EffectKind]? = [.appNotice, .endNotice, .report, .spawn]
 
     private struct Count {
         let app: AppID
@@ -24,6 +26,9 @@ final class RestartChecker: Checker {
 
     private var counts: [Count] = []
     private var shutdowns = 0
+    private var delays = RestartDelays()
+    /// Apps that an operator has ended, and nothing has asked for since.
+    private var endedByOperator: [AppID] = []
 
     private func index(_ app: AppID) -> Int {
         if let index = counts.firstIndex(where: { $0.app == app }) { return index }
@@ -32,6 +37,8 @@ final class RestartChecker: Checker {
     }
 
     func heard(_ event: Event, _ scene: Scene) {
+        delays.hear(event, scene)
+        hearOperator(event)
         switch event {
         case .configured: counts = counts.map { Count(app: $0.app, shutdowns: $0.shutdowns) }
         case .prepareForShutdown, .loginAvailable, .stopRequested: shutdowns += 1
@@ -49,7 +56,18 @@ final class RestartChecker: Checker {
         }
     }
 
+    private func hearOperator(_ event: Event) {
+        switch event {
+        case .configured: endedByOperator = []
+        case .requested(_, .terminate(let app, _)): endedByOperator.append(app)
+        case .requested(_, .launch(let app, _)), .requested(_, .activate(let app)), .requested(_, .background(let app)):
+            endedByOperator.removeAll { $0 == app }
+        default: break
+        }
+    }
+
     func did(_ effect: Effect, _ scene: Scene) {
+        if let problem = delays.see(effect, scene) { violate(problem, scene) }
         if case .note(.criticalBattery) = effect { shutdowns += 1 }
         if case .report(let end) = effect {
             let index = index(end.app)
@@ -66,7 +84,10 @@ final class RestartChecker: Checker {
         }
         if case .spawn(let app, _, let reason, _) = effect {
             noteWell(scene)
-            if reason == .restart { restarted(app, scene) }
+            if reason == .restart {
+                if endedByOperator.contains(app) { violate("\(scene.name(app)) was ended by an operator", scene) }
+                restarted(app, scene)
+            }
             counts[index(app)].shutdowns = shutdowns
         }
     }

@@ -11,6 +11,8 @@ struct SleepStory {
     private(set) var hasBegun = false
     private(set) var hasEnded = false
     private(set) var hasDarkened = false
+    /// The kernel has nothing to do with it, as far as has been heard.
+    private(set) var isLogical = false
     private(set) var announced = Instant(monotonic: .zero, boottime: .zero)
     private(set) var released = Instant(monotonic: .zero, boottime: .zero)
     /// MONOTONIC: when the board was said to be awake last.
@@ -23,11 +25,18 @@ struct SleepStory {
         hasDarkened = false
     }
 
+    /// Whoever announces a sleep of the kernel's joins a logical one, and makes it one.
+    mutating func hear(_ event: Event) {
+        hear()
+        if event.saysRealSleep { isLogical = false }
+    }
+
     mutating func see(_ effect: Effect, _ scene: Scene) {
         guard case .note(let notice) = effect else { return }
         switch notice {
         case .sleepPreparing:
             stage = .preparing
+            isLogical = !scene.step.event.saysRealSleep
             hasBegun = true
             announced = scene.step.at
         case .sleepReleased:

@@ -1,0 +1,80 @@
+internal import Lifecycle
+
+/// The end of all apps comes in waves, those first that no app comes after.
+///
+/// - Whose turn it is, or was before a reload moved it, is asked with its wave; an app whose handler runs is excused
+///   until that returns.
+/// - What a willTerminate is told leaves each of the waves that are still to come as much.
+final class WaveChecker: Checker {
+    static let hears: [EventKind]? = [.configured, .stopping, .requested]
+    static let sees: [EffectKind]? = [.call, .endNotice]
+
+    private var order = LaunchOrder()
+    private var isEnding = false
+    /// MONOTONIC; nil: there is no limit.
+    private var end: Nanoseconds?
+    /// The level that is being ended; nil before the first wave.
+    private var wave: Int?
+    /// Those that end for reasons of their own.
+    private var leaving: [InstanceID] = []
+
+    func heard(_ event: Event, _ scene: Scene) {
+        switch event {
+        case .configured:
+            order.learn(scene.board.directory)
+            // The present wave has the share that it was given.
+            end = nil
+        case .stopping(let instance): leaving.append(instance)
+        case .requested(_, .terminate(let app, _)):
+            for record in scene.chronicle.records where record.app == app { leaving.append(record.instance) }
+        default: break
+        }
+    }
+
+    func did(_ effect: Effect, _ scene: Scene) {
+        switch effect {
+        case .note(.shutdownPreparing(let allowance)):
+            isEnding = true
+            end = allowance.map { scene.now + $0 }
+            wave = nil
+        case .note(.shutdownCancelled):
+            isEnding = false
+            wave = nil
+            leaving = []
+        case .call(let instance, _, .willTerminate(let reason), let deadline):
+            guard isEnding, !order.isCircular, reason == "shutdown" || reason == "lowBattery",
+                let app = scene.board.directory.app(of: instance)
+            else { return }
+            let level = order.level(app)
+            wave = min(wave ?? level, level)
+            if let end { judgeShare(instance, level, deadline, left: end - scene.now, scene) }
+        default: break
+        }
+    }
+
+    private func judgeShare(
+        _ instance: InstanceID, _ level: Int, _ told: Nanoseconds, left: Nanoseconds, _ scene: Scene
+    ) {
+        var levels = [level]
+        for record in scene.chronicle.records where record.isAlive && record.isSpawned {
+            let other = order.level(record.app)
+            if other < level, !levels.contains(other) { levels.append(other) }
+        }
+        guard told > left / Int64(levels.count) + .milliseconds(1) else { return }
+        violate(
+            "\(scene.name(instance)) is given \(told.text) of \(left.text), and \(levels.count) waves are to share it",
+            scene)
+    }
+
+    func stepped(_ step: Step, _ scene: Scene) {
+        guard isEnding, let wave, !order.isCircular else { return }
+        for record in scene.chronicle.records
+        where record.isAlive && record.isSpawned && record.call == nil && !record.isTerminateAsked
+            && !record.isKillAsked && order.level(record.app) >= wave && !leaving.contains(record.instance)
+        {
+            violate("\(scene.name(record.instance)) is not ended with its wave", scene)
+        }
+    }
+
+    private func violate(_ message: String, _ scene: Scene) { scene.inspection.violate(.waves, message) }
+}

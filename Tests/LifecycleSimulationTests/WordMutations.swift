@@ -1,0 +1,91 @@
+import Lifecycle
+import LifecycleSimulation
+
+extension MutationTests {
+    /// Of orders among apps, shares of time, and what logind's words mean.
+    static let ofWords = [
+        Mutation("thaws clients before servers", .thawOrder) { .thawingBackwards() },
+        Mutation("gives the first handler of a sleep all the time", .sleepShare) {
+            .replacing {
+                guard case .call(let instance, let id, .willResignActive, let deadline) = $0 else { return [$0] }
+                return [.call(instance, id, .willResignActive, deadline: deadline + deadline)]
+            }
+        },
+        Mutation("calls handlers though there is no time for them", .sleepShare) {
+            .replacing {
+                guard case .note(.sleepPreparing(let sleep, _)) = $0 else { return [$0] }
+                return [.note(.sleepPreparing(sleep: sleep, allowance: .milliseconds(900)))]
+            }
+        },
+        Mutation("gives one wave what is meant for all", .waves) {
+            .replacing {
+                guard case .call(let instance, let id, .willTerminate(let reason), let deadline) = $0 else {
+                    return [$0]
+                }
+                return [.call(instance, id, .willTerminate(reason), deadline: deadline + .seconds(3))]
+            }
+        },
+        Mutation("forgets some apps of a wave", .waves) {
+            .replacing {
+                guard case .call(let instance, _, .willTerminate("shutdown"), _) = $0 else { return [$0] }
+                return instance.rawValue % 2 == 0 ? [] : [$0]
+            }
+        },
+        Mutation("does not hear that logind is gone", .loginWord) {
+            Mutant(event: { $0 == .loginUnavailable ? nil : $0 })
+        },
+        Mutation("does not hear of a shutdown", .loginWord) {
+            Mutant(event: { if case .prepareForShutdown(true, _, _) = $0 { nil } else { $0 } })
+        },
+        Mutation("asks for the way back twice", .loginWord) {
+            .replacing { $0 == .suspendDevice ? [$0, $0] : [$0] }
+        },
+        Mutation("keeps the lock in a sleep", .loginWord) { .replacing { $0 == .releaseLock(.sleep) ? [] : [$0] } },
+        Mutation("does not freeze in a sleep", .heldAsleep) {
+            .replacing { if case .freeze = $0 { [] } else { [$0] } }
+        },
+        Mutation("lets live what comes up too late", .owned) {
+            Mutant(effects: { effects, event, _ in
+                guard case .spawned(let instance) = event else { return effects }
+                return effects.filter { $0 != .kill(instance) }
+            })
+        },
+        Mutation("waits longer for a restart than it should", .restartsBounded) {
+            .replacing {
+                guard case .note(.restartScheduled(let app, let delay)) = $0 else { return [$0] }
+                return [.note(.restartScheduled(app, delay: delay + delay))]
+            }
+        },
+        Mutation("waits for the kill for a second too long", .deadlineKept) { .killingLate() },
+    ]
+}
+
+extension Mutant {
+    fileprivate static func thawingBackwards() -> Mutant {
+        Mutant(effects: { effects, _, _ in
+            let isWake = effects.contains { if case .note(.sleepEnded) = $0 { true } else { false } }
+            guard isWake else { return effects }
+            let thaws = effects.filter { if case .thaw = $0 { true } else { false } }
+            let others = effects.filter { if case .thaw = $0 { false } else { true } }
+            guard let place = others.firstIndex(where: { if case .note(.sleepEnded) = $0 { true } else { false } })
+            else {
+                return effects
+            }
+            return others[...place] + thaws.reversed() + others[(place + 1)...]
+        })
+    }
+
+    /// Kills are kept back until a second has passed.
+    fileprivate static func killingLate() -> Mutant {
+        var kept: [(effect: Effect, since: Nanoseconds)] = []
+        return Mutant(effects: { effects, _, instant in
+            let due = kept.filter { instant.monotonic - $0.since >= .seconds(1) }.map(\.effect)
+            kept.removeAll { instant.monotonic - $0.since >= .seconds(1) }
+            var altered: [Effect] = []
+            for effect in effects {
+                if case .kill = effect { kept.append((effect, instant.monotonic)) } else { altered.append(effect) }
+            }
+            return altered + due
+        })
+    }
+}
