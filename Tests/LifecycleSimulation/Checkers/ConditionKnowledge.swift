@@ -175,7 +175,13 @@ final class ConditionKnowledge {
 
     /// The hottest place counts. One that is not among them cannot be read any more.
     private func hear(_ readings: [ThermalReading], at now: Nanoseconds) {
-        for reading in readings where !zones.contains(where: { $0.zone == reading.zone }) {
+        // Neither read nor limited: it is not watched any more.
+        let unwatched = readings.filter {
+            $0.temperature == nil && $0.fair == nil && $0.serious == nil && $0.critical == nil
+        }
+        zones.removeAll { zone in unwatched.contains { $0.zone == zone.zone } }
+        let watched = readings.filter { reading in !unwatched.contains { $0.zone == reading.zone } }
+        for reading in watched where !zones.contains(where: { $0.zone == reading.zone }) {
             zones.append(WatchedZone(reading.zone))
         }
         for index in zones.indices { zones[index].hear(readings, at: now) }
