@@ -152,7 +152,8 @@ import Testing
         },
     ]
 
-    static let all = ofSleep + ofDarkWakes + ofApps + ofTasks + ofConditions + ofBoards
+    static let all =
+        ofSleep + ofDarkWakes + ofApps + ofTasks + ofConditions + ofBoards
         + ofHardships + ofLives + ofWords
 
     @Test(arguments: all)

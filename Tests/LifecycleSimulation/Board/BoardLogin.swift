@@ -86,7 +86,9 @@ extension SimulatedBoard {
             login.held[Int(kind.rawValue)] = true
             login.heldBy[Int(kind.rawValue)] = login.connection
             if kind == .sleep, happensLate(perMille: 30) {
-                return schedule(.deliver(.lockTaken(kind)), after: lateRandom.magnitude(.milliseconds(1), .seconds(8)))
+                // logind waits longer for one that it has granted.
+                return schedule(
+                    .deliver(.lockTaken(kind)), after: lateRandom.magnitude(.milliseconds(1), .milliseconds(90)))
             }
             sendFromLogin(.lockTaken(kind), after: transport())
         }

@@ -31,7 +31,8 @@ extension SimulatedBoard {
 
     /// Whether the answer to the question for PreparingForSleep does not come as usual.
     func answersPreparingLate(_ answer: Bool?) -> Bool {
-        if happensLate(perMille: 60) {
+        // A late "no" says nothing new; a late "yes" would be another sleep.
+        if answer == false, happensLate(perMille: 60) {
             let time = lateRandom.magnitude(.milliseconds(1), .seconds(8))
             schedule(.deliver(.preparingForSleep(answer)), after: time)
             return true
@@ -73,7 +74,9 @@ extension SimulatedBoard {
 
     /// Where one app is in front at a time, another is wanted there just before the board is to sleep.
     func claimFront() {
-        guard devicePolicy.front == .one, !plan.isOver, lateRandom.chance(perMille: 500) else { return }
+        guard devicePolicy.front == .one, !plan.isOver, core.device.sleepState == .awake,
+            lateRandom.chance(perMille: 500)
+        else { return }
         let others = processes.filter { $0.stage == .alive && core.view(of: $0.app)?.phase == .background }
         if !others.isEmpty { request(.activate(lateRandom.pick(others).app)) }
     }

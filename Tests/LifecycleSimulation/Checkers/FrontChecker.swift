@@ -68,14 +68,17 @@ final class FrontChecker: Checker {
         }
     }
 
-    /// Who waits for the front has it as soon as it is free.
+    /// Who was asked for last is on its way, and has the front as soon as it is free.
     func stepped(_ step: Step, _ scene: Scene) {
         guard let last, isOne(scene), !scene.chronicle.isEnding,
-            let record = scene.chronicle.records.last(where: { $0.app == last }), record.phase == .inactive,
-            record.call == nil, !record.isFreezeAsked, scene.isLaunched(record), scene.isWell(record)
+            let record = scene.chronicle.records.last(where: { $0.app == last }), record.phase != .active,
+            record.call == nil, scene.isLaunched(record), scene.isWell(record)
         else { return }
         let device = scene.board.core.device
         guard device.sleepState == .awake, device.phaseLimit == .active else { return }
+        if record.phase == .background {
+            return scene.inspection.violate(.oneInFront, "\(scene.name(last)) was asked for last, and stays behind")
+        }
         let isTaken = scene.chronicle.records.contains { other in
             other.app != last && other.isAlive && !other.isKillAsked
                 && (other.phase == .active || other.call?.call == .didBecomeActive)

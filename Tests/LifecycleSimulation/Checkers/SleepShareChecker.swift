@@ -70,7 +70,13 @@ final class SleepShareChecker: Checker {
             half = scene.sleep.isDoubtful ? nil : allowance / 2
             isShort = !scene.sleep.isDoubtful && allowance < .seconds(1)
             if case .preparingForSleep(true) = scene.step.event { end = announcedEnd } else { end = nil }
-        case .note(.sleepReleased), .note(.sleepEnded): isPreparing = false
+        case .note(.sleepReleased):
+            isPreparing = false
+            announcedEnd = nil
+        case .note(.sleepEnded):
+            isPreparing = false
+            if case .prepareForSleep(false, _, _) = scene.step.event { break }
+            announcedEnd = nil
         case .releaseLock(.sleep): holdsLock = false
         case .call(let instance, _, let call, let deadline):
             guard isPreparing, call == .willResignActive || call == .didEnterBackground else { return }
