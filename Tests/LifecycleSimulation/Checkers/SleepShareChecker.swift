@@ -69,7 +69,11 @@ final class SleepShareChecker: Checker {
             isPreparing = true
             half = scene.sleep.isDoubtful ? nil : allowance / 2
             isShort = !scene.sleep.isDoubtful && allowance < .seconds(1)
-            if case .preparingForSleep(true) = scene.step.event { end = announcedEnd } else { end = nil }
+            end = nil
+            // Past it, logind does not wait any more.
+            if case .preparingForSleep(true) = scene.step.event, let first = announcedEnd, first > scene.now {
+                end = first
+            }
         case .note(.sleepReleased):
             isPreparing = false
             announcedEnd = nil

@@ -56,7 +56,7 @@ final class WaveChecker: Checker {
         _ instance: InstanceID, _ level: Int, _ told: Nanoseconds, left: Nanoseconds, _ scene: Scene
     ) {
         var levels = [level]
-        for record in scene.chronicle.records where record.isAlive && record.isSpawned {
+        for record in scene.chronicle.records where record.isAlive && record.isSpawned && !record.isKillAsked {
             let other = order.level(record.app)
             if other < level, !levels.contains(other) { levels.append(other) }
         }
