@@ -76,6 +76,19 @@ import Testing
         #expect(try board.view("camera").taskState == .suspended)
     }
 
+    @Test func startInDoubtStaysInDoubt_whenOnlyThePropertySaysItAgain() throws {
+        var board = started()
+        _ = board.tell(appear(sleeping: true))
+        _ = board.tell(.lockTaken(.shutdown))
+        _ = board.returned("camera")
+        _ = board.returned("camera")
+        #expect(board.core.device.sleepState == .asleep)
+        #expect(board.pass(.seconds(30)) == ["read PreparingForSleep"])
+        #expect(board.tell(.preparingForSleep(true)) == [])
+        #expect(board.tell(appear(sleeping: true)) == ["take shutdown"])
+        #expect(try board.view("camera").taskState == .running)
+    }
+
     // MARK: Late words
 
     private func asleepAgain() -> Board {

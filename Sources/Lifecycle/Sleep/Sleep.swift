@@ -115,9 +115,12 @@ extension DeviceLifecycle {
             // It was never called off; logind's clock has been running since it was announced.
             case .cancellation: announceSleep(since: sleep.since, logical: false, byLogin: true)
             }
-        case (.preparing, true): announceSleep(since: now.monotonic, logical: false, byLogin: true)
+        // The property alone makes no sleep certain.
+        case (.preparing, true):
+            announceSleep(since: now.monotonic, logical: false, byLogin: true, isDoubtful: sleep.isDoubtful)
         case (.asleep, true):
-            announceSleep(since: now.monotonic, logical: false, byLogin: true, isAnswer: true)
+            announceSleep(
+                since: now.monotonic, logical: false, byLogin: true, isDoubtful: sleep.isDoubtful, isAnswer: true)
             sleep.recheckAt = now.monotonic + Self.cancellationDelay
             sleep.isEndAsked = false
         // An answer to a question from before the release says nothing of the time after it.
@@ -224,7 +227,7 @@ extension DeviceLifecycle {
                 sleep.isLogical = false
                 sleep.kernelSlept = nil
                 restWatchdogs()
-                setSleepHandled(true)
+                if !sleep.isDoubtful { setSleepHandled(true) }
                 sleep.recheckAt = now.monotonic + Self.cancellationDelay
                 sleep.isEndAsked = false
                 // Not the time for a dark wake: it counts from this sleep.

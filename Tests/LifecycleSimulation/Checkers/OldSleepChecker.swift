@@ -77,6 +77,8 @@ final class OldSleepChecker: Checker {
     private func judgeBeginning(_ scene: Scene) {
         isOver = false
         guard scene.board.truth.hasSleptInHandshake, scene.board.login.sleep != .idle else { return }
+        // Too short for the clocks to tell.
+        if let sleep = scene.board.truth.lastSleep, sleep.time < .milliseconds(600) { return }
         // The late end of an earlier one passes for its own.
         if let end = endHeardAt, let sleep = scene.board.truth.lastSleep, end >= sleep.began.monotonic { return }
         switch scene.step.event {

@@ -128,8 +128,8 @@ extension Event {
 }
 
 extension Scene {
-    /// The event at hand is taken for the word of a sleep of the kernel's: what is asked for while all apps are to end is
-    /// denied.
+    /// The event at hand is taken for the word of a sleep of the kernel's: what is asked for while all apps are to end
+    /// is denied.
     var announcesRealSleep: Bool {
         if case .requested = step.event, chronicle.isEnding { return false }
         return step.event.saysRealSleep
