@@ -16,7 +16,10 @@ extension DeviceLifecycle {
         else { return emit(.reply(request, .denied("the app is being ended"))) }
         if instance.tasks.count >= Self.taskLimit { return emit(.reply(request, .tooManyTasks(limit: Self.taskLimit))) }
         if let left = timeRemaining(index, at: now.monotonic), left <= lead(index) {
-            return emit(.reply(request, .denied("the budget is spent; it is full again when the app becomes active")))
+            let refill =
+                apps[index].hasBeenActive
+                ? "when the app becomes active" : "after a day, a sleep of half an hour, or with external power"
+            return emit(.reply(request, .denied("the budget is spent; it is full again " + refill)))
         }
         var keepsAwake = wish.keepAwake ?? false
         if wish.keepAwake == true {

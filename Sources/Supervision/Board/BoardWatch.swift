@@ -71,7 +71,7 @@ final class BoardWatch {
         self.settings = settings
         supplies.external = settings.board.power.external
         supplies.batteries = settings.board.power.batteries
-        let watched = zones.map(\.zone.number)
+        let watched = zones.map { $0.zone.number }
         findZones()
         let unwatched = watched.filter { number in !zones.contains { $0.zone.number == number } }
         findVoltage()

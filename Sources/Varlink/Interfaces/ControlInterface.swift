@@ -122,7 +122,7 @@ public enum ControlInterface {
         are ready; killed: the
         # apps that had to be ended for it. It joins a sleep that was announced by other means. sleepId: the sleep \
         that an end is about, as the
-        # start's reply said; it ends no other. null: not known.
+        # start's reply said; a hook's end ends no other. null: not known.
         method PrepareForSleep(start: bool, kind: ?string, sleepId: ?int) -> (sleepId: int, killed: []string)
 
         method ListTerminations(app: ?string, since: ?string) -> (terminations: []Termination)
