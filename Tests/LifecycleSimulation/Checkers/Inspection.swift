@@ -131,15 +131,23 @@ final class Inspection {
     /// Those that know of every word what follows from it: more happens on rough boards than they know.
     private static func strictCheckers() -> [(CheckerName, any Checker)] {
         [
-            (.lockReleased, LockChecker()), (.everybodyStill, StillnessChecker()), (.phaseRestored, PhaseChecker()),
-            (.frozenSilence, FrozenChecker()), (.recordedOnce, RecordChecker()), (.requestsAnswered, RequestChecker()),
-            (.quietInSleep, SleepQuietChecker()), (.oneInstance, InstanceChecker()), (.taskEnded, TaskChecker()),
-            (.keepAwake, KeepAwakeChecker()), (.taskGrace, TaskGraceChecker()), (.informed, InformationChecker()),
-            (.darkWake, DarkWakeChecker()), (.noFlapping, ConditionChecker()), (.jetsam, JetsamChecker()),
-            (.heat, HeatChecker()), (.powerOff, PowerOffChecker()), (.hardwareWatchdog, HardwareWatchdogChecker()),
-            (.oneInFront, FrontChecker()), (.logicalSleep, LogicalSleepChecker()), (.returns, ReturnChecker()),
-            (.sleepHandled, SleepHandledChecker()), (.serviceWatchdog, ServiceWatchdogChecker()),
-            (.notices, NoticeChecker()),
+            (.frozenSilence, FrozenChecker()), (.recordedOnce, RecordChecker()), (.oneInstance, InstanceChecker()),
+            (.keepAwake, KeepAwakeChecker()), (.jetsam, JetsamChecker()),
+            (.hardwareWatchdog, HardwareWatchdogChecker()), (.returns, ReturnChecker()),
+            (.sleepHandled, SleepHandledChecker()), (.informed, InformationChecker()),
+            (.phaseRestored, PhaseChecker()), (.darkWake, DarkWakeChecker()), (.logicalSleep, LogicalSleepChecker()),
+        ]
+    }
+
+    /// Those that hold on any board all the same.
+    private static func steadyCheckers() -> [(CheckerName, any Checker)] {
+        [
+            (.lockReleased, LockChecker()), (.everybodyStill, StillnessChecker()),
+            (.requestsAnswered, RequestChecker()), (.quietInSleep, SleepQuietChecker()), (.taskEnded, TaskChecker()),
+            (.taskGrace, TaskGraceChecker()), (.noFlapping, ConditionChecker()),
+            (.heat, HeatChecker()), (.powerOff, PowerOffChecker()),
+            (.oneInFront, FrontChecker()),
+            (.serviceWatchdog, ServiceWatchdogChecker()), (.notices, NoticeChecker()),
         ]
     }
 
@@ -157,7 +165,9 @@ final class Inspection {
         ]
     }
 
-    private static func everyChecker() -> [(CheckerName, any Checker)] { strictCheckers() + hardyCheckers() }
+    private static func everyChecker() -> [(CheckerName, any Checker)] {
+        strictCheckers() + steadyCheckers() + hardyCheckers()
+    }
 
     /// For each kind of event and of effect, the places in `everyChecker` of those that want it.
     private static let listeningPlaces = EventKind.allCases.map { kind in
