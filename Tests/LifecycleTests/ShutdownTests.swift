@@ -149,6 +149,31 @@ import Testing
         #expect(board.shutdownSignal(false) == ["take shutdown"])
     }
 
+    @Test func appStaysDown_whenAnOperatorEndsItAsItIsClearedAwayAndTheShutdownIsCancelled() throws {
+        var board = Board([app("camera")])
+        board.login()
+        board.start()
+        _ = board.exited("camera", .signalled(11))
+        #expect(try board.ask(1, .terminate(board.id("camera"), force: false)) == [])
+        _ = board.shutdownSignal(true)
+        #expect(board.shutdownSignal(false) == [])
+        #expect(board.emptied("camera") == ["reply 1: done"])
+        #expect(board.pass(.seconds(60)) == [])
+    }
+
+    @Test func appThatHeatEndedStaysDownWhileItIsHot_whenTheShutdownIsCancelledAsItIsClearedAway() throws {
+        var board = Board([app("camera")])
+        board.login()
+        board.start()
+        let hot = ThermalReading(temperature: 95_000, fair: nil, serious: nil, critical: 90_000)
+        #expect(board.tell(.temperatures([hot])).contains("kill camera"))
+        _ = board.exited("camera", .signalled(9))
+        _ = board.shutdownSignal(true)
+        #expect(board.shutdownSignal(false) == [])
+        #expect(board.emptied("camera") == [])
+        #expect(board.pass(.seconds(60)) == [])
+    }
+
     @Test func appsStillEndOneAfterTheOther_whenTheConfigurationIsReloadedAfterTheLimit() throws {
         var board = board()
         let apps = ["storage", "camera"].map { name in app(name) { $0.after = name == "camera" ? ["storage"] : [] } }

@@ -147,6 +147,17 @@ import Testing
             ])
     }
 
+    @Test func appIsNotAskedToEnd_whenItSaysStoppingAsItsHandlerStillRuns() throws {
+        var board = running()
+        #expect(try board.ask(2, .background(board.id("camera"))) == ["call camera willResignActive 10 s"])
+        #expect(try terminate(&board) == [])
+        _ = board.stopping("camera")
+        // A reply after that is one of an app that is on its way out.
+        #expect(board.returned("camera") == [])
+        #expect(board.pass(.seconds(5)) == ["kill camera"])
+        #expect(board.exited("camera", .signalled(9)).first?.hasPrefix("report camera watchdog") == true)
+    }
+
     @Test func appIsAskedAfterAll_whenItSaysStoppingAndAnOperatorEndsIt() throws {
         var board = running()
         _ = board.stopping("camera")

@@ -197,7 +197,8 @@ import Testing
         #expect(try board.view("camera").isLeftDown)
     }
 
-    @Test func launchInBackgroundStaysThere_whenAnActivationAfterItIsDenied() throws {
+    /// "camera" was ended by an operator, and its server is being started.
+    private func waitingForItsServer() throws -> Board {
         var device = DevicePolicy()
         device.responses[.lidClosed] = .background
         var board = board([app("server") { $0.launch = .manual }, app("camera") { $0.after = ["server"] }], device)
@@ -205,6 +206,11 @@ import Testing
         _ = board.exited("camera", .signalled(9))
         _ = board.emptied("camera")
         _ = try board.ask(2, .launch(board.id("server"), background: true))
+        return board
+    }
+
+    @Test func launchInBackgroundStaysThere_whenAnActivationAfterItIsDenied() throws {
+        var board = try waitingForItsServer()
         _ = try board.ask(3, .launch(board.id("camera"), background: true))
         _ = try board.ask(4, .activate(board.id("camera")))
         #expect(board.tell(.lid(closed: true)) == ["reply 4: denied, the lid is closed"])
@@ -216,13 +222,7 @@ import Testing
     }
 
     @Test func bothAreUndone_whenTheLaterOfTwoWishesIsDeniedToo() throws {
-        var device = DevicePolicy()
-        device.responses[.lidClosed] = .background
-        var board = board([app("server") { $0.launch = .manual }, app("camera") { $0.after = ["server"] }], device)
-        _ = try board.ask(1, .terminate(board.id("camera"), force: true))
-        _ = board.exited("camera", .signalled(9))
-        _ = board.emptied("camera")
-        _ = try board.ask(2, .launch(board.id("server"), background: true))
+        var board = try waitingForItsServer()
         _ = try board.ask(3, .activate(board.id("camera")))
         _ = try board.ask(4, .launch(board.id("camera"), background: false))
         #expect(board.tell(.lid(closed: true)) == ["reply 3: denied, the lid is closed"])

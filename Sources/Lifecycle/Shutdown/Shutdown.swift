@@ -112,7 +112,8 @@ extension DeviceLifecycle {
                 apps[index].instance?.stop = nil
                 continue
             }
-            if apps[index].instance == nil, apps[index].lastTermination?.reason.isOfTheBoard == true {
+            let isEnded = apps[index].instance == nil || apps[index].instance?.stage == .clearing
+            if isEnded, apps[index].lastTermination?.reason.isOfTheBoard == true {
                 // It waited for the board to be well.
                 apps[index].returnsWhenWell = true
                 continue
@@ -156,7 +157,7 @@ extension DeviceLifecycle {
     /// It was ended by an operator, or had ended too often by then.
     private func staysDown(_ index: Int) -> Bool {
         guard let instance = apps[index].instance else { return false }
-        if instance.stage == .clearing, apps[index].restart.isLeftDown { return true }
+        if instance.stage == .clearing, apps[index].restart.isLeftDown || !apps[index].isMeantToRun { return true }
         return instance.stop?.reason.namespace == .user || instance.cause?.reason.namespace == .user
     }
 

@@ -91,17 +91,20 @@ extension DeviceLifecycle {
         emit(.terminate(instance.id))
     }
 
-    /// STOPPING=1 of an app that was not asked to stop: it gets the time of willTerminate to be gone.
+    /// STOPPING=1 of an app that ends by itself, whether or not it is to be asked to: it gets the time of willTerminate
+    /// to be gone.
     mutating func isStopping(_ id: InstanceID) {
         guard let index = index(of: id), let instance = apps[index].instance, instance.stage == .running,
-            instance.stop == nil, instance.freezer == .thawed
+            instance.freezer == .thawed
         else { return }
-        let allowance = apps[index].policy.allowances[.willTerminate]
+        var order = instance.stop ?? StopOrder(reason: .ended(.exited(0)), isOwnWish: true)
+        var allowance = apps[index].policy.allowances[.willTerminate]
+        if let limit = order.limit { allowance = min(allowance, max(limit - now.monotonic, .zero)) }
         let reading = instance.clock.reading(at: now.monotonic)
-        let reason = TerminationReason.ended(.exited(0))
-        apps[index].instance?.stop = StopOrder(
-            reason: reason, exitDue: reading + allowance, exitAllowance: allowance,
-            extensionLimit: reading + allowance + allowance + allowance, isOwnWish: true)
+        order.exitDue = reading + allowance
+        order.exitAllowance = allowance
+        order.extensionLimit = reading + allowance + allowance + allowance
+        apps[index].instance?.stop = order
         apps[index].instance?.stage = .stopping
         apps[index].instance?.call = nil
         apps[index].instance?.livenessDue = nil

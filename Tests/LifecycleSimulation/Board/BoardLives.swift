@@ -70,6 +70,16 @@ extension SimulatedBoard {
         schedule(.daemonReturns, after: time)
     }
 
+    /// None of it is known to a daemon that begins anew.
+    private func forgetClients() {
+        inbox = []
+        alarm = nil
+        alarmGeneration += 1
+        openRequests = []
+        askers = []
+        logicalSleep = false
+    }
+
     /// Its descriptors are closed: locks, calls and clients are gone, and so is the alarm.
     private func forgetConnections() {
         stalledUntil = nil
@@ -77,12 +87,7 @@ extension SimulatedBoard {
         armed = nil
         timerGeneration += 1
         if leftArchive == nil {
-            inbox = []
-            alarm = nil
-            alarmGeneration += 1
-            openRequests = []
-            askers = []
-            logicalSleep = false
+            forgetClients()
         } else {
             inbox = inbox.filter(isKept)
         }
@@ -147,12 +152,7 @@ extension SimulatedBoard {
         endLeftovers()
         say("the daemon is started again")
         isDaemonDead = false
-        inbox = []
-        alarm = nil
-        alarmGeneration += 1
-        openRequests = []
-        askers = []
-        logicalSleep = false
+        forgetClients()
         directory = AppDirectory()
         hasCarriedOn = false
         core.state = DeviceLifecycle()

@@ -20,6 +20,8 @@ final class SleepHandledChecker: Checker {
         case .loginAvailable, .loginUnavailable: holdsLock = false
         default: break
         }
+        // What is in doubt stays so by the property alone.
+        if isLogical == nil, isAsleep, scene.sleep.isDoubtful { return }
         if scene.announcesRealSleep { isLogical = isLogical == true && isAsleep ? nil : false }
     }
 

@@ -17,6 +17,7 @@ final class SleepKnowledge {
     /// for it.
     private(set) var isDoubtful = false
     private var holdsLock = false
+    private var noted: Nanoseconds?
     private var isSurelyAwake = true
     /// The last `true` edge, or the release: 30 s later a sleep may end for lack of any other sign.
     private var lastSign: Nanoseconds?
@@ -40,13 +41,18 @@ final class SleepKnowledge {
         // logind does one thing at a time: its sleep is over.
         case .prepareForShutdown(true, _, _): if !isLogical { isCertain = false }
         case .preparingForSleep(_): if !isLogical { isCertain = false }
-        case .loginAvailable(_, let sleeping, _): if sleeping || !isLogical { edge(sleeping, scene) }
+        case .loginAvailable(_, let sleeping, _):
+            let isOver = sleeping && noted.map { asleep - $0 > .milliseconds(500) } ?? false
+            noted = nil
+            if !isOver, sleeping || !isLogical { edge(sleeping, scene) }
+        // A predecessor was told of it: what the board has slept since is that sleep.
+        case .sleepNoted(let before): noted = before
         case .requested(_, .sleep(let start, let logical, _)): edge(start, logical: logical, scene)
         // A board that sleeps logically is woken by them.
         case .powerKeyPressed, .lid(false), .power, .network: if isLogical || isDark { isCertain = false }
         case .configured, .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen,
             .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .loginUnavailable, .lockTaken, .lockRefused,
-            .prepareForShutdown, .kernelSlept, .suspendRefused, .powerOffRefused, .sleepNoted, .session, .lid,
+            .prepareForShutdown, .kernelSlept, .suspendRefused, .powerOffRefused, .session, .lid,
             .underVoltage, .temperatures, .polling, .memoryPressure, .memoryRead, .memoryLimitReached,
             .killedForMemory, .hardwareWatchdog, .serviceWatchdog, .requested, .requestAbandoned, .stopRequested:
             break

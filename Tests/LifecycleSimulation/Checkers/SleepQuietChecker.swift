@@ -12,9 +12,9 @@ final class SleepQuietChecker: Checker {
         case .spawn(let app, _, _, _):
             scene.inspection.violate(.quietInSleep, "\(scene.name(app)) is launched in a sleep")
         case .thaw(let instance):
-            // A sleep that is in doubt freezes nobody: not those that have begun a task either.
-            let mayWork = scene.sleep.isDark || scene.sleep.isDoubtful
-            if mayWork, scene.chronicle.record(instance)?.tasks.isEmpty == false { return }
+            // A sleep that is in doubt freezes no app: what froze it was something else.
+            if scene.sleep.isDoubtful { return }
+            if scene.sleep.isDark, scene.chronicle.record(instance)?.tasks.isEmpty == false { return }
             scene.inspection.violate(.quietInSleep, "\(scene.name(instance)) is thawed in a sleep")
         case .call, .terminate, .kill, .clear, .freeze, .nameCulprits, .takeLock, .releaseLock,
             .readPreparingForSleep, .sleepHandled, .setWakeAlarm, .suspendDevice, .report, .reply, .inform,
