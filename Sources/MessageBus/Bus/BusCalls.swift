@@ -73,7 +73,8 @@ extension Bus {
         return try call(get, [object.interface, name], timeout: timeout, reply: reply)
     }
 
-    /// Calls the handler for each signal that matches. A unicast signal can be sent by anyone: check the sender.
+    /// Calls the handler for each signal that matches. A unicast signal can be sent by anyone, and the match's sender
+    /// does not keep it away: check the sender.
     public func match(_ match: BusMatch, handler: @escaping (Message) -> Void) throws(SystemError) -> BusSlot {
         try BusSlot(matching: try pointer(), match, handler)
     }
@@ -87,9 +88,10 @@ extension Bus {
                 sender: driver, path: "/org/freedesktop/DBus", interface: driver, member: "NameOwnerChanged",
                 firstArgument: name)
         ) { message in
-            guard message.readString() == name, message.readString() != nil, let owner = message.readString() else {
-                return
-            }
+            // Anyone may send one straight to us; only the bus's own carries this sender.
+            guard message.sender == driver, message.readString() == name, message.readString() != nil,
+                let owner = message.readString()
+            else { return }
             handler(owner)
         }
         let current = try call(BusMethod(driver, "/org/freedesktop/DBus", driver, "GetNameOwner"), [name]) { reply in

@@ -1,0 +1,83 @@
+"""Signals that another user of the bus sends straight to the daemon: a match does not keep them away."""
+
+import dbus
+import dbus.bus
+import dbus.lowlevel
+import pytest
+from waiting import wait_until
+
+LOGIND = "org.freedesktop.login1"
+DRIVER = "org.freedesktop.DBus"
+SLEEP = ["WillResignActive", "DidEnterBackground", "WillEnterForeground", "DidBecomeActive"]
+
+
+class Stranger:
+    """A connection to the daemon's bus that owns no name but its own."""
+
+    def __init__(self, board):
+        self.bus = dbus.bus.BusConnection(board.login.address)
+        self.name = self.bus.get_unique_name()
+        self.victim = self._name_of(board.daemon.pid)
+
+    def _name_of(self, pid):
+        driver = self.bus.get_object(DRIVER, "/org/freedesktop/DBus")
+        for name in driver.ListNames(dbus_interface=DRIVER):
+            try:
+                if name.startswith(":") and driver.GetConnectionUnixProcessID(name, dbus_interface=DRIVER) == pid:
+                    return name
+            except dbus.exceptions.DBusException:
+                pass  # gone meanwhile
+        raise AssertionError("the daemon is not on the bus")
+
+    def send(self, path, interface, member, *arguments):
+        """Returns when the bus has passed it on: what logind says after that reaches the daemon after it."""
+        message = dbus.lowlevel.SignalMessage(path, interface, member)
+        message.append(*arguments)
+        message.set_destination(self.victim)
+        self.bus.send_message(message)
+        self.bus.list_names()
+
+    def change_owner(self, old, new):
+        self.send("/org/freedesktop/DBus", DRIVER, "NameOwnerChanged", LOGIND, old, new)
+
+    def begin(self, what):
+        self.send("/org/freedesktop/login1", f"{LOGIND}.Manager", what, True)
+
+
+def leaves(stranger):
+    stranger.change_owner(stranger.bus.get_name_owner(LOGIND), "")
+
+
+def is_the_stranger(stranger):
+    stranger.change_owner("", stranger.name)
+
+
+def is_left_alone(_stranger):
+    """The signals that follow are forged all the same."""
+
+
+@pytest.mark.parametrize("forge", [leaves, is_the_stranger, is_left_alone])
+def test_logind_is_whom_the_bus_names(board, forge):
+    board.app("app")
+    login = board.with_login()
+    board.start()
+    board.wait_active("app")
+    login.wait_held("sleep")
+    login.wait_held("shutdown")
+    stranger = Stranger(board)
+    forge(stranger)
+    stranger.begin("PrepareForSleep")
+    stranger.begin("PrepareForShutdown")
+    signalled = login.sleep(True)
+    board.wait_sleep("asleep")
+    closing = login.wait_closed("sleep")
+    assert closing["t"] >= signalled
+    assert closing["groups"] == {"app.1": True}
+    login.sleep(False)
+    login.wait_held("sleep", 2)
+    board.wait_active("app")
+    wait_until(lambda: board.calls("app")[2:] == SLEEP, lambda: f"one sleep, and no more: {board.calls('app')}")
+    assert not login.events("closed", what="shutdown")
+    assert board.device_state()["sleepState"] == "awake"
+    assert "logind" not in board.log()
+    stranger.bus.close()
