@@ -190,4 +190,25 @@ import Testing
         board.start()
         #expect(board.tell(.powerKeyPressed) == ["suspend"])
     }
+
+    @Test func externalPowerEndsIt_thoughTheSupplyWasSilentForLong() throws {
+        var board = try asleep([.externalPower])
+        _ = board.tell(.power(PowerReading(isExternal: nil, level: nil)))
+        _ = board.pass(.seconds(301))
+        _ = board.tell(.power(PowerReading(isExternal: true, level: nil)))
+        #expect(board.core.device.sleepState == .awake)
+    }
+
+    @Test func keyThatWokeTheBoardDoesNotPutItToSleep() throws {
+        var board = try asleep([.key])
+        _ = board.pass(.seconds(60))
+        _ = board.tell(.powerKeyPressed)
+        #expect(board.core.device.sleepState == .awake)
+        _ = board.pass(.seconds(2))
+        _ = board.tell(.powerKeyPressed)
+        #expect(board.core.device.sleepState == .awake)
+        _ = board.pass(.milliseconds(1))
+        _ = board.tell(.powerKeyPressed)
+        #expect(board.core.device.sleepState != .awake)
+    }
 }

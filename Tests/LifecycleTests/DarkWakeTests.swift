@@ -271,4 +271,34 @@ import Testing
         #expect(board.tell(.lockRefused(.keepAwake)) == [])
         #expect(board.ask(9, .sleep(start: false, logical: true)).contains("take keepAwake"))
     }
+
+    @Test func wakeIsDark_whenLogindWasAwayAtTheAlarm() throws {
+        var device = DevicePolicy()
+        device.darkWakeInterval = .seconds(20)
+        var board = Board([app("upload")], device: device)
+        board.login()
+        board.start()
+        _ = board.begin("upload", "upload")
+        try board.goBack("upload")
+        _ = board.sleepSignal(true)
+        _ = board.pass(.seconds(2))
+        #expect(board.frozen("upload") == ["alarm in 20 s", "sleep is handled", "release sleep"])
+        _ = board.tell(.loginUnavailable)
+        #expect(board.pass(.seconds(20)) == [])
+        board.monotonic += .milliseconds(1)
+        _ = board.tell(.woke)
+        _ = board.tell(.loginAvailable(delayMax: nil, preparingForSleep: true, preparingForShutdown: false))
+        _ = board.sleepSignal(false)
+        #expect(board.core.device.sleepState == .darkWake)
+    }
+
+    @Test func wakeIsDark_whenALogindThatComesBackStillSleepsAtTheAlarm() throws {
+        var board = try asleep()
+        _ = board.end("upload")
+        board.monotonic += .seconds(899)
+        _ = board.tell(.loginAvailable(delayMax: nil, preparingForSleep: true, preparingForShutdown: false))
+        board.monotonic += .seconds(1)
+        _ = board.sleepSignal(false)
+        #expect(board.core.device.sleepState == .darkWake)
+    }
 }

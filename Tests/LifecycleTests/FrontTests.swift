@@ -48,4 +48,51 @@ import Testing
         #expect(try board.view("map").phase == .active)
         #expect(try board.view("radio").phase == .background)
     }
+
+    @Test func theOneThatWasInFrontReturns_whenTwoActivationsInARowAreDenied() throws {
+        var board = board([app("map"), app("radio"), app("phone")])
+        _ = try board.ask(1, .activate(board.id("radio")))
+        // map's handler still runs.
+        #expect(
+            try board.ask(2, .activate(board.id("phone"))).contains(
+                "reply 1: denied, another request changed its phase"))
+        #expect(board.sleepSignal(true).contains("reply 2: denied, sleeping"))
+        _ = board.obey(board.handle(.handlerReturned(board.last("map"), board.openCall("map"))))
+        _ = board.obey(board.handle(.handlerReturned(board.last("radio"), board.openCall("radio"))))
+        _ = board.obey(board.handle(.handlerReturned(board.last("phone"), board.openCall("phone"))))
+        let woken = board.prepareForSleep(false)
+        _ = board.obey(woken)
+        #expect(try board.view("map").phase == .active)
+        #expect(try board.view("radio").phase == .background)
+        #expect(try board.view("phone").phase == .background)
+    }
+
+    @Test func reloadThatRemovesOneLeavesAnotherInFront() throws {
+        var board = Board([app("map"), app("radio")])
+        board.start()
+        var policy = DevicePolicy()
+        policy.front = .one
+        _ = board.obey(board.handle(.configured([app("radio")], policy)))
+        #expect(try board.view("radio").phase == .active)
+    }
+
+    @Test func newAppTakesThePlaceOfTheOneThatAReloadRemoves() throws {
+        var board = board([app("map")])
+        var policy = DevicePolicy()
+        policy.front = .one
+        #expect(
+            board.tell(.configured([app("radio")], policy)) == ["call map willTerminate user 5 s", "spawn radio boot"])
+    }
+
+    @Test func placeIsFree_whenAnAppSaysStoppingAsItComesToTheFront() throws {
+        var board = board([app("map"), app("radio")])
+        _ = try board.ask(1, .activate(board.id("radio")))
+        _ = board.returned("map")
+        #expect(board.returned("radio") == ["call radio didBecomeActive 10 s"])
+        #expect(
+            try board.ask(2, .activate(board.id("map"))).contains("reply 1: denied, another request changed its phase"))
+        _ = board.returned("map")
+        #expect(board.returned("map") == [])
+        #expect(board.stopping("radio") == ["call map didBecomeActive 10 s"])
+    }
 }

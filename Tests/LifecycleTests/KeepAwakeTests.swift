@@ -149,4 +149,20 @@ import Testing
         #expect(board.tell(.lockTaken(.keepAwake)) == [])
         #expect(board.end("camera").last == "release keepAwake")
     }
+
+    @Test func idleBoardStaysIdle_whenALockComesTooLate() throws {
+        var device = DevicePolicy()
+        device.responses[.idle] = .background
+        var board = Board([app("camera") { $0.keepsAwake = true }], device: device)
+        board.login()
+        board.start()
+        _ = board.tell(.session(SessionReading(users: 1, isLocked: false, isIdle: true)))
+        _ = board.returned("camera")
+        _ = board.begin("camera")
+        _ = board.returned("camera")
+        _ = board.end("camera")
+        _ = board.frozen("camera")
+        _ = board.pass(.seconds(10))
+        #expect(board.tell(.lockTaken(.keepAwake)) == ["release keepAwake"])
+    }
 }

@@ -241,4 +241,16 @@ import Testing
         // Nobody is left who could say more.
         #expect(board.pass(.seconds(30)) == ["sleep is over", "thaw camera", "call camera willEnterForeground 10 s"])
     }
+
+    @Test func sleepThatWasCalledOffInVainEndsBeforeLogindsLimit() throws {
+        var board = Board([app("camera")])
+        board.login(delayMax: .seconds(30))
+        board.start()
+        _ = board.ask(1, .sleep(start: true, logical: true))
+        let signalled = board.monotonic - .seconds(20)
+        _ = board.tell(.prepareForSleep(true, delayMax: .seconds(30), signalled: signalled))
+        _ = board.tell(.prepareForSleep(false, delayMax: .seconds(30), signalled: board.monotonic))
+        _ = board.tell(.preparingForSleep(true))
+        #expect(board.pass(.seconds(10)).contains("release sleep"))
+    }
 }

@@ -117,4 +117,19 @@ import Testing
                 "task logger upload expiring 5 s", "call logger backgroundTaskWillExpire upload 5 s",
             ])
     }
+
+    @Test func appThatIsConfiguredAgainHasNeverBeenInFront() throws {
+        var board = Board([app("logger")])
+        board.start()
+        _ = board.tell(.configured([], DevicePolicy()))
+        _ = board.exited("logger")
+        _ = board.emptied("logger")
+        _ = board.obey(board.handle(.configured([app("logger") { $0.start = .background }], DevicePolicy())))
+        _ = board.begin("logger")
+        _ = board.pass(.seconds(10))
+        _ = board.end("logger")
+        board.monotonic += .seconds(86_400)
+        _ = board.tell(.woke)
+        #expect(try left(board) == .seconds(600))
+    }
 }

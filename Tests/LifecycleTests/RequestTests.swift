@@ -158,4 +158,35 @@ import Testing
         board.start()
         #expect(try board.ask(1, .activate(board.id("b"))) == ["spawn b user", "call a willResignActive 10 s"])
     }
+
+    @Test func wordOfAClientThatIsGoneStands_whenAnEarlierOneIsDenied() throws {
+        var board = Board([app("camera")])
+        board.login()
+        board.start()
+        _ = board.exited("camera", .signalled(9))
+        let camera = try board.id("camera")
+        _ = board.ask(1, .launch(camera, background: false))
+        _ = board.ask(2, .background(camera))
+        _ = board.tell(.requestAbandoned(RequestID(rawValue: 2)))
+        #expect(board.sleepSignal(true).contains("reply 1: denied, sleeping"))
+        _ = board.sleepSignal(false)
+        #expect(board.emptied("camera") == ["spawn camera user background"])
+    }
+
+    @Test func requestIsAnswered_whenTheAppIsLeftDownInsteadOfLaunched() throws {
+        var board = Board([app("camera") { $0.restartLimit = 1 }])
+        board.start()
+        let camera = try board.id("camera")
+        _ = board.tell(.memoryPressure(.critical))
+        let use = MemoryUse(instance: board.last("camera"), bytes: 100 << 20)
+        #expect(board.tell(.memoryRead(available: 0, total: 1 << 30, [use])).contains("kill camera"))
+        _ = board.ask(1, .launch(camera, background: false))
+        _ = board.ask(2, .background(camera))
+        _ = board.tell(.power(PowerReading(isExternal: false, level: 1)))
+        #expect(board.pass(.seconds(5)).contains("reply 1: denied, shutting down"))
+        _ = board.tell(.power(PowerReading(isExternal: true, level: 100)))
+        _ = board.exited("camera", .signalled(9))
+        #expect(board.emptied("camera") == ["reply 2: not running"])
+        #expect(try board.view("camera").isLeftDown)
+    }
 }

@@ -246,4 +246,13 @@ import Testing
         _ = board.exited("a")
         #expect(board.emptied("a") == ["stop daemon"])
     }
+
+    @Test func orderFromBeforeTheShutdownEndsWithIt() throws {
+        var board = board()
+        #expect(try board.ask(1, .background(board.id("storage"))) == ["call storage willResignActive 10 s"])
+        #expect(try board.ask(2, .terminate(board.id("storage"), force: false)) == [])
+        #expect(board.shutdownSignal(true) == ["call camera willTerminate shutdown 2.25 s"])
+        board.monotonic += .seconds(2)
+        #expect(board.returned("storage") == ["call storage willTerminate user 2.5 s"])
+    }
 }

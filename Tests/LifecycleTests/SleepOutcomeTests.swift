@@ -60,4 +60,13 @@ import Testing
         }
         #expect(board.pass(.seconds(6)) == ["take sleep"])
     }
+
+    @Test func kernelsWordOutlastsLogindsAnswer() {
+        var board = asleep()
+        _ = board.stall(.seconds(3))
+        _ = board.tell(.kernelSlept(false))
+        #expect(board.pass(.seconds(30)).contains("read PreparingForSleep"))
+        _ = board.tell(.preparingForSleep(true))
+        #expect(outcome(&board) == .failed)
+    }
 }

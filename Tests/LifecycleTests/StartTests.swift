@@ -202,4 +202,12 @@ import Testing
         _ = board.obey(end)
         #expect(try board.view("camera").taskState == .running)
     }
+
+    @Test func nothingIsLeftOfAnAppThatFailsToStartAfterItWasGivenUp() throws {
+        var board = Board([app("camera") { $0.restartDelay = .seconds(1) }])
+        _ = board.tell(.started)
+        #expect(board.pass(.seconds(30)).contains("clear camera"))
+        #expect(board.tell(.spawnFailed(board.last("camera"), code: 2, explanation: "exec")) == [])
+        #expect(board.pass(.seconds(1)) == ["spawn camera restart"])
+    }
 }

@@ -4,6 +4,9 @@ extension DeviceLifecycle {
     /// More places than any board has.
     static let zoneLimit = 256
 
+    /// So long after a wake a key does not ask for the next sleep.
+    static let keyHoldoff = Nanoseconds.seconds(2)
+
     mutating func hearSession(_ reading: SessionReading) { conditions.session = reading }
 
     mutating func hearLid(closed: Bool) {
@@ -13,7 +16,8 @@ extension DeviceLifecycle {
     }
 
     mutating func hearPower(_ reading: PowerReading) {
-        let isBack = conditions.external.value == 0 && reading.isExternal == true
+        let wasExternal = conditions.external.value.map { $0 == 1 } ?? conditions.lastExternal
+        let isBack = wasExternal == false && reading.isExternal == true
         let level = reading.level.flatMap { (0...100).contains($0) ? $0 : nil }
         conditions.external.hear(reading.isExternal.map { $0 ? 1 : 0 }, at: now.monotonic)
         conditions.charge.hear(level, at: now.monotonic)
@@ -80,6 +84,8 @@ extension DeviceLifecycle {
     /// A key of the board itself: power, sleep or wake-up.
     mutating func hearPowerKey() {
         if sleep.state != .awake { return sawWakeSource(.key) }
+        // It is the one that woke the board.
+        if let end = sleep.formerEnd, now.boottime - end <= Self.keyHoldoff { return }
         switch policy.responses[.powerKey] {
         case .sleep: goToSleep()
         case .nothing, .inactive, .background, .pause, .lowPower, .kill, .powerOff: break

@@ -7,6 +7,7 @@ extension DeviceLifecycle {
         policy = device
         if device.darkWakeInterval == nil || sleep.isLogical && !device.wakeSources.contains(.clock) { clearAlarm() }
         var isConfigured = [Bool](repeating: false, count: apps.count)
+        var new: [Int] = []
         for policy in policies {
             if let index = indexOfName[policy.name] {
                 // Of two apps with one name the first counts; configuration files cannot have that.
@@ -18,7 +19,8 @@ extension DeviceLifecycle {
                 change(index, to: policy)
                 if isBack {
                     forgive(index)
-                    start(index)
+                    apps[index].hasBeenActive = false
+                    new.append(index)
                 }
             } else {
                 let index = apps.count
@@ -27,12 +29,14 @@ extension DeviceLifecycle {
                 dueOfApp.append(.max)
                 checkOfApp.append(.max)
                 isConfigured.append(true)
-                start(index)
+                new.append(index)
             }
         }
         for index in apps.indices where !isConfigured[index] && !apps[index].isRetired && !apps[index].isAdopted {
             retire(index)
         }
+        // They may take the place of those that go.
+        for index in new { start(index) }
         link()
         keepOneInFront()
         touchAll()
@@ -40,7 +44,7 @@ extension DeviceLifecycle {
 
     /// Where one app is in front at a time: a reload may have made it so.
     private mutating func keepOneInFront() {
-        let wanted = apps.indices.filter { apps[$0].requestedPhase != .background }
+        let wanted = apps.indices.filter { !apps[$0].isRetired && apps[$0].requestedPhase != .background }
         guard policy.front == .one,
             let first = wanted.first(where: { apps[$0].instance != nil })
                 ?? wanted.first(where: { apps[$0].queuedLaunch != nil || apps[$0].restart.due != nil }) ?? wanted.first

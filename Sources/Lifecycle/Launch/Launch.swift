@@ -19,7 +19,7 @@ extension DeviceLifecycle {
     /// Where one app is in front at a time, those that start later find the place taken.
     func startPhase(_ index: Int) -> ScenePhase {
         let isTaken = apps.indices.contains { other in
-            other != index && apps[other].requestedPhase != .background
+            other != index && !apps[other].isRetired && apps[other].requestedPhase != .background
                 && (apps[other].instance != nil || apps[other].queuedLaunch != nil || apps[other].restart.due != nil)
         }
         return policy.front == .one && isTaken ? .background : apps[index].policy.start
@@ -98,10 +98,13 @@ extension DeviceLifecycle {
     }
 
     mutating func spawnDidFail(_ id: InstanceID, code: Int32, explanation: String) {
-        guard let index = index(of: id), apps[index].instance?.stage == .spawning else { return }
+        guard let index = index(of: id), let instance = apps[index].instance else { return }
+        // Too late to matter, but for that nothing is left of it.
+        if instance.isGivenUp, instance.stage == .clearing { return forget(index) }
+        guard instance.stage == .spawning else { return }
         let reason = TerminationReason(
             namespace: .launchFailure, code: UInt64(UInt32(bitPattern: code)), explanation: explanation)
-        record(index, apps[index].instance?.cause?.reason ?? reason)
+        record(index, instance.cause?.reason ?? reason)
         forget(index)
     }
 

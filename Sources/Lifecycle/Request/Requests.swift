@@ -106,7 +106,11 @@ extension DeviceLifecycle {
         guard policy.front == .one else { return [] }
         var displaced: [PendingRequest.Displaced] = []
         for other in apps.indices where other != index && apps[other].requestedPhase != .background {
-            displaced.append(PendingRequest.Displaced(app: other, phase: apps[other].requestedPhase))
+            // One that is still on its way to the front is denied that: it goes back to where it was, and so do those
+            // that made way for it.
+            let wish = requests.first { $0.app == other && $0.wish == .phase && $0.phase == .active }?.undo
+            displaced += wish?.displaced ?? []
+            displaced.append(PendingRequest.Displaced(app: other, phase: wish?.phase ?? apps[other].requestedPhase))
             giveWay(other, .background)
             apps[other].requestedPhase = .background
             touch(other)
@@ -121,6 +125,7 @@ extension DeviceLifecycle {
         }
         supersede(index, .background)
         apps[index].requestedPhase = .background
+        letStand(index, requests.endIndex)
         wait(id, index, .phase, .background)
     }
 
@@ -198,9 +203,17 @@ extension DeviceLifecycle {
     }
 
     mutating func abandon(_ id: RequestID) {
+        if let place = requests.firstIndex(where: { $0.id == id }), requests[place].wish != .ended {
+            letStand(requests[place].app, place)
+        }
         requests.removeAll { $0.id == id }
         sleep.waiting.removeAll { $0 == id }
         for index in apps.indices where apps[index].adoption?.request == id { apps[index].adoption?.request = nil }
+    }
+
+    /// What came after the requests before `end` is wished and cannot be denied: they are not undone any more.
+    private mutating func letStand(_ index: Int, _ end: Int) {
+        for place in 0..<end where requests[place].app == index { requests[place].undo = nil }
     }
 
     /// Requests for another phase of the same app will not come true any more.
@@ -278,7 +291,13 @@ extension DeviceLifecycle {
         guard !requests.isEmpty else { return }
         for request in requests where isFulfilled(request) { emit(.reply(request.id, .done)) }
         requests = requests.filter { !isFulfilled($0) }
+        // What was to start it was called off.
+        let stranded = requests.filter { $0.wish != .ended && isDown($0.app) }
+        for request in stranded { emit(.reply(request.id, .notRunning)) }
+        requests.removeAll { stranded.contains($0) }
     }
+
+    private func isDown(_ index: Int) -> Bool { apps[index].instance == nil && !apps[index].isLaunchDue }
 
     private func isFulfilled(_ request: PendingRequest) -> Bool {
         let app = apps[request.app]

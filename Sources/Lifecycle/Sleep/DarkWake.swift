@@ -44,7 +44,8 @@ extension DeviceLifecycle {
     mutating func alarmDidPass() {
         guard let alarm = sleep.alarm, alarm <= now.boottime else { return }
         if isAlarmDue(), !sleep.isLogical || hasDarkWork { return wake(heardFromLogin: false) }
-        if sleep.isLogical || !isAlarmDue() { clearAlarm() }
+        // Until it is too old, logind may still come back.
+        if sleep.isLogical || now.boottime - alarm > Self.alarmTolerance { clearAlarm() }
     }
 
     /// The board is awake again: for everybody, or in the dark.

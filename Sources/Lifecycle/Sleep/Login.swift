@@ -71,7 +71,9 @@ extension DeviceLifecycle {
             expectEnd()
         } else {
             let isDoubtful = sleep.isDoubtful || isFirst && sleep.state == .awake
-            announceSleep(since: now.monotonic, logical: false, byLogin: true, isDoubtful: isDoubtful)
+            // Asleep, it may mean the present one as well.
+            announceSleep(
+                since: now.monotonic, logical: false, byLogin: true, isDoubtful: isDoubtful, isAnswer: true)
         }
         if shuttingDown {
             hearPrepareForShutdown(true, delayMax: delayMax, signalled: now.monotonic)
@@ -182,6 +184,8 @@ extension DeviceLifecycle {
         login.locks[kind] = .held
         login.lockDue[kind] = nil
         login.lockPatience[kind] = nil
+        // Given back at once, or a board that is idle would be taken for one that is not.
+        if kind == .keepAwake, keepAwakeCount == 0 { return releaseLock(kind) }
         switch kind {
         case .sleep:
             switch sleep.state {

@@ -10,6 +10,8 @@ struct Sleep: Equatable {
     /// Only an edge ends it: nobody but us knows of it.
     var isLogical = false
     var isAnnouncedByLogin = false
+    /// MONOTONIC: since when logind waits for us.
+    var announcedAt: Nanoseconds?
 
     /// MONOTONIC. Everything up to `release` is measured from here.
     var since = Nanoseconds.zero
@@ -113,7 +115,8 @@ extension DeviceLifecycle {
                 announceSleep(since: now.monotonic, logical: false, byLogin: true, isDoubtful: isDoubtful)
             case .end: break
             // It was never called off; logind's clock has been running since it was announced.
-            case .cancellation: announceSleep(since: sleep.since, logical: false, byLogin: true)
+            case .cancellation:
+                announceSleep(since: sleep.announcedAt ?? sleep.since, logical: false, byLogin: true)
             }
         // The property alone makes no sleep certain.
         case (.preparing, true):
@@ -213,6 +216,7 @@ extension DeviceLifecycle {
             // Its signal may have been sent before its property told us.
             guard byLogin else { return }
             sleep.isAnnouncedByLogin = true
+            sleep.announcedAt = min(sleep.announcedAt ?? since, since)
             boundSleep(since: since)
         case .asleep:
             // It is meant now: an answer that is on its way is about what was before.
@@ -225,7 +229,7 @@ extension DeviceLifecycle {
                     sleep.timeStopped = .zero
                 }
                 sleep.isLogical = false
-                sleep.kernelSlept = nil
+                if isNew { sleep.kernelSlept = nil }
                 restWatchdogs()
                 if !sleep.isDoubtful { setSleepHandled(true) }
                 sleep.recheckAt = now.monotonic + Self.cancellationDelay
@@ -253,6 +257,7 @@ extension DeviceLifecycle {
         next.state = .preparing
         next.isLogical = logical
         next.isAnnouncedByLogin = byLogin
+        next.announcedAt = byLogin ? since : nil
         next.isDoubtful = isDoubtful
         next.unsettled = sleep.unsettled
         next.formerEnd = sleep.formerEnd

@@ -1,7 +1,7 @@
 // Writing the whole state down and reading it back. What follows from the rest is not written but derived again.
 
 extension DeviceLifecycle {
-    private static let formatVersion = 6
+    private static let formatVersion = 7
 
     /// The whole state between two events, to be written down.
     public func archived() -> [UInt8] {
@@ -111,6 +111,7 @@ extension Sleep {
         archive.value(&id)
         archive.value(&isLogical)
         archive.value(&isAnnouncedByLogin)
+        archive.optional(&announcedAt, .zero) { $0.value(&$1) }
         archive.value(&since)
         archive.value(&allowance)
         archive.value(&allowanceEnd)

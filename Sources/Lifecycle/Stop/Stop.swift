@@ -64,8 +64,9 @@ extension DeviceLifecycle {
         }
         if instance.freezer != .thawed { return kill(index, Cause(reason: stop.reason)) }
         var allowance = apps[index].policy.allowances[.willTerminate]
-        if let limit = stop.limit {
-            let left = limit - now.monotonic
+        // The order may be older than the shutdown.
+        if let limit = stop.limit ?? shutdown.end {
+            let left = min(limit, shutdown.end ?? .max) - now.monotonic
             if left < Self.leastAllowance { return kill(index, Cause(reason: stop.reason)) }
             allowance = min(allowance, left)
         }
@@ -107,6 +108,7 @@ extension DeviceLifecycle {
         apps[index].instance?.stop = order
         apps[index].instance?.stage = .stopping
         apps[index].instance?.call = nil
+        leaveFront(index)
         apps[index].instance?.livenessDue = nil
         touch(index)
         touchNeighbours(index)

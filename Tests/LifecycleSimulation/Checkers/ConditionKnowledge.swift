@@ -97,7 +97,8 @@ final class ConditionKnowledge {
 
     // MARK: Events
 
-    func hear(_ event: Event, at now: Nanoseconds) {
+    /// isGivenBack: a lock that was taken is of no use any more.
+    func hear(_ event: Event, isGivenBack: Bool, at now: Nanoseconds) {
         limitBefore = limit
         switch event {
         case .configured(_, let device): policy = device
@@ -121,8 +122,10 @@ final class ConditionKnowledge {
             warningEnd = now + .seconds(10)
             if asked == .critical, available <= total / 4 { criticalEnd = warningEnd }
         case .requested(_, .setLowPower(let enabled)): userLowPower = enabled
-        case .lockTaken(.keepAwake): keepAwake = .held
-        case .lockRefused(.keepAwake), .loginAvailable, .loginUnavailable: keepAwake = .none
+        case .lockTaken(.keepAwake): if !isGivenBack { keepAwake = .held }
+        // A question that was asked twice has two answers.
+        case .lockRefused(.keepAwake): if keepAwake == .asked { keepAwake = .none }
+        case .loginAvailable, .loginUnavailable: keepAwake = .none
         default: break
         }
         supply.forget(at: now)

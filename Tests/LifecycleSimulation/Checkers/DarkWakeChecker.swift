@@ -37,6 +37,8 @@ final class DarkWakeChecker: Checker {
     private var alarm: Nanoseconds?
     private var isLoginThere = false
     private var hasSleepLock = false
+    /// A question that was asked twice has two answers.
+    private var isLockTaken = false
     /// Only an operator's edges made the present sleep.
     private var isLogical = false
     /// For all that logind has said, it is not at a sleep: it does not refuse another.
@@ -62,12 +64,13 @@ final class DarkWakeChecker: Checker {
             front = []
         case .loginAvailable:
             isLoginThere = true
-            hasSleepLock = false
+            (hasSleepLock, isLockTaken) = (false, false)
         case .loginUnavailable:
             isLoginThere = false
-            hasSleepLock = false
+            (hasSleepLock, isLockTaken) = (false, false)
+        case .lockTaken(.sleep): isLockTaken = true
+        case .lockRefused(.sleep): if !isLockTaken { hasSleepLock = false }
         // It may be had later.
-        case .lockRefused(.sleep): hasSleepLock = false
         case .requested(_, .launch), .requested(_, .activate), .requested(_, .background), .requested(_, .terminate):
             front = []
         default: break
@@ -129,7 +132,7 @@ final class DarkWakeChecker: Checker {
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
         case .takeLock(.sleep): hasSleepLock = true
-        case .releaseLock(.sleep): hasSleepLock = false
+        case .releaseLock(.sleep): (hasSleepLock, isLockTaken) = (false, false)
         case .setWakeAlarm(let moment): setAlarm(moment, scene)
         case .suspendDevice:
             if stage == .awake, isSleepWanted(scene) { return }
@@ -322,7 +325,7 @@ final class DarkWakeChecker: Checker {
 
     private func isDenied(_ event: Event, _ scene: Scene) -> Bool {
         guard case .requested(let id, _) = event else { return false }
-        return scene.step.effects.contains { if case .reply(id, .denied) = $0 { true } else { false } }
+        return scene.denies(id)
     }
 
     private func violate(_ message: String, _ scene: Scene) {

@@ -54,9 +54,7 @@ final class FrontChecker: Checker {
         // Both of them may be denied, and nothing is known until that is.
         case .requested(_, .launch): last = nil
         case .requested(let id, .activate(let app)):
-            let isDenied = scene.step.effects.contains {
-                if case .reply(id, .denied) = $0 { true } else { false }
-            }
+            let isDenied = scene.denies(id)
             if !isDenied {
                 last = app
                 let isThere = scene.chronicle.records.contains {

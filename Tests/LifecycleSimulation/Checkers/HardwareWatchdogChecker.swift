@@ -136,6 +136,11 @@ final class HardwareWatchdogChecker: Checker {
     private func findLost(_ scene: Scene) -> Bool? {
         if scene.chronicle.isEnding { return false }
         let entries = scene.board.directory.entries
+        // An operator has ended it, perhaps before it was there to be ended.
+        let isDismissed = scene.chronicle.records.contains { record in
+            named.contains(record.instance) && dismissed.contains(record.app)
+        }
+        if isDismissed { return nil }
         let isVague =
             !vague.isEmpty
             && entries.contains { entry in

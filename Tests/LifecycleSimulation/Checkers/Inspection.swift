@@ -216,7 +216,8 @@ final class Inspection {
     func inspect(_ step: Step, on board: SimulatedBoard) {
         lastStep = step
         let now = step.at.monotonic
-        conditions.hear(step.event, at: now)
+        let isGivenBack = step.effects.contains(.releaseLock(.keepAwake))
+        conditions.hear(step.event, isGivenBack: isGivenBack, at: now)
         let scene = scene(of: step, on: board)
         times.hear(step.event, scene)
         sleep.hear(step.event, scene)

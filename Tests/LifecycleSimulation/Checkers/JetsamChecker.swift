@@ -163,7 +163,9 @@ final class JetsamChecker: Checker {
         if scene.now - askedAt >= .seconds(10) { asked = nil }
         guard case .memoryRead = step.event else { return }
         let killed = snapshot == nil ? [] : decisions.last?.open ?? []
-        if isExhausted, !mayDecide || !killed.isEmpty { violate("it is exhausted, and is not", scene) }
+        // Those that are too small for it end for other reasons.
+        let isDecided = snapshot?.contains { killed.contains($0.instance) } ?? false
+        if isExhausted, !mayDecide || isDecided { violate("it is exhausted, and is not", scene) }
         guard mayDecide, case .memoryRead(_, let total, let uses) = step.event else { return }
         let left = Self.candidates(scene, total, uses).first { !killed.contains($0.instance) }
         if mustDecide, killed.isEmpty, !isExhausted, let left {

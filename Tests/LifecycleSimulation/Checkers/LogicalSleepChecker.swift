@@ -13,6 +13,8 @@ final class LogicalSleepChecker: Checker {
     private var isLidClosed = false
     private var isExternal: Bool?
     private var isNetworkUp = false
+    /// Since the sleep was announced.
+    private var isReconfigured = false
     // In this step.
     private var source: WakeSource?
     private var formerStage = Stage.awake
@@ -21,6 +23,7 @@ final class LogicalSleepChecker: Checker {
     private var isDark = false
 
     func heard(_ event: Event, _ scene: Scene) {
+        if case .configured = event { isReconfigured = true }
         formerStage = stage
         formerlyLogical = isLogical
         hasEnded = false
@@ -48,6 +51,7 @@ final class LogicalSleepChecker: Checker {
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
         case .note(.sleepPreparing):
+            isReconfigured = false
             if stage != .dark { isLogical = !scene.step.event.saysRealSleep }
             stage = .preparing
         case .note(.sleepReleased): stage = .asleep
@@ -92,6 +96,7 @@ final class LogicalSleepChecker: Checker {
             true
         // Nothing asks for it any more.
         case .configured: true
+        case .woke: isReconfigured && !scene.conditions.wantsSleep
         // It may have been without for longer than it was told.
         case .power: sources.contains(.externalPower)
         case .powerKeyPressed, .lid, .network: source.map { sources.contains($0) } ?? false

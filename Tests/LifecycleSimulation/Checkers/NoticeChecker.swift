@@ -61,7 +61,7 @@ final class NoticeChecker: Checker {
 
     private func isDenied(_ event: Event, _ scene: Scene) -> Bool {
         guard case .requested(let id, _) = event else { return false }
-        return scene.step.effects.contains { if case .reply(id, .denied) = $0 { true } else { false } }
+        return scene.denies(id)
     }
 
     private func judgePoll(_ scene: Scene) {

@@ -11,7 +11,9 @@ final class OldSleepChecker: Checker {
     private var stolenBefore = Nanoseconds.zero
     private var wasLate = false
     /// The kernel has counted.
-    private var isCounted = false
+    private var isCounted: Bool { countedAt != nil }
+    /// BOOTTIME: when it was asked.
+    private var countedAt: Nanoseconds?
     private var holdsLock = false
     /// Only what was before the daemon's time tells of the present sleep, and it is over.
     private var isOver = false
@@ -25,7 +27,7 @@ final class OldSleepChecker: Checker {
         story.hear()
         if let asked = scene.step.askedBefore?.at, scene.now - asked > .milliseconds(250) { wasLate = true }
         switch event {
-        case .kernelSlept: isCounted = true
+        case .kernelSlept: countedAt = scene.step.at.boottime
         case .sleepNoted(let asleep): noted = asleep
         case .lockTaken(.sleep): holdsLock = true
         case .loginAvailable, .loginUnavailable: holdsLock = false
@@ -33,7 +35,7 @@ final class OldSleepChecker: Checker {
         // Whoever says so means another.
         case .prepareForSleep(true, _, _), .requested(_, .sleep(true, false, _)):
             isOver = false
-            isCounted = false
+            countedAt = nil
         case .requested(_, .sleep(true, true, _)): isOver = false
         case .configured, .requested(_, .background), .lid(true): fromFront = []
         case .session(let reading): if reading.isLocked || reading.isIdle { fromFront = [] }
@@ -47,7 +49,7 @@ final class OldSleepChecker: Checker {
         case .releaseLock(.sleep): holdsLock = false
         case .note(.sleepPreparing):
             isLogical = !scene.step.event.saysRealSleep
-            isCounted = false
+            countedAt = nil
             judgeBeginning(scene)
         case .note(.sleepReleased):
             stolenBefore = scene.board.truth.stolen
@@ -79,6 +81,8 @@ final class OldSleepChecker: Checker {
         guard scene.board.truth.hasSleptInHandshake, scene.board.login.sleep != .idle else { return }
         // Too short for the clocks to tell.
         if let sleep = scene.board.truth.lastSleep, sleep.time < .milliseconds(600) { return }
+        // It may be one that a condition asks for.
+        if scene.conditions.wantsSleep, scene.conditions.policy.sleepsLogically { return }
         // The late end of an earlier one passes for its own.
         if let end = endHeardAt, let sleep = scene.board.truth.lastSleep, end >= sleep.began.monotonic { return }
         switch scene.step.event {
@@ -119,6 +123,8 @@ final class OldSleepChecker: Checker {
         }
         // And the other way round.
         let surely = sleep.map { $0.began.boottime >= story.released.boottime } ?? false
+        // What came after the count the clocks alone could tell.
+        if let countedAt, let sleep, sleep.isHidden, sleep.ended > countedAt { return }
         if outcome != .slept, surely, sleep?.time ?? .zero > .seconds(2), !wasRobbed {
             violate("it is said that the board did not sleep, and it did", scene)
         }

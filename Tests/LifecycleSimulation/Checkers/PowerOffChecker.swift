@@ -14,13 +14,11 @@ final class PowerOffChecker: Checker {
     private var named: [InstanceID] = []
 
     func heard(_ event: Event, _ scene: Scene) {
-        let isWanted =
-            scene.conditions.isBatteryCritical && scene.conditions.policy.responses[.batteryCritical] == .powerOff
         // What has begun goes on when the battery falls silent: that is no better word.
         let isLasting =
             isEnding && scene.conditions.isBatterySilent
             && scene.conditions.policy.responses[.batteryCritical] == .powerOff
-        since = isWanted || isLasting ? since ?? scene.now : nil
+        since = isWanted(scene) || isLasting ? since ?? scene.now : nil
         switch event {
         case .prepareForShutdown(let edge, _, _), .loginAvailable(_, _, let edge):
             isAnnounced = edge
@@ -41,12 +39,18 @@ final class PowerOffChecker: Checker {
         case .note(.shutdownCancelled):
             if isEnding, since != nil, !isAnnouncementOver(scene) { violate("it is called off for nothing", scene) }
             isEnding = false
+            // Only what is known to be critical begins it anew.
+            if !isWanted(scene) { since = nil }
         case .powerOff: judgeOff(scene)
         case .nameCulprits(let instance, .unkillable): named.append(instance)
         case .report(let end):
             if end.reason.namespace == .lowBattery, !wasEnding { violate("\(scene.name(end.app)) ended for it", scene) }
         default: break
         }
+    }
+
+    private func isWanted(_ scene: Scene) -> Bool {
+        scene.conditions.isBatteryCritical && scene.conditions.policy.responses[.batteryCritical] == .powerOff
     }
 
     private func isAnnouncementOver(_ scene: Scene) -> Bool {

@@ -80,6 +80,9 @@ final class PresenceChecker: Checker {
         if story.former == .dark, let last = scene.board.truth.lastSleep, last.began.monotonic >= darkSince {
             return true
         }
+        // They may do what they want again: who was missed is back.
+        let isUnlimited = scene.step.effects.contains { if case .note(.phaseLimited) = $0 { true } else { false } }
+        if isUnlimited, scene.conditions.policy.sleepsLogically { return true }
         switch event {
         case .requested(let id, let request): return isGranted(request, id, scene)
         case .loginUnavailable, .loginAvailable, .stopRequested, .prepareForShutdown, .configured, .freezing,
@@ -92,9 +95,7 @@ final class PresenceChecker: Checker {
     }
 
     private func isGranted(_ request: Request, _ id: RequestID, _ scene: Scene) -> Bool {
-        let isRefused = scene.step.effects.contains {
-            if case .reply(id, let outcome) = $0, outcome.isRefusal { true } else { false }
-        }
+        let isRefused = scene.refuses(id)
         switch request {
         case .launch, .activate, .adopt: return !isRefused
         case .sleep: return true

@@ -42,6 +42,8 @@ final class QuestionChecker: Checker {
             lacking[Int(kind.rawValue)] = nil
             tries[Int(kind.rawValue)] = 0
         case .loginAvailable, .loginUnavailable:
+            // Another logind is asked anew.
+            sleepAskedAt = sleepAskedAt == nil || scene.sleep.isLogical ? nil : now(scene) + .seconds(30)
             lacking = [nil, nil]
             tries = [0, 0]
         default: break
@@ -92,8 +94,8 @@ final class QuestionChecker: Checker {
             }
             let since = lacking[index] ?? now
             lacking[index] = since
-            // 30 s at first, then longer and longer: up to 2 min.
-            if now - since > .seconds(tries[index] < 2 ? 80 : 160) + lateness {
+            // 30 s for the answer and twice as long after a late one at first, then longer and longer: up to 2 min each.
+            if now - since > .seconds(tries[index] < 2 ? 95 : tries[index] < 3 ? 185 : 245) + lateness {
                 violate("the \(kind) lock is not held, and was not asked for in \((now - since).text)", scene)
             }
         }

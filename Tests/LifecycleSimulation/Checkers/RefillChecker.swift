@@ -7,7 +7,9 @@ final class RefillChecker: Checker {
 
     private struct Account {
         let app: AppID
-        let since: Nanoseconds
+        /// Of this budget.
+        var since: Nanoseconds
+        var budget: Nanoseconds
         /// BOOTTIME, and what was used until then.
         var samples: [(at: Nanoseconds, spent: Nanoseconds)] = []
         var spent = Nanoseconds.zero
@@ -28,6 +30,11 @@ final class RefillChecker: Checker {
     func heard(_ event: Event, _ scene: Scene) {
         if case .configured = event {
             accounts.removeAll { scene.board.directory.entry($0.app)?.isConfigured != true }
+            for index in accounts.indices {
+                let budget = scene.board.directory.entry(accounts[index].app)?.policy.taskBudget ?? .zero
+                if budget != accounts[index].budget { accounts[index].since = scene.step.at.boottime }
+                accounts[index].budget = budget
+            }
             wereInFront.removeAll { scene.board.directory.entry($0)?.isConfigured != true }
         }
         for index in accounts.indices { charge(index, scene) }
@@ -61,9 +68,9 @@ final class RefillChecker: Checker {
         case .spawn(let app, _, _, let background):
             accounts.removeAll { $0.app == app && !background }
             guard background, !wereInFront.contains(app), !accounts.contains(where: { $0.app == app }),
-                scene.board.directory.entry(app)?.isAdopted == false
+                let entry = scene.board.directory.entry(app), !entry.isAdopted
             else { return }
-            accounts.append(Account(app: app, since: scene.step.at.boottime))
+            accounts.append(Account(app: app, since: scene.step.at.boottime, budget: entry.policy.taskBudget))
         case .note(.phaseChanged(let app, let phase)):
             if phase == .background { return }
             accounts.removeAll { $0.app == app }

@@ -56,7 +56,8 @@ final class ReliefChecker: Checker {
             overheated.removeAll { $0 == end.app }
             waiting.removeAll { $0.app == end.app }
             if end.reason.namespace == .thermal { for zone in hot { waiting.append((end.app, zone)) } }
-            if end.reason.namespace == .thermal, isTrulyHot(scene) { overheated.append(end.app) }
+            // By the last word on it: what is not said no daemon can know.
+            if end.reason.namespace == .thermal, isTrulyHot(scene), !hot.isEmpty { overheated.append(end.app) }
         case .spawn(let app, _, .restart, _):
             if waiting.contains(where: { $0.app == app }) {
                 violate("\(scene.name(app)) is started again, and the place that was hot was not cooler since", scene)

@@ -33,7 +33,8 @@ final class RestChecker: Checker {
         case .suspendDevice: asked(scene)
         case .note(.sleepPreparing):
             asked(scene)
-            isForIdleness = isOfIdleness(scene)
+            // After a dark wake the same sleep goes on.
+            if story.former != .dark { isForIdleness = isOfIdleness(scene) }
         default: break
         }
     }

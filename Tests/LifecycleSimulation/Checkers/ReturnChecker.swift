@@ -4,11 +4,13 @@ internal import Lifecycle
 /// left; not before.
 final class ReturnChecker: Checker {
     static let hears: [EventKind]? = [.configured, .prepareForShutdown, .loginAvailable, .requested, .stopRequested]
-    static let sees: [EffectKind]? = [.report, .spawn, .endNotice]
+    static let sees: [EffectKind]? = [.report, .spawn, .endNotice, .reply]
 
     private var waiting: [AppID] = []
     /// They may be on their way to background, for all that is known.
     private var sentBack: [AppID] = []
+    /// Not answered yet.
+    private var activations: [(request: RequestID, app: AppID)] = []
 
     func heard(_ event: Event, _ scene: Scene) {
         switch event {
@@ -23,8 +25,10 @@ final class ReturnChecker: Checker {
             waiting = []
             if scene.conditions.policy.front == .one { sendEverybodyBack(scene) }
             guard case .requested(let id, .activate(let app)) = event else { break }
-            let isDenied = scene.step.effects.contains { if case .reply(id, .denied) = $0 { true } else { false } }
-            if !isDenied { sentBack.removeAll { $0 == app } }
+            let isDenied = scene.denies(id)
+            guard !isDenied else { break }
+            sentBack.removeAll { $0 == app }
+            activations.append((id, app))
         default: break
         }
     }
@@ -44,6 +48,10 @@ final class ReturnChecker: Checker {
         case .spawn(let app, _, .restart, _):
             waiting.removeAll { $0 == app }
         case .note(.criticalBattery): waiting = []
+        case .reply(let id, let outcome):
+            guard let index = activations.firstIndex(where: { $0.request == id }) else { return }
+            let activation = activations.remove(at: index)
+            if outcome.isRefusal { sentBack.append(activation.app) }
         default: break
         }
     }

@@ -21,7 +21,7 @@ final class SleepHandledChecker: Checker {
         default: break
         }
         // What is in doubt stays so by the property alone.
-        if isLogical == nil, isAsleep, scene.sleep.isDoubtful { return }
+        if isLogical == nil, scene.sleep.isDoubtful { return }
         if scene.announcesRealSleep { isLogical = isLogical == true && isAsleep ? nil : false }
     }
 

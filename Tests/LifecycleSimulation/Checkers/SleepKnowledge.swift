@@ -31,7 +31,7 @@ final class SleepKnowledge {
         mayHaveEnded = !isLogical && (hasSlept || isOverdue)
         if mayHaveEnded { isCertain = false }
         hearDark(event, scene)
-        hearDoubt(event)
+        hearDoubt(event, scene)
         switch event {
         case .prepareForSleep(let start, _, _): edge(start, fromLogin: true, scene)
         // Whether it is a new sleep or one that has just ended cannot be told.
@@ -47,7 +47,9 @@ final class SleepKnowledge {
             if !isOver, sleeping || !isLogical { edge(sleeping, scene) }
         // A predecessor was told of it: what the board has slept since is that sleep.
         case .sleepNoted(let before): noted = before
-        case .requested(_, .sleep(let start, let logical, _)): edge(start, logical: logical, scene)
+        case .requested(let id, .sleep(let start, let logical, _)):
+            let isDenied = scene.denies(id)
+            if !isDenied { edge(start, logical: logical, scene) }
         // A board that sleeps logically is woken by them.
         case .powerKeyPressed, .lid(false), .power, .network: if isLogical || isDark { isCertain = false }
         case .configured, .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen,
@@ -93,12 +95,13 @@ final class SleepKnowledge {
         }
     }
 
-    private func hearDoubt(_ event: Event) {
+    private func hearDoubt(_ event: Event, _ scene: Scene) {
         switch event {
         case .lockTaken(.sleep): holdsLock = true
         case .loginAvailable, .loginUnavailable: holdsLock = false
         // A word that is no memory.
-        case .prepareForSleep(true, _, _), .requested(_, .sleep(true, _, _)): isDoubtful = false
+        case .prepareForSleep(true, _, _): isDoubtful = false
+        case .requested(let id, .sleep(true, _, _)): if !scene.denies(id) { isDoubtful = false }
         default: break
         }
     }

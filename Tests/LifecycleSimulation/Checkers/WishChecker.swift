@@ -40,18 +40,14 @@ final class WishChecker: Checker {
     private func wish(_ request: Request, _ id: RequestID, _ scene: Scene) {
         switch request {
         case .launch(let app, _), .activate(let app):
-            let isDenied = scene.step.effects.contains {
-                if case .reply(id, let outcome) = $0, outcome.isRefusal { true } else { false }
-            }
+            let isDenied = scene.refuses(id)
             guard !isDenied, scene.board.directory.entry(app)?.isAdopted == false else { return }
             inQuestion.append((id, app, sentBack.contains(app)))
             // Another one makes way where only one is in front.
             if scene.conditions.policy.front == .one { sentBack = [] } else { sentBack.removeAll { $0 == app } }
             if isBeingEnded(app, scene) { launches.append(Wish(app: app, request: id)) }
         case .background(let app):
-            let isDenied = scene.step.effects.contains {
-                if case .reply(id, let outcome) = $0, outcome.isRefusal { true } else { false }
-            }
+            let isDenied = scene.refuses(id)
             if isDenied { return }
             inQuestion.removeAll { $0.app == app }
             if !sentBack.contains(app) { sentBack.append(app) }
@@ -94,9 +90,11 @@ final class WishChecker: Checker {
             launches.removeAll { $0.request == id }
         // It has ended by itself, and not by the end that the wish had come after.
         case .reply(let id, .appEnded(let end)):
-            if end.reason.isFailure { launches.removeAll { $0.request == id } }
+            if end.reason.namespace != .user { launches.removeAll { $0.request == id } }
         case .report(let end): sentBack.removeAll { $0 == end.app }
         case .call(let instance, _, let call, _):
+            // It was not on its way out after all.
+            if call == .didBecomeActive { launches.removeAll { $0.app == scene.board.directory.app(of: instance) } }
             guard call == .didBecomeActive || call == .willEnterForeground,
                 let app = scene.board.directory.app(of: instance), sentBack.contains(app)
             else { return }
@@ -111,6 +109,17 @@ final class WishChecker: Checker {
     }
 
     private func violate(_ message: String, _ scene: Scene) { scene.inspection.violate(.wishes, message) }
+}
+
+extension Scene {
+    /// In this step.
+    func denies(_ id: RequestID) -> Bool {
+        step.effects.contains { if case .reply(id, .denied) = $0 { true } else { false } }
+    }
+
+    func refuses(_ id: RequestID) -> Bool {
+        step.effects.contains { if case .reply(id, let outcome) = $0, outcome.isRefusal { true } else { false } }
+    }
 }
 
 extension RequestOutcome {
