@@ -35,6 +35,15 @@ import Testing
         #expect(board.core.device.sleepState == .awake)
     }
 
+    @Test func aPredecessorsNoteIsForgotten_whenLogindHasSaidThatItDoesNotSleep() throws {
+        var board = Board([app("camera")])
+        board.slept = .seconds(1000)
+        _ = board.tell(.sleepNoted(timeAsleep: .seconds(940)))
+        board.start()
+        _ = board.tell(appear(sleeping: false))
+        #expect(board.tell(appear(sleeping: true)).contains("call camera willResignActive 2.25 s"))
+    }
+
     @Test func sleepThatIsStillToComeIsWalked_whenAPredecessorNotedIt() throws {
         var board = Board([app("camera")])
         board.slept = .seconds(1000)

@@ -59,6 +59,7 @@ extension DeviceLifecycle {
         let isFirst = !login.wasAvailable
         let noted = login.notedSleep
         forgetLogin()
+        login.notedSleep = nil
         login.isAvailable = true
         login.wasAvailable = true
         login.delayMax = delayMax
@@ -94,7 +95,7 @@ extension DeviceLifecycle {
         login = Login()
         login.wasAvailable = former.wasAvailable
         // A predecessor's note is about the first word of any logind.
-        if !former.wasAvailable { login.notedSleep = former.notedSleep }
+        login.notedSleep = former.notedSleep
         touchHolders()
         hastenRest()
         // The question will not be answered any more.

@@ -79,6 +79,8 @@ extension SimulatedBoard {
         case .liveness, .memoryLimit, .taskExpiration, .taskBudget, .keepAwakeBudget, .poll, .hardwareWatchdog,
             .stallCheck:
             return nil
+        // A lock that is refused for good is asked for again for ever.
+        case .login where login.refusedIdly.contains(true): return nil
         case .spawn, .handler, .exit, .restart, .freeze, .clearing, .sleepAllowance, .taskGrace,
             .sleepRelease, .sleepCancellation, .login, .darkWake, .shutdown, .condition, .criticalBattery,
             .thermalRelief,

@@ -87,7 +87,7 @@ final class HardwareWatchdogChecker: Checker {
         case .wakeHardwareWatchdog:
             isResting = false
             hasWoken = true
-        case .note(.sleepPreparing): if !scene.step.event.saysRealSleep { isReal = false }
+        case .note(.sleepPreparing): if !scene.saysRealSleep { isReal = false }
         // One that came too late is given back.
         case .releaseLock(.sleep) where scene.step.event == .lockTaken(.sleep): break
         case .releaseLock(.sleep):
@@ -118,7 +118,11 @@ final class HardwareWatchdogChecker: Checker {
         ends.removeAll { end in
             guard let entry = scene.board.directory.entry(end.app) else { return true }
             return entry.former.launch == .boot && entry.policy.launch != .boot
-                && !scene.chronicle.records.contains { $0.app == end.app && !$0.isGone }
+                && !scene.chronicle.records.contains { record in
+                    // What it left behind is given up once it was named.
+                    record.app == end.app && !record.isGone
+                        && !(record.status != nil && named.contains(record.instance))
+                }
         }
     }
 

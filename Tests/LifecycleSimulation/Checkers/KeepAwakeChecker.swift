@@ -151,7 +151,7 @@ final class KeepAwakeChecker: Checker {
         case .note(.sleepPreparing):
             isAwake = false
             releasedAt = nil
-            announce(logically: !scene.step.event.saysRealSleep, scene)
+            announce(logically: !scene.saysRealSleep, scene)
         case .note(.sleepReleased): releasedAt = scene.step.at.boottime
         case .note(.sleepEnded):
             isAwake = true

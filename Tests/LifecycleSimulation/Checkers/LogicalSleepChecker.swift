@@ -29,7 +29,7 @@ final class LogicalSleepChecker: Checker {
         hasEnded = false
         isDark = false
         source = self.source(of: event)
-        if event.saysRealSleep { isLogical = isLogical == true && stage == .asleep ? nil : false }
+        if scene.saysRealSleep { isLogical = isLogical == true && stage == .asleep ? nil : false }
     }
 
     private func source(of event: Event) -> WakeSource? {
@@ -52,7 +52,7 @@ final class LogicalSleepChecker: Checker {
         switch effect {
         case .note(.sleepPreparing):
             isReconfigured = false
-            if stage != .dark { isLogical = !scene.step.event.saysRealSleep }
+            if stage != .dark { isLogical = !scene.saysRealSleep }
             stage = .preparing
         case .note(.sleepReleased): stage = .asleep
         case .note(.darkWake):

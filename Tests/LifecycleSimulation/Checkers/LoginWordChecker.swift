@@ -51,7 +51,7 @@ final class LoginWordChecker: Checker {
         default: break
         }
         story.hear(event)
-        if event.saysRealSleep { saidAt = scene.now }
+        if scene.saysRealSleep { saidAt = scene.now }
     }
 
     private func forgetLogin(goneSince: Nanoseconds?) {
@@ -79,7 +79,7 @@ final class LoginWordChecker: Checker {
     private func note(_ notice: Notice, _ scene: Scene) {
         switch notice {
         case .sleepPreparing:
-            isAnnounced = scene.step.event.isLogins && scene.step.event.saysRealSleep
+            isAnnounced = scene.step.event.isLogins && scene.saysRealSleep
             isToldByHook = false
             if case .requested(_, .sleep(true, false, _)) = scene.step.event { isToldByHook = true }
             sleepsAtRelease = scene.board.truth.sleeps

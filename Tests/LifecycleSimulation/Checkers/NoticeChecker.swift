@@ -24,7 +24,7 @@ final class NoticeChecker: Checker {
         story.hear()
         // The clocks come first: a sleep that the event makes real was logical until now.
         wasReal = isReal
-        if event.saysRealSleep, !isDenied(event, scene) { isReal = true }
+        if scene.saysRealSleep, !isDenied(event, scene) { isReal = true }
         reported = []
         let asleepNow = scene.step.at.boottime - scene.step.at.monotonic
         grown = asleep.map { asleepNow - $0 } ?? .zero
@@ -45,7 +45,7 @@ final class NoticeChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         story.see(effect, scene)
-        if case .note(.sleepPreparing) = effect { isReal = scene.step.event.saysRealSleep }
+        if case .note(.sleepPreparing) = effect { isReal = scene.saysRealSleep }
         switch effect {
         case .note(let notice): judge(notice, scene)
         case .report(let end):

@@ -48,7 +48,7 @@ final class OldSleepChecker: Checker {
         switch effect {
         case .releaseLock(.sleep): holdsLock = false
         case .note(.sleepPreparing):
-            isLogical = !scene.step.event.saysRealSleep
+            isLogical = !scene.saysRealSleep
             countedAt = nil
             judgeBeginning(scene)
         case .note(.sleepReleased):

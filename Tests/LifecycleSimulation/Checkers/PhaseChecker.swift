@@ -65,6 +65,14 @@ final class PhaseChecker: Checker {
         }
     }
 
+    /// By an app that a reload has removed, and that is still to go.
+    private func isPlaceTaken(_ scene: Scene) -> Bool {
+        scene.board.devicePolicy.front == .one
+            && scene.chronicle.records.contains { record in
+                !record.isGone && scene.board.directory.entry(record.app)?.isConfigured == false
+            }
+    }
+
     func rested(_ scene: Scene) {
         for app in endedForShutdown {
             guard let view = scene.board.core.view(of: app), view.phase == nil else { continue }
@@ -80,7 +88,7 @@ final class PhaseChecker: Checker {
                 scene.inspection.violate(
                     .phaseRestored,
                     "\(scene.name(app)) was \(before.phase.name) and is \(phase.name); nobody asked for it")
-            } else if phase < limit || limit == .active {
+            } else if phase < limit || limit == .active, !isPlaceTaken(scene) {
                 phases.append((app, phase))
             }
         }

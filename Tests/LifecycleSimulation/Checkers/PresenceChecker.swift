@@ -29,7 +29,7 @@ final class PresenceChecker: Checker {
         case .prepareForSleep(true, _, _), .requested(_, .sleep(true, false, _)): alarm = nil
         default: break
         }
-        if event.saysRealSleep { isReal = true }
+        if scene.saysRealSleep { isReal = true }
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
@@ -39,7 +39,7 @@ final class PresenceChecker: Checker {
         case .setWakeAlarm(let moment): if moment != nil || scene.conditions.isPaused { alarm = moment }
         case .suspendDevice: askedAt = scene.now
         case .note(.sleepPreparing):
-            isReal = scene.step.event.saysRealSleep
+            isReal = scene.saysRealSleep
             if story.former == .awake { isAttended = false }
             if story.former == .dark { askedAt = nil }
             alarm = nil
@@ -68,6 +68,8 @@ final class PresenceChecker: Checker {
 
     private func judgeFullness(_ scene: Scene) {
         if isAttended || isExcused(scene.step.event, scene) { return }
+        // logind has not said for too long that the last sleep is over, so it cannot be asked for the next.
+        if askedAt == nil, scene.now - darkSince >= .seconds(300) { return }
         // In vain, or refused.
         if let askedAt, scene.now - askedAt >= .seconds(29) || scene.step.event == .suspendRefused { return }
         violate("a dark wake becomes full, and no person is there", scene)

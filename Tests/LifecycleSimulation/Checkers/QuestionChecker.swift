@@ -14,6 +14,8 @@ final class QuestionChecker: Checker {
     /// MONOTONIC: since when a delay lock is wanted, neither held nor asked for.
     private var lacking: [Nanoseconds?] = [nil, nil]
     private var sleepAskedAt: Nanoseconds?
+    /// The sleep is a logical one: logind is not asked about it.
+    private var isOwn = false
     /// How often a lock was asked for in vain.
     private var tries = [0, 0]
     /// When the core had a say last, before the step at hand.
@@ -26,6 +28,7 @@ final class QuestionChecker: Checker {
 
     func heard(_ event: Event, _ scene: Scene) {
         story.hear()
+        if scene.announcesRealSleep { isOwn = false }
         before = last
         // A late loop is credited for, and not only once.
         let excess = scene.step.excess(since: last + scene.board.truth.stolen)
@@ -43,7 +46,7 @@ final class QuestionChecker: Checker {
             tries[Int(kind.rawValue)] = 0
         case .loginAvailable, .loginUnavailable:
             // Another logind is asked anew.
-            sleepAskedAt = sleepAskedAt == nil || scene.sleep.isLogical ? nil : now(scene) + .seconds(30)
+            sleepAskedAt = sleepAskedAt == nil || isOwn ? nil : now(scene) + .seconds(30)
             lacking = [nil, nil]
             tries = [0, 0]
         default: break
@@ -56,6 +59,7 @@ final class QuestionChecker: Checker {
         case .spawn(_, let instance, _, _): spawns.append((instance, now(scene)))
         case .report(let end): spawns.removeAll { $0.instance == end.instance }
         case .kill(let instance): spawns.removeAll { $0.instance == instance }
+        case .note(.sleepPreparing): isOwn = !scene.saysRealSleep
         case .readMemory: memoryAskedAt = now(scene)
         case .readPreparingForSleep: sleepAskedAt = now(scene)
         case .takeLock(let kind):

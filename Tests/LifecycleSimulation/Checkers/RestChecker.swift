@@ -22,7 +22,7 @@ final class RestChecker: Checker {
         if case .configured = event { isForIdleness = false }
         if case .requested(_, .sleep) = event { isForIdleness = false }
         if event == .preparingForSleep(nil) { unknowns += 1 }
-        if event.saysRealSleep { isForIdleness = false }
+        if scene.saysRealSleep { isForIdleness = false }
         if case .powerKeyPressed = event { isForIdleness = false }
         if case .lid = event { isForIdleness = false }
     }

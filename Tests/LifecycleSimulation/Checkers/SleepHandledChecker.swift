@@ -36,7 +36,7 @@ final class SleepHandledChecker: Checker {
             if scene.step.event == .lockTaken(.sleep) { return }
             if !isHandled, isLogical != nil { violate("the lock is released before it is said", scene) }
         case .note(.sleepPreparing):
-            isLogical = !scene.step.event.saysRealSleep
+            isLogical = !scene.saysRealSleep
             // It may be over: only a property tells of it, and no lock was granted before it.
             switch scene.step.event {
             case .loginAvailable(_, true, _): isLogical = nil

@@ -18,6 +18,8 @@ final class SleepKnowledge {
     private(set) var isDoubtful = false
     private var holdsLock = false
     private var noted: Nanoseconds?
+    /// In this step logind speaks of a sleep of which a predecessor left a note, and which is over.
+    private(set) var isOver = false
     private var isSurelyAwake = true
     /// The last `true` edge, or the release: 30 s later a sleep may end for lack of any other sign.
     private var lastSign: Nanoseconds?
@@ -30,6 +32,7 @@ final class SleepKnowledge {
         let isOverdue = lastSign.map { scene.now - $0 >= .seconds(30) } ?? false
         mayHaveEnded = !isLogical && (hasSlept || isOverdue)
         if mayHaveEnded { isCertain = false }
+        isOver = false
         hearDark(event, scene)
         hearDoubt(event, scene)
         switch event {
@@ -42,7 +45,7 @@ final class SleepKnowledge {
         case .prepareForShutdown(true, _, _): if !isLogical { isCertain = false }
         case .preparingForSleep(_): if !isLogical { isCertain = false }
         case .loginAvailable(_, let sleeping, _):
-            let isOver = sleeping && noted.map { asleep - $0 > .milliseconds(500) } ?? false
+            isOver = sleeping && noted.map { asleep - $0 > .milliseconds(500) } ?? false
             noted = nil
             if !isOver, sleeping || !isLogical { edge(sleeping, scene) }
         // A predecessor was told of it: what the board has slept since is that sleep.
@@ -137,10 +140,13 @@ extension Event {
 }
 
 extension Scene {
+    /// As the event's own, but for the word on a sleep that is known to be over.
+    var saysRealSleep: Bool { step.event.saysRealSleep && !sleep.isOver }
+
     /// The event at hand is taken for the word of a sleep of the kernel's: what is asked for while all apps are to end
     /// is denied.
     var announcesRealSleep: Bool {
         if case .requested = step.event, chronicle.isEnding { return false }
-        return step.event.saysRealSleep
+        return saysRealSleep
     }
 }

@@ -36,7 +36,7 @@ struct SleepStory {
         switch notice {
         case .sleepPreparing:
             stage = .preparing
-            isLogical = !scene.step.event.saysRealSleep
+            isLogical = !scene.saysRealSleep
             hasBegun = true
             announced = scene.step.at
         case .sleepReleased:

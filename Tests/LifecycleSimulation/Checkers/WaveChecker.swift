@@ -6,7 +6,7 @@ internal import Lifecycle
 ///   until that returns.
 /// - What a willTerminate is told leaves each of the waves that are still to come as much.
 final class WaveChecker: Checker {
-    static let hears: [EventKind]? = [.configured, .stopping, .requested]
+    static let hears: [EventKind]? = [.configured, .stopping, .killedForMemory, .requested]
     static let sees: [EffectKind]? = [.call, .endNotice]
 
     private var order = LaunchOrder()
@@ -24,7 +24,7 @@ final class WaveChecker: Checker {
             order.learn(scene.board.directory)
             // The present wave has the share that it was given.
             end = nil
-        case .stopping(let instance): leaving.append(instance)
+        case .stopping(let instance), .killedForMemory(let instance, _): leaving.append(instance)
         case .requested(_, .terminate(let app, _)):
             for record in scene.chronicle.records where record.app == app { leaving.append(record.instance) }
         default: break

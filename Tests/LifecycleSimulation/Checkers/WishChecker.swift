@@ -16,6 +16,8 @@ final class WishChecker: Checker {
 
     /// To be launched as soon as it is gone.
     private var launches: [Wish] = []
+    /// To be ended, by an operator.
+    private var ordered: [InstanceID] = []
     /// In background by the last wish that was granted.
     private var sentBack: [AppID] = []
     /// Sent back before a wish for the front that may yet be denied.
@@ -53,6 +55,7 @@ final class WishChecker: Checker {
             if !sentBack.contains(app) { sentBack.append(app) }
             launches.removeAll { $0.app == app }
         case .terminate(let app, _):
+            ordered += scene.chronicle.records.filter { $0.app == app }.map(\.instance)
             inQuestion.removeAll { $0.app == app }
             launches.removeAll { $0.app == app }
             sentBack.removeAll { $0 == app }
@@ -63,7 +66,8 @@ final class WishChecker: Checker {
     /// By an operator: a call of willTerminate or a signal is out, or is to follow.
     private func isBeingEnded(_ app: AppID, _ scene: Scene) -> Bool {
         guard let record = scene.chronicle.records.last(where: { $0.app == app }) else { return false }
-        return record.isSpawned && !record.isGone && record.isDoomed
+        let isAsked = record.isKillAsked || record.isTerminateAsked || ordered.contains(record.instance)
+        return record.isSpawned && !record.isGone && isAsked
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
