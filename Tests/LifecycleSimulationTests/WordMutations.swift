@@ -44,6 +44,11 @@ extension MutationTests {
         Mutation("does not freeze in a sleep", .heldAsleep) {
             .replacing { if case .freeze = $0 { [] } else { [$0] } }
         },
+        Mutation("calls unfreezable what it is only about to freeze", .heldAsleep) {
+            .replacing {
+                if case .freeze(let instance) = $0 { [$0, .nameCulprits(instance, .unfreezable)] } else { [$0] }
+            }
+        },
         Mutation("lets live what comes up too late", .owned) {
             Mutant(effects: { effects, event, _ in
                 guard case .spawned(let instance) = event else { return effects }

@@ -1,7 +1,7 @@
 internal import Lifecycle
 
 /// While the board is asleep for sure, whatever can be frozen has been sent the order; and what is called unfreezable
-/// had been sent it.
+/// had been sent it, and had a moment to obey.
 final class HeldAsleepChecker: Checker {
     static let hears: [EventKind]? = [.prepareForSleep, .requested, .spawned]
     static let sees: [EffectKind]? = [.nameCulprits]
@@ -17,9 +17,13 @@ final class HeldAsleepChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         guard case .nameCulprits(let instance, .unfreezable) = effect,
-            let record = scene.chronicle.record(instance), !record.isFreezeAsked, mayBeFrozen(record, scene)
+            let record = scene.chronicle.record(instance), mayBeFrozen(record, scene)
         else { return }
-        violate("\(scene.name(instance)) is called unfreezable, and was not asked to freeze", scene)
+        if !record.isFreezeAsked {
+            violate("\(scene.name(instance)) is called unfreezable, and was not asked to freeze", scene)
+        } else if scene.step.effects.contains(.freeze(instance)) {
+            violate("\(scene.name(instance)) is called unfreezable as it is asked to freeze", scene)
+        }
     }
 
     func stepped(_ step: Step, _ scene: Scene) {
