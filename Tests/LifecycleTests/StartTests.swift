@@ -186,6 +186,20 @@ import Testing
         #expect(board.emptied("camera") == ["release shutdown"])
     }
 
+    @Test(arguments: [Event.stopRequested, .prepareForShutdown(true, delayMax: .max, signalled: .seconds(100))])
+    func logicalSleepIsCalledOff_whenEverythingIsToEnd(word: Event) throws {
+        var board = started()
+        board.login()
+        #expect(board.ask(1, .sleep(start: true, logical: true)) == ["call camera willResignActive 2.25 s"])
+        #expect(board.returned("camera") == ["call camera didEnterBackground 4.5 s"])
+        _ = board.pass(.seconds(3))
+        #expect(board.tell(word) == ["reply 1: sleep 1 ready, killed []"])
+        #expect(board.core.device.sleepState == .awake)
+        #expect(board.returned("camera") == ["call camera willTerminate shutdown 5 s"])
+        // It is not frozen as the sleep would have been reached.
+        #expect(board.pass(.seconds(5)) == ["kill camera"])
+    }
+
     @Test func appComesBack_whenAShutdownInASleepIsCancelledAndTheBoardWakes() throws {
         var board = started()
         board.login()

@@ -68,8 +68,10 @@ extension DeviceLifecycle {
     }
 
     mutating func beginShutdown() {
-        // Nobody sleeps again after this: who is still to run does, and hears of its end.
+        // No app sleeps again after this: what is still to run does, and hears of its end.
         wakeFully()
+        // It would freeze apps in the middle of their end, and need never be over.
+        if sleep.state == .preparing, sleep.isLogical { endSleep(cancelled: true, heardFromLogin: false) }
         let allowance = shutdown.end.map { $0 - now.monotonic }
         emit(.note(.shutdownPreparing(allowance: allowance)))
         denyLaunches("shutting down")

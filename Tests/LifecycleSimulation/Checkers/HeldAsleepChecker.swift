@@ -2,28 +2,56 @@ internal import Lifecycle
 
 /// While the board is asleep for sure, whatever can be frozen has been sent the order; and what is called unfreezable
 /// had been sent it, and had a moment to obey.
+///
+/// While all apps are to end, none is frozen in the middle of it for a sleep that is not the kernel's: it need never be
+/// over.
 final class HeldAsleepChecker: Checker {
-    static let hears: [EventKind]? = [.prepareForSleep, .requested, .spawned]
-    static let sees: [EffectKind]? = [.nameCulprits]
+    static let hears: [EventKind]? = [.prepareForSleep, .preparingForSleep, .loginAvailable, .requested, .spawned]
+    static let sees: [EffectKind]? = [.nameCulprits, .freeze, .sleepNotice]
 
     private var looks = false
+    private var story = SleepStory()
 
     func heard(_ event: Event, _ scene: Scene) {
         switch event {
         case .prepareForSleep, .requested, .spawned: looks = true
         default: break
         }
+        story.hear(event)
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
+        story.see(effect, scene)
+        if case .freeze(let instance) = effect { judgeFreeze(instance, scene) }
         guard case .nameCulprits(let instance, .unfreezable) = effect,
             let record = scene.chronicle.record(instance), mayBeFrozen(record, scene)
         else { return }
         if !record.isFreezeAsked {
             violate("\(scene.name(instance)) is called unfreezable, and was not asked to freeze", scene)
-        } else if scene.step.effects.contains(.freeze(instance)) {
+        } else if hasJustBeenAsked(instance, scene.step.effects) {
             violate("\(scene.name(instance)) is called unfreezable as it is asked to freeze", scene)
         }
+    }
+
+    /// The order comes before the name, in one step.
+    private func hasJustBeenAsked(_ instance: InstanceID, _ effects: [Effect]) -> Bool {
+        guard let order = effects.firstIndex(of: .freeze(instance)),
+            let name = effects.firstIndex(of: .nameCulprits(instance, .unfreezable))
+        else { return false }
+        return order < name
+    }
+
+    private func judgeFreeze(_ instance: InstanceID, _ scene: Scene) {
+        guard scene.chronicle.isEnding, story.isLogical, story.stage != .awake,
+            let record = scene.chronicle.record(instance),
+            record.isTerminateAsked || record.call?.call.handler == .willTerminate
+        else { return }
+        switch scene.step.event {
+        // It could not be frozen as its end began.
+        case .configured, .freezing: return
+        default: break
+        }
+        violate("\(scene.name(instance)) is frozen for a logical sleep in the middle of its end", scene)
     }
 
     func stepped(_ step: Step, _ scene: Scene) {

@@ -35,6 +35,8 @@ final class SleepKnowledge {
         isOver = false
         hearDark(event, scene)
         hearDoubt(event, scene)
+        // In the step in which it was announced, too.
+        defer { hearEnd(scene) }
         switch event {
         case .prepareForSleep(let start, _, _): edge(start, fromLogin: true, scene)
         // Whether it is a new sleep or one that has just ended cannot be told.
@@ -96,6 +98,13 @@ final class SleepKnowledge {
             isCertain = false
         default: break
         }
+    }
+
+    /// All apps are to end: a logical sleep that was not reached yet is called off.
+    private func hearEnd(_ scene: Scene) {
+        guard isLogical else { return }
+        let isEnd = scene.step.effects.contains { if case .note(.shutdownPreparing) = $0 { true } else { false } }
+        if isEnd { isCertain = false }
     }
 
     private func hearDoubt(_ event: Event, _ scene: Scene) {
