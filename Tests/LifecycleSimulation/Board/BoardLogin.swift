@@ -12,7 +12,11 @@ extension SimulatedBoard {
         queue.add(.deliver(event), at: at)
     }
 
-    func transport() -> Nanoseconds { random.magnitude(.microseconds(30), .milliseconds(3)) }
+    func transport() -> Nanoseconds { transport(&random) }
+
+    func transport(_ random: inout SeededGenerator) -> Nanoseconds {
+        random.magnitude(.microseconds(30), .milliseconds(3))
+    }
 
     private var saidDelayMax: Nanoseconds? {
         plan.strikes(.delayMaxUnknown, &random) ? nil : login.delayMax
@@ -302,6 +306,7 @@ extension SimulatedBoard {
         login.isPresent = false
         login.incarnation += 1
         login.held = [false, false, false]
+        keepQuestions()
         login.asked = [false, false, false]
         plan(.returns, after: absence(random.magnitude(.milliseconds(5), .seconds(40))))
         // A sleep in progress is systemd's by now, or is forgotten with logind.
@@ -329,6 +334,7 @@ extension SimulatedBoard {
         login.incarnation += 1
         if random.chance(perMille: 200) { login.delayMax = someDelayMax() }
         say("logind is there")
+        grantStrays()
         sendFromLogin(
             .loginAvailable(
                 delayMax: saidDelayMax, preparingForSleep: login.sleep != .idle,

@@ -48,6 +48,27 @@ extension SimulatedBoard {
         happensLate(perMille: 300) ? lateRandom.span(.seconds(60), .seconds(300)) : usual
     }
 
+    /// A question that outlives its logind, where the bus keeps it for the next one. With a generator of its own, too.
+    func keepQuestions() {
+        login.strays = []
+        guard isRough, !plan.isOver else { return }
+        login.strays = LockKind.allCases.filter {
+            login.asked[Int($0.rawValue)] && strayRandom.chance(perMille: 400)
+        }
+    }
+
+    /// The next logind grants it, before the daemon has heard that there is one.
+    func grantStrays() {
+        for kind in login.strays where login.isHeard && !login.isPreparing(kind) {
+            say("a question for a \(kind) lock from before logind went is granted")
+            login.held[Int(kind.rawValue)] = true
+            login.heldBy[Int(kind.rawValue)] = login.connection
+            login.answers[Int(kind.rawValue)].append(login.connection)
+            sendFromLogin(.lockTaken(kind), after: transport(&strayRandom))
+        }
+        login.strays = []
+    }
+
     func loseLoginInTheDark() {
         if happensLate(perMille: 100) { plan(.outage, after: lateRandom.magnitude(.milliseconds(1), .seconds(4))) }
     }

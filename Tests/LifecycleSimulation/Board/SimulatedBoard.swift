@@ -16,6 +16,8 @@ final class SimulatedBoard {
     var lifeRandom: SeededGenerator
     /// For what comes later than anything that was asked for after it.
     var lateRandom: SeededGenerator
+    /// For answers to questions from before logind went.
+    var strayRandom: SeededGenerator
     /// Its loop is late each time.
     let isSluggish: Bool
     let isRough: Bool
@@ -109,6 +111,7 @@ final class SimulatedBoard {
         let isRolled = hardRandom.chance(perMille: 500)
         isRough = limits.hardships && isRolled
         lateRandom = SeededGenerator(seed: seed ^ 0x4c41_5445_4e45_5353)
+        strayRandom = SeededGenerator(seed: seed ^ 0x5354_5241_5953)
         isSluggish = lateRandom.chance(perMille: 40) && limits.hardships && isRolled
         countsSleeps = isRough && seed % 4 != 0
         plan = FaultPlan(

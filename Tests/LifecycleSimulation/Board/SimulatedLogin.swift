@@ -50,6 +50,8 @@ struct SimulatedLogin {
     /// The connection that each was last granted to.
     var heldBy = [0, 0, 0]
     var asked = [false, false, false]
+    /// Asked of a logind that has gone, and kept for the next one.
+    var strays: [LockKind] = []
     /// The last Inhibit call was refused though nothing is being prepared.
     var refusedIdly = [false, false, false]
     /// Messages of one connection do not overtake each other.

@@ -9,7 +9,8 @@ internal import Lifecycle
 /// A shutdown's lock is excused once the board was late in its handshake: the apps are given the time to die that they
 /// would have had.
 /// While a sleep certainly goes on no sleep lock is taken, but where logind has only now appeared, or in a dark wake.
-/// There is never more than one lock of a kind, held or asked for.
+/// There is never more than one lock of a kind, held or asked for; one that was granted to a question from before logind
+/// went is closed as it comes.
 final class LockChecker: Checker {
     static let hears: [EventKind]? = [
         .lockTaken, .lockRefused, .loginAvailable, .loginUnavailable, .prepareForSleep, .prepareForShutdown,
@@ -32,6 +33,9 @@ final class LockChecker: Checker {
     func heard(_ event: Event, _ scene: Scene) {
         switch event {
         case .lockTaken(let kind):
+            if !scene.board.login.isConnected, !scene.step.effects.contains(.releaseLock(kind)) {
+                violate("a \(kind) lock comes from before logind went, and is kept", scene)
+            }
             // Where one is held already, the shell keeps one of the two.
             isExtra = state[Int(kind.rawValue)] == .none
             // The answer to a question that was given up: kept where it is of use, else given back at once.
