@@ -51,6 +51,7 @@ public struct DeviceLifecycle: Equatable, Sendable {
     /// Takes one event and returns what is to be done, in order.
     public mutating func handle(_ event: Event, at instant: Instant) -> [Effect] {
         advanceClocks(to: instant, event.isEndOfLoginSleep)
+        judgePools()
         apply(event)
         judge()
         settleBoard()

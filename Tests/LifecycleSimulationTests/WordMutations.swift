@@ -49,6 +49,18 @@ extension MutationTests {
                 if case .freeze(let instance) = $0 { [$0, .nameCulprits(instance, .unfreezable)] } else { [$0] }
             }
         },
+        Mutation("does not kill by force", .promptness) {
+            Mutant(event: {
+                guard case .requested(let id, .terminate(let app, true)) = $0 else { return $0 }
+                return .requested(id, .terminate(app, force: false))
+            })
+        },
+        Mutation("does not start what a reload brings", .launches) {
+            .replacing {
+                guard case .spawn(_, _, .boot, _) = $0 else { return [$0] }
+                return []
+            }
+        },
         Mutation("lets live what comes up too late", .owned) {
             Mutant(effects: { effects, event, _ in
                 guard case .spawned(let instance) = event else { return effects }

@@ -301,4 +301,17 @@ import Testing
         _ = board.sleepSignal(false)
         #expect(board.core.device.sleepState == .darkWake)
     }
+
+    @Test func boardThatSleptInADarkWakeIsFullyAwake_andLogindsOldSleepIsNoNewOne() throws {
+        var board = try asleep()
+        board.slept += .seconds(901)
+        _ = board.sleepSignal(false)
+        _ = board.tell(.lockTaken(.sleep))
+        #expect(board.core.device.sleepState == .darkWake)
+        board.slept += .seconds(60)
+        _ = board.tell(.woke)
+        #expect(board.core.device.sleepState == .awake)
+        _ = board.tell(.preparingForSleep(true))
+        #expect(board.core.device.sleepState == .awake)
+    }
 }

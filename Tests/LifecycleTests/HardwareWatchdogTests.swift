@@ -184,4 +184,21 @@ import Testing
         #expect(try board.view("gateway").isLeftDown)
         #expect(!board.pass(.seconds(30)).contains("feed"))
     }
+
+    @Test func appThatAnOperatorEndedIsNotLost_whenALaunchAfterItIsDenied() throws {
+        var board = Board([app("camera") { $0.isEssential = true }])
+        board.login()
+        board.start()
+        _ = board.tell(.hardwareWatchdog(timeout: .seconds(30)))
+        let camera = try board.id("camera")
+        _ = board.ask(1, .terminate(camera, force: false))
+        _ = board.returned("camera")
+        _ = board.ask(2, .activate(camera))
+        #expect(board.pass(.seconds(5)) == ["kill camera"])
+        _ = board.exited("camera", .signalled(9))
+        #expect(board.sleepSignal(true).contains("reply 2: denied, sleeping"))
+        _ = board.emptied("camera")
+        _ = board.sleepSignal(false)
+        #expect(board.pass(.seconds(10)).contains("feed"))
+    }
 }

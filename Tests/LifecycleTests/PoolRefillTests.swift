@@ -132,4 +132,10 @@ import Testing
         _ = board.tell(.woke)
         #expect(try left(board) == .seconds(600))
     }
+
+    @Test func poolIsFullAgainAfterADay_forTheVeryRequestThatComesFirst() throws {
+        var board = try spent()
+        board.monotonic += .seconds(86_400)
+        #expect(board.begin("logger").contains("reply 0: begun, 10 min"))
+    }
 }

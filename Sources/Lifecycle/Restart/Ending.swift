@@ -105,9 +105,13 @@ extension DeviceLifecycle {
 
     /// An operator's word, an exit of its own and a removal end more than the instance.
     private mutating func noteMeaning(_ index: Int, _ reason: TerminationReason, isOperators: Bool) {
-        guard apps[index].queuedLaunch == nil else { return }
         let isOrderly = reason.namespace == .exit && reason.code == 0 && apps[index].policy.restart != .always
-        if isOperators || reason.namespace == .user || isOrderly { apps[index].isMeantToRun = false }
+        guard isOperators || reason.namespace == .user || isOrderly else { return }
+        // Nor does a launch that is denied yet bring it back to what it was before its end.
+        for place in requests.indices where requests[place].app == index {
+            requests[place].undo?.launch.isMeantToRun = false
+        }
+        if apps[index].queuedLaunch == nil { apps[index].isMeantToRun = false }
     }
 
     /// Its delay is over.

@@ -175,7 +175,10 @@ extension DeviceLifecycle {
             wake(heardFromLogin: heardFromLogin)
         // Whatever woke it this time, it was not our alarm.
         case .darkWake:
-            if sleep.isLogical { didSleepInside(time, heardFromLogin: heardFromLogin) } else { wakeFully() }
+            if sleep.isLogical { return didSleepInside(time, heardFromLogin: heardFromLogin) }
+            wakeFully()
+            didSleepUnannounced(time)
+            if login.isAvailable, !heardFromLogin { expectEnd() }
         }
     }
 

@@ -131,7 +131,6 @@ extension DeviceLifecycle {
         judgeLogin()
         judgeSleep()
         judgeShutdown()
-        judgePools()
     }
 
     private mutating func judge(_ index: Int) {

@@ -89,6 +89,10 @@ extension SimulatedBoard {
         if leftArchive == nil {
             forgetClients()
         } else {
+            // Whoever wanted it awake was not heard.
+            if inbox.contains(where: { if case .requested(_, .sleep(false, _, _)) = $0 { true } else { false } }) {
+                logicalSleep = true
+            }
             inbox = inbox.filter(isKept)
         }
         let hookWaits = login.hookRequest != nil
@@ -187,6 +191,10 @@ extension SimulatedBoard {
             hear(message)
         }
         for message in nowTrue { hear(message) }
+        // Whoever was to wake it found no daemon.
+        if plan.isOver, logicalSleep || surroundings.hasSleptLogically {
+            request(.sleep(start: false, logical: true))
+        }
         planToFindLogin()
     }
 

@@ -79,6 +79,8 @@ final class ConditionKnowledge {
     var level: Int? { levelWord.value < 0 ? nil : levelWord.value }
     /// Nothing has said for too long how full it is, nor that there is external power.
     var isBatterySilent: Bool { charge.value == nil && supply.value != 1 }
+    /// Neither in force nor by the last word.
+    var isSurelyCool: Bool { max(heat, hottest) < .critical }
     var isUnderVoltage: Bool { voltageWord.value == 1 }
     private(set) var heat = ThermalState.nominal
 

@@ -29,6 +29,9 @@ final class DeadlineChecker: Checker {
         var pingedOn: Nanoseconds
         let startedOn: Nanoseconds
         var exitAskedOn = Nanoseconds.zero
+        /// Since then it could have given a sign of life, or the interval is another.
+        var silentSince: Nanoseconds
+        var creditedAtSilence = Nanoseconds.zero
         var killedAt: Nanoseconds?
         var callAtKill: InstanceRecord.Call?
         /// Its reply lay there unread.
@@ -46,6 +49,7 @@ final class DeadlineChecker: Checker {
             pingedAt = reading
             pingedOn = now
             startedOn = now
+            silentSince = reading
         }
     }
 
@@ -64,7 +68,13 @@ final class DeadlineChecker: Checker {
         scene.times.reading(watch.instance, scene) ?? scene.now
     }
 
+    private func heardSign(_ watch: Watch, _ scene: Scene) {
+        watch.silentSince = reading(watch, scene)
+        watch.creditedAtSilence = credited
+    }
+
     private func pinged(_ watch: Watch, _ scene: Scene) {
+        heardSign(watch, scene)
         watch.pingedAt = reading(watch, scene)
         watch.pingedOn = scene.now
     }
@@ -86,8 +96,11 @@ final class DeadlineChecker: Checker {
         case .stopping(let instance):
             // What it says while it is being frozen is not heeded.
             if scene.chronicle.record(instance)?.isFreezeAsked == false { askedToExit(instance, scene) }
-        case .configured, .started, .freezing, .woke, .spawnFailed, .exited, .groupEmptied, .frozen, .handlerReturned,
-            .ready, .loginAvailable, .loginUnavailable, .lockTaken, .lockRefused, .prepareForSleep,
+        case .configured: for watch in watches { heardSign(watch, scene) }
+        case .ready(let instance), .handlerReturned(let instance, _):
+            if let watch = watch(instance) { heardSign(watch, scene) }
+        case .started, .freezing, .woke, .spawnFailed, .exited, .groupEmptied, .frozen,
+            .loginAvailable, .loginUnavailable, .lockTaken, .lockRefused, .prepareForSleep,
             .prepareForShutdown, .preparingForSleep, .kernelSlept, .suspendRefused, .powerOffRefused, .sleepNoted,
             .session, .lid,
             .powerKeyPressed, .power, .underVoltage, .temperatures, .network, .polling, .memoryPressure, .memoryRead,
@@ -236,10 +249,26 @@ final class DeadlineChecker: Checker {
         return reading(watch, scene) - since - (credited - at) > told + patience
     }
 
+    /// What is expected of one that is up and has nothing else to do; nil: nothing.
+    private func liveness(of record: InstanceRecord, _ scene: Scene) -> Nanoseconds? {
+        guard scene.isWell(record), scene.isLaunched(record), record.call == nil,
+            scene.board.core.device.sleepState == .awake,
+            let entry = scene.board.directory.entry(record.app), let now = entry.policy.liveness,
+            let before = entry.former.liveness
+        else { return nil }
+        return max(now, before)
+    }
+
     private func judgeOverdue(_ scene: Scene) {
         for watch in watches where watch.killedAt == nil {
             guard let record = scene.chronicle.record(watch.instance), record.isAlive, !record.isFreezeAsked else {
                 continue
+            }
+            if let interval = liveness(of: record, scene),
+                isOverdue(watch.silentSince, interval, credited: watch.creditedAtSilence, watch, scene)
+            {
+                violate(
+                    "\(scene.name(watch.instance)) has been silent for more than \(interval.text), and lives", scene)
             }
             if !watch.isExitVague, let asked = watch.exitAskedAt, watch.exitTold > .zero,
                 isOverdue(asked, watch.exitTold, credited: watch.creditedAtExit, watch, scene)

@@ -48,6 +48,8 @@ public enum CheckerName: Int, CaseIterable, Sendable {
     case loginWord = 44
     case heldAsleep = 45
     case owned = 46
+    case promptness = 47
+    case launches = 48
 }
 
 /// A rule that was broken.
@@ -162,6 +164,7 @@ final class Inspection {
             (.gains, GainChecker()), (.changes, ChangeChecker()), (.refills, RefillChecker()),
             (.thawOrder, ThawOrderChecker()), (.sleepShare, SleepShareChecker()), (.waves, WaveChecker()),
             (.loginWord, LoginWordChecker()), (.heldAsleep, HeldAsleepChecker()), (.owned, OwnerChecker()),
+            (.promptness, PromptnessChecker()), (.launches, LaunchChecker()),
         ]
     }
 

@@ -47,6 +47,11 @@ struct LaunchOrder {
         return false
     }
 
+    /// Those that it comes after directly.
+    func servers(of app: AppID) -> [AppID] {
+        nodes.first { $0.app == app }?.servers.map { nodes[$0].app } ?? []
+    }
+
     /// The length of the longest chain of apps that it comes after.
     func level(_ app: AppID) -> Int { nodes.first { $0.app == app }?.level ?? 0 }
 

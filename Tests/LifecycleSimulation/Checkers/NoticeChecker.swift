@@ -86,7 +86,7 @@ final class NoticeChecker: Checker {
             leftDown.append(app)
         case .sleptUnannounced(let time):
             // Nor was it announced while the board slept logically.
-            let mayBe = story.former == .awake || !wasReal
+            let mayBe = story.former == .awake || story.former == .dark || !wasReal
             if !mayBe || time != grown { violate("it slept \(time.text) unannounced", scene) }
         case .stalled(let time):
             if time <= .zero || scene.step.excess(since: before) <= .zero { violate("nothing has stalled", scene) }
@@ -109,7 +109,8 @@ final class NoticeChecker: Checker {
         {
             violate("the lock is taken, and logind is not asked what was missed", scene)
         }
-        if let interval, story.stage == .awake, story.former == .awake, scene.now > polledAt + interval,
+        if let interval, story.stage == .awake, story.former == .awake, !story.hasBegun,
+            scene.now > polledAt + interval,
             grown == .zero
         {
             violate("the board is not looked at", scene)

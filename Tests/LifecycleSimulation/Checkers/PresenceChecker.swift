@@ -16,6 +16,8 @@ final class PresenceChecker: Checker {
     private var darkSince = Nanoseconds.zero
     /// Something else than operators and conditions has said that the present sleep is one of the board's.
     private var isReal = false
+    /// What BOOTTIME was ahead of MONOTONIC after the last step.
+    private var lastAsleep: Nanoseconds?
 
     func heard(_ event: Event, _ scene: Scene) {
         story.hear()
@@ -52,6 +54,12 @@ final class PresenceChecker: Checker {
     }
 
     func stepped(_ step: Step, _ scene: Scene) {
+        let asleep = step.at.boottime - step.at.monotonic
+        let grown = lastAsleep.map { asleep - $0 } ?? .zero
+        lastAsleep = asleep
+        if story.former == .dark, story.stage == .dark, isReal, grown > .seconds(1) {
+            violate("the board has slept in a dark wake, and it is still dark", scene)
+        }
         guard story.hasDarkened, story.stage == .dark, isAttended, story.former == .asleep else { return }
         violate("a dark wake begins, and a person is at the board", scene)
     }

@@ -3,7 +3,7 @@ internal import Lifecycle
 /// An app that is never in front has its whole budget again every 24 h of BOOTTIME: it is neither denied a task nor
 /// killed for one when it has not had so much in the last day.
 final class RefillChecker: Checker {
-    static let sees: [EffectKind]? = [.spawn, .appNotice, .reply]
+    static let sees: [EffectKind]? = [.spawn, .appNotice, .sleepNotice, .reply]
 
     private struct Account {
         let app: AppID
@@ -18,16 +18,25 @@ final class RefillChecker: Checker {
         /// MONOTONIC.
         var lookedAt = Nanoseconds.zero
         var heldTasks = false
+        /// By a long sleep: BOOTTIME, and what was spent by then.
+        var filled: (at: Nanoseconds, spent: Nanoseconds)?
     }
 
     private var accounts: [Account] = []
     private var wasLow: Nanoseconds?
+    private var story = SleepStory()
+    /// In this step.
+    private var spawned: [AppID] = []
+    /// BOOTTIME: its end.
+    private var lastSleep: Nanoseconds?
     /// Becoming active fills theirs.
     private var wereInFront: [AppID] = []
 
     private static let day = Nanoseconds.seconds(86_400)
 
     func heard(_ event: Event, _ scene: Scene) {
+        story.hear()
+        spawned = []
         if case .configured = event {
             accounts.removeAll { scene.board.directory.entry($0.app)?.isConfigured != true }
             for index in accounts.indices {
@@ -64,9 +73,13 @@ final class RefillChecker: Checker {
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
+        story.see(effect, scene)
         switch effect {
         case .spawn(let app, _, _, let background):
             accounts.removeAll { $0.app == app && !background }
+            // A launch has its own time.
+            for index in accounts.indices where accounts[index].app == app { accounts[index].filled = nil }
+            spawned.append(app)
             guard background, !wereInFront.contains(app), !accounts.contains(where: { $0.app == app }),
                 let entry = scene.board.directory.entry(app), !entry.isAdopted
             else { return }
@@ -75,6 +88,11 @@ final class RefillChecker: Checker {
             if phase == .background { return }
             accounts.removeAll { $0.app == app }
             if phase == .active { wereInFront.append(app) }
+        case .reply(let request, .taskBegun(_, let left?)):
+            guard case .requested(request, .beginTask(let instance, let wish)) = scene.step.event,
+                wish.timeAllowed == nil, let app = scene.board.directory.app(of: instance)
+            else { return }
+            judge(left, app, scene)
         case .reply(let request, .denied(let reason)):
             guard reason.hasPrefix("the budget"),
                 case .requested(request, .beginTask(let instance, _)) = scene.step.event,
@@ -83,8 +101,44 @@ final class RefillChecker: Checker {
             judge(app, "is denied a task", scene)
         // What does not die is reported days later.
         case .note(.overrun(let app, _, let reason)):
-            if reason.namespace == .backgroundTask { judge(app, "is killed for a task", scene) }
+            // A handler that overran is another matter.
+            let isHandlers = reason.explanation.hasPrefix(Handler.backgroundTaskWillExpire.method)
+            if reason.namespace == .backgroundTask, !isHandlers { judge(app, "is killed for a task", scene) }
         default: break
+        }
+    }
+
+    /// A sleep of the kernel's of 30 min and more fills it, too.
+    private func judge(_ left: Nanoseconds, _ app: AppID, _ scene: Scene) {
+        guard let account = accounts.first(where: { $0.app == app }), let filled = account.filled,
+            let policy = scene.board.directory.entry(app)?.policy, filled.at >= account.since,
+            wasLow.map({ $0 < filled.at }) ?? true
+        else { return }
+        let spent = account.spent - filled.spent
+        guard left + spent + policy.taskBudget / 4 < policy.taskBudget else { return }
+        scene.inspection.violate(
+            .refills,
+            "\(scene.name(app)) has \(left.text) of \(policy.taskBudget.text), and the board has slept for long")
+    }
+
+    func stepped(_ step: Step, _ scene: Scene) {
+        guard let sleep = scene.board.truth.lastSleep, sleep.ended != lastSleep, sleep.ended <= step.at.boottime else {
+            return
+        }
+        lastSleep = sleep.ended
+        guard sleep.time > .seconds(1900), !sleep.isHidden, story.former == .awake || story.former == .asleep else {
+            return
+        }
+        for index in accounts.indices where wasUp(accounts[index].app, scene) {
+            accounts[index].filled = (step.at.boottime, accounts[index].spent)
+        }
+    }
+
+    /// Before this step; what comes up in it has its own time.
+    private func wasUp(_ app: AppID, _ scene: Scene) -> Bool {
+        if spawned.contains(app) { return false }
+        return scene.chronicle.records.contains { record in
+            record.app == app && record.isAlive && record.isSpawned && scene.step.event != .spawned(record.instance)
         }
     }
 

@@ -30,7 +30,13 @@ final class RestChecker: Checker {
     func did(_ effect: Effect, _ scene: Scene) {
         story.see(effect, scene)
         switch effect {
-        case .suspendDevice: asked(scene)
+        case .suspendDevice:
+            if story.former != .dark, story.stage != .dark, scene.step.event != .powerKeyPressed,
+                !scene.conditions.wantsSleep
+            {
+                violate("the board is asked to sleep, and nothing wishes it any more", scene)
+            }
+            asked(scene)
         case .note(.sleepPreparing):
             asked(scene)
             // After a dark wake the same sleep goes on.
@@ -100,6 +106,8 @@ final class RestChecker: Checker {
     }
 
     private func judgeIdleness(_ scene: Scene) {
+        // A loop that stood still saw neither their coming nor their going.
+        if scene.times.excess > .zero { movedSince = nil }
         guard isForIdleness, story.stage == .asleep, !scene.board.surroundings.session.isIdle,
             scene.board.stalledUntil == nil
         else {

@@ -9,7 +9,7 @@ final class RestartChecker: Checker {
     static let hears: [EventKind]? = [
         .configured, .prepareForShutdown, .loginAvailable, .requested, .stopRequested, .spawned,
     ]
-    static let sees: [EffectKind]? = [.appNotice, .endNotice, .report, .spawn]
+    static let sees: [EffectKind]? = [.appNotice, .endNotice, .report, .spawn, .reply]
 
     private struct Count {
         let app: AppID
@@ -27,6 +27,7 @@ final class RestartChecker: Checker {
     private var counts: [Count] = []
     private var shutdowns = 0
     private var delays = RestartDelays()
+    private var owed = OwedRestarts()
     /// Apps that an operator has ended, and nothing has asked for since.
     private var endedByOperator: [AppID] = []
 
@@ -38,6 +39,7 @@ final class RestartChecker: Checker {
 
     func heard(_ event: Event, _ scene: Scene) {
         delays.hear(event, scene)
+        owed.hear(event, scene)
         hearOperator(event)
         switch event {
         case .configured: counts = counts.map { Count(app: $0.app, shutdowns: $0.shutdowns) }
@@ -67,6 +69,7 @@ final class RestartChecker: Checker {
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
+        owed.see(effect, scene)
         if let problem = delays.see(effect, scene) { violate(problem, scene) }
         if case .note(.criticalBattery) = effect { shutdowns += 1 }
         if case .report(let end) = effect {
@@ -92,7 +95,11 @@ final class RestartChecker: Checker {
         }
     }
 
-    func stepped(_ step: Step, _ scene: Scene) { noteWell(scene) }
+    func stepped(_ step: Step, _ scene: Scene) {
+        noteWell(scene)
+        guard let app = owed.step(scene) else { return }
+        violate("\(scene.name(app)) has ended by its own fault, and is not to be started again", scene)
+    }
 
     private func noteWell(_ scene: Scene) {
         guard scene.conditions.pressure == .normal, scene.conditions.heat < .critical else { return }

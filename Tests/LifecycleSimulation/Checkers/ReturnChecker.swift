@@ -57,7 +57,7 @@ final class ReturnChecker: Checker {
     }
 
     func stepped(_ step: Step, _ scene: Scene) {
-        guard scene.conditions.pressure == .normal, scene.conditions.heat < .critical, !scene.chronicle.isEnding,
+        guard scene.conditions.pressure == .normal, scene.conditions.isSurelyCool, !scene.chronicle.isEnding,
             scene.board.core.device.sleepState == .awake
         else { return }
         for app in waiting {

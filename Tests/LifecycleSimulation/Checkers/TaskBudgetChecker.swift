@@ -85,6 +85,13 @@ final class TaskBudgetChecker: Checker {
         let budget = scene.board.directory.entry(app)?.policy.taskBudget ?? .zero
         let size = holds ? budget : .seconds(30)
         accounts.append(Account(app: app, size: scene.conditions.isLowPower ? min(size, .seconds(30)) : size))
+        if isLowPowerNews(scene) { blur(app, scene) }
+    }
+
+    private func blur(_ app: AppID, _ scene: Scene) {
+        guard let index = accounts.firstIndex(where: { $0.app == app }) else { return }
+        accounts[index].size = max(scene.board.directory.entry(app)?.policy.taskBudget ?? .zero, .seconds(30))
+        accounts[index].isVague = true
     }
 
     /// Low power mode has begun: nobody has more than 30 s left.
@@ -239,12 +246,17 @@ final class TaskBudgetChecker: Checker {
         }
         guard case .taskBegun(_, let left) = outcome else { return }
         if account.least >= account.size - account.lead { violate("\(name) begins a task and has no time", scene) }
-        guard wish.timeAllowed == nil, let left else { return }
+        guard wish.timeAllowed == nil, let left, !account.isVague else { return }
         if left > account.size - account.least || left < account.size - account.most {
             violate(
                 "\(name) is told of \(left.text), and has \((account.size - account.most).text) to "
                     + "\((account.size - account.least).text) of \(account.size.text)", scene)
         }
+    }
+
+    /// What is begun in the very step has its time from before it.
+    private func isLowPowerNews(_ scene: Scene) -> Bool {
+        scene.step.effects.contains { if case .note(.lowPowerMode) = $0 { true } else { false } }
     }
 
     // MARK: The kill
@@ -285,9 +297,11 @@ final class TaskBudgetChecker: Checker {
 
     func stepped(_ step: Step, _ scene: Scene) {
         if case .spawned(let instance) = step.event, let record = scene.chronicle.record(instance),
-            record.phase == .background, !record.isKillAsked
+            record.inBackground, !record.isKillAsked
         {
             open(record.app, holds: record.reason == .backgroundTask, scene)
+            // It may have been given its time before it came nearer, or not.
+            if record.phase != .background { blur(record.app, scene) }
         }
         for index in watches.indices {
             guard let record = scene.chronicle.record(watches[index].instance) else { continue }

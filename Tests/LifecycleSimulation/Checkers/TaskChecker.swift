@@ -99,7 +99,11 @@ final class TaskChecker: Checker {
         switch asked {
         case .beginTask(let instance, _):
             switch outcome {
-            case .taskBegun, .denied: break
+            case .denied: break
+            case .taskBegun(let task, let left):
+                // It is on its way to background, where its budget counts.
+                let handler = scene.chronicle.record(instance)?.call?.call.handler
+                if left == nil, handler == .didEnterBackground { violate("is told of no limit", task, scene) }
             case .tooManyTasks(let limit):
                 if count(instance) < limit { violate("there are not so many tasks", scene) }
             case .done, .sleepReady, .notRunning, .appEnded, .noSuchTask: violate("a strange answer", scene)

@@ -22,8 +22,9 @@ final class WaveChecker: Checker {
         switch event {
         case .configured:
             order.learn(scene.board.directory)
-            // The present wave has the share that it was given.
+            // The present wave has the share that it was given, and those that were asked with it.
             end = nil
+            if isEnding { leaving += scene.chronicle.records.map(\.instance) }
         case .stopping(let instance), .killedForMemory(let instance, _): leaving.append(instance)
         case .requested(_, .terminate(let app, _)):
             for record in scene.chronicle.records where record.app == app { leaving.append(record.instance) }
@@ -46,7 +47,7 @@ final class WaveChecker: Checker {
                 let app = scene.board.directory.app(of: instance)
             else { return }
             let level = order.level(app)
-            wave = min(wave ?? level, level)
+            if !leaving.contains(instance) { wave = min(wave ?? level, level) }
             if let end { judgeShare(instance, level, deadline, left: end - scene.now, scene) }
         default: break
         }

@@ -1,0 +1,106 @@
+internal import Lifecycle
+
+/// What is to be launched is.
+///
+/// - An app that a reload brings, and that is started at boot, is there as soon as nothing else is under way.
+/// - One that waits for others waits as long as they come up, and no longer: not for one that is down, nor for one that
+///   cannot be killed.
+final class LaunchChecker: Checker {
+    static let hears: [EventKind]? = [
+        .configured, .requested, .requestAbandoned, .started, .prepareForShutdown, .loginAvailable,
+    ]
+    static let sees: [EffectKind]? = [.spawn, .reply, .nameCulprits]
+
+    /// The others may take so long to be judged.
+    private static let patience = Nanoseconds.seconds(40)
+
+    private struct Wish {
+        let id: RequestID
+        let app: AppID
+        /// Less what was stolen: since when nothing is left to wait for.
+        var since: Nanoseconds?
+    }
+
+    private var order = LaunchOrder()
+    private var isStarted = false
+    private var configured: [AppID] = []
+    /// Brought by a reload, and not spawned yet.
+    private var new: [AppID] = []
+    private var wishes: [Wish] = []
+    private var unkillable: [InstanceID] = []
+
+    func heard(_ event: Event, _ scene: Scene) {
+        switch event {
+        case .started: isStarted = true
+        case .configured: learn(scene)
+        case .prepareForShutdown, .loginAvailable: new = []
+        case .requested(let id, .launch(let app, _)), .requested(let id, .activate(let app)):
+            new.removeAll { $0 == app }
+            wishes.removeAll { $0.app == app }
+            if scene.board.directory.entry(app)?.isAdopted == false { wishes.append(Wish(id: id, app: app)) }
+        case .requestAbandoned(let id): wishes.removeAll { $0.id == id }
+        case .requested(_, .terminate(let app, _)), .requested(_, .background(let app)):
+            new.removeAll { $0 == app }
+            wishes.removeAll { $0.app == app }
+        default: break
+        }
+    }
+
+    private func learn(_ scene: Scene) {
+        order.learn(scene.board.directory)
+        wishes = []
+        let present = scene.board.directory.entries.filter(\.isConfigured)
+        new.removeAll { app in !present.contains { $0.id == app && $0.policy.launch == .boot } }
+        for entry in present where !configured.contains(entry.id) && entry.policy.launch == .boot && isStarted {
+            new.append(entry.id)
+        }
+        configured = present.map(\.id)
+    }
+
+    func did(_ effect: Effect, _ scene: Scene) {
+        switch effect {
+        case .spawn(let app, _, _, _):
+            new.removeAll { $0 == app }
+            wishes.removeAll { $0.app == app }
+        case .reply(let id, _): wishes.removeAll { $0.id == id }
+        case .nameCulprits(let instance, .unkillable): unkillable.append(instance)
+        default: break
+        }
+    }
+
+    func stepped(_ step: Step, _ scene: Scene) {
+        let now = scene.now - scene.board.truth.stolen
+        let mayLaunch = isStarted && scene.board.core.device.sleepState == .awake && !scene.chronicle.isEnding
+        for index in wishes.indices {
+            guard mayLaunch, !order.isCircular, isFree(wishes[index].app, scene) else {
+                wishes[index].since = nil
+                continue
+            }
+            let since = wishes[index].since ?? now
+            wishes[index].since = since
+            guard now - since > Self.patience else { continue }
+            violate("\(scene.name(wishes[index].app)) is to be launched, and waits for nothing", scene)
+        }
+    }
+
+    /// Nothing is left of it, and none of those that it comes after is on its way.
+    private func isFree(_ app: AppID, _ scene: Scene) -> Bool {
+        if scene.chronicle.records.contains(where: { $0.app == app && !$0.isGone }) { return false }
+        return order.servers(of: app).allSatisfy { server in
+            let record = scene.chronicle.records.last { $0.app == server && !$0.isGone }
+            if let record, unkillable.contains(record.instance) { return true }
+            if let record { return record.isAlive && scene.isLaunched(record) && !record.isKillAsked }
+            return scene.board.core.view(of: server)?.restartPending != true
+        }
+    }
+
+    func rested(_ scene: Scene) {
+        guard !scene.chronicle.isEnding else { return }
+        for app in new {
+            guard let view = scene.board.core.view(of: app), view.instance == nil else { continue }
+            violate("\(scene.name(app)) was put into the configuration, and is not started", scene)
+        }
+    }
+
+    private func violate(_ message: String, _ scene: Scene) { scene.inspection.violate(.launches, message) }
+}

@@ -1,0 +1,88 @@
+internal import Lifecycle
+
+/// An app that ends by its own fault is to be started again until that has happened `restart-limit` times in a row. A
+/// launch by hand begins a new row.
+struct OwedRestarts {
+    private struct Row {
+        let app: AppID
+        /// nil: it cannot be told.
+        var ends: Int?
+    }
+
+    private var rows: [Row] = []
+    /// Something else was asked of them since their last start.
+    private var asked: [AppID] = []
+    /// Launches that may yet be denied.
+    private var wishes: [(id: RequestID, app: AppID)] = []
+    // In this step.
+    private var owed: [AppID] = []
+    private var scheduled: [AppID] = []
+
+    mutating func hear(_ event: Event, _ scene: Scene) {
+        switch event {
+        case .configured, .prepareForShutdown, .loginAvailable, .stopRequested:
+            rows = []
+            asked = scene.board.directory.entries.map(\.id)
+        case .requested(let id, .launch(let app, _)), .requested(let id, .activate(let app)):
+            if scene.refuses(id) { return }
+            wishes.append((id, app))
+            rows.removeAll { $0.app == app }
+            // What runs already is not launched.
+            let runs = scene.chronicle.records.contains { $0.app == app && !$0.isGone }
+            rows.append(Row(app: app, ends: runs ? nil : 0))
+            asked.append(app)
+        case .requested(_, .background(let app)), .requested(_, .terminate(let app, _)): asked.append(app)
+        default: break
+        }
+    }
+
+    mutating func see(_ effect: Effect, _ scene: Scene) {
+        switch effect {
+        case .spawn(let app, _, let reason, _):
+            asked.removeAll { $0 == app }
+            scheduled.append(app)
+            if reason == .backgroundTask { asked.append(app) }
+        case .note(.restartScheduled(let app, _)): scheduled.append(app)
+        case .note(.criticalBattery): asked = scene.board.directory.entries.map(\.id)
+        case .report(let end): count(end, scene)
+        // Undone: the row goes on, from where it was.
+        case .reply(let id, let outcome):
+            guard let wish = wishes.firstIndex(where: { $0.id == id }) else { return }
+            let app = wishes.remove(at: wish).app
+            guard outcome.isRefusal else { return }
+            for index in rows.indices where rows[index].app == app { rows[index].ends = nil }
+        default: break
+        }
+    }
+
+    private mutating func count(_ end: Termination, _ scene: Scene) {
+        guard let entry = scene.board.directory.entry(end.app),
+            let index = rows.firstIndex(where: { $0.app == end.app })
+        else { return }
+        let reset = min(entry.policy.restartReset, entry.former.restartReset)
+        rows[index].ends = scene.times.longest(end.instance) >= reset ? nil : rows[index].ends.map { $0 + 1 }
+        let limit = min(entry.policy.restartLimit, entry.former.restartLimit)
+        guard let ends = rows[index].ends, ends < limit, isFault(end), !asked.contains(end.app), entry.isConfigured,
+            !entry.isAdopted, entry.policy.restart != .never, entry.former.restart != .never, !scene.chronicle.isEnding
+        else { return }
+        owed.append(end.app)
+    }
+
+    private func isFault(_ end: Termination) -> Bool {
+        switch end.reason.namespace {
+        case .crash, .exit, .watchdog, .launchFailure: end.reason.isFailure
+        default: false
+        }
+    }
+
+    /// Whose restart is owed, and was not scheduled.
+    mutating func step(_ scene: Scene) -> AppID? {
+        let missing = owed.first { app in
+            // One without a delay is not announced.
+            !scheduled.contains(app) && scene.board.core.view(of: app)?.restartPending != true
+        }
+        owed = []
+        scheduled = []
+        return missing
+    }
+}
