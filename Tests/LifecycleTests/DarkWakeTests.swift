@@ -314,4 +314,16 @@ import Testing
         _ = board.tell(.preparingForSleep(true))
         #expect(board.core.device.sleepState == .awake)
     }
+
+    @Test func wakeBecomesFull_whenAnAppIsLaunched() throws {
+        var board = try asleep(camera: app("camera") { $0.launch = .manual })
+        board.slept += .seconds(901)
+        _ = board.sleepSignal(false)
+        #expect(board.core.device.sleepState == .darkWake)
+        #expect(try board.ask(8, .launch(board.id("camera"), background: false)) == ["spawn camera user"])
+        #expect(board.core.device.sleepState == .awake)
+        _ = board.spawned("camera")
+        #expect(board.returned("camera") == ["call camera didBecomeActive 10 s"])
+        #expect(board.returned("camera") == ["reply 8: done"])
+    }
 }

@@ -201,4 +201,42 @@ import Testing
         _ = board.sleepSignal(false)
         #expect(board.pass(.seconds(10)).contains("feed"))
     }
+
+    @Test func isFedUntilAllAppsAreGone_whenAnEssentialOneOverrunsItsEndInAShutdown() throws {
+        var board = board([
+            app("storage") { $0.allowances[.willTerminate] = .seconds(30) },
+            app("gateway") {
+                $0.after = ["storage"]; $0.isEssential = true
+            },
+        ])
+        #expect(board.tell(.stopRequested) == ["call gateway willTerminate shutdown 5 s"])
+        #expect(board.pass(.seconds(5)).contains("kill gateway"))
+        #expect(board.exited("gateway", .signalled(9)).first?.hasPrefix("report gateway watchdog") == true)
+        // What is still to end has its own time.
+        #expect(board.emptied("gateway") == ["call storage willTerminate shutdown 30 s"])
+        #expect(board.pass(.seconds(25)) == ["feed", "feed", "feed", "feed", "feed"])
+    }
+
+    @Test func serviceManagerWatches_inADarkWake() throws {
+        var device = DevicePolicy()
+        device.darkWakeInterval = .seconds(900)
+        var board = Board([app("upload")], device: device)
+        board.login()
+        board.start()
+        _ = board.tell(.serviceWatchdog)
+        _ = board.begin("upload")
+        try board.goBack("upload")
+        _ = board.sleepSignal(true)
+        #expect(board.pass(.seconds(2)) == ["freeze upload"])
+        #expect(
+            board.frozen("upload") == [
+                "alarm in 15 min", "service watchdog rests", "sleep is handled", "release sleep",
+            ])
+        board.slept += .seconds(901)
+        #expect(
+            board.sleepSignal(false) == [
+                "alarm off", "sleep is over", "take sleep", "service watchdog wakes", "thaw upload",
+            ])
+        #expect(board.core.device.sleepState == .darkWake)
+    }
 }

@@ -76,4 +76,23 @@ import Testing
         #expect(board.pass(.seconds(60)) == [])
         #expect(board.core.nextDeadline == nil)
     }
+
+    @Test func thawingArmsTheWatchdogInFull_whenTheAppWasSuspendedWhileTheBoardWasAwake() throws {
+        var board = watched()
+        _ = board.pass(.seconds(9))
+        try board.goBack("camera")
+        #expect(board.pass(.seconds(60)) == [])
+        _ = try board.obey(board.handle(.requested(RequestID(rawValue: 1), .activate(board.id("camera")))))
+        #expect(board.pass(.milliseconds(9999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["kill camera"])
+    }
+
+    @Test func appIsWatchedFromTheReload_whenThatBringsTheInterval() throws {
+        var board = Board([app("camera")])
+        board.start()
+        _ = board.pass(.seconds(60))
+        #expect(board.tell(.configured([app("camera") { $0.liveness = .seconds(2) }], DevicePolicy())) == [])
+        #expect(board.pass(.milliseconds(1999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["kill camera"])
+    }
 }

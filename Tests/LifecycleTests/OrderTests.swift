@@ -128,4 +128,20 @@ import Testing
         _ = board.returned("storage")
         #expect(board.returned("storage") == ["freeze storage"])
     }
+
+    @Test func clientIsLaunchedWithoutItsServer_whenTheServerIsToComeBackAndCannotBeKilled() throws {
+        var board = Board([
+            app("storage"),
+            app("camera") {
+                $0.launch = .manual; $0.after = ["storage"]
+            },
+        ])
+        board.start()
+        let storage = try board.id("storage")
+        #expect(board.ask(1, .terminate(storage, force: true)) == ["kill storage"])
+        #expect(board.ask(2, .launch(storage, background: false)) == [])
+        #expect(try board.ask(3, .launch(board.id("camera"), background: false)) == [])
+        #expect(board.pass(.milliseconds(4999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["unkillable storage", "spawn camera user"])
+    }
 }

@@ -189,4 +189,15 @@ import Testing
         #expect(board.core.device.sleepState == .asleep)
         #expect(board.core.wakeAlarm == nil)
     }
+
+    @Test func lowPowerModeCutsABudgetThatStandsStill() throws {
+        var board = Board([app("logger") { $0.suspend = false }])
+        board.start()
+        _ = board.begin("logger")
+        try board.goBack("logger")
+        _ = board.pass(.seconds(100))
+        #expect(board.end("logger") == ["task logger upload ended 500 s", "reply 0: done"])
+        _ = board.tell(power(false, 10))
+        #expect(board.begin("logger") == ["task logger upload began 30 s", "reply 0: begun, 30 s"])
+    }
 }

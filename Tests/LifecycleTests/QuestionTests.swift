@@ -149,4 +149,19 @@ import Testing
             #expect(board.pass(.milliseconds(1)) == ["spawn server restart"])
         }
     }
+
+    @Test func sleepLockIsAskedForAgain_whenItWasRefusedAndLogindNeverSaysWhetherItPreparesASleep() throws {
+        var board = Board([])
+        _ = board.tell(.loginAvailable(delayMax: nil, preparingForSleep: false, preparingForShutdown: false))
+        _ = board.tell(.lockTaken(.shutdown))
+        #expect(board.tell(.lockRefused(.sleep)) == ["read PreparingForSleep"])
+        // No answer within 30 s; then the lock is asked for every 30 s.
+        #expect(board.pass(.milliseconds(59_999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["take sleep"])
+        // Nor does an answer that says nothing end that.
+        #expect(board.tell(.lockRefused(.sleep)) == ["read PreparingForSleep"])
+        #expect(board.tell(.preparingForSleep(nil)) == [])
+        #expect(board.pass(.milliseconds(29_999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["take sleep"])
+    }
 }

@@ -139,4 +139,16 @@ import Testing
         _ = board.emptied("camera")
         #expect(!board.pass(.seconds(60)).contains { $0.hasPrefix("spawn") })
     }
+
+    @Test func activationForgives_whenTheAppIsLeftDown() throws {
+        var board = running { $0.restartLimit = 2 }
+        #expect(delay(&board) == .milliseconds(100))
+        #expect(delay(&board) == nil)
+        #expect(try board.view("camera").isLeftDown)
+        _ = try board.obey(board.handle(.requested(RequestID(rawValue: 1), .activate(board.id("camera")))))
+        #expect(try !board.view("camera").isLeftDown)
+        // The next end is the first in a row, and its delay the first.
+        #expect(delay(&board) == .milliseconds(100))
+        #expect(try board.view("camera").taskState == .running)
+    }
 }

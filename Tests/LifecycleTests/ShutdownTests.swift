@@ -255,4 +255,21 @@ import Testing
         board.monotonic += .seconds(2)
         #expect(board.returned("storage") == ["call storage willTerminate user 2.5 s"])
     }
+
+    @Test func appsComeBack_whenALogindThatIsStartedAnewKnowsOfNoShutdown() throws {
+        var board = Board([app("camera")])
+        board.login()
+        board.start()
+        _ = board.shutdownSignal(true)
+        _ = board.returned("camera")
+        _ = board.exited("camera")
+        #expect(board.emptied("camera") == ["release shutdown"])
+        #expect(board.tell(.loginUnavailable) == [])
+        #expect(board.core.device.isShuttingDown)
+        #expect(
+            board.tell(.loginAvailable(delayMax: nil, preparingForSleep: false, preparingForShutdown: false)) == [
+                "take sleep", "take shutdown", "spawn camera restart",
+            ])
+        #expect(!board.core.device.isShuttingDown)
+    }
 }

@@ -191,4 +191,16 @@ import Testing
         #expect(board.tell(.extendTimeout(board.last("camera"), .seconds(100))) == [])
         #expect(board.pass(.milliseconds(4500)) == ["kill camera"])
     }
+
+    @Test func appIsKilledWithoutACall_whenItIsFrozenBeforeItsHandlerReturns() throws {
+        var board = running()
+        _ = try board.ask(2, .background(board.id("camera")))
+        // The end waits for the handler, and the sleep does not.
+        #expect(try terminate(&board) == [])
+        #expect(board.sleepSignal(true) == [])
+        #expect(board.pass(.milliseconds(4500)) == ["freeze camera"])
+        // A reply that was under way.
+        #expect(board.returned("camera") == ["kill camera"])
+        #expect(board.exited("camera", .signalled(9)).first == "report camera user: ended by an operator")
+    }
 }

@@ -113,4 +113,13 @@ import Testing
         #expect(board.pass(.seconds(60)) == [])
         #expect(board.tell(zone(40)) == ["spawn kiosk restart"])
     }
+
+    @Test func lowerLimitIsLeftThreeDegreesBelowToo_whenTheTemperatureFallsPastTheHigherOne() throws {
+        var board = board()
+        #expect(board.tell(zone(76)) == ["inform kiosk thermal serious"])
+        _ = board.pass(.seconds(5))
+        #expect(board.tell(zone(58)) == ["inform kiosk thermal fair"])
+        _ = board.pass(.seconds(5))
+        #expect(board.tell(zone(56)) == ["inform kiosk thermal nominal"])
+    }
 }
