@@ -211,4 +211,15 @@ import Testing
         _ = board.tell(.powerKeyPressed)
         #expect(board.core.device.sleepState != .awake)
     }
+
+    @Test func criticalHeatEndsAppsInIt() throws {
+        var policy = DevicePolicy()
+        policy.sleepsLogically = true
+        var board = Board([app("logger") { $0.suspend = false }], device: policy)
+        board.start()
+        _ = board.obey(board.handle(.requested(RequestID(rawValue: 1), .sleep(start: true, logical: true))))
+        #expect(board.core.device.sleepState == .asleep)
+        let hot = ThermalReading(temperature: 95_000, fair: nil, serious: nil, critical: 90_000)
+        #expect(board.tell(.temperatures([hot])).contains("kill logger"))
+    }
 }

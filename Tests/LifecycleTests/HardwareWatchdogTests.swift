@@ -239,4 +239,19 @@ import Testing
             ])
         #expect(board.core.device.sleepState == .darkWake)
     }
+
+    @Test func appThatIsDownIsNoLossAnyMore_whenAnOperatorSaysSo() throws {
+        var board = Board([
+            app("camera") {
+                $0.isEssential = true; $0.restartLimit = 1
+            }
+        ])
+        board.start()
+        _ = board.tell(.hardwareWatchdog(timeout: .seconds(30)))
+        _ = board.exited("camera", .signalled(11))
+        _ = board.emptied("camera")
+        #expect(board.pass(.seconds(10)) == [])
+        #expect(try board.ask(1, .terminate(board.id("camera"), force: false)).contains("reply 1: not running"))
+        #expect(board.pass(.seconds(10)).contains("feed"))
+    }
 }

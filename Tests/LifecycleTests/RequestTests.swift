@@ -189,4 +189,12 @@ import Testing
         #expect(board.emptied("camera") == ["reply 2: not running"])
         #expect(try board.view("camera").isLeftDown)
     }
+
+    @Test func appThatWaitsForItsServerIsSentToBackground() throws {
+        var board = Board([app("server"), app("camera") { $0.after = ["server"] }])
+        _ = board.tell(.started)
+        #expect(try board.ask(1, .background(board.id("camera"))) == [])
+        _ = board.spawned("server")
+        #expect(board.returned("server").contains("spawn camera boot background"))
+    }
 }

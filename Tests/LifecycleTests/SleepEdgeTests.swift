@@ -204,4 +204,22 @@ import Testing
         board.fallAsleep()
         #expect(board.core.device.sleep == 2)
     }
+
+    @Test func sleepWhileAnotherIsPreparedCountsForLiveness() throws {
+        var board = Board([
+            app("camera") {
+                $0.suspend = false; $0.liveness = .seconds(10); $0.handlers = []
+            },
+            app("slow"),
+        ])
+        board.login()
+        board.start()
+        _ = board.pass(.seconds(8))
+        _ = board.sleepSignal(true)
+        board.slept += .seconds(7200)
+        _ = board.pass(.seconds(1))
+        _ = board.tell(.woke)
+        #expect(board.core.device.sleepState == .preparing)
+        #expect(!board.pass(.seconds(3)).contains("kill camera"))
+    }
 }

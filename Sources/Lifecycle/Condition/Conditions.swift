@@ -96,7 +96,7 @@ extension DeviceLifecycle {
         if conditions.limit.settle(at: at, window) { limitDidChange() }
         _ = conditions.rest.settle(at: at, window)
         settleRest()
-        if let due = conditions.pollDue, due <= at, sleep.state == .awake || sleep.state == .darkWake {
+        if let due = conditions.pollDue, due <= at, isBoardUp {
             conditions.pollDue = conditions.pollInterval.map { at + $0 }
             emit(.pollBoard)
         }
@@ -223,7 +223,6 @@ extension DeviceLifecycle {
             if let at, at < next { (next, reason) = (at, why) }
         }
         let window = policy.debounce
-        let isAwake = sleep.state == .awake || sleep.state == .darkWake
         consider(conditions.external.due, .condition)
         consider(conditions.charge.due, .condition)
         for zone in conditions.zones { consider(zone.temperature.due, .condition) }
@@ -236,7 +235,7 @@ extension DeviceLifecycle {
         consider(conditions.rest.due(window), .condition)
         consider(restDue, .condition)
         if !shutdown.isRunning { consider(criticalBatteryDue, .criticalBattery) }
-        if isAwake {
+        if isBoardUp {
             consider(conditions.nextThermalKill, .thermalRelief)
             consider(conditions.pollDue, .poll)
         }

@@ -5,7 +5,7 @@ extension DeviceLifecycle {
     /// protected ones are left to the board's own trip point.
     mutating func settleCriticalHeat() {
         guard conditions.present.contains(.thermalCritical), policy.responses[.thermalCritical] == .kill,
-            sleep.state == .awake || sleep.state == .darkWake, !shutdown.isRunning
+            isBoardUp, !shutdown.isRunning
         else {
             conditions.nextThermalKill = nil
             return
@@ -22,6 +22,9 @@ extension DeviceLifecycle {
             kill(index, Cause(reason: .overheated))
         }
     }
+
+    /// Nothing of the kernel's sleep is to come or there: in a logical one the board goes on.
+    var isBoardUp: Bool { sleep.state == .awake || sleep.state == .darkWake || sleep.isLogical }
 
     /// A place was critically hot when it fell silent, and nothing has been heard of it for too long.
     var isHeatLost: Bool {

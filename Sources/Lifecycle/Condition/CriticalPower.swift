@@ -8,7 +8,7 @@ extension DeviceLifecycle {
     /// When the board is switched off, unless a better word comes; nil while that is not in question.
     var criticalBatteryDue: Nanoseconds? {
         // About to sleep or asleep, nobody can act; it is due as soon as the board is awake.
-        guard sleep.state == .awake || sleep.state == .darkWake || sleep.isLogical else { return nil }
+        guard isBoardUp else { return nil }
         return conditions.criticalSince.map { $0 + Self.criticalConfirmation }
     }
 

@@ -120,7 +120,7 @@ extension DeviceLifecycle {
 
     private mutating func background(_ index: Int, _ id: RequestID) {
         let isThere = apps[index].instance != nil && !isLeaving(index)
-        guard isThere || isLeaving(index) && apps[index].queuedLaunch != nil else {
+        guard isThere || apps[index].queuedLaunch != nil else {
             return emit(.reply(id, .notRunning))
         }
         supersede(index, .background)
@@ -133,7 +133,11 @@ extension DeviceLifecycle {
         let wasScheduled =
             apps[index].queuedLaunch != nil || apps[index].restart.due != nil || apps[index].endedForShutdown
             || apps[index].returnsWhenWell
-        guard apps[index].instance != nil || wasScheduled else { return emit(.reply(id, .notRunning)) }
+        guard apps[index].instance != nil || wasScheduled else {
+            // It is no loss any more that it is down.
+            apps[index].isMeantToRun = false
+            return emit(.reply(id, .notRunning))
+        }
         let reason = TerminationReason(
             namespace: .user, code: 0, explanation: force ? "ended by an operator, at once" : "ended by an operator")
         let leaving = apps[index].instance?.id

@@ -165,9 +165,10 @@ extension DeviceLifecycle {
         // prepared.
         case .preparing:
             if sleep.isLogical { return didSleepInside(time, heardFromLogin: heardFromLogin) }
-            guard sleep.release <= now.monotonic else { return }
+            guard sleep.release <= now.monotonic else { return didSleepUnannounced(time) }
             sleep.isSlept = true
             if time >= Self.refillingSleep { refillPools() }
+            rearmHardwareWatchdog()
             endSleep(cancelled: false, heardFromLogin: heardFromLogin)
         case .asleep:
             guard !sleep.isLogical else { return didSleepInside(time, heardFromLogin: heardFromLogin) }
@@ -191,7 +192,11 @@ extension DeviceLifecycle {
     private mutating func didSleepUnannounced(_ time: Nanoseconds) {
         emit(.note(.sleptUnannounced(time)))
         didSleepFor(time)
-        // Some are disarmed by it and do not say so.
+        rearmHardwareWatchdog()
+    }
+
+    /// Some are disarmed by a sleep and do not say so.
+    private mutating func rearmHardwareWatchdog() {
         guard watchdog.timeout != nil else { return }
         watchdog.isResting = false
         emit(.wakeHardwareWatchdog)

@@ -184,7 +184,8 @@ extension SimulatedBoard {
         calmConditions()
         let wakesInTheDark = devicePolicy.darkWakeInterval != nil || core.device.sleepState == .darkWake
         if wakesInTheDark { leaveTheDark() }
-        if logicalSleep || wakesInTheDark || surroundings.hasSleptLogically {
+        // An order to sleep may lie there unread.
+        if logicalSleep || wakesInTheDark || surroundings.hasSleptLogically || plan.had(.logicalSleep) {
             request(.sleep(start: false, logical: true))
         }
         if !freezingAvailable, !staysUnfreezable {

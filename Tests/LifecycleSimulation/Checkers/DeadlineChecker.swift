@@ -130,6 +130,7 @@ final class DeadlineChecker: Checker {
         let asleep = scene.step.at.boottime - scene.now
         let hasSlept = lastAsleep.map { asleep - $0 > .milliseconds(500) } ?? false
         lastAsleep = asleep
+        if hasSlept { for watch in watches { heardSign(watch, scene) } }
         if hasSlept, story.stage == .awake || story.stage == .asleep && !story.isLogical {
             for watch in watches where watch.killedAt == nil { pinged(watch, scene) }
         }
@@ -175,7 +176,12 @@ final class DeadlineChecker: Checker {
         case .freeze(let instance):
             watch(instance)?.isCallVague = true
             watch(instance)?.isExitVague = true
-        case .note: story.see(effect, scene)
+        case .note(let notice):
+            story.see(effect, scene)
+            switch notice {
+            case .sleepEnded, .darkWake, .sleptUnannounced: for watch in watches { heardSign(watch, scene) }
+            default: break
+            }
         case .kill(let instance):
             guard let watch = watch(instance), watch.killedAt == nil else { return }
             watch.killedAt = reading(watch, scene)

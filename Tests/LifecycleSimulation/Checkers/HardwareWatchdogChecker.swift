@@ -65,11 +65,9 @@ final class HardwareWatchdogChecker: Checker {
             }
             configured = present
             forgetPutBack(scene)
-        case .requested(let id, .terminate(let app, _)):
-            if !scene.step.effects.contains(.reply(id, .notRunning)) {
-                dismissed.append(app)
-                ends.removeAll { $0.app == app }
-            }
+        case .requested(_, .terminate(let app, _)):
+            dismissed.append(app)
+            ends.removeAll { $0.app == app }
         case .exited(let instance, _), .groupEmptied(let instance):
             named.removeAll { $0 == instance }
             vague.removeAll { $0 == instance }

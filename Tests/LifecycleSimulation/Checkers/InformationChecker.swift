@@ -63,6 +63,11 @@ final class InformationChecker: Checker {
         case .inform(let instance, let what):
             judge(what, instance, scene)
             guard let record = scene.chronicle.record(instance) else { return }
+            // SIGTERM may have been a warning, and its end is asked for only now.
+            let isWarned = scene.step.effects.contains {
+                if case .taskChanged(_, instance, _, .expiring) = $0 { true } else { false }
+            }
+            if isWarned { return }
             if !scene.isLaunched(record) || record.isKillAsked || record.isTerminateAsked || record.isFreezeAsked {
                 violate("\(scene.name(instance)) is told what it cannot hear", scene)
             }

@@ -72,7 +72,7 @@ final class LaunchChecker: Checker {
         let now = scene.now - scene.board.truth.stolen
         let mayLaunch = isStarted && scene.board.core.device.sleepState == .awake && !scene.chronicle.isEnding
         for index in wishes.indices {
-            guard mayLaunch, !order.isCircular, isFree(wishes[index].app, scene) else {
+            guard mayLaunch, scene.times.excess == .zero, !order.isCircular, isFree(wishes[index].app, scene) else {
                 wishes[index].since = nil
                 continue
             }

@@ -99,7 +99,8 @@ final class LoginWordChecker: Checker {
     private func judgeEnd(_ scene: Scene) {
         guard scene.board.truth.sleeps == sleepsAtRelease, story.stage != .dark else { return }
         switch scene.step.event {
-        case .preparingForSleep where !hasAsked && story.stage == .asleep:
+        // Without logind the sleep ends by time.
+        case .preparingForSleep where !hasAsked && story.stage == .asleep && goneSince == nil:
             violate("an answer to a question from before the release ends the sleep", scene)
         case .requested(_, .sleep(false, false, nil)):
             guard !isToldByHook, let ended, scene.step.at.boottime - ended <= .seconds(30) else { return }

@@ -86,7 +86,7 @@ final class NoticeChecker: Checker {
             leftDown.append(app)
         case .sleptUnannounced(let time):
             // Nor was it announced while the board slept logically.
-            let mayBe = story.former == .awake || story.former == .dark || !wasReal
+            let mayBe = story.former != .asleep || !wasReal
             if !mayBe || time != grown { violate("it slept \(time.text) unannounced", scene) }
         case .stalled(let time):
             if time <= .zero || scene.step.excess(since: before) <= .zero { violate("nothing has stalled", scene) }

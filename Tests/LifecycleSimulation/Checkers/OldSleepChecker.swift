@@ -15,6 +15,8 @@ final class OldSleepChecker: Checker {
     /// BOOTTIME: when it was asked.
     private var countedAt: Nanoseconds?
     private var holdsLock = false
+    /// It had been granted before the board slept, and so says nothing of logind's present sleep.
+    private var wasOnItsWay = false
     /// Only what was before the daemon's time tells of the present sleep, and it is over.
     private var isOver = false
     /// They had been in front as it began, and nothing else has sent them to background since.
@@ -29,7 +31,9 @@ final class OldSleepChecker: Checker {
         switch event {
         case .kernelSlept: countedAt = scene.step.at.boottime
         case .sleepNoted(let asleep): noted = asleep
-        case .lockTaken(.sleep): holdsLock = true
+        case .lockTaken(.sleep):
+            holdsLock = true
+            wasOnItsWay = scene.step.effects.contains { if case .note(.sleptUnannounced) = $0 { true } else { false } }
         case .loginAvailable, .loginUnavailable: holdsLock = false
         case .prepareForSleep(false, _, _): endHeardAt = scene.now
         // Whoever says so means another.
@@ -58,7 +62,7 @@ final class OldSleepChecker: Checker {
             isOver = false
             let hasSlept = scene.board.truth.lastSleep.map { $0.ended >= story.announced.boottime } ?? false
             if case .requested(_, .sleep(false, false, about: let about?)) = scene.step.event, about != sleep,
-                isLogical, !hasSlept
+                isLogical, !hasSlept, !story.hasBegun
             {
                 violate("the late end of sleep \(about) ends sleep \(sleep)", scene)
             }
@@ -94,7 +98,8 @@ final class OldSleepChecker: Checker {
             return violate("a sleep begins that is over: a predecessor left a note of it", scene)
         // Without a lock it is in doubt, and no app is frozen for it: `everybodyStill` knows of that.
         // With one, its signal was lost; where the clocks are silent, too, it cannot be told from one that begins.
-        case .preparingForSleep(true) where holdsLock: if scene.board.truth.lastSleep?.isHidden == true { return }
+        case .preparingForSleep(true) where holdsLock:
+            if wasOnItsWay || scene.board.truth.lastSleep?.isHidden == true { return }
         default: return
         }
         violate("a sleep begins that is over: logind has not said so yet", scene)

@@ -111,7 +111,7 @@ final class RefillChecker: Checker {
     /// A sleep of the kernel's of 30 min and more fills it, too.
     private func judge(_ left: Nanoseconds, _ app: AppID, _ scene: Scene) {
         guard let account = accounts.first(where: { $0.app == app }), let filled = account.filled,
-            let policy = scene.board.directory.entry(app)?.policy, filled.at >= account.since,
+            let policy = scene.board.directory.entry(app)?.policy, filled.at > account.since,
             wasLow.map({ $0 < filled.at }) ?? true
         else { return }
         let spent = account.spent - filled.spent

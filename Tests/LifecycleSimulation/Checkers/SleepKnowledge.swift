@@ -73,7 +73,7 @@ final class SleepKnowledge {
             isCertain = false
             return
         }
-        if !logical { isLogical = false }
+        if !logical { (isLogical, isSurelyAwake) = (false, false) }
         // A board that is shutting down is not walked to sleep any more.
         guard !scene.chronicle.isEnding else { return }
         // It may have joined a sleep that is about to end for reasons of its own.

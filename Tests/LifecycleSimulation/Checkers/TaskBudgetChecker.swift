@@ -91,6 +91,7 @@ final class TaskBudgetChecker: Checker {
     private func blur(_ app: AppID, _ scene: Scene) {
         guard let index = accounts.firstIndex(where: { $0.app == app }) else { return }
         accounts[index].size = max(scene.board.directory.entry(app)?.policy.taskBudget ?? .zero, .seconds(30))
+        accounts[index].most = accounts[index].size
         accounts[index].isVague = true
     }
 
