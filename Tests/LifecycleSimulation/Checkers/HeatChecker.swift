@@ -3,7 +3,7 @@ internal import Lifecycle
 /// A board that is critically hot ends running apps, one lowest band at a time (those in background before those in
 /// front), 10 s apart, and neither suspended nor protected ones.
 final class HeatChecker: Checker {
-    static let sees: [EffectKind]? = [.kill, .thaw, .report]
+    static let sees: [EffectKind]? = [.kill, .thaw, .report, .sleepNotice]
 
     private struct Decision {
         let candidates: [Candidate]
@@ -18,6 +18,8 @@ final class HeatChecker: Checker {
     private var decisions: [Decision] = []
     /// When it is looked for somebody again; nil while it is not too hot, or nobody is there to do anything.
     private var nextLook: Nanoseconds?
+    /// For sure: the present sleep is none of the kernel's, and the board goes on in it.
+    private var isLogical = false
     /// How often it has begun to be too hot.
     private var spell = 0
     private var lastKill: (spell: Int, at: Nanoseconds)?
@@ -28,10 +30,12 @@ final class HeatChecker: Checker {
     func heard(_ event: Event, _ scene: Scene) {
         hasSnapshot = false
         thawed = []
+        if scene.saysRealSleep { isLogical = false }
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
+        case .note(.sleepPreparing): isLogical = !scene.saysRealSleep
         case .kill(let instance):
             if !hasSnapshot {
                 decisions.append(Decision(candidates: candidates(scene), at: scene.now, spell: spell, open: []))
@@ -97,7 +101,7 @@ final class HeatChecker: Checker {
         let state = scene.board.core.device.sleepState
         let isHot =
             scene.conditions.heat == .critical && scene.conditions.policy.responses[.thermalCritical] == .kill
-            && (state == .awake || state == .darkWake) && !scene.chronicle.isEnding
+            && (state == .awake || state == .darkWake || isLogical) && !scene.chronicle.isEnding
         guard isHot else {
             // The board may have gone to sleep in the very step in which it was found too hot.
             if nextLook != nil || hasSnapshot { spell += 1 }

@@ -60,11 +60,25 @@ final class LaunchChecker: Checker {
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
         case .spawn(let app, _, _, _):
+            judgeOrder(app, scene)
             new.removeAll { $0 == app }
             wishes.removeAll { $0.app == app }
         case .reply(let id, _): wishes.removeAll { $0.id == id }
         case .nameCulprits(let instance, .unkillable): unkillable.append(instance)
         default: break
+        }
+    }
+
+    /// A server that is on its way up comes first.
+    private func judgeOrder(_ app: AppID, _ scene: Scene) {
+        guard !order.isCircular else { return }
+        for server in order.servers(of: app) {
+            let rising = scene.chronicle.records.first { record in
+                record.app == server && record.isAlive && !scene.isLaunched(record) && !record.isKillAsked
+                    && !record.isTerminateAsked && !record.isDoomed && !unkillable.contains(record.instance)
+            }
+            guard let rising else { continue }
+            violate("\(scene.name(app)) is launched before \(scene.name(rising.instance)) is up", scene)
         }
     }
 

@@ -88,6 +88,11 @@ final class LoginWordChecker: Checker {
             sleepsAtRelease = scene.board.truth.sleeps
         case .sleepEnded:
             judgeEnd(scene)
+            if case .prepareForSleep(false, _, _) = scene.step.event, story.stage == .preparing, holdsLock, isAnnounced,
+                !scene.step.effects.contains(.readPreparingForSleep), !story.isLogical
+            {
+                violate("a handshake is called off, and logind is not asked whether it is", scene)
+            }
             ended = scene.step.at.boottime
         case .darkWake:
             hasAskedToSleep = false
@@ -112,6 +117,7 @@ final class LoginWordChecker: Checker {
     func stepped(_ step: Step, _ scene: Scene) {
         let state = scene.board.core.device.sleepState
         if holdsLock, isAnnounced, state == .asleep { violate("the lock is held in a sleep of logind's", scene) }
+        if state == .darkWake, scene.chronicle.isEnding { violate("a dark wake goes on as all apps are to end", scene) }
         if isShutdownAnnounced, !scene.board.core.device.isShuttingDown {
             violate("logind shuts the board down, and the core does not", scene)
         }

@@ -19,6 +19,7 @@ final class NoticeChecker: Checker {
     private var isReal = false
     private var wasReal = false
     private var polledAt = Nanoseconds.zero
+    private var lastSleep = 0
 
     func heard(_ event: Event, _ scene: Scene) {
         story.hear()
@@ -84,6 +85,9 @@ final class NoticeChecker: Checker {
             let limit = scene.board.directory.entry(app)?.policy.restartLimit ?? 0
             if !reported.contains(app) || ends < limit { violate("\(scene.name(app)) is left down too soon", scene) }
             leftDown.append(app)
+        case .sleepPreparing(let sleep, _):
+            if sleep <= lastSleep { violate("sleep \(sleep) prepares, and one of that number was before", scene) }
+            lastSleep = sleep
         case .sleptUnannounced(let time):
             // Nor was it announced while the board slept logically.
             let mayBe = story.former != .asleep || !wasReal

@@ -36,15 +36,18 @@ struct OwedRestarts {
         }
     }
 
-    mutating func see(_ effect: Effect, _ scene: Scene) {
+    /// wasStable: whose uptime was surely long enough to begin a new row.
+    mutating func see(_ effect: Effect, wasStable: AppID?, _ scene: Scene) {
         switch effect {
         case .spawn(let app, _, let reason, _):
             asked.removeAll { $0 == app }
             scheduled.append(app)
             if reason == .backgroundTask { asked.append(app) }
         case .note(.restartScheduled(let app, _)): scheduled.append(app)
-        case .note(.criticalBattery): asked = scene.board.directory.entries.map(\.id)
-        case .report(let end): count(end, scene)
+        case .note(.criticalBattery):
+            rows = []
+            asked = scene.board.directory.entries.map(\.id)
+        case .report(let end): count(end, isNewRow: wasStable == end.app, scene)
         // Undone: the row goes on, from where it was.
         case .reply(let id, let outcome):
             guard let wish = wishes.firstIndex(where: { $0.id == id }) else { return }
@@ -55,12 +58,16 @@ struct OwedRestarts {
         }
     }
 
-    private mutating func count(_ end: Termination, _ scene: Scene) {
+    private mutating func count(_ end: Termination, isNewRow: Bool, _ scene: Scene) {
         guard let entry = scene.board.directory.entry(end.app),
             let index = rows.firstIndex(where: { $0.app == end.app })
         else { return }
         let reset = min(entry.policy.restartReset, entry.former.restartReset)
-        rows[index].ends = scene.times.longest(end.instance) >= reset ? nil : rows[index].ends.map { $0 + 1 }
+        if isNewRow {
+            rows[index].ends = 1
+        } else {
+            rows[index].ends = scene.times.longest(end.instance) >= reset ? nil : rows[index].ends.map { $0 + 1 }
+        }
         let limit = min(entry.policy.restartLimit, entry.former.restartLimit)
         guard let ends = rows[index].ends, ends < limit, isFault(end), !asked.contains(end.app), entry.isConfigured,
             !entry.isAdopted, entry.policy.restart != .never, entry.former.restart != .never, !scene.chronicle.isEnding

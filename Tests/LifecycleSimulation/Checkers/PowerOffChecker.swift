@@ -3,7 +3,9 @@ internal import Lifecycle
 /// The last of the battery: critical for 5 s without external power, every app is ended, and then the board is switched
 /// off; asked for again every 30 s. External power before that brings everybody back (the phase checker's matter).
 final class PowerOffChecker: Checker {
-    static let sees: [EffectKind]? = [.endNotice, .powerOff, .nameCulprits, .report]
+    static let sees: [EffectKind]? = [
+        .endNotice, .sleepNotice, .powerOff, .nameCulprits, .report,
+    ]
 
     /// Since when the battery has been critical without a break.
     private var since: Nanoseconds?
@@ -12,8 +14,13 @@ final class PowerOffChecker: Checker {
     private var isAnnounced = false
     private var askedAt: Nanoseconds?
     private var named: [InstanceID] = []
+    private var story = SleepStory()
+    /// For sure: nothing but an operator or a condition began the present sleep, and nothing has joined it.
+    private var isLogical = false
 
     func heard(_ event: Event, _ scene: Scene) {
+        story.hear()
+        if scene.saysRealSleep { isLogical = false }
         // What has begun goes on when the battery falls silent: that is no better word.
         let isLasting =
             isEnding && scene.conditions.isBatterySilent
@@ -29,7 +36,9 @@ final class PowerOffChecker: Checker {
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
+        story.see(effect, scene)
         switch effect {
+        case .note(.sleepPreparing): if story.former != .dark { isLogical = !scene.saysRealSleep }
         case .note(.criticalBattery):
             if since.map({ scene.now - $0 < .seconds(5) }) ?? true { violate("it is not confirmed", scene) }
             if scene.chronicle.isEnding { violate("the board is about to be off already", scene) }
@@ -78,12 +87,14 @@ final class PowerOffChecker: Checker {
     func stepped(_ step: Step, _ scene: Scene) {
         if since == nil { isEnding = false }
         if isEnding, !isAnnounced, !scene.chronicle.isEnding { violate("it has been forgotten", scene) }
-        let isAwake = scene.board.core.device.sleepState == .awake
+        let isAwake = scene.board.core.device.sleepState == .awake || story.stage != .awake && isLogical
         if let since, isAwake, !scene.chronicle.isEnding {
             if scene.now >= since + .seconds(5) { violate("the apps are not ended for it", scene) }
             if step.asksNow?.at ?? .max > since + .seconds(5) { violate("nothing is due for it", scene) }
         }
-        guard isEnding, !isAnnounced, scene.chronicle.records.allSatisfy(\.isGone) else { return }
+        // A daemon that leaves does not look after it any more.
+        guard isEnding, !isAnnounced, !scene.chronicle.isStopping, scene.chronicle.records.allSatisfy(\.isGone)
+        else { return }
         guard let askedAt else { return violate("nobody runs, and the board is not switched off", scene) }
         if scene.now >= askedAt + .seconds(30) { violate("it is not asked for again", scene) }
         if step.asksNow?.at ?? .max > askedAt + .seconds(30) { violate("it will not be asked for again", scene) }

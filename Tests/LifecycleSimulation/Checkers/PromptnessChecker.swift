@@ -52,6 +52,11 @@ final class PromptnessChecker: Checker {
         case .reply(let id, let outcome):
             if outcome == .done, let wish = retreats.first(where: { $0.id == id }) { done.append(wish) }
             if outcome == .notRunning, let wish = launches.first(where: { $0.id == id }) { judgeRefusal(wish, scene) }
+            if case .appEnded(let end) = outcome,
+                launches.contains(where: { $0.id == id && $0.leaving == end.instance })
+            {
+                violate("request \(id.rawValue) is answered by an end that was under way before it", scene)
+            }
             forget(id)
         case .nameCulprits(let instance, _): named.append(instance)
         case .call(let instance, _, .willTerminate("user"), let deadline): judge(deadline, instance, scene)

@@ -75,8 +75,9 @@ final class RefillChecker: Checker {
     func did(_ effect: Effect, _ scene: Scene) {
         story.see(effect, scene)
         switch effect {
-        case .spawn(let app, _, _, let background):
-            accounts.removeAll { $0.app == app && !background }
+        case .spawn(let app, _, let reason, let background):
+            // By hand or at boot it is given its time anew.
+            accounts.removeAll { $0.app == app && (!background || reason == .user || reason == .boot) }
             // A launch has its own time.
             for index in accounts.indices where accounts[index].app == app { accounts[index].filled = nil }
             spawned.append(app)
@@ -126,6 +127,8 @@ final class RefillChecker: Checker {
             return
         }
         lastSleep = sleep.ended
+        // Low power mode was in force until this very step.
+        if step.effects.contains(where: { if case .note(.lowPowerMode) = $0 { true } else { false } }) { return }
         guard sleep.time > .seconds(1900), !sleep.isHidden, story.former == .awake || story.former == .asleep else {
             return
         }

@@ -41,6 +41,10 @@ final class RequestChecker: Checker {
             violate("\"\(request.request.text(scene.board.directory))\" is answered as done, and is not", scene)
         }
         done = []
+        let isSleep = step.effects.contains { if case .note(.sleepPreparing) = $0 { true } else { false } }
+        if isSleep, let waiting = open.first(where: { $0.request.isForTheFront }) {
+            violate("request \(waiting.id.rawValue) waits for a launch, and a sleep is prepared", scene)
+        }
         let limit = scene.conditions.limit
         if limit < .active, let waiting = open.first(where: { if case .activate = $0.request { true } else { false } })
         {
@@ -81,4 +85,13 @@ final class RequestChecker: Checker {
     }
 
     private func violate(_ message: String, _ scene: Scene) { scene.inspection.violate(.requestsAnswered, message) }
+}
+
+extension Request {
+    fileprivate var isForTheFront: Bool {
+        switch self {
+        case .launch, .activate: true
+        case .background, .terminate, .sleep, .beginTask, .endTask, .adopt, .warnOfMemory, .setLowPower: false
+        }
+    }
 }

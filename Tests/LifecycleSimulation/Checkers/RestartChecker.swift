@@ -69,8 +69,8 @@ final class RestartChecker: Checker {
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
-        owed.see(effect, scene)
         if let problem = delays.see(effect, scene) { violate(problem, scene) }
+        owed.see(effect, wasStable: delays.wasStable(in: scene.step), scene)
         if case .note(.criticalBattery) = effect { shutdowns += 1 }
         if case .report(let end) = effect {
             let index = index(end.app)

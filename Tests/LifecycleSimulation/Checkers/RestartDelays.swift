@@ -37,6 +37,8 @@ struct RestartDelays {
         return nil
     }
 
+    func wasStable(in step: Step) -> AppID? { stable.flatMap { $0.step == step.number ? $0.app : nil } }
+
     private func isStable(_ end: Termination, _ scene: Scene) -> Bool {
         guard let start = starts.first(where: { $0.instance == end.instance }),
             let entry = scene.board.directory.entry(end.app),

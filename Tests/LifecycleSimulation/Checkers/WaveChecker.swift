@@ -43,6 +43,9 @@ final class WaveChecker: Checker {
             wave = nil
             leaving = []
         case .call(let instance, _, .willTerminate(let reason), let deadline):
+            if !scene.chronicle.isEnding, reason == "shutdown" || reason == "lowBattery" {
+                violate("\(scene.name(instance)) is told of an end that was called off", scene)
+            }
             guard isEnding, !order.isCircular, reason == "shutdown" || reason == "lowBattery",
                 let app = scene.board.directory.app(of: instance)
             else { return }
