@@ -155,61 +155,6 @@ extension DeviceLifecycle {
         if !isLater { takeLock(.sleep) }
     }
 
-    /// BOOTTIME gained on MONOTONIC: the board has slept, and is awake now.
-    mutating func didSleep(_ time: Nanoseconds, heardFromLogin: Bool) {
-        switch sleep.state {
-        case .awake:
-            didSleepUnannounced(time)
-            if login.isAvailable, !heardFromLogin { expectEnd() }
-        // After its limit logind does not wait for the apps. Before, it was another sleep than the one that is
-        // prepared.
-        case .preparing:
-            if sleep.isLogical { return didSleepInside(time, heardFromLogin: heardFromLogin) }
-            guard sleep.release <= now.monotonic else { return didSleepUnannounced(time) }
-            sleep.isSlept = true
-            if time >= Self.refillingSleep { refillPools() }
-            rearmHardwareWatchdog()
-            endSleep(cancelled: false, heardFromLogin: heardFromLogin)
-        case .asleep:
-            guard !sleep.isLogical else { return didSleepInside(time, heardFromLogin: heardFromLogin) }
-            sleep.isSlept = true
-            wake(heardFromLogin: heardFromLogin)
-        // Whatever woke it this time, it was not our alarm.
-        case .darkWake:
-            if sleep.isLogical { return didSleepInside(time, heardFromLogin: heardFromLogin) }
-            wakeFully()
-            didSleepUnannounced(time)
-            if login.isAvailable, !heardFromLogin { expectEnd() }
-        }
-    }
-
-    /// The kernel has slept in a logical sleep, which goes on.
-    private mutating func didSleepInside(_ time: Nanoseconds, heardFromLogin: Bool) {
-        didSleepUnannounced(time)
-        if login.isAvailable, !heardFromLogin { sleep.echo = .end }
-    }
-
-    private mutating func didSleepUnannounced(_ time: Nanoseconds) {
-        emit(.note(.sleptUnannounced(time)))
-        didSleepFor(time)
-        rearmHardwareWatchdog()
-    }
-
-    /// Some are disarmed by a sleep and do not say so.
-    private mutating func rearmHardwareWatchdog() {
-        guard watchdog.timeout != nil else { return }
-        watchdog.isResting = false
-        emit(.wakeHardwareWatchdog)
-    }
-
-    /// logind's own job may have been a part of the sleep that is over; it has still to say so.
-    mutating func expectEnd() {
-        // One short sleep after the other does not put the question off for ever.
-        if sleep.state == .awake, sleep.echo == .end, sleep.recheckAt != nil { return }
-        sleep.echo = .end
-        sleep.recheckAt = now.monotonic + Self.cancellationDelay
-    }
-
     /// A start edge from any source. isAnswer: logind only says that it is still at it.
     mutating func announceSleep(
         since: Nanoseconds, logical: Bool, byLogin: Bool, isDoubtful: Bool = false, isAnswer: Bool = false

@@ -3,7 +3,9 @@ internal import Lifecycle
 /// At a wake a server is thawed before the apps that come after it: they may need it at once. And on the way to sleep
 /// it is frozen when they are, unless time is short.
 final class ThawOrderChecker: Checker {
-    static let hears: [EventKind]? = [.configured, .prepareForSleep, .preparingForSleep, .loginAvailable, .requested]
+    static let hears: [EventKind]? = [
+        .configured, .prepareForSleep, .preparingForSleep, .loginAvailable, .lockTaken, .requested,
+    ]
     static let sees: [EffectKind]? = [.thaw, .freeze, .sleepNotice, .nameCulprits]
 
     private var order = LaunchOrder()
@@ -16,7 +18,8 @@ final class ThawOrderChecker: Checker {
 
     func heard(_ event: Event, _ scene: Scene) {
         if case .configured = event { order.learn(scene.board.directory) }
-        if scene.saysRealSleep { orderlyEnd = nil }
+        // The limits may be others from now on.
+        if scene.saysRealSleep || event == .lockTaken(.sleep) { orderlyEnd = nil }
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
