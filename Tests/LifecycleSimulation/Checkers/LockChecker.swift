@@ -9,8 +9,8 @@ internal import Lifecycle
 /// A shutdown's lock is excused once the board was late in its handshake: the apps are given the time to die that they
 /// would have had.
 /// While a sleep certainly goes on no sleep lock is taken, but where logind has only now appeared, or in a dark wake.
-/// There is never more than one lock of a kind, held or asked for; one that was granted to a question from before logind
-/// went is closed as it comes.
+/// There is never more than one lock of a kind, held or asked for; one that was granted to a question from before
+/// logind went is closed as it comes.
 final class LockChecker: Checker {
     static let hears: [EventKind]? = [
         .lockTaken, .lockRefused, .loginAvailable, .loginUnavailable, .prepareForSleep, .prepareForShutdown,

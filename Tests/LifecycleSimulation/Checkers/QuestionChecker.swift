@@ -98,7 +98,7 @@ final class QuestionChecker: Checker {
             }
             let since = lacking[index] ?? now
             lacking[index] = since
-            // 30 s for the answer and twice as long after a late one at first, then longer and longer: up to 2 min each.
+            // 30 s for the answer, twice as long after a late one; then longer and longer: up to 2 min each.
             if now - since > .seconds(tries[index] < 2 ? 95 : tries[index] < 3 ? 185 : 245) + lateness {
                 violate("the \(kind) lock is not held, and was not asked for in \((now - since).text)", scene)
             }
