@@ -20,7 +20,7 @@ import Testing
     }
 
     /// More than enough: most are found in the first ten.
-    static let seeds: ClosedRange<UInt64> = 1...600
+    static let seeds: ClosedRange<UInt64> = 1...1000
 
     static let ofSleep = [
         Mutation("never releases the sleep lock", .lockReleased) {
@@ -154,7 +154,7 @@ import Testing
 
     static let all =
         ofSleep + ofDarkWakes + ofApps + ofTasks + ofConditions + ofBoards
-        + ofHardships + ofLives + ofWords
+        + ofHardships + ofLives + ofWords + ofEnds
 
     @Test(arguments: all)
     func brokenCoreIsFound(_ mutation: Mutation) throws {

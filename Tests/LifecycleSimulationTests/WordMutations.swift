@@ -61,6 +61,15 @@ extension MutationTests {
                 return []
             }
         },
+        Mutation("loses an app of the configuration", .reloads) {
+            Mutant(event: {
+                guard case .configured(let apps, let device) = $0 else { return $0 }
+                return .configured(Array(apps.dropLast()), device)
+            })
+        },
+        Mutation("does not hear the power key", .sleepWishes) {
+            Mutant(event: { $0 == .powerKeyPressed ? .woke : $0 })
+        },
         Mutation("lets live what comes up too late", .owned) {
             Mutant(effects: { effects, event, _ in
                 guard case .spawned(let instance) = event else { return effects }

@@ -29,6 +29,15 @@ import Testing
         return board
     }
 
+    /// logind has granted the lock for the way back.
+    private func inDarkWake() throws -> Board {
+        var board = try asleep()
+        board.slept += .seconds(901)
+        _ = board.sleepSignal(false)
+        _ = board.tell(.lockTaken(.sleep))
+        return board
+    }
+
     @Test func onlyTheWorkRunsAndTheBoardSleepsAgain_whenItIsDone() throws {
         var board = try asleep()
         board.slept += .seconds(901)
@@ -43,10 +52,7 @@ import Testing
     }
 
     @Test func boardSleepsAgain_whenTheAllowanceIsOver() throws {
-        var board = try asleep()
-        board.slept += .seconds(901)
-        _ = board.sleepSignal(false)
-        _ = board.tell(.lockTaken(.sleep))
+        var board = try inDarkWake()
         #expect(board.pass(.milliseconds(29_999)) == [])
         #expect(board.pass(.milliseconds(1)) == ["suspend"])
         #expect(board.sleepSignal(true) == [])
@@ -97,10 +103,7 @@ import Testing
     }
 
     @Test func wakeBecomesFull_whenTheBoardIsNotPutToSleepAgain() throws {
-        var board = try asleep()
-        board.slept += .seconds(901)
-        _ = board.sleepSignal(false)
-        _ = board.tell(.lockTaken(.sleep))
+        var board = try inDarkWake()
         #expect(board.pass(.seconds(30)) == ["suspend"])
         var refused = board
         #expect(refused.tell(.suspendRefused).contains("call camera willEnterForeground 10 s"))
@@ -137,10 +140,7 @@ import Testing
     }
 
     @Test func taskThatBeginsAsTheLastOneEndsIsPaidFor() throws {
-        var board = try asleep()
-        board.slept += .seconds(901)
-        _ = board.sleepSignal(false)
-        _ = board.tell(.lockTaken(.sleep))
+        var board = try inDarkWake()
         #expect(board.end("upload").suffix(2) == ["freeze upload", "suspend"])
         // Both were sent at once: it is read before the app stands still.
         #expect(
@@ -303,10 +303,7 @@ import Testing
     }
 
     @Test func boardThatSleptInADarkWakeIsFullyAwake_andLogindsOldSleepIsNoNewOne() throws {
-        var board = try asleep()
-        board.slept += .seconds(901)
-        _ = board.sleepSignal(false)
-        _ = board.tell(.lockTaken(.sleep))
+        var board = try inDarkWake()
         #expect(board.core.device.sleepState == .darkWake)
         board.slept += .seconds(60)
         _ = board.tell(.woke)

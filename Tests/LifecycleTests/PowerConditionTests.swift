@@ -151,6 +151,19 @@ import Testing
         #expect(board.pass(.seconds(30)) == ["power off"])
     }
 
+    @Test func appThatWasNotAskedYetStays_whenExternalPowerComesInTime() throws {
+        var board = board()
+        _ = board.tell(power(false, 4))
+        _ = board.pass(.seconds(4))
+        #expect(try board.ask(8, .background(board.id("logger"))) == ["call logger willResignActive 10 s"])
+        // Its end waits for the handler.
+        #expect(board.pass(.seconds(1)) == [])
+        #expect(board.tell(power(true, 4)).contains("call logger willTerminate") == false)
+        #expect(board.returned("logger") == ["call logger didEnterBackground 5 s"])
+        #expect(board.returned("logger") == ["freeze logger"])
+        #expect(try board.view("logger").phase == .background)
+    }
+
     @Test func externalPowerInTimeBringsEverybodyBack() throws {
         var board = board()
         _ = board.tell(power(false, 4))

@@ -118,6 +118,26 @@ import Testing
         #expect(board.pass(.seconds(20)) == ["spawn camera restart"])
     }
 
+    @Test func restartThatAnOperatorHasEndedStaysOff_whenAllThatWasWishedAfterItIsDenied() throws {
+        var board = board([app("modem") { $0.restartDelay = .seconds(20) }])
+        _ = board.exited("modem", .signalled(11))
+        _ = board.emptied("modem")
+        let modem = try board.id("modem")
+        // In place of the restart that is due.
+        #expect(board.ask(1, .activate(modem)) == ["spawn modem user"])
+        #expect(board.ask(2, .terminate(modem, force: true)) == [])
+        #expect(board.ask(3, .launch(modem, background: false)) == [])
+        #expect(board.tell(.lid(closed: true)) == ["reply 1: denied, the lid is closed"])
+        #expect(board.sleepSignal(true).contains("reply 3: denied, sleeping"))
+        #expect(board.spawned("modem") == ["kill modem"])
+        _ = board.exited("modem", .signalled(9))
+        _ = board.emptied("modem")
+        board.slept = .seconds(60)
+        #expect(!board.sleepSignal(false).contains { $0.hasPrefix("spawn") })
+        #expect(!board.pass(.seconds(60)).contains { $0.hasPrefix("spawn") })
+        #expect(try !board.view("modem").restartPending)
+    }
+
     @Test func launchStaysWished_whenOnlyAnActivationBesideItIsDenied() throws {
         var board = board([
             app("server"),

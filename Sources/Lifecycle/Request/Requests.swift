@@ -143,6 +143,10 @@ extension DeviceLifecycle {
         let leaving = apps[index].instance?.id
         stop(index, reason, force: force)
         apps[index].endedForShutdown = false
+        // A wish from before that is denied later does not bring back the start that was due then.
+        for place in requests.indices where requests[place].app == index {
+            requests[place].undo?.launch = apps[index].launchState
+        }
         // It waited to be taken over.
         if leaving == nil { releaseAdopted(index) }
         // Who waits for a launch that has not begun: it never will.

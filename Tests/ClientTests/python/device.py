@@ -6,6 +6,7 @@ import json
 import os
 import queue
 import shutil
+import signal
 import socket
 import sys
 import tempfile
@@ -201,6 +202,8 @@ class ClientTest(unittest.TestCase):
     inherits = True
 
     def setUp(self):
+        # A script's background job ignores it, and so would every program that the job starts.
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
         self.folder = tempfile.mkdtemp(prefix="curfew-client-")
         self.addCleanup(shutil.rmtree, self.folder)
         self.device = Device(os.path.join(self.folder, "application"))

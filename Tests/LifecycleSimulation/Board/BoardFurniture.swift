@@ -13,7 +13,9 @@ extension SimulatedBoard {
         configuration = Self.names.prefix(count).map { someApp(named: $0) }
         for name in Self.names { tempers.append((name, Temper(plan, &random), TaskHabits(plan, &random))) }
         if devicePolicy.darkWakeInterval != nil { giveWork() }
+        makeEssential()
         if isRough { makeRough() }
+        makeFrugal()
         trace.add(plan, at: monotonic)
     }
 

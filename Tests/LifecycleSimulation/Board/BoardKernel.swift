@@ -17,7 +17,9 @@ extension SimulatedBoard {
         case .spawn(let app, let instance, _, _): spawn(instance, of: app)
         case .call(let instance, let id, let call, let deadline): pass(call, id, to: instance, deadline: deadline)
         case .terminate(let instance): if let process = process(instance) { terminate(process) }
-        case .kill(let instance): if let process = process(instance) { kill(process) }
+        case .kill(let instance):
+            if let process = process(instance) { kill(process) }
+            coincideWithKill()
         case .clear(let instance): if let process = process(instance) { clear(process) }
         case .freeze(let instance): if let process = process(instance) { freeze(process) }
         case .thaw(let instance): if let process = process(instance) { thaw(process) }
@@ -26,7 +28,9 @@ extension SimulatedBoard {
         case .readPreparingForSleep: askPreparing()
         case .setWakeAlarm(let moment): setAlarm(moment)
         case .suspendDevice: suspend()
-        case .powerOff: powerOff()
+        case .powerOff:
+            powerOff()
+            coincideWithPowerOff()
         case .pollBoard: poll()
         case .readMemory: readMemory()
         case .restHardwareWatchdog: restWatchdog()
@@ -40,7 +44,12 @@ extension SimulatedBoard {
         case .note(.sleepPreparing):
             truth.noteCounts()
             sleepNote = now.boottime - now.monotonic
-        case .note(.sleepEnded): sleepNote = nil
+            coincideWithPreparing()
+        case .note(.sleepReleased): coincideWithRelease()
+        case .note(.sleepEnded):
+            sleepNote = nil
+            coincideWithWake()
+        case .note(.overrun(_, let instance, _)): coincideWithOverrun(of: instance)
         case .note(.darkWake): loseLoginInTheDark()
         case .inform, .nameCulprits, .report, .taskChanged, .note, .appChanged, .deviceChanged, .feedHardwareWatchdog,
             .watchMemoryLimit, .sleepHandled, .restServiceWatchdog, .wakeServiceWatchdog:
@@ -122,7 +131,13 @@ extension SimulatedBoard {
         guard let since = process.frozenSince else { return }
         process.lost += monotonic - since
         process.frozenSince = nil
-        for held in process.heldUp { after(held.after, held.act, process) }
+        for held in process.heldUp {
+            // Some count the whole interval anew, as the core does.
+            let isAnew = held.act == .ping && process.instance.rawValue % 2 == 1
+            let interval = process.policy.liveness ?? held.after
+            let wait = isAnew ? interval - interval / 10 : held.after
+            after(wait, held.act, process)
+        }
         process.heldUp = []
         guard process.terminationPending else { return }
         process.terminationPending = false
@@ -212,6 +227,7 @@ extension SimulatedBoard {
         process.frozenSince = nil
         process.heldUp = []
         hear(.exited(process.instance, status))
+        endTaskLate(process)
         if process.clearAsked { after(short(), .groupEmpty, process) }
     }
 

@@ -15,7 +15,9 @@ extension SimulatedBoard {
         switch storm {
         case .people: trouble()
         case .lid: bounce { .lid($0) }
-        case .charger: bounce { .charger(!$0) }
+        case .charger:
+            bounce { .charger(!$0) }
+            showEmptyBattery()
         case .battery: moveBattery()
         case .batteryFalls: fall()
         case .voltage: bounce { .voltage($0) }

@@ -50,6 +50,10 @@ extension SimulatedBoard {
             }
             return
         }
+        // It comes to the front just as its time runs out.
+        if plan.has(.requests), taskRandom.chance(perMille: 100) {
+            plan(.asks(.activate(process.app)), after: taskRandom.magnitude(.microseconds(10), .seconds(2)))
+        }
         if process.habits.grabs {
             for _ in 0..<random.below(8) { plan(Reaction(after: soon(), deed: .beginsTask), for: process) }
         }
@@ -78,6 +82,29 @@ extension SimulatedBoard {
             process.heldUp.append((time, act))
         } else {
             schedule(.process(asker, act), after: time)
+        }
+    }
+
+    /// The end of a task is asked for by a process of its own, which outlives its app.
+    func endTaskLate(_ process: SimulatedProcess) {
+        guard let task = process.tasks.last, taskRandom.chance(perMille: 50) else { return }
+        plan(.asks(.endTask(process.instance, task)), after: taskRandom.magnitude(.microseconds(1), .milliseconds(10)))
+    }
+
+    /// A board that is awake for long, with apps that keep it so, and an operator who saves power.
+    func makeFrugal() {
+        guard limits.storms, !plan.has(.headless), taskRandom.chance(perMille: 60) else { return }
+        plan.insist(on: .lowPowerMode)
+        for fault in [Fault.announcedSleep, .unannouncedSleep, .hookSleep, .logicalSleep, .longLids, .idlePeople] {
+            plan.spare(fault)
+        }
+        for index in configuration.indices {
+            configuration[index].keepsAwake = true
+            configuration[index].taskBudget = taskRandom.pick([.seconds(60), .seconds(200), .seconds(600)])
+        }
+        for index in tempers.indices {
+            tempers[index].habits.forgets = true
+            tempers[index].habits.isIdle = false
         }
     }
 

@@ -18,6 +18,10 @@ final class SimulatedBoard {
     var lateRandom: SeededGenerator
     /// For answers to questions from before logind went.
     var strayRandom: SeededGenerator
+    /// For what happens around background tasks beside what apps do about them.
+    var taskRandom: SeededGenerator
+    /// For what comes just when something else happens.
+    var coincidenceRandom: SeededGenerator
     /// Its loop is late each time.
     let isSluggish: Bool
     let isRough: Bool
@@ -111,7 +115,9 @@ final class SimulatedBoard {
         let isRolled = hardRandom.chance(perMille: 500)
         isRough = limits.hardships && isRolled
         lateRandom = SeededGenerator(seed: seed ^ 0x4c41_5445_4e45_5353)
+        coincidenceRandom = SeededGenerator(seed: seed ^ 0x434f_494e_4349_4445)
         strayRandom = SeededGenerator(seed: seed ^ 0x5354_5241_5953)
+        taskRandom = SeededGenerator(seed: seed ^ 0x5441_534b_53)
         isSluggish = lateRandom.chance(perMille: 40) && limits.hardships && isRolled
         countsSleeps = isRough && seed % 4 != 0
         plan = FaultPlan(

@@ -165,10 +165,12 @@ extension SimulatedBoard {
     }
 
     func killForMemory() {
-        guard let process = somebody(), !process.killAsked else { return }
+        guard let process = somebody() else { return }
         let killer = stormRandom.pick(MemoryKiller.allCases)
         say("\(killer) kills \(directory.name(process.instance)) for its memory")
         hear(.killedForMemory(process.instance, by: killer))
+        // The daemon may have been about to do it.
+        if process.killAsked { return }
         schedule(.process(process.instance, .killDone), after: .microseconds(1))
     }
 

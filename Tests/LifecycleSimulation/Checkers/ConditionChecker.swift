@@ -18,6 +18,7 @@ final class ConditionChecker: Checker {
         var window = Nanoseconds.zero
     }
 
+    private var toldPressure = MemoryPressure.normal
     private var told = [Told(value: 2), Told(value: 0), Told(value: 0), Told(value: 0)]
 
     func heard(_ event: Event, _ scene: Scene) {
@@ -27,9 +28,14 @@ final class ConditionChecker: Checker {
     func did(_ effect: Effect, _ scene: Scene) {
         let limit = scene.conditions.limit
         switch effect {
-        case .note(.phaseLimited(let phase, _)): turn(.limit, Int(phase.rawValue), scene)
+        case .note(.phaseLimited(let phase, let condition)):
+            turn(.limit, Int(phase.rawValue), scene)
+            judgeDemand(condition, scene)
         case .note(.lowPowerMode(let on, _)): turn(.lowPower, on ? 1 : 0, scene)
         case .note(.underVoltage(let on)): turn(.voltage, on ? 1 : 0, scene)
+        case .note(.memoryPressure(let pressure)):
+            if pressure == toldPressure { violate("memory is said to be \(pressure.name) again", scene) }
+            toldPressure = pressure
         case .note(.thermalState(let state)): turn(.heat, Int(state.rawValue), scene)
         case .call(let instance, _, .didBecomeActive, _):
             if limit < .active { violate("\(scene.name(instance)) becomes active above \(limit.name)", scene) }
@@ -38,6 +44,16 @@ final class ConditionChecker: Checker {
         case .spawn(let app, _, _, let inBackground):
             if limit < .inactive, !inBackground { violate("\(scene.name(app)) is launched in front", scene) }
         default: break
+        }
+    }
+
+    /// Said is a condition that asks for it, where there is one.
+    private func judgeDemand(_ condition: Condition?, _ scene: Scene) {
+        if let condition {
+            if scene.conditions.isDemand(of: condition) { return }
+            violate("\(condition.key) does not ask for the limit", scene)
+        } else if Condition.allCases.contains(where: scene.conditions.isDemand) {
+            violate("it is not said what asks for the limit", scene)
         }
     }
 
@@ -64,6 +80,7 @@ final class ConditionChecker: Checker {
             let taken = PowerReading(isExternal: device.externalPower, level: device.batteryLevel)
             violate("the supply is \(wanted), and taken for \(taken)", scene)
         }
+        if toldPressure != conditions.pressure { violate("memory is said to be \(toldPressure.name)", scene) }
         if device.memoryPressure != conditions.pressure { violate("memory is \(conditions.pressure.name)", scene) }
         if step.asksNow?.at ?? .max > conditions.nextDue {
             violate("nothing is due when something comes into force", scene)

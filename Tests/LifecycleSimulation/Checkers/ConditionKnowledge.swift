@@ -55,6 +55,7 @@ final class ConditionKnowledge {
     private var levelWord = Inert(-1)
     private var voltageWord = Inert(0)
     private var heatWord = Inert(0)
+    private var restWord = Inert(0)
     /// The level that apps are told.
     private(set) var toldLevel = -1
     /// The level that is being looked into.
@@ -84,6 +85,8 @@ final class ConditionKnowledge {
     var isUnderVoltage: Bool { voltageWord.value == 1 }
     private(set) var heat = ThermalState.nominal
 
+    /// The same with its last change kept for a while.
+    var isRestInForce: Bool { restWord.value == 1 }
     /// Somebody is gone, and the board is to sleep for that.
     var wantsSleep: Bool { Self.conditions.contains { isPresent($0) && policy.responses[$0] == .sleep } }
     private static let conditions = Condition.allCases
@@ -92,7 +95,8 @@ final class ConditionKnowledge {
     var nextDue: Nanoseconds {
         let window = policy.debounce
         let ofPower = min(supplyWord.due(window), levelWord.due(window), voltageWord.due(window))
-        let ofPhases = min(limitWord.due(window), savingWord.due(window), heatWord.due(window))
+        let ofPhases = min(
+            limitWord.due(window), savingWord.due(window), heatWord.due(window), restWord.due(window))
         let known = zones.reduce(min(supply.end, charge.end)) { min($0, $1.said.end) }
         return min(warningEnd ?? .max, criticalEnd ?? .max, ofPower, ofPhases, known)
     }
@@ -144,6 +148,7 @@ final class ConditionKnowledge {
         want()
         limitWord.follow(at: now, policy.debounce)
         savingWord.follow(at: now, policy.debounce)
+        restWord.follow(at: now, policy.debounce)
         supplyWord.follow(at: now, policy.debounce)
         if let isExternal { wasOnBattery = !isExternal }
         levelWord.follow(at: now, policy.debounce)
@@ -160,6 +165,7 @@ final class ConditionKnowledge {
             keepAwake = .none
             want()
             limitWord.follow(at: now, policy.debounce)
+            restWord.follow(at: now, policy.debounce)
         default: break
         }
     }
@@ -198,6 +204,15 @@ final class ConditionKnowledge {
         return level <= threshold || wasSo && level < min(threshold + 5, 100)
     }
 
+    /// Whether it asks for what is in force.
+    func isDemand(of condition: Condition) -> Bool {
+        switch policy.responses[condition] {
+        case .inactive: limitWord.value == 1 && isPresent(condition)
+        case .background, .sleep: limitWord.value > 0 && isPresent(condition)
+        case .nothing, .pause, .lowPower, .kill, .powerOff: false
+        }
+    }
+
     private func isPresent(_ condition: Condition) -> Bool {
         switch condition {
         case .sessionLocked: session.isLocked
@@ -215,11 +230,13 @@ final class ConditionKnowledge {
 
     private func want() {
         var limit = 0
+        var rests = false
         var saves = false
         var pauses = false
         for condition in Self.conditions where isPresent(condition) {
             switch policy.responses[condition] {
-            case .background, .sleep: limit = 2
+            case .background: limit = 2
+            case .sleep: (limit, rests) = (2, true)
             case .inactive: limit = max(limit, 1)
             case .lowPower, .powerOff: saves = true
             case .pause, .kill: pauses = true
@@ -227,6 +244,7 @@ final class ConditionKnowledge {
             }
         }
         limitWord.wanted = limit
+        restWord.wanted = rests ? 1 : 0
         pauses = pauses || saves
         let mayPause = pauses ? 1 : 0
         switch userLowPower {

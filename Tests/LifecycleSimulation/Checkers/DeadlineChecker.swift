@@ -259,10 +259,10 @@ final class DeadlineChecker: Checker {
     private func liveness(of record: InstanceRecord, _ scene: Scene) -> Nanoseconds? {
         guard scene.isWell(record), scene.isLaunched(record), record.call == nil,
             scene.board.core.device.sleepState == .awake,
-            let entry = scene.board.directory.entry(record.app), let now = entry.policy.liveness,
-            let before = entry.former.liveness
+            let entry = scene.board.directory.entry(record.app)
         else { return nil }
-        return max(now, before)
+        // A reload counts as a sign of life.
+        return entry.policy.liveness
     }
 
     private func judgeOverdue(_ scene: Scene) {

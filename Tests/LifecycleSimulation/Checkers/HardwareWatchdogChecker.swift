@@ -8,11 +8,12 @@ internal import Lifecycle
 final class HardwareWatchdogChecker: Checker {
     static let sees: [EffectKind]? = [
         .feedHardwareWatchdog, .restHardwareWatchdog, .wakeHardwareWatchdog, .sleepNotice, .endNotice, .releaseLock,
-        .nameCulprits, .report, .spawn,
+        .nameCulprits, .report, .spawn, .appNotice,
     ]
 
     /// nil: there is none.
     private var third: Nanoseconds?
+    private var timeout = Nanoseconds.zero
     private var fedAt = Nanoseconds.zero
     private var isResting = false
     /// nil: it cannot be told.
@@ -28,7 +29,10 @@ final class HardwareWatchdogChecker: Checker {
     private var vague: [InstanceID] = []
     /// Of this sleep something else than operators and conditions has said that it is real.
     private var isReal = false
+    /// That one is lost, since it was fed last.
+    private var isLossSaid = false
     // In this step.
+    private var isLossNew = false
     private var hasFed = false
     private var wasResting = false
     private var hasWoken = false
@@ -39,6 +43,7 @@ final class HardwareWatchdogChecker: Checker {
 
     func heard(_ event: Event, _ scene: Scene) {
         hasFed = false
+        isLossNew = false
         hasWoken = false
         mustWake = false
         wasResting = isResting
@@ -48,6 +53,8 @@ final class HardwareWatchdogChecker: Checker {
         switch event {
         case .hardwareWatchdog(let timeout):
             third = timeout.map { max($0, .milliseconds(300)) / 3 }
+            self.timeout = max(timeout ?? .zero, .milliseconds(300))
+            isLossSaid = false
             fedAt = scene.now
             hasStarved = false
         // Who comes back to the configuration has no past.
@@ -81,11 +88,13 @@ final class HardwareWatchdogChecker: Checker {
         case .feedHardwareWatchdog: fed(scene)
         case .restHardwareWatchdog:
             if isResting { violate("it is laid to rest twice", scene) }
+            if third == nil { violate("it is laid to rest, and not there", scene) }
+            if !isReal { violate("it is laid to rest, and the board goes on", scene) }
             isResting = true
         case .wakeHardwareWatchdog:
             isResting = false
             hasWoken = true
-        case .note(.sleepPreparing): if !scene.saysRealSleep { isReal = false }
+        case .note(.sleepPreparing): isReal = scene.saysRealSleep
         // One that came too late is given back.
         case .releaseLock(.sleep) where scene.step.event == .lockTaken(.sleep): break
         case .releaseLock(.sleep):
@@ -98,6 +107,11 @@ final class HardwareWatchdogChecker: Checker {
             isReal = false
             mustWake = isResting
         case .note(.sleptUnannounced): mustWake = wasThere || isResting
+        case .note(.essentialAppLost(_, let reset)):
+            if isLossSaid { violate("that an essential app is lost is said again", scene) }
+            if reset != max(fedAt + timeout - scene.now, .zero) { violate("it resets in another time", scene) }
+            isLossSaid = true
+            isLossNew = true
         case .nameCulprits(let instance, .unkillable): namedNow.append(instance)
         // Nor that a shutdown did not.
         case .note(.shutdownCancelled):
@@ -131,6 +145,7 @@ final class HardwareWatchdogChecker: Checker {
             violate("it is fed again after \((scene.now - fedAt).text)", scene)
         }
         hasFed = true
+        isLossSaid = false
         hasStarved = false
         fedAt = scene.now
     }
@@ -177,6 +192,10 @@ final class HardwareWatchdogChecker: Checker {
         }
         guard let third else { return }
         if hasFed, isLost == true, wasLost == true { violate("it is fed, and an essential app is lost", scene) }
+        if isLost == true, wasLost == true, !isLossSaid, scene.now >= fedAt + third {
+            violate("that an essential app is lost is not said", scene)
+        }
+        if isLossNew, isLost == false, wasLost == false { violate("no essential app is lost", scene) }
         if isLost != false || wasLost != false {
             if scene.now >= fedAt + third { hasStarved = true }
             return

@@ -9,6 +9,8 @@ final class HeatChecker: Checker {
         let candidates: [Candidate]
         let at: Nanoseconds
         let spell: Int
+        /// Heat asks for it.
+        let isHot: Bool
         var open: [InstanceID]
         /// For whatever.
         var killed: [InstanceID] = []
@@ -38,7 +40,10 @@ final class HeatChecker: Checker {
         case .note(.sleepPreparing): isLogical = !scene.saysRealSleep
         case .kill(let instance):
             if !hasSnapshot {
-                decisions.append(Decision(candidates: candidates(scene), at: scene.now, spell: spell, open: []))
+                decisions.append(
+                    Decision(
+                        candidates: candidates(scene), at: scene.now, spell: spell,
+                        isHot: isHot(scene) && (!scene.chronicle.isEnding || turnsNow(scene)), open: []))
                 hasSnapshot = true
             }
             decisions[decisions.count - 1].open.append(instance)
@@ -47,6 +52,20 @@ final class HeatChecker: Checker {
         case .report(let end): judge(end, scene)
         default: break
         }
+    }
+
+    /// The end of all apps begins in this very step, or is called off, perhaps after heat has had its say.
+    private func turnsNow(_ scene: Scene) -> Bool {
+        scene.step.effects.contains { effect in
+            switch effect {
+            case .note(.shutdownPreparing), .note(.shutdownCancelled): true
+            default: false
+            }
+        }
+    }
+
+    private func isHot(_ scene: Scene) -> Bool {
+        scene.conditions.heat == .critical && scene.conditions.policy.responses[.thermalCritical] == .kill
     }
 
     private func candidates(_ scene: Scene) -> [Candidate] {
@@ -73,6 +92,7 @@ final class HeatChecker: Checker {
             violate("the next band is ended after \((decision.at - last.at).text)", scene)
         }
         lastKill = (decision.spell, decision.at)
+        if !decision.isHot { violate("\(scene.name(first)) is ended for heat, and that is not asked for", scene) }
         for instance in decision.victims {
             guard let victim = decision.candidates.first(where: { $0.instance == instance }) else {
                 violate("\(scene.name(instance)) is suspended, protected or gone, and ended for heat", scene)
@@ -100,7 +120,7 @@ final class HeatChecker: Checker {
     func stepped(_ step: Step, _ scene: Scene) {
         let state = scene.board.core.device.sleepState
         let isHot =
-            scene.conditions.heat == .critical && scene.conditions.policy.responses[.thermalCritical] == .kill
+            isHot(scene)
             && (state == .awake || state == .darkWake || isLogical) && !scene.chronicle.isEnding
         guard isHot else {
             // The board may have gone to sleep in the very step in which it was found too hot.

@@ -50,6 +50,17 @@ public enum CheckerName: Int, CaseIterable, Sendable {
     case owned = 46
     case promptness = 47
     case launches = 48
+    case spawns = 49
+    case ends = 50
+    case culprits = 51
+    case answers = 52
+    case limits = 53
+    case views = 54
+    case allowances = 55
+    case expirations = 56
+    case adoptions = 57
+    case reloads = 58
+    case sleepWishes = 59
 }
 
 /// A rule that was broken.
@@ -165,6 +176,11 @@ final class Inspection {
             (.thawOrder, ThawOrderChecker()), (.sleepShare, SleepShareChecker()), (.waves, WaveChecker()),
             (.loginWord, LoginWordChecker()), (.heldAsleep, HeldAsleepChecker()), (.owned, OwnerChecker()),
             (.promptness, PromptnessChecker()), (.launches, LaunchChecker()),
+            (.spawns, SpawnChecker()), (.ends, EndChecker()), (.culprits, CulpritChecker()),
+            (.answers, AnswerChecker()), (.limits, LimitChecker()),
+            (.views, ViewChecker()), (.allowances, AllowanceChecker()),
+            (.expirations, ExpirationChecker()), (.adoptions, AdoptionChecker()),
+            (.reloads, ReloadChecker()), (.sleepWishes, SleepWishChecker()),
         ]
     }
 

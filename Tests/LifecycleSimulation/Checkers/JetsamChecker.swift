@@ -38,10 +38,13 @@ struct Candidate {
 /// nobody else is left. Only after a critical pressure, never within a second of the last, nor while a victim is still
 /// dying.
 final class JetsamChecker: Checker {
-    static let sees: [EffectKind]? = [.readMemory, .kill, .nameCulprits, .boardNotice, .report]
+    static let sees: [EffectKind]? = [
+        .readMemory, .kill, .nameCulprits, .boardNotice, .endNotice, .report,
+    ]
 
     /// What was known when apps were killed; judged when it is known for what.
     private struct Decision {
+        let at: Nanoseconds
         let candidates: [Candidate]
         let short: Int64
         let isAllowed: Bool
@@ -55,11 +58,16 @@ final class JetsamChecker: Checker {
     private var askedAt = Nanoseconds.zero
     private var mustDecide = false
     private var mayDecide = false
+    /// The last that is certain.
     private var lastDecision: Nanoseconds?
-    /// As `lastDecision`, or one may have been made: a victim that was named may still be awaited.
+    /// One may have been made: a victim that was named may still be awaited.
     private var lastChance: Nanoseconds?
     private var dying: [InstanceID] = []
     private var named: [InstanceID] = []
+    /// Beyond killing, and not waited for: not only left behind by a sleep, or before a shutdown that was called off.
+    private var surelyNamed: [InstanceID] = []
+    /// Of the present shortage.
+    private var isExhaustionSaid = false
     private var killedByKernel: [InstanceID] = []
     /// In this step.
     private var isExhausted = false
@@ -72,13 +80,16 @@ final class JetsamChecker: Checker {
         if case .memoryRead(let available, let total, _) = event {
             let isCritical = asked == .critical && available <= total / 4
             func isLate(_ last: Nanoseconds?) -> Bool { last.map { scene.now - $0 >= .seconds(1) } ?? true }
-            mustDecide = isCritical && isLate(lastChance) && dying.isEmpty
+            mustDecide = isCritical && isLate(lastChance) && dying.allSatisfy { surelyNamed.contains($0) }
             mayDecide = isCritical && isLate(lastDecision) && !dying.contains { !named.contains($0) }
             asked = nil
         }
         if case .killedForMemory(let instance, _) = event { killedByKernel.append(instance) }
         if case .spawnFailed(let instance, _, _) = event { dying.removeAll { $0 == instance } }
-        if case .exited(let instance, _) = event { named.removeAll { $0 == instance } }
+        if case .exited(let instance, _) = event {
+            named.removeAll { $0 == instance }
+            surelyNamed.removeAll { $0 == instance }
+        }
         if case .groupEmptied(let instance) = event { dying.removeAll { $0 == instance } }
     }
 
@@ -91,10 +102,18 @@ final class JetsamChecker: Checker {
             if snapshot == nil {
                 snapshot = Self.candidates(scene, total, uses)
                 decisions.append(
-                    Decision(candidates: snapshot ?? [], short: wanted - available, isAllowed: mayDecide, open: []))
+                    Decision(
+                        at: scene.now, candidates: snapshot ?? [], short: wanted - available, isAllowed: mayDecide,
+                        open: []))
             }
             decisions[decisions.count - 1].open.append(instance)
-        case .nameCulprits(let instance, _): named.append(instance)
+        case .nameCulprits(let instance, let stuck):
+            named.append(instance)
+            let isLeft = scene.step.effects.contains { effect in
+                if case .note(.sleepReleased) = effect { true } else { effect == .releaseLock(.sleep) }
+            }
+            if stuck == .unkillable, !isLeft { surelyNamed.append(instance) }
+        case .note(.shutdownCancelled): surelyNamed = []
         case .note(.memoryExhausted): isExhausted = true
         case .report(let end): judge(end, scene)
         default: break
@@ -133,7 +152,10 @@ final class JetsamChecker: Checker {
         }
         decisions[index].open.removeAll { $0 == end.instance }
         if isVictim, !decisions[index].isAllowed { violate("\(scene.name(end.instance)) is ended too soon", scene) }
-        if isVictim { decisions[index].victims.append(end.instance) }
+        if isVictim {
+            decisions[index].victims.append(end.instance)
+            lastDecision = max(lastDecision ?? .zero, decisions[index].at)
+        }
         if decisions[index].open.isEmpty { judge(decisions.remove(at: index), scene) }
     }
 
@@ -161,19 +183,25 @@ final class JetsamChecker: Checker {
     func stepped(_ step: Step, _ scene: Scene) {
         if case .memoryPressure = step.event, asked == nil { violate("memory is short, and nobody looks", scene) }
         if scene.now - askedAt >= .seconds(10) { asked = nil }
+        if scene.conditions.pressure != .critical { isExhaustionSaid = false }
         guard case .memoryRead = step.event else { return }
         let killed = snapshot == nil ? [] : decisions.last?.open ?? []
         // Those that are too small for it end for other reasons.
         let isDecided = snapshot?.contains { killed.contains($0.instance) } ?? false
         if isExhausted, !mayDecide || isDecided { violate("it is exhausted, and is not", scene) }
+        if isExhausted, isExhaustionSaid { violate("that it is exhausted is said again", scene) }
+        if isExhausted { isExhaustionSaid = true }
         guard mayDecide, case .memoryRead(_, let total, let uses) = step.event else { return }
         let left = Self.candidates(scene, total, uses).first { !killed.contains($0.instance) }
         if mustDecide, killed.isEmpty, !isExhausted, let left {
             violate("it is critically short, and no app is ended: not even \(scene.name(left.instance))", scene)
         }
+        if mustDecide, killed.isEmpty, left == nil, !isExhaustionSaid {
+            violate("it is critically short, no app is left to be ended, and that is not said", scene)
+        }
         // Nobody was there to be ended: that is a decision too.
         if !killed.isEmpty || left == nil { lastChance = scene.now }
-        if !killed.isEmpty || left == nil && dying.isEmpty { lastDecision = scene.now }
+        if left == nil, mustDecide { lastDecision = scene.now }
         dying += killed
     }
 

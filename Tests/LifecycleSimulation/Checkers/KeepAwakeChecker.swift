@@ -8,7 +8,7 @@ internal import Lifecycle
 /// is asked for again with the next task, the next logind, or the end of a sleep (and when logind says so too).
 final class KeepAwakeChecker: Checker {
     static let sees: [EffectKind]? = [
-        .takeLock, .releaseLock, .sleepNotice, .boardNotice, .appNotice, .taskChanged, .report,
+        .takeLock, .releaseLock, .sleepNotice, .boardNotice, .appNotice, .taskChanged, .report, .reply,
     ]
 
     private enum Lock { case none, asked, held, refused }
@@ -20,6 +20,8 @@ final class KeepAwakeChecker: Checker {
         var isVague: Bool
         var most = Nanoseconds.zero
         var least = Nanoseconds.zero
+        /// That it is spent was said.
+        var isSaid = false
 
         var isSurelySpent: Bool { !isVague && least >= size }
         var hasSurelyMore: Bool { !isVague && most < size }
@@ -40,6 +42,9 @@ final class KeepAwakeChecker: Checker {
     private var accounts: [Account] = []
     private var watches: [Watch] = []
     private var lock = Lock.none
+    /// In this step: whose time is surely over, and whether the lock was held before it.
+    private var wasHeld = false
+    private var spent: [(app: AppID, instance: InstanceID)] = []
     private var isAvailable = false
     private var isAwake = true
 
@@ -101,6 +106,8 @@ final class KeepAwakeChecker: Checker {
     private func account(_ app: AppID) -> Account? { accounts.first { $0.app == app } }
 
     func heard(_ event: Event, _ scene: Scene) {
+        spent = []
+        wasHeld = lock == .held
         for index in watches.indices { charge(index, scene) }
         if releasedAt != nil, scene.times.excess > .zero { wasLate = true }
         hearRealSleep(scene)
@@ -139,12 +146,16 @@ final class KeepAwakeChecker: Checker {
         let hidden = scene.times.hidden(instance, since: watches[index].chargedOn, of: watches[index].span, scene)
         watches[index].chargedOn = scene.now
         accounts[place].most += passed + hidden
-        if scene.isWell(record) { accounts[place].least += sure }
+        guard scene.isWell(record) else { return }
+        let wasSpent = accounts[place].isSurelySpent
+        accounts[place].least += sure
+        if !wasSpent, accounts[place].isSurelySpent { spent.append((record.app, instance)) }
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
         case .takeLock(.keepAwake):
+            if lock == .refused { violate("the lock is asked for again, and was refused", scene) }
             lock = .asked
             if !isAwake { violate("the board is kept awake in a sleep", scene) }
         case .releaseLock(.keepAwake): lock = .none
@@ -155,14 +166,19 @@ final class KeepAwakeChecker: Checker {
         case .note(.sleepReleased): releasedAt = scene.step.at.boottime
         case .note(.sleepEnded):
             isAwake = true
+            spent = []
             if lock == .refused, scene.step.event != .lockRefused(.keepAwake) { lock = .none }
             wake(scene)
         case .note(.darkWake):
             if lock == .refused { lock = .none }
             wake(scene)
-        case .note(.sleptUnannounced): accounts = []
+        case .note(.sleptUnannounced):
+            accounts = []
+            spent = []
         case .note(.lowPowerMode(true, _)): cut(scene)
+        case .reply(let request, .denied(let reason)): judgeDenial(request, reason, scene)
         case .note(.keepAwakeSpent(let app, let budget)):
+            for index in accounts.indices where accounts[index].app == app { accounts[index].isSaid = true }
             guard let account = account(app) else { return violate("\(scene.name(app)) kept nobody awake", scene) }
             if account.hasSurelyMore {
                 violate("\(scene.name(app)) kept the board awake for \(account.most.text) of \(budget.text)", scene)
@@ -170,6 +186,17 @@ final class KeepAwakeChecker: Checker {
         case .taskChanged(let app, _, let task, .began): judge(task, of: app, scene)
         case .report(let end): watches.removeAll { $0.instance == end.instance }
         default: break
+        }
+    }
+
+    private func judgeDenial(_ request: RequestID, _ reason: String, _ scene: Scene) {
+        guard reason.hasPrefix("the time to keep the board awake"),
+            case .requested(request, .beginTask(let instance, _)) = scene.step.event,
+            let app = scene.board.directory.app(of: instance),
+            let budget = scene.board.directory.entry(app)?.policy.taskBudget
+        else { return }
+        if account(app)?.hasSurelyMore ?? (budget > .zero) {
+            violate("\(scene.name(app)) is denied a task, and has time to keep the board awake", scene)
         }
     }
 
@@ -219,6 +246,12 @@ final class KeepAwakeChecker: Checker {
             if account == nil {
                 accounts.append(Account(app: record.app, size: size, isVague: !scene.isWell(record)))
             }
+        }
+        for (app, instance) in spent where isAwake && wasHeld && isAvailable {
+            guard let record = scene.chronicle.record(instance), scene.isWell(record), account(app)?.isSaid == false,
+                record.tasks.contains(where: \.keepAwake)
+            else { continue }
+            violate("\(scene.name(app)) has kept the board awake for its time, and it is not said", scene)
         }
         if lock == .held, !mayBeWanted { violate("the board is kept awake, and nobody wants it", scene) }
         if lock == .none, isWanted, isAvailable { violate("the board is not kept awake for a task", scene) }

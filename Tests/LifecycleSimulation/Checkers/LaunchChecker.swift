@@ -2,12 +2,13 @@ internal import Lifecycle
 
 /// What is to be launched is.
 ///
-/// - An app that a reload brings, and that is started at boot, is there as soon as nothing else is under way.
+/// - An app that is started at boot, and one that a reload brings, is there as soon as nothing else is under way.
 /// - One that waits for others waits as long as they come up, and no longer: not for one that is down, nor for one that
 ///   cannot be killed.
 final class LaunchChecker: Checker {
     static let hears: [EventKind]? = [
-        .configured, .requested, .requestAbandoned, .started, .prepareForShutdown, .loginAvailable,
+        .configured, .requested, .requestAbandoned, .started, .prepareForShutdown, .loginAvailable, .stopping,
+        .ready,
     ]
     static let sees: [EffectKind]? = [.spawn, .reply, .nameCulprits]
 
@@ -28,16 +29,24 @@ final class LaunchChecker: Checker {
     private var new: [AppID] = []
     private var wishes: [Wish] = []
     private var unkillable: [InstanceID] = []
+    /// They end by themselves, in their own time: those that wait for them wait for their next instance.
+    private var leaving: [InstanceID] = []
+    /// READY=1 has come.
+    private var ready: [InstanceID] = []
 
     func heard(_ event: Event, _ scene: Scene) {
         switch event {
-        case .started: isStarted = true
+        case .started:
+            isStarted = true
+            new = scene.board.directory.entries.filter { $0.isConfigured && $0.policy.launch == .boot }.map(\.id)
         case .configured: learn(scene)
         case .prepareForShutdown, .loginAvailable: new = []
         case .requested(let id, .launch(let app, _)), .requested(let id, .activate(let app)):
             new.removeAll { $0 == app }
             wishes.removeAll { $0.app == app }
             if scene.board.directory.entry(app)?.isAdopted == false { wishes.append(Wish(id: id, app: app)) }
+        case .stopping(let instance): leaving.append(instance)
+        case .ready(let instance): ready.append(instance)
         case .requestAbandoned(let id): wishes.removeAll { $0.id == id }
         case .requested(_, .terminate(let app, _)), .requested(_, .background(let app)):
             new.removeAll { $0 == app }
@@ -102,8 +111,14 @@ final class LaunchChecker: Checker {
         if scene.chronicle.records.contains(where: { $0.app == app && !$0.isGone }) { return false }
         return order.servers(of: app).allSatisfy { server in
             let record = scene.chronicle.records.last { $0.app == server && !$0.isGone }
-            if let record, unkillable.contains(record.instance) { return true }
-            if let record { return record.isAlive && scene.isLaunched(record) && !record.isKillAsked }
+            if let record, record.isKillAsked, unkillable.contains(record.instance) { return true }
+            if let record, leaving.contains(record.instance) { return false }
+            // A reload may have come between its start and its launch.
+            let entry = scene.board.directory.entry(server)
+            let awaitsReady = entry?.policy.readiness == .notify || entry?.former.readiness == .notify
+            if let record, awaitsReady, !ready.contains(record.instance) { return false }
+            // One that is being ended may be on its way back.
+            if let record { return scene.isWell(record) && scene.isLaunched(record) }
             return scene.board.core.view(of: server)?.restartPending != true
         }
     }
@@ -112,7 +127,7 @@ final class LaunchChecker: Checker {
         guard !scene.chronicle.isEnding else { return }
         for app in new {
             guard let view = scene.board.core.view(of: app), view.instance == nil else { continue }
-            violate("\(scene.name(app)) was put into the configuration, and is not started", scene)
+            violate("\(scene.name(app)) is to be started, and is not", scene)
         }
     }
 

@@ -12,7 +12,12 @@ final class LogicalSleepChecker: Checker {
     private var isLogical: Bool? = false
     private var isLidClosed = false
     private var isExternal: Bool?
+    /// The last word that said something, and that before the event at hand.
+    private var lastSupply: Bool?
+    private var lastSupplyBefore: Bool?
     private var isNetworkUp = false
+    /// The last word on the people at the board.
+    private var session: SessionReading?
     /// Since the sleep was announced.
     private var isReconfigured = false
     // In this step.
@@ -24,11 +29,14 @@ final class LogicalSleepChecker: Checker {
 
     func heard(_ event: Event, _ scene: Scene) {
         if case .configured = event { isReconfigured = true }
+        if case .session(let reading) = event { session = reading }
         formerStage = stage
         formerlyLogical = isLogical
         hasEnded = false
         isDark = false
         source = self.source(of: event)
+        lastSupplyBefore = lastSupply
+        if case .power(let reading) = event { lastSupply = reading.isExternal ?? lastSupply }
         if scene.saysRealSleep { isLogical = isLogical == true && stage == .asleep ? nil : false }
     }
 
@@ -88,7 +96,7 @@ final class LogicalSleepChecker: Checker {
         if scene.conditions.policy.responses[.idle] == .sleep {
             if isActive(scene.board.surroundings.session) { return true }
             // They may have come and gone again before it was heard.
-            if case .session(let reading) = event, isActive(reading) { return true }
+            if let session, isActive(session) { return true }
         }
         return switch event {
         case .requested(_, .sleep(false, _, _)), .prepareForSleep(false, _, _), .loginAvailable(_, false, _),
@@ -98,7 +106,8 @@ final class LogicalSleepChecker: Checker {
         case .configured: true
         case .woke: isReconfigured && !scene.conditions.wantsSleep
         // It may have been without for longer than it was told.
-        case .power: sources.contains(.externalPower)
+        case .power(let reading):
+            sources.contains(.externalPower) && reading.isExternal == true && lastSupplyBefore != true
         case .powerKeyPressed, .lid, .network: source.map { sources.contains($0) } ?? false
         default: false
         }

@@ -8,6 +8,8 @@ final class NoticeChecker: Checker {
     private var launched: [InstanceID] = []
     private var leftDown: [AppID] = []
     private var reported: [AppID] = []
+    /// They are killed for that, and for nothing else.
+    private var overruns: [(instance: InstanceID, reason: TerminationReason)] = []
     private var asleep: Nanoseconds?
     private var grown = Nanoseconds.zero
     private var last = Nanoseconds.zero
@@ -20,6 +22,8 @@ final class NoticeChecker: Checker {
     private var wasReal = false
     private var polledAt = Nanoseconds.zero
     private var lastSleep = 0
+    /// Whether there is external power, as long as it is known.
+    private var toldSupply: Bool?
 
     func heard(_ event: Event, _ scene: Scene) {
         story.hear()
@@ -52,6 +56,10 @@ final class NoticeChecker: Checker {
         case .report(let end):
             reported.append(end.app)
             launched.removeAll { $0 == end.instance }
+            guard let place = overruns.firstIndex(where: { $0.instance == end.instance }) else { return }
+            if overruns.remove(at: place).reason != end.reason {
+                violate("\(scene.name(end.instance)) ran into a deadline, and its end is another", scene)
+            }
         case .spawn(let app, _, let reason, _):
             if reason == .restart, leftDown.contains(app) { violate("\(scene.name(app)) was left down", scene) }
         case .pollBoard: judgePoll(scene)
@@ -68,6 +76,9 @@ final class NoticeChecker: Checker {
     private func judgePoll(_ scene: Scene) {
         guard let interval else { return violate("the board is looked at, and need not be", scene) }
         if scene.now - polledAt < interval { violate("the board is looked at again too soon", scene) }
+        if isReal, wasReal, story.stage == .preparing || story.stage == .asleep {
+            violate("the board is looked at, and is about to sleep", scene)
+        }
         polledAt = scene.now
     }
 
@@ -79,6 +90,7 @@ final class NoticeChecker: Checker {
             guard let record = scene.chronicle.record(instance), record.app == app, record.isSpawned else {
                 return violate("\(scene.name(instance)) is launched, and does not run", scene)
             }
+        case .overrun(_, let instance, let reason): overruns.append((instance, reason))
         case .restartScheduled(let app, let delay):
             if !reported.contains(app) || delay <= .zero { violate("\(scene.name(app)) restarts for no end", scene) }
         case .leftDown(let app, let ends):
@@ -95,9 +107,9 @@ final class NoticeChecker: Checker {
         case .stalled(let time):
             if time <= .zero || scene.step.excess(since: before) <= .zero { violate("nothing has stalled", scene) }
         case .externalPower(let on, _):
-            if scene.conditions.isExternal != on {
-                violate("external power is not \(on)", scene)
-            }
+            if scene.conditions.isExternal != on { violate("external power is not \(on)", scene) }
+            if toldSupply == on { violate("external power is said again to be \(on)", scene) }
+            toldSupply = on
         case .essentialAppLost(let app, _):
             guard let entry = scene.board.directory.entry(app), entry.isConfigured, entry.policy.isEssential else {
                 return violate("\(scene.name(app)) is lost, and was not essential", scene)
@@ -108,6 +120,9 @@ final class NoticeChecker: Checker {
 
     func stepped(_ step: Step, _ scene: Scene) {
         defer { if case .lockTaken(.sleep) = step.event { isLockAwaited = false } }
+        let supply = scene.conditions.isExternal
+        if supply == nil { toldSupply = nil }
+        if let supply, supply != toldSupply { violate("it is not said that external power is \(supply)", scene) }
         if case .lockTaken(.sleep) = step.event, isLockAwaited, story.former == .awake, story.stage == .awake,
             !step.effects.contains(.readPreparingForSleep), !step.effects.contains(.releaseLock(.sleep))
         {

@@ -37,7 +37,10 @@ final class OldSleepChecker: Checker {
         case .loginAvailable, .loginUnavailable: holdsLock = false
         case .prepareForSleep(false, _, _): endHeardAt = scene.now
         // Whoever says so means another.
-        case .prepareForSleep(true, _, _), .requested(_, .sleep(true, false, _)):
+        case .prepareForSleep(true, _, _):
+            isOver = false
+            countedAt = nil
+        case .requested(let id, .sleep(true, false, _)) where !scene.denies(id):
             isOver = false
             countedAt = nil
         case .requested(_, .sleep(true, true, _)): isOver = false

@@ -17,6 +17,9 @@ struct OwedRestarts {
     // In this step.
     private var owed: [AppID] = []
     private var scheduled: [AppID] = []
+    /// They have ended too often, or are said to have.
+    private var spent: [AppID] = []
+    private var leftDown: [AppID] = []
 
     mutating func hear(_ event: Event, _ scene: Scene) {
         switch event {
@@ -44,6 +47,7 @@ struct OwedRestarts {
             scheduled.append(app)
             if reason == .backgroundTask { asked.append(app) }
         case .note(.restartScheduled(let app, _)): scheduled.append(app)
+        case .note(.leftDown(let app, _)): leftDown.append(app)
         case .note(.criticalBattery):
             rows = []
             asked = scene.board.directory.entries.map(\.id)
@@ -68,16 +72,25 @@ struct OwedRestarts {
         } else {
             rows[index].ends = scene.times.longest(end.instance) >= reset ? nil : rows[index].ends.map { $0 + 1 }
         }
+        // Whether such an end counts is not for us to say.
+        if asked.contains(end.app) || !isFault(end) { rows[index].ends = nil }
         let limit = min(entry.policy.restartLimit, entry.former.restartLimit)
+        let isRestarted = entry.policy.restart != .never && entry.former.restart != .never
+        if let ends = rows[index].ends, ends >= max(entry.policy.restartLimit, entry.former.restartLimit),
+            isFault(end), !asked.contains(end.app), entry.isConfigured, !entry.isAdopted, isRestarted,
+            !scene.chronicle.isEnding
+        {
+            spent.append(end.app)
+        }
         guard let ends = rows[index].ends, ends < limit, isFault(end), !asked.contains(end.app), entry.isConfigured,
-            !entry.isAdopted, entry.policy.restart != .never, entry.former.restart != .never, !scene.chronicle.isEnding
+            !entry.isAdopted, isRestarted, !scene.chronicle.isEnding
         else { return }
         owed.append(end.app)
     }
 
     private func isFault(_ end: Termination) -> Bool {
         switch end.reason.namespace {
-        case .crash, .exit, .watchdog, .launchFailure: end.reason.isFailure
+        case .crash, .exit, .watchdog, .launchFailure, .unknown: end.reason.isFailure
         default: false
         }
     }
@@ -86,10 +99,21 @@ struct OwedRestarts {
     mutating func step(_ scene: Scene) -> AppID? {
         let missing = owed.first { app in
             // One without a delay is not announced.
-            !scheduled.contains(app) && scene.board.core.view(of: app)?.restartPending != true
+            let entry = scene.board.directory.entry(app)
+            let isDelayed = min(entry?.policy.restartDelay ?? .zero, entry?.former.restartDelay ?? .zero) > .zero
+            return !scheduled.contains(app) && (isDelayed || scene.board.core.view(of: app)?.restartPending != true)
         }
         owed = []
         scheduled = []
         return missing
+    }
+
+    /// Who ended for the last time that its limit allows, and is not said to be left down.
+    mutating func exhausted() -> AppID? {
+        defer {
+            spent = []
+            leftDown = []
+        }
+        return spent.first { !leftDown.contains($0) }
     }
 }

@@ -17,9 +17,14 @@ final class PowerOffChecker: Checker {
     private var story = SleepStory()
     /// For sure: nothing but an operator or a condition began the present sleep, and nothing has joined it.
     private var isLogical = false
+    /// For sure: the kernel is about to sleep, or does.
+    private var isReal = false
+    /// In this step.
+    private var hasBegun = false
 
     func heard(_ event: Event, _ scene: Scene) {
         story.hear()
+        hasBegun = false
         if scene.saysRealSleep { isLogical = false }
         // What has begun goes on when the battery falls silent: that is no better word.
         let isLasting =
@@ -38,13 +43,21 @@ final class PowerOffChecker: Checker {
     func did(_ effect: Effect, _ scene: Scene) {
         story.see(effect, scene)
         switch effect {
-        case .note(.sleepPreparing): if story.former != .dark { isLogical = !scene.saysRealSleep }
+        case .note(.sleepPreparing):
+            isReal = scene.announcesRealSleep
+            if story.former != .dark { isLogical = !scene.saysRealSleep }
         case .note(.criticalBattery):
             if since.map({ scene.now - $0 < .seconds(5) }) ?? true { violate("it is not confirmed", scene) }
             if scene.chronicle.isEnding { violate("the board is about to be off already", scene) }
+            if isReal, story.stage == .preparing || story.stage == .asleep { violate("the board is asleep", scene) }
+            hasBegun = true
             isEnding = true
             wasEnding = true
             askedAt = nil
+        case .note(.shutdownPreparing(let allowance)):
+            if hasBegun, allowance != scene.conditions.policy.sleepAllowanceMax {
+                violate("the apps are given \(allowance?.text ?? "no limit")", scene)
+            }
         case .note(.shutdownCancelled):
             if isEnding, since != nil, !isAnnouncementOver(scene) { violate("it is called off for nothing", scene) }
             isEnding = false
@@ -86,6 +99,9 @@ final class PowerOffChecker: Checker {
 
     func stepped(_ step: Step, _ scene: Scene) {
         if since == nil { isEnding = false }
+        if since == nil, scene.chronicle.isOutOfPower, !scene.chronicle.isShuttingDown, !scene.chronicle.isStopping {
+            violate("it is over, and the end of all apps is not called off", scene)
+        }
         if isEnding, !isAnnounced, !scene.chronicle.isEnding { violate("it has been forgotten", scene) }
         let isAwake = scene.board.core.device.sleepState == .awake || story.stage != .awake && isLogical
         if let since, isAwake, !scene.chronicle.isEnding {

@@ -34,6 +34,16 @@ final class RequestChecker: Checker {
         let request = open.remove(at: index)
         if case .denied(let reason) = outcome { judgeDenial(request, reason, scene) }
         if outcome == .done { done.append(request) }
+        if case .warnOfMemory(let app, _) = request.request, outcome != .done { judgeWarning(app, scene) }
+    }
+
+    /// Who runs can be warned.
+    private func judgeWarning(_ app: AppID, _ scene: Scene) {
+        guard scene.board.core.view(of: app) != nil,
+            let record = scene.chronicle.records.last(where: { $0.app == app }), record.isSpawned, record.isAlive,
+            !record.isKillAsked
+        else { return }
+        violate("\(scene.name(record.instance)) runs, and is not warned", scene)
     }
 
     func stepped(_ step: Step, _ scene: Scene) {

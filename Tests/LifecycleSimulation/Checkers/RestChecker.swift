@@ -4,13 +4,13 @@ internal import Lifecycle
 /// does not come about or is over, after 30 s at first, and 30 min at the most. And a sleep without the kernel that
 /// began for want of people ends when they are there.
 final class RestChecker: Checker {
-    static let sees: [EffectKind]? = [.sleepNotice, .suspendDevice]
+    static let sees: [EffectKind]? = [.sleepNotice, .suspendDevice, .readPreparingForSleep]
 
     private var story = SleepStory()
     /// MONOTONIC: since when the condition has lasted, with the board awake and nothing known against a sleep.
     private var stolenBefore = Nanoseconds.zero
     private var since: Nanoseconds?
-    /// How often logind has said since then that it does not know whether it prepares a sleep.
+    /// How often logind was asked since then whether it prepares a sleep, and has not said.
     private var unknowns = Int64(0)
     /// How often it was asked since the condition began.
     private var asks = 0
@@ -21,7 +21,7 @@ final class RestChecker: Checker {
         story.hear()
         if case .configured = event { isForIdleness = false }
         if case .requested(_, .sleep) = event { isForIdleness = false }
-        if event == .preparingForSleep(nil) { unknowns += 1 }
+        if case .preparingForSleep(.some) = event { unknowns = max(unknowns - 1, 0) }
         if scene.saysRealSleep { isForIdleness = false }
         if case .powerKeyPressed = event { isForIdleness = false }
         if case .lid = event { isForIdleness = false }
@@ -37,6 +37,7 @@ final class RestChecker: Checker {
                 violate("the board is asked to sleep, and nothing wishes it any more", scene)
             }
             asked(scene)
+        case .readPreparingForSleep: unknowns += 1
         case .note(.sleepPreparing):
             asked(scene)
             // After a dark wake the same sleep goes on.

@@ -97,6 +97,7 @@ final class RestartChecker: Checker {
 
     func stepped(_ step: Step, _ scene: Scene) {
         noteWell(scene)
+        if let app = owed.exhausted() { violate("\(scene.name(app)) is left down, and that is not said", scene) }
         guard let app = owed.step(scene), !scene.chronicle.isEnding else { return }
         violate("\(scene.name(app)) has ended by its own fault, and is not to be started again", scene)
     }

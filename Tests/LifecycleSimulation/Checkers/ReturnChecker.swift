@@ -21,8 +21,8 @@ final class ReturnChecker: Checker {
         case .requested(_, .background(let app)), .requested(_, .terminate(let app, _)):
             waiting.removeAll { $0 == app }
             sentBack.append(app)
-        case .requested(_, .launch), .requested(_, .activate):
-            waiting = []
+        case .requested(_, .launch(let app, _)), .requested(_, .activate(let app)):
+            waiting.removeAll { $0 == app || scene.conditions.policy.front == .one }
             if scene.conditions.policy.front == .one { sendEverybodyBack(scene) }
             guard case .requested(let id, .activate(let app)) = event else { break }
             let isDenied = scene.denies(id)

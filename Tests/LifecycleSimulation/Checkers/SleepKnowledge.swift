@@ -78,7 +78,8 @@ final class SleepKnowledge {
         guard !scene.chronicle.isEnding else { return }
         // It may have joined a sleep that is about to end for reasons of its own.
         if logical, !isSurelyAwake, !isCertain { return }
-        isLogical = logical && (isSurelyAwake || isCertain && isLogical)
+        // In a dark wake it is a new one.
+        isLogical = logical && (isSurelyAwake || isDark || isCertain && isLogical)
         isSurelyAwake = false
         if !logical || !isCertain { lastSign = scene.now }
         isCertain = true

@@ -54,7 +54,9 @@ final class TaskBudgetChecker: Checker {
         /// As of the end of the last step.
         var isCharged = false
         var isCallable = false
-        var killedWith: Nanoseconds?
+        /// What was known then.
+        var killedWith: Account?
+        var isKilled = false
         var held = 0
         var wasWarned = true
     }
@@ -74,7 +76,7 @@ final class TaskBudgetChecker: Checker {
         announced = nil
         for index in watches.indices { charge(index, scene) }
         fills.hear(event, scene)
-        fillAccounts(scene)
+        fillAccounts(fills.byTime, scene)
         guard case .spawned(let instance) = event, !watches.contains(where: { $0.instance == instance }) else { return }
         let reading = scene.times.reading(instance, scene) ?? scene.now
         watches.append(Watch(instance: instance, reading: reading, slack: .zero, chargedOn: scene.now))
@@ -104,20 +106,38 @@ final class TaskBudgetChecker: Checker {
     }
 
     /// By the day, a long sleep or external power: those of apps that are never in front.
-    private func fillAccounts(_ scene: Scene) {
-        guard fills.mayHaveCome else { return }
+    private func fillAccounts(_ fill: FillMoments.Fill, _ scene: Scene) {
+        guard fill != .none else { return }
+        // A reload and low power mode in the same step come before it or after it.
+        var isCertain = fill == .certain && !isLowPowerNews(scene)
+        if case .configured = scene.step.event { isCertain = false }
         for index in accounts.indices where !fills.hasBeenInFront(accounts[index].app) {
             let entry = scene.board.directory.entry(accounts[index].app)
-            var budget = entry?.policy.taskBudget ?? .zero
-            // It was filled before the reload at hand was heard.
-            if case .configured = scene.step.event { budget = max(budget, entry?.former.taskBudget ?? .zero) }
-            accounts[index].size = max(accounts[index].size, budget)
-            accounts[index].most = accounts[index].size
-            accounts[index].least = .zero
-            accounts[index].isVague = true
-            let filling = scene.conditions.isLowPower ? min(budget, .seconds(30)) : budget
-            accounts[index].filling = min(accounts[index].filling ?? filling, filling)
+            if isCertain, entry?.isAdopted == false { refill(index, scene) } else { mayFill(index, entry, scene) }
         }
+    }
+
+    private func refill(_ index: Int, _ scene: Scene) {
+        let app = accounts[index].app
+        let budget = scene.board.directory.entry(app)?.policy.taskBudget ?? .zero
+        accounts[index] = Account(app: app, size: scene.conditions.isLowPower ? min(budget, .seconds(30)) : budget)
+        for place in tasks.indices
+        where scene.board.directory.app(of: tasks[place].instance) == app && !isOver(tasks[place], scene) {
+            tasks[place].isWarned = false
+        }
+    }
+
+    private func mayFill(_ index: Int, _ entry: AppDirectory.Entry?, _ scene: Scene) {
+        if entry?.isAdopted == true { return }
+        var budget = entry?.policy.taskBudget ?? .zero
+        // It was filled before the reload at hand was heard.
+        if case .configured = scene.step.event { budget = max(budget, entry?.former.taskBudget ?? .zero) }
+        accounts[index].size = max(accounts[index].size, budget)
+        accounts[index].most = accounts[index].size
+        accounts[index].least = .zero
+        accounts[index].isVague = true
+        let filling = scene.conditions.isLowPower ? min(budget, .seconds(30)) : budget
+        accounts[index].filling = min(accounts[index].filling ?? filling, filling)
     }
 
     private func charge(_ index: Int, _ scene: Scene) {
@@ -146,7 +166,7 @@ final class TaskBudgetChecker: Checker {
     // MARK: What is done
 
     func did(_ effect: Effect, _ scene: Scene) {
-        fills.see(effect, scene)
+        fillAccounts(fills.see(effect, scene), scene)
         switch effect {
         case .spawn(let app, _, let reason, _):
             if [.user, .boot, .backgroundTask].contains(reason) { accounts.removeAll { $0.app == app } }
@@ -237,9 +257,15 @@ final class TaskBudgetChecker: Checker {
 
     private func judge(_ request: RequestID, _ outcome: RequestOutcome, _ scene: Scene) {
         guard case .requested(request, .beginTask(let instance, let wish)) = scene.step.event,
-            isInBackground(instance, scene), let account = account(scene.board.directory.app(of: instance))
+            let app = scene.board.directory.app(of: instance), let record = scene.chronicle.record(instance)
         else { return }
+        let isEntering = record.call?.call.handler == .didEnterBackground
+        guard isEntering || record.phase == .background else { return judgeInFront(wish, outcome, record, scene) }
         let name = scene.name(instance)
+        guard let account = account(app) else {
+            if isEntering { judgeEntering(wish, outcome, record, scene) }
+            return
+        }
         if case .denied(let reason) = outcome, reason.hasPrefix("the budget"),
             account.most < account.size - account.lead
         {
@@ -255,6 +281,29 @@ final class TaskBudgetChecker: Checker {
         }
     }
 
+    /// There it has no limit but its own.
+    private func judgeInFront(
+        _ wish: TaskWish, _ outcome: RequestOutcome, _ record: InstanceRecord, _ scene: Scene
+    ) {
+        if case .denied(let reason) = outcome, reason.hasPrefix("the budget") {
+            violate("\(scene.name(record.instance)) is denied a task in front", scene)
+        }
+        // What is longer than all time ends with it.
+        if case .taskBegun(_, let left) = outcome, left != wish.timeAllowed, wish.timeAllowed != .max {
+            violate("\(scene.name(record.instance)) is told of \(left?.text ?? "no limit") in front", scene)
+        }
+    }
+
+    /// With a task that it holds as it enters background it has the whole budget.
+    private func judgeEntering(
+        _ wish: TaskWish, _ outcome: RequestOutcome, _ record: InstanceRecord, _ scene: Scene
+    ) {
+        let budget = scene.board.directory.entry(record.app)?.policy.taskBudget ?? .zero
+        let size = scene.conditions.isLowPower ? min(budget, .seconds(30)) : budget
+        guard case .taskBegun(_, let left) = outcome, wish.timeAllowed == nil, left != size else { return }
+        violate("\(scene.name(record.instance)) is told of \(left?.text ?? "no limit") of \(size.text)", scene)
+    }
+
     /// What is begun in the very step has its time from before it.
     private func isLowPowerNews(_ scene: Scene) -> Bool {
         scene.step.effects.contains { if case .note(.lowPowerMode) = $0 { true } else { false } }
@@ -263,11 +312,12 @@ final class TaskBudgetChecker: Checker {
     // MARK: The kill
 
     private func noteKill(_ instance: InstanceID, _ scene: Scene) {
-        guard let index = watches.firstIndex(where: { $0.instance == instance }), watches[index].killedWith == nil,
+        guard let index = watches.firstIndex(where: { $0.instance == instance }), !watches[index].isKilled,
             let app = scene.chronicle.record(instance)?.app
         else { return }
         let held = tasks.filter { $0.instance == instance }
-        watches[index].killedWith = account(app)?.most ?? .zero
+        watches[index].killedWith = account(app)
+        watches[index].isKilled = true
         watches[index].held = held.count
         let isExcused = !isDue(instance) || lateness(scene) >= (account(app)?.leastLead ?? .zero) / 2
         watches[index].wasWarned = isExcused || held.contains(where: \.isWarned)
@@ -285,12 +335,12 @@ final class TaskBudgetChecker: Checker {
             }
             return
         }
-        guard let watch = watches.first(where: { $0.instance == end.instance }), let spent = watch.killedWith,
-            let account = account(end.app)
-        else { return violate("\(name) ended for a budget that it did not have", scene) }
+        guard let watch = watches.first(where: { $0.instance == end.instance }), let account = watch.killedWith else {
+            return violate("\(name) ended for a budget that it did not have", scene)
+        }
         if watch.held == 0 { violate("\(name) was killed for tasks and held none", scene) }
-        if spent < account.size, !account.isVague {
-            violate("\(name) was killed after \(spent.text) of \(account.size.text)", scene)
+        if account.most < account.size, !account.isVague {
+            violate("\(name) was killed after \(account.most.text) of \(account.size.text)", scene)
         }
         if end.allowance != account.size, !account.isVague { violate("\(name) had another budget", scene) }
         if !watch.wasWarned { violate("\(name) was not warned", scene) }

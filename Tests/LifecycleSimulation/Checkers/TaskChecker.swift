@@ -97,10 +97,11 @@ final class TaskChecker: Checker {
         }
         guard case .requested(request, let asked) = scene.step.event else { return }
         switch asked {
-        case .beginTask(let instance, _):
+        case .beginTask(let instance, let wish):
             switch outcome {
-            case .denied: break
+            case .denied(let reason): judgeDenial(reason, wish, instance, scene)
             case .taskBegun(let task, let left):
+                judgeGrant(task, instance, scene)
                 // It is on its way to background, where its budget counts.
                 let handler = scene.chronicle.record(instance)?.call?.call.handler
                 if left == nil, handler == .didEnterBackground { violate("is told of no limit", task, scene) }
@@ -115,6 +116,26 @@ final class TaskChecker: Checker {
             }
             if outcome != (hasEnded ? .done : .noSuchTask) { violate("is answered wrongly", task, scene) }
         case .launch, .activate, .background, .terminate, .sleep, .adopt, .warnOfMemory, .setLowPower: break
+        }
+    }
+
+    /// What is said against it is so.
+    private func judgeDenial(_ reason: String, _ wish: TaskWish, _ instance: InstanceID, _ scene: Scene) {
+        guard let record = scene.chronicle.record(instance) else { return }
+        if reason.hasPrefix("the app is being ended"), scene.isWell(record) {
+            violate("\(scene.name(instance)) is denied a task, and is not being ended", scene)
+        }
+        if reason.hasPrefix("the app is not configured"),
+            wish.keepAwake != true || scene.board.directory.entry(record.app)?.policy.keepsAwake == true
+        {
+            violate("\(scene.name(instance)) is denied what it is configured with", scene)
+        }
+    }
+
+    private func judgeGrant(_ task: BackgroundTaskID, _ instance: InstanceID, _ scene: Scene) {
+        guard let record = scene.chronicle.record(instance) else { return }
+        if record.isKillAsked || record.isTerminateAsked || record.call?.call.handler == .willTerminate {
+            violate("begins, and its app is being ended", task, scene)
         }
     }
 

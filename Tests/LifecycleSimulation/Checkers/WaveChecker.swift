@@ -50,10 +50,21 @@ final class WaveChecker: Checker {
                 let app = scene.board.directory.app(of: instance)
             else { return }
             let level = order.level(app)
-            if !leaving.contains(instance) { wave = min(wave ?? level, level) }
+            if !leaving.contains(instance) {
+                judgeOrder(instance, level, scene)
+                wave = min(wave ?? level, level)
+            }
             if let end { judgeShare(instance, level, deadline, left: end - scene.now, scene) }
         default: break
         }
+    }
+
+    private func judgeOrder(_ instance: InstanceID, _ level: Int, _ scene: Scene) {
+        let client = scene.chronicle.records.first { record in
+            order.level(record.app) > level && record.isSpawned && record.isAlive && !record.isKillAsked
+        }
+        guard let client else { return }
+        violate("\(scene.name(instance)) is ended before \(scene.name(client.instance)), which comes after it", scene)
     }
 
     private func judgeShare(
@@ -70,8 +81,14 @@ final class WaveChecker: Checker {
             scene)
     }
 
+    /// Those that are ended first, of all that is left.
+    private func highest(_ scene: Scene) -> Int? {
+        scene.chronicle.records.filter { !$0.isGone }.map { order.level($0.app) }.max()
+    }
+
     func stepped(_ step: Step, _ scene: Scene) {
-        guard isEnding, let wave, !order.isCircular else { return }
+        guard isEnding, !order.isCircular, let highest = highest(scene) else { return }
+        let wave = min(self.wave ?? highest, highest)
         for record in scene.chronicle.records
         where record.isAlive && record.isSpawned && record.call == nil && !record.isTerminateAsked
             && !record.isKillAsked && order.level(record.app) >= wave && !leaving.contains(record.instance)

@@ -1,0 +1,58 @@
+internal import Lifecycle
+
+/// Each handler is given its own allowance; on the way to sleep what is left, if that is less, and never less than
+/// that.
+final class AllowanceChecker: Checker {
+    static let hears: [EventKind]? = [.prepareForSleep, .lockTaken, .requested, .preparingForSleep, .loginAvailable]
+    static let sees: [EffectKind]? = [.call, .sleepNotice]
+
+    private var story = SleepStory()
+    private var allowance = Nanoseconds.zero
+    /// MONOTONIC: when the allowance is over; nil: a second word may have set another limit.
+    private var end: Nanoseconds?
+
+    func heard(_ event: Event, _ scene: Scene) { if story.stage == .preparing { end = nil } }
+
+    func did(_ effect: Effect, _ scene: Scene) {
+        story.see(effect, scene)
+        switch effect {
+        case .note(.sleepPreparing(_, let allowance)):
+            self.allowance = allowance
+            var began = scene.now
+            if case .prepareForSleep(_, _, let signalled) = scene.step.event { began = min(signalled, began) }
+            end = began + allowance
+            if case .preparingForSleep = scene.step.event { end = nil }
+        case .call(let instance, _, let call, let deadline): judge(call, deadline, instance, scene)
+        default: break
+        }
+    }
+
+    private func judge(_ call: HandlerCall, _ deadline: Nanoseconds, _ instance: InstanceID, _ scene: Scene) {
+        guard let app = scene.board.directory.app(of: instance), let entry = scene.board.directory.entry(app) else {
+            return
+        }
+        let own = [entry.policy.allowances[call.handler], entry.former.allowances[call.handler]]
+        let name = "\(call.handler.method) of \(scene.name(instance))"
+        switch call {
+        // Its time is what is left of a budget, or of a shutdown.
+        case .backgroundTaskWillExpire: return
+        case .willTerminate: if scene.chronicle.isEnding { return }
+        case .willResignActive, .didEnterBackground:
+            guard story.stage == .preparing, !own.contains(deadline) else { break }
+            guard deadline <= max(own[0], own[1]) else { break }
+            guard let end else { return }
+            var least = end - scene.now
+            if call == .willResignActive { least = min(least, allowance / 2) }
+            least = min(least, min(own[0], own[1]))
+            if deadline < least { violate("\(name) is given \(deadline.text), and \(least.text) are left", scene) }
+            if call == .didEnterBackground, deadline > end - scene.now {
+                violate("\(name) is given \(deadline.text), and \((end - scene.now).text) are left", scene)
+            }
+            return
+        case .didFinishLaunching, .didBecomeActive, .willEnterForeground: break
+        }
+        if !own.contains(deadline) { violate("\(name) is given \(deadline.text), not \(own[0].text)", scene) }
+    }
+
+    private func violate(_ message: String, _ scene: Scene) { scene.inspection.violate(.allowances, message) }
+}

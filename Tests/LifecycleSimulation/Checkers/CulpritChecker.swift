@@ -1,0 +1,113 @@
+internal import Lifecycle
+
+/// What cannot be frozen within 2 s, or killed within 5 s, or cleared away within 10 s is named then, and not before
+/// but at the release of a sleep. What cannot be cleared away is given up.
+final class CulpritChecker: Checker {
+    static let hears: [EventKind]? = [.frozen, .exited, .groupEmptied, .spawnFailed]
+    static let sees: [EffectKind]? = [
+        .freeze, .thaw, .kill, .clear, .nameCulprits, .report, .releaseLock, .sleepNotice, .endNotice,
+    ]
+
+    private enum Work { case freezing, killing, clearing }
+    private struct Watch {
+        let instance: InstanceID
+        let work: Work
+        let since: Nanoseconds
+        var isOver = false
+        var wasNamed = false
+
+        var bound: Nanoseconds {
+            switch work {
+            case .freezing: .seconds(2)
+            case .killing: .seconds(5)
+            case .clearing: .seconds(10)
+            }
+        }
+    }
+
+    private var watches: [Watch] = []
+    /// Nothing is left of them, or is waited for.
+    private var gone: [InstanceID] = []
+    private var named: [(instance: InstanceID, stuck: Stuck, watch: Watch?)] = []
+    private var isReleased = false
+    /// Of those that were on their way out as a shutdown was cancelled it cannot be told any more.
+    private var vague: [InstanceID] = []
+
+    private func watch(_ instance: InstanceID, _ work: Work, _ scene: Scene) {
+        // What comes late is killed and cleared away again, and not waited for.
+        if gone.contains(instance) || vague.contains(instance) { return }
+        // What is killed again as it came up late is being cleared away all the same.
+        if watches.contains(where: { $0.instance == instance && $0.work == .clearing }) { return }
+        watches.removeAll { $0.instance == instance }
+        watches.append(Watch(instance: instance, work: work, since: scene.now))
+    }
+
+    func heard(_ event: Event, _ scene: Scene) {
+        switch event {
+        case .frozen(let instance): watches.removeAll { $0.instance == instance && $0.work == .freezing }
+        case .exited(let instance, _): watches.removeAll { $0.instance == instance && $0.work != .clearing }
+        case .groupEmptied(let instance), .spawnFailed(let instance, _, _):
+            guard watches.contains(where: { $0.instance == instance && $0.work == .clearing }) else { return }
+            watches.removeAll { $0.instance == instance }
+            gone.append(instance)
+        default: break
+        }
+    }
+
+    func did(_ effect: Effect, _ scene: Scene) {
+        switch effect {
+        case .freeze(let instance): watch(instance, .freezing, scene)
+        case .thaw(let instance): watches.removeAll { $0.instance == instance && $0.work == .freezing }
+        case .kill(let instance): watch(instance, .killing, scene)
+        case .clear(let instance): watch(instance, .clearing, scene)
+        case .note(.shutdownCancelled):
+            vague += watches.map(\.instance) + gone
+            watches = []
+            isReleased = true
+        case .releaseLock, .note(.sleepReleased): isReleased = true
+        case .nameCulprits(let instance, let stuck):
+            let index = watches.firstIndex { $0.instance == instance }
+            named.append((instance, stuck, index.map { watches[$0] }))
+            if let index { watches[index].wasNamed = true }
+        default: break
+        }
+    }
+
+    func stepped(_ step: Step, _ scene: Scene) {
+        // A release names all that is not still; so does the end of the time for a shutdown.
+        if !isReleased, !scene.chronicle.isEnding {
+            for name in named where !vague.contains(name.instance) {
+                judge(name.instance, name.stuck, name.watch, scene)
+            }
+        }
+        for index in watches.indices where scene.now - watches[index].since >= watches[index].bound {
+            defer { watches[index].isOver = true }
+            let instance = watches[index].instance
+            guard !watches[index].isOver, !watches[index].wasNamed else { continue }
+            violate("\(scene.name(instance)) is \(watches[index].work) for too long, and not named", scene)
+        }
+        for watch in watches where watch.isOver && watch.work == .clearing && !isReleased && !scene.chronicle.isEnding {
+            guard scene.now - watch.since >= watch.bound, let app = scene.board.directory.app(of: watch.instance),
+                scene.board.core.view(of: app)?.instance == watch.instance
+            else { continue }
+            violate("\(scene.name(watch.instance)) cannot be cleared away, and is waited for", scene)
+        }
+        for watch in watches where watch.work == .clearing && watch.isOver { gone.append(watch.instance) }
+        watches.removeAll { $0.work == .clearing && $0.isOver }
+        named = []
+        isReleased = false
+    }
+
+    private func judge(_ instance: InstanceID, _ stuck: Stuck, _ watch: Watch?, _ scene: Scene) {
+        guard let watch else { return violate("\(scene.name(instance)) is named, and nothing is awaited of it", scene) }
+        if watch.isOver { violate("\(scene.name(instance)) is named twice", scene) }
+        if scene.now - watch.since < watch.bound {
+            violate("\(scene.name(instance)) is named after \((scene.now - watch.since).text)", scene)
+        }
+        if (stuck == .unfreezable) != (watch.work == .freezing) {
+            violate("\(scene.name(instance)) is \(stuck), and is \(watch.work)", scene)
+        }
+    }
+
+    private func violate(_ message: String, _ scene: Scene) { scene.inspection.violate(.culprits, message) }
+}
