@@ -25,7 +25,7 @@ extension MutationTests {
                 return [.terminate(instance)]
             }
         },
-        Mutation("names nobody", .culprits) {
+        Mutation("names no culprit", .culprits) {
             .replacing { if case .nameCulprits = $0 { [] } else { [$0] } }
         },
         Mutation("grants everything at once", .answers) {

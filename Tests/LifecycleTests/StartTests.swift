@@ -44,6 +44,25 @@ import Testing
         #expect(board.tell(appear(sleeping: true)).contains("call camera willResignActive 2.25 s"))
     }
 
+    @Test func logicalSleepStaysOne_whenAPredecessorNotedASleepThatIsOver() throws {
+        var board = Board([app("camera")])
+        board.slept = .seconds(1000)
+        _ = board.tell(.sleepNoted(timeAsleep: .seconds(940)))
+        board.start()
+        _ = board.ask(1, .sleep(start: true, logical: true))
+        #expect(board.tell(appear(sleeping: true)) == ["take shutdown"])
+        #expect(board.returned("camera") == ["call camera didEnterBackground 4.5 s"])
+        #expect(board.returned("camera") == ["freeze camera"])
+        _ = board.frozen("camera")
+        #expect(board.core.device.sleepState == .asleep)
+        // Of a sleep of the kernel's it would be no end.
+        _ = board.tell(.powerKeyPressed)
+        #expect(board.core.device.sleepState == .awake)
+        // logind is at the old one until it says that it is not.
+        #expect(board.tell(.preparingForSleep(true)) == [])
+        #expect(board.core.device.sleepState == .awake)
+    }
+
     @Test func sleepThatIsStillToComeIsWalked_whenAPredecessorNotedIt() throws {
         var board = Board([app("camera")])
         board.slept = .seconds(1000)

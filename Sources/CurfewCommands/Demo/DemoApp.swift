@@ -103,9 +103,10 @@ final class DemoApp {
         }
     }
 
+    /// Told before it is answered: the answer may freeze the app at once.
     private func finish(_ request: Request, _ handler: String) {
-        request.reply()
         tell("end", handler)
+        request.reply()
     }
 
     private func after(_ nanoseconds: Int64, _ work: @escaping () -> Void) {
@@ -124,7 +125,7 @@ final class DemoApp {
         tell("say", text)
     }
 
-    /// One line to whoever watches the demo; nobody waits for it.
+    /// One line to the demo, which does not wait for it.
     private func tell(_ kind: String, _ text: String) {
         guard story >= 0 else { return }
         let line = Array("\(self.kind.rawValue)\t\(kind)\t\(text)\n".utf8)

@@ -67,9 +67,9 @@ extension DeviceLifecycle {
             // A logind that was restarted has forgotten the sleep: its edge would never come.
             if sleep.isAnnouncedByLogin { endSleep(cancelled: false, heardFromLogin: true) }
             if sleep.state == .awake || sleep.state == .darkWake { takeLock(.sleep) }
-        } else if sleep.state == .awake, let noted, now.timeAsleep - noted > Self.sleepThreshold {
+        } else if sleep.state == .awake || sleep.isLogical, let noted, now.timeAsleep - noted > Self.sleepThreshold {
             // Announced to a predecessor, and slept: logind has still to say that it is over.
-            expectEnd()
+            if sleep.state == .awake { expectEnd() } else { sleep.echo = .end }
         } else {
             let isDoubtful = sleep.isDoubtful || isFirst && sleep.state == .awake
             // Asleep, it may mean the present one as well.

@@ -136,7 +136,7 @@ extension SimulatedBoard {
         case .key: hear(.powerKeyPressed)
         case .polls(let interval): hear(.polling(interval: interval))
         case .pressure(let level): hear(.memoryPressure(level))
-        case .limitReached: if let process = somebody() { hear(.memoryLimitReached(process.instance)) }
+        case .limitReached: if let process = anyProcess() { hear(.memoryLimitReached(process.instance)) }
         case .killsForMemory: killForMemory()
         case .toldOfMemory, .answersMemory: tellOfMemory()
         case .asks(let wish): request(wish)
@@ -159,13 +159,13 @@ extension SimulatedBoard {
         }
     }
 
-    func somebody() -> SimulatedProcess? {
+    func anyProcess() -> SimulatedProcess? {
         let running = processes.filter { $0.stage == .alive }
         return running.isEmpty ? nil : stormRandom.pick(running)
     }
 
     func killForMemory() {
-        guard let process = somebody() else { return }
+        guard let process = anyProcess() else { return }
         let killer = stormRandom.pick(MemoryKiller.allCases)
         say("\(killer) kills \(directory.name(process.instance)) for its memory")
         hear(.killedForMemory(process.instance, by: killer))

@@ -1,6 +1,6 @@
 internal import Lifecycle
 
-/// Processes that somebody has started and hands over: each an app of its own for as long as it runs, started once,
+/// Processes that another program has started and hands over: each an app of its own for as long as it runs, started once,
 /// with one task and its own budget, and gone with its end.
 final class AdoptionChecker: Checker {
     static let hears: [EventKind]? = [.requested, .requestAbandoned, .exited, .killedForMemory]
@@ -74,7 +74,7 @@ final class AdoptionChecker: Checker {
         case .reply(let request, let outcome): judge(request, outcome, scene)
         case .report(let end): note(end, scene)
         case .note(.restartScheduled(let app, _)):
-            if isAdopted(app, scene) { violate("\(scene.name(app)) is to be restarted, and nobody can", scene) }
+            if isAdopted(app, scene) { violate("\(scene.name(app)) is to be restarted, and is a task", scene) }
         case .taskChanged(let app, let instance, let task, let change):
             guard isAdopted(app, scene) else { return }
             if change == .expiring { warned.append((instance, task.id)) }

@@ -20,7 +20,8 @@ final class AnswerChecker: Checker {
     private var isLogins = false
     private var wasLogins = false
     private var hasChanged = false
-    private var lastStep = 0
+    // In this step.
+    private var isHeard = false
 
     func heard(_ event: Event, _ scene: Scene) {
         begin(scene)
@@ -34,8 +35,8 @@ final class AnswerChecker: Checker {
     }
 
     private func begin(_ scene: Scene) {
-        guard lastStep != scene.step.number else { return }
-        lastStep = scene.step.number
+        guard !isHeard else { return }
+        isHeard = true
         story.hear()
         heldBefore = holdsLock
         wasLogins = isLogins
@@ -58,8 +59,8 @@ final class AnswerChecker: Checker {
     }
 
     func stepped(_ step: Step, _ scene: Scene) {
-        guard case .requested(let id, let request) = step.event, !hasChanged || lastStep != step.number else { return }
-        begin(scene)
+        defer { isHeard = false }
+        guard case .requested(let id, let request) = step.event, !hasChanged else { return }
         var outcome: RequestOutcome?
         for case .reply(id, let answer) in step.effects { outcome = answer }
         switch request {

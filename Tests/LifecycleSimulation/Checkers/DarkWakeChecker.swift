@@ -110,6 +110,11 @@ final class DarkWakeChecker: Checker {
         record.phase == .background && (record.call == nil || record.call?.call.handler == .backgroundTaskWillExpire)
     }
 
+    /// And not on its way to the background.
+    private func isInFront(_ record: InstanceRecord) -> Bool {
+        record.phase == .active && record.call?.call.handler != .willResignActive
+    }
+
     /// As far as anybody can say.
     private func mayWork(_ record: InstanceRecord) -> Bool {
         record.isAlive && !record.isKillAsked && isInBackground(record) && (!record.tasks.isEmpty || record.call != nil)
@@ -165,7 +170,7 @@ final class DarkWakeChecker: Checker {
             let event = scene.step.event
             if stage == .dark, !beginsSleep(event) { returned(scene) }
             if stage == .awake {
-                front = scene.chronicle.records.filter { $0.phase == .active && scene.isWell($0) }.map(\.instance)
+                front = scene.chronicle.records.filter { isInFront($0) && scene.isWell($0) }.map(\.instance)
             }
             if beginsSleep(event) { isLogical = isLogicalEdge(event) } else if stage == .awake { isLogical = true }
             stage = .preparing

@@ -32,7 +32,7 @@ final class HeatChecker: Checker {
     func heard(_ event: Event, _ scene: Scene) {
         hasSnapshot = false
         thawed = []
-        if scene.saysRealSleep { isLogical = false }
+        if scene.announcesRealSleep { isLogical = false }
     }
 
     func did(_ effect: Effect, _ scene: Scene) {

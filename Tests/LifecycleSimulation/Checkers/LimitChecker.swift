@@ -27,8 +27,8 @@ final class LimitChecker: Checker {
     /// By its signal logind has announced the present sleep.
     private var isLogins = false
     private var wasLogins = false
-    private var stepHeard = 0
     // In this step.
+    private var isHeard = false
     private var hasRead = false
     private var locksBefore = [Lock.none, .none]
 
@@ -57,8 +57,8 @@ final class LimitChecker: Checker {
     }
 
     private func begin(_ scene: Scene) {
-        guard stepHeard != scene.step.number else { return }
-        stepHeard = scene.step.number
+        guard !isHeard else { return }
+        isHeard = true
         if case .requested(let id, _) = scene.step.event, scene.denies(id) {
             story.hear()
         } else {
@@ -133,8 +133,9 @@ final class LimitChecker: Checker {
     }
 
     func stepped(_ step: Step, _ scene: Scene) {
-        judgeQuestion(step, scene)
-        guard stepHeard == step.number else { return }
+        judgeQuestion(scene)
+        guard isHeard else { return }
+        isHeard = false
         switch step.event {
         case .lockTaken(.sleep):
             guard locksBefore[0] == .asked, story.stage == .awake, story.former == .awake, locks[0] == .held, !hasRead
@@ -159,12 +160,11 @@ final class LimitChecker: Checker {
     /// The very sleep that the former logind had announced.
     private var goesOn: Bool { wasLogins && story.stage != .awake && !story.hasEnded && !story.hasDarkened }
 
-    private func judgeQuestion(_ step: Step, _ scene: Scene) {
-        let isOwn = stepHeard == step.number
-        let stage = isOwn ? story.former : story.stage
+    private func judgeQuestion(_ scene: Scene) {
+        let stage = isHeard ? story.former : story.stage
         guard stage == .asleep, !story.isLogical, story.stage == .asleep else { return }
         let due = lastSign.map { $0 + .seconds(30) } ?? .max
-        if isOwn, hasRead {
+        if isHeard, hasRead {
             if scene.now < due, due != .max { violate("logind is asked before its time whether it sleeps", scene) }
             lastSign = nil
         } else if scene.now >= due {

@@ -37,7 +37,7 @@ final class LogicalSleepChecker: Checker {
         source = self.source(of: event)
         lastSupplyBefore = lastSupply
         if case .power(let reading) = event { lastSupply = reading.isExternal ?? lastSupply }
-        if scene.saysRealSleep { isLogical = isLogical == true && stage == .asleep ? nil : false }
+        if scene.announcesRealSleep { isLogical = isLogical == true && stage == .asleep ? nil : false }
     }
 
     private func source(of event: Event) -> WakeSource? {

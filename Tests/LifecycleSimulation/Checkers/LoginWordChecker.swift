@@ -103,6 +103,8 @@ final class LoginWordChecker: Checker {
 
     private func judgeEnd(_ scene: Scene) {
         guard scene.board.truth.sleeps == sleepsAtRelease, story.stage != .dark else { return }
+        // The end of all apps calls a sleep off.
+        if scene.beginsEnd { return }
         switch scene.step.event {
         // Without logind the sleep ends by time.
         case .preparingForSleep where !hasAsked && story.stage == .asleep && goneSince == nil:

@@ -25,7 +25,7 @@ final class PowerOffChecker: Checker {
     func heard(_ event: Event, _ scene: Scene) {
         story.hear()
         hasBegun = false
-        if scene.saysRealSleep { isLogical = false }
+        if scene.announcesRealSleep { isLogical = false }
         // What has begun goes on when the battery falls silent: that is no better word.
         let isLasting =
             isEnding && scene.conditions.isBatterySilent

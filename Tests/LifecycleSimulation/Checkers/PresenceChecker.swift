@@ -31,7 +31,7 @@ final class PresenceChecker: Checker {
         case .prepareForSleep(true, _, _), .requested(_, .sleep(true, false, _)): alarm = nil
         default: break
         }
-        if scene.saysRealSleep { isReal = true }
+        if scene.announcesRealSleep { isReal = true }
     }
 
     func did(_ effect: Effect, _ scene: Scene) {

@@ -59,7 +59,10 @@ final class QuestionChecker: Checker {
         case .spawn(_, let instance, _, _): spawns.append((instance, now(scene)))
         case .report(let end): spawns.removeAll { $0.instance == end.instance }
         case .kill(let instance): spawns.removeAll { $0.instance == instance }
-        case .note(.sleepPreparing): isOwn = !scene.saysRealSleep
+        case .note(.sleepPreparing):
+            isOwn = !scene.saysRealSleep
+            // It was about another one.
+            sleepAskedAt = nil
         case .readMemory: memoryAskedAt = now(scene)
         case .readPreparingForSleep: sleepAskedAt = now(scene)
         case .takeLock(let kind):

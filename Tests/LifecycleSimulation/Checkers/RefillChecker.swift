@@ -116,7 +116,9 @@ final class RefillChecker: Checker {
             wasLow.map({ $0 < filled.at }) ?? true
         else { return }
         let spent = account.spent - filled.spent
-        guard left + spent + policy.taskBudget / 4 < policy.taskBudget else { return }
+        // A stall of less than a second is not credited.
+        let margin = max(policy.taskBudget / 4, .seconds(1))
+        guard left + spent + margin < policy.taskBudget else { return }
         scene.inspection.violate(
             .refills,
             "\(scene.name(app)) has \(left.text) of \(policy.taskBudget.text), and the board has slept for long")

@@ -31,7 +31,13 @@ final class ReliefChecker: Checker {
     }
 
     private func hear(_ readings: [ThermalReading]) {
-        for reading in readings {
+        for (index, reading) in readings.enumerated() {
+            // Of one place that is told of twice, with limits of its own each time, nothing is known.
+            if readings.indices.contains(where: { $0 != index && readings[$0].zone == reading.zone }) {
+                hot.removeAll { $0 == reading.zone }
+                waiting.removeAll { $0.zone == reading.zone }
+                continue
+            }
             guard let limit = reading.critical, let temperature = reading.temperature, temperature >= limit else {
                 // One that is silent is as hot as it was.
                 if reading.temperature == nil, reading.critical != nil { continue }

@@ -22,7 +22,7 @@ final class RestChecker: Checker {
         if case .configured = event { isForIdleness = false }
         if case .requested(_, .sleep) = event { isForIdleness = false }
         if case .preparingForSleep(.some) = event { unknowns = max(unknowns - 1, 0) }
-        if scene.saysRealSleep { isForIdleness = false }
+        if scene.announcesRealSleep { isForIdleness = false }
         if case .powerKeyPressed = event { isForIdleness = false }
         if case .lid = event { isForIdleness = false }
     }

@@ -25,7 +25,7 @@ struct SleepStory {
         hasDarkened = false
     }
 
-    /// Whoever announces a sleep of the kernel's joins a logical one, and makes it one.
+    /// Who announces a sleep of the kernel's joins a logical one, and makes it one.
     mutating func hear(_ event: Event) {
         hear()
         if event.saysRealSleep { isLogical = false }

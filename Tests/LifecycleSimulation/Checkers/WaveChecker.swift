@@ -17,6 +17,8 @@ final class WaveChecker: Checker {
     private var wave: Int?
     /// Those that end for reasons of their own.
     private var leaving: [InstanceID] = []
+    /// Those that were there as a reload changed the order.
+    private var reordered: [InstanceID] = []
 
     func heard(_ event: Event, _ scene: Scene) {
         switch event {
@@ -24,7 +26,7 @@ final class WaveChecker: Checker {
             order.learn(scene.board.directory)
             // The present wave has the share that it was given, and those that were asked with it.
             end = nil
-            if isEnding { leaving += scene.chronicle.records.map(\.instance) }
+            if isEnding { reordered += scene.chronicle.records.map(\.instance) }
         case .stopping(let instance), .killedForMemory(let instance, _): leaving.append(instance)
         case .requested(_, .terminate(let app, _)):
             for record in scene.chronicle.records where record.app == app { leaving.append(record.instance) }
@@ -41,7 +43,7 @@ final class WaveChecker: Checker {
         case .note(.shutdownCancelled):
             isEnding = false
             wave = nil
-            leaving = []
+            reordered = []
         case .call(let instance, _, .willTerminate(let reason), let deadline):
             if !scene.chronicle.isEnding, reason == "shutdown" || reason == "lowBattery" {
                 violate("\(scene.name(instance)) is told of an end that was called off", scene)
@@ -50,13 +52,17 @@ final class WaveChecker: Checker {
                 let app = scene.board.directory.app(of: instance)
             else { return }
             let level = order.level(app)
-            if !leaving.contains(instance) {
+            if !isExcused(instance) {
                 judgeOrder(instance, level, scene)
                 wave = min(wave ?? level, level)
             }
             if let end { judgeShare(instance, level, deadline, left: end - scene.now, scene) }
         default: break
         }
+    }
+
+    private func isExcused(_ instance: InstanceID) -> Bool {
+        leaving.contains(instance) || reordered.contains(instance)
     }
 
     private func judgeOrder(_ instance: InstanceID, _ level: Int, _ scene: Scene) {
@@ -91,7 +97,7 @@ final class WaveChecker: Checker {
         let wave = min(self.wave ?? highest, highest)
         for record in scene.chronicle.records
         where record.isAlive && record.isSpawned && record.call == nil && !record.isTerminateAsked
-            && !record.isKillAsked && order.level(record.app) >= wave && !leaving.contains(record.instance)
+            && !record.isKillAsked && order.level(record.app) >= wave && !isExcused(record.instance)
         {
             violate("\(scene.name(record.instance)) is not ended with its wave", scene)
         }
