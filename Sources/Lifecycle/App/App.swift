@@ -45,6 +45,12 @@ struct App: Equatable {
     /// Something is to start it.
     var isLaunchDue: Bool { queuedLaunch != nil || restart.due != nil || returnsWhenWell || endedForShutdown }
 
+    /// phase: what is wanted of it. In front it comes back by itself: there may be no person to bring it.
+    func isRestarted(after reason: TerminationReason, in phase: ScenePhase) -> Bool {
+        if reason.isOfTheBoard, phase != .background { return true }
+        return policy.restart == .always ? reason.allowsRestart : reason.isFailure
+    }
+
     var launchState: LaunchState {
         get {
             LaunchState(
@@ -96,6 +102,24 @@ struct RestartState: Equatable {
     /// When the app is started again, in MONOTONIC time.
     var due: Nanoseconds?
     var isLeftDown = false
+
+    /// Whether it may be started again: each end counts, whatever it follows. uptime: in which it could run.
+    mutating func countEnd(_ policy: AppPolicy, uptime: Nanoseconds) -> Bool {
+        if uptime >= policy.restartReset {
+            endsInRow = 0
+            nextDelay = nil
+        }
+        endsInRow = endsInRow.saturatingAdd(1)
+        isLeftDown = isLeftDown || endsInRow >= policy.restartLimit
+        return endsInRow < policy.restartLimit
+    }
+
+    /// How long until it is started again; the next time it is longer.
+    mutating func takeDelay(_ policy: AppPolicy) -> Nanoseconds {
+        let delay = max(nextDelay ?? .zero, policy.restartDelay)
+        nextDelay = delay.doubled(upTo: max(policy.restartDelayMax, delay))
+        return delay
+    }
 }
 
 /// What can be seen of an app.

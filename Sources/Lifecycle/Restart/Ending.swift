@@ -70,37 +70,41 @@ extension DeviceLifecycle {
             apps[index].queuedLaunch = nil
             apps[index].returnsWhenWell = true
         }
-        guard !wasOrdered, !shutdown.isRunning, !apps[index].isRetired, apps[index].queuedLaunch == nil,
-            policy.restart != .never
-        else { return }
-        // An app in front comes back by itself: there may be no person to bring it.
-        let returns = reason.isOfTheBoard && apps[index].requestedPhase != .background
-        let restarts = policy.restart == .always ? reason.allowsRestart : reason.isFailure
-        guard restarts || reason.isOfTheBoard || reason.namespace == .backgroundTask else { return }
-        if countEnd(index, uptime: uptime), restarts || returns { delayRestart(index) }
+        guard !wasOrdered, !shutdown.isRunning, !apps[index].isRetired, policy.restart != .never else { return }
+        guard apps[index].isRestarted(after: reason, in: .active) || reason.namespace == .backgroundTask else { return }
+        switch apps[index].queuedLaunch {
+        case nil:
+            let restarts = apps[index].isRestarted(after: reason, in: apps[index].requestedPhase)
+            if countEnd(index, uptime: uptime), restarts { delayRestart(index) }
+        case .user: oweRestart(index, reason, uptime: uptime)
+        default: break
+        }
     }
 
-    /// Whether it may be started again: each end counts, whatever it follows.
     private mutating func countEnd(_ index: Int, uptime: Nanoseconds) -> Bool {
-        if uptime >= apps[index].policy.restartReset {
-            apps[index].restart.endsInRow = 0
-            apps[index].restart.nextDelay = nil
-        }
-        apps[index].restart.endsInRow = apps[index].restart.endsInRow.saturatingAdd(1)
-        guard apps[index].restart.endsInRow >= apps[index].policy.restartLimit else { return true }
-        apps[index].restart.isLeftDown = true
+        if apps[index].restart.countEnd(apps[index].policy, uptime: uptime) { return true }
         apps[index].returnsWhenWell = false
         emit(.note(.leftDown(AppID(rawValue: index), ends: apps[index].restart.endsInRow)))
         return false
     }
 
     private mutating func delayRestart(_ index: Int) {
-        let policy = apps[index].policy
-        let delay = max(apps[index].restart.nextDelay ?? .zero, policy.restartDelay)
-        apps[index].restart.nextDelay = delay.doubled(upTo: max(policy.restartDelayMax, delay))
+        let delay = apps[index].restart.takeDelay(apps[index].policy)
         if delay <= .zero { return restart(index) }
         apps[index].restart.due = now.monotonic + delay
         emit(.note(.restartScheduled(AppID(rawValue: index), delay: delay)))
+    }
+
+    /// A launch of it is wished in the middle of its end. Should that be denied, it comes back as it would have.
+    private mutating func oweRestart(_ index: Int, _ reason: TerminationReason, uptime: Nanoseconds) {
+        for place in requests.indices where requests[place].app == index {
+            guard var owed = requests[place].undo, owed.launches, owed.launch.queued == nil else { continue }
+            let restarts = apps[index].isRestarted(after: reason, in: owed.phase)
+            if owed.launch.restart.countEnd(apps[index].policy, uptime: uptime), restarts {
+                owed.launch.restart.due = now.monotonic + owed.launch.restart.takeDelay(apps[index].policy)
+            }
+            requests[place].undo = owed
+        }
     }
 
     /// An operator's word, an exit of its own and a removal end more than the instance.

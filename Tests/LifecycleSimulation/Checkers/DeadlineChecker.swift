@@ -134,7 +134,7 @@ final class DeadlineChecker: Checker {
         if hasSlept, story.stage == .awake || story.stage == .asleep && !story.isLogical {
             for watch in watches where watch.killedAt == nil { pinged(watch, scene) }
         }
-        story.hear(event)
+        story.hear(event, scene)
     }
 
     private func noteStall(_ scene: Scene) {

@@ -32,14 +32,14 @@ struct FillMoments {
         let now = scene.step.at.boottime
         byTime = .none
         let wasAsleep = story.stage == .asleep
-        story.hear(event)
+        story.hear(event, scene)
         if case .configured = event { noteConfiguration(scene) }
         let asleepNow = now - scene.now
         grown = asleep.map { asleepNow - $0 } ?? .zero
         asleep = asleepNow
         if grown >= Self.sleep {
             byTime = .certain
-        } else if wasAsleep, event.saysRealSleep, now - story.released.boottime >= Self.sleep {
+        } else if wasAsleep, scene.saysRealSleep, now - story.released.boottime >= Self.sleep {
             // Until now it was a logical one.
             byTime = .possible
         }

@@ -17,7 +17,7 @@ final class HeldAsleepChecker: Checker {
         case .prepareForSleep, .requested, .spawned: looks = true
         default: break
         }
-        story.hear(event)
+        story.hear(event, scene)
     }
 
     func did(_ effect: Effect, _ scene: Scene) {

@@ -59,11 +59,7 @@ final class LimitChecker: Checker {
     private func begin(_ scene: Scene) {
         guard !isHeard else { return }
         isHeard = true
-        if case .requested(let id, _) = scene.step.event, scene.denies(id) {
-            story.hear()
-        } else {
-            story.hear(scene.step.event)
-        }
+        story.hear(scene.step.event, scene)
         hasRead = false
         locksBefore = locks
         wasLogins = isLogins

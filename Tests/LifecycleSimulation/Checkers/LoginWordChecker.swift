@@ -50,7 +50,7 @@ final class LoginWordChecker: Checker {
         case .requested(_, .sleep(true, false, _)): isToldByHook = true
         default: break
         }
-        story.hear(event)
+        story.hear(event, scene)
         if scene.saysRealSleep { saidAt = scene.now }
     }
 

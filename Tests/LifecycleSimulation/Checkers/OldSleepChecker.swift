@@ -36,10 +36,10 @@ final class OldSleepChecker: Checker {
             wasOnItsWay = scene.step.effects.contains { if case .note(.sleptUnannounced) = $0 { true } else { false } }
         case .loginAvailable, .loginUnavailable: holdsLock = false
         case .prepareForSleep(false, _, _): endHeardAt = scene.now
-        // Whoever says so means another.
+        // It means another, or the one that is being prepared.
         case .prepareForSleep(true, _, _):
             isOver = false
-            countedAt = nil
+            if story.stage != .preparing { countedAt = nil }
         case .requested(let id, .sleep(true, false, _)) where !scene.denies(id):
             isOver = false
             countedAt = nil

@@ -9,6 +9,8 @@ final class PowerOffChecker: Checker {
 
     /// Since when the battery has been critical without a break.
     private var since: Nanoseconds?
+    /// It has begun, and the battery has fallen silent since.
+    private var isUnconfirmed = false
     private var isEnding = false
     private var wasEnding = false
     private var isAnnounced = false
@@ -30,6 +32,9 @@ final class PowerOffChecker: Checker {
         let isLasting =
             isEnding && scene.conditions.isBatterySilent
             && scene.conditions.policy.responses[.batteryCritical] == .powerOff
+        // The first word after a silence is confirmed anew.
+        if isWanted(scene), isUnconfirmed { since = scene.now }
+        isUnconfirmed = isLasting && !isWanted(scene)
         since = isWanted(scene) || isLasting ? since ?? scene.now : nil
         switch event {
         case .prepareForShutdown(let edge, _, _), .loginAvailable(_, _, let edge):

@@ -6,11 +6,13 @@ internal import Lifecycle
 /// - An app that is gone from it is ended, and not launched again. At boot only those are launched that are meant to.
 /// - The alarm of a sleep goes with the policy that it was set by, and not otherwise.
 final class ReloadChecker: Checker {
-    static let hears: [EventKind]? = [.configured]
+    static let hears: [EventKind]? = [.configured, .stopping]
     static let sees: [EffectKind]? = [.spawn, .setWakeAlarm, .sleepNotice]
 
     /// Apps that any configuration so far has had started at boot.
     private var bootable: [AppID] = []
+    /// They have said that they end.
+    private var stopping: [InstanceID] = []
     private var story = SleepStory()
     private var alarm: Nanoseconds?
     /// Something else than operators and conditions has said that the present sleep is one of the board's.
@@ -20,6 +22,7 @@ final class ReloadChecker: Checker {
     private var isConfigured = false
 
     func heard(_ event: Event, _ scene: Scene) {
+        if case .stopping(let instance) = event { stopping.append(instance) }
         guard case .configured(let policies, _) = event else { return }
         isConfigured = true
         alarmBefore = alarm
@@ -65,7 +68,7 @@ final class ReloadChecker: Checker {
         }
         for record in scene.chronicle.records
         where record.isSpawned && record.isAlive && record.call == nil && !record.isKillAsked
-            && !record.isTerminateAsked
+            && !record.isTerminateAsked && !stopping.contains(record.instance)
         {
             guard let entry = scene.board.directory.entry(record.app), !entry.isConfigured, !entry.isAdopted else {
                 continue

@@ -26,9 +26,9 @@ struct SleepStory {
     }
 
     /// Who announces a sleep of the kernel's joins a logical one, and makes it one.
-    mutating func hear(_ event: Event) {
+    mutating func hear(_ event: Event, _ scene: Scene) {
         hear()
-        if event.saysRealSleep { isLogical = false }
+        if scene.announcesRealSleep { isLogical = false }
     }
 
     mutating func see(_ effect: Effect, _ scene: Scene) {

@@ -298,6 +298,7 @@ final class TaskBudgetChecker: Checker {
     private func judgeEntering(
         _ wish: TaskWish, _ outcome: RequestOutcome, _ record: InstanceRecord, _ scene: Scene
     ) {
+        if isLowPowerNews(scene) { return }
         let budget = scene.board.directory.entry(record.app)?.policy.taskBudget ?? .zero
         let size = scene.conditions.isLowPower ? min(budget, .seconds(30)) : budget
         guard case .taskBegun(_, let left) = outcome, wish.timeAllowed == nil, left != size else { return }
@@ -353,6 +354,9 @@ final class TaskBudgetChecker: Checker {
             open(record.app, holds: record.reason == .backgroundTask, scene)
             // It may have been given its time before it came nearer, or not.
             if record.phase != .background { blur(record.app, scene) }
+            // Nor is it known what time was asked for with it, if it was taken over and is configured by now.
+            let entry = scene.board.directory.entry(record.app)
+            if record.reason == .backgroundTask, entry?.isConfigured == true { blur(record.app, scene) }
         }
         for index in watches.indices {
             guard let record = scene.chronicle.record(watches[index].instance) else { continue }

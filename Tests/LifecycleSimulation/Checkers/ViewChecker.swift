@@ -31,8 +31,11 @@ final class ViewChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .spawn(_, let instance, _, _), .freeze(let instance), .thaw(let instance), .kill(let instance):
+        case .spawn(let app, let instance, let reason, _):
             touched.append(instance)
+            // What is taken over under the name of a former app has no past.
+            if reason == .backgroundTask { ends.removeAll { $0.app == app } }
+        case .freeze(let instance), .thaw(let instance), .kill(let instance): touched.append(instance)
         case .call(let instance, _, let call, _):
             touched.append(instance)
             if call.handler == .willTerminate { isStopping.append(instance) }
