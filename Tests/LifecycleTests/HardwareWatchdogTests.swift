@@ -185,6 +185,29 @@ import Testing
         #expect(!board.pass(.seconds(30)).contains("feed"))
     }
 
+    @Test func appThatAReloadStartsIsMissed_whenALaunchInItsPlaceIsDenied() throws {
+        let gateway = app("gateway") {
+            $0.isEssential = true
+            $0.restartLimit = 1
+        }
+        var board = board([gateway])
+        _ = try board.ask(1, .terminate(board.id("gateway"), force: true))
+        _ = board.tell(.configured([], DevicePolicy()))
+        _ = board.tell(.configured([gateway], DevicePolicy()))
+        _ = try board.ask(2, .launch(board.id("gateway"), background: false))
+        _ = board.exited("gateway", .signalled(9))
+        #expect(board.sleepSignal(true).contains("reply 2: denied, sleeping"))
+        _ = board.emptied("gateway")
+        board.slept = .seconds(60)
+        // As the reload meant it.
+        #expect(board.sleepSignal(false).contains("spawn gateway boot"))
+        _ = board.spawned("gateway")
+        _ = board.exited("gateway", .exited(1))
+        _ = board.emptied("gateway")
+        #expect(try board.view("gateway").isLeftDown)
+        #expect(!board.pass(.seconds(30)).contains("feed"))
+    }
+
     @Test func appThatAnOperatorEndedIsNotLost_whenALaunchAfterItIsDenied() throws {
         var board = Board([app("camera") { $0.isEssential = true }])
         board.login()

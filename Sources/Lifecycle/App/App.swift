@@ -114,9 +114,12 @@ struct RestartState: Equatable {
         return endsInRow < policy.restartLimit
     }
 
-    /// How long until it is started again; the next time it is longer.
+    /// How long until it is started again.
+    func delay(_ policy: AppPolicy) -> Nanoseconds { max(nextDelay ?? .zero, policy.restartDelay) }
+
+    /// The next time it is longer.
     mutating func takeDelay(_ policy: AppPolicy) -> Nanoseconds {
-        let delay = max(nextDelay ?? .zero, policy.restartDelay)
+        let delay = delay(policy)
         nextDelay = delay.doubled(upTo: max(policy.restartDelayMax, delay))
         return delay
     }

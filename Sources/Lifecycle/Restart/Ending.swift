@@ -101,7 +101,8 @@ extension DeviceLifecycle {
             guard var owed = requests[place].undo, owed.launches, owed.launch.queued == nil else { continue }
             let restarts = apps[index].isRestarted(after: reason, in: owed.phase)
             if owed.launch.restart.countEnd(apps[index].policy, uptime: uptime), restarts {
-                owed.launch.restart.due = now.monotonic + owed.launch.restart.takeDelay(apps[index].policy)
+                // Announced to no client, it does not make the next delay longer.
+                owed.launch.restart.due = now.monotonic + owed.launch.restart.delay(apps[index].policy)
             }
             requests[place].undo = owed
         }
@@ -113,7 +114,7 @@ extension DeviceLifecycle {
         guard isOperators || reason.namespace == .user || isOrderly else { return }
         // Nor does a launch that is denied yet bring it back to what it was before its end.
         for place in requests.indices where requests[place].app == index {
-            requests[place].undo?.launch.isMeantToRun = false
+            if requests[place].undo?.launch.queued == nil { requests[place].undo?.launch.isMeantToRun = false }
         }
         if apps[index].queuedLaunch == nil { apps[index].isMeantToRun = false }
     }

@@ -153,6 +153,8 @@ extension SimulatedBoard {
             leftArchive = nil
             if let core = reread(archive) { return carryOn(core) }
         }
+        // Nor is it told what was kept for one that could not read the archive.
+        forgetMessages()
         endLeftovers()
         say("the daemon is started again")
         isDaemonDead = false

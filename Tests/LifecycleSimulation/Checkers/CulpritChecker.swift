@@ -30,7 +30,8 @@ final class CulpritChecker: Checker {
     private var gone: [InstanceID] = []
     private var named: [(instance: InstanceID, stuck: Stuck, watch: Watch?)] = []
     private var isReleased = false
-    /// Of those that were on their way out as a shutdown was cancelled it cannot be told any more.
+    /// Of those that were on their way out as a shutdown was cancelled, or were named before they had come up, it cannot
+    /// be told any more.
     private var vague: [InstanceID] = []
 
     private func watch(_ instance: InstanceID, _ work: Work, _ scene: Scene) {
@@ -79,6 +80,9 @@ final class CulpritChecker: Checker {
             for name in named where !vague.contains(name.instance) {
                 judge(name.instance, name.stuck, name.watch, scene)
             }
+        }
+        for name in named where name.watch == nil && scene.chronicle.record(name.instance)?.isSpawned == false {
+            vague.append(name.instance)
         }
         for index in watches.indices where scene.now - watches[index].since >= watches[index].bound {
             defer { watches[index].isOver = true }

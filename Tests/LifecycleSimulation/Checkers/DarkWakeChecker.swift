@@ -316,7 +316,7 @@ final class DarkWakeChecker: Checker {
         case .requested(_, .activate(let app)) where scene.board.directory.entry(app)?.isAdopted == true: nil
         case .requested(_, .launch(let app, _)), .requested(_, .activate(let app)):
             // A condition of the board may keep it from the front: nothing comes of the wish.
-            scene.board.core.view(of: app) == nil || isDenied(event, scene) && scene.conditions.limit < .active
+            scene.board.core.view(of: app) == nil || isDenied(event, scene) && wasHeldBack(scene)
                 ? nil : "an operator wanted \(scene.name(app))"
         case .requested(_, .adopt): isDenied(event, scene) ? nil : "a process was handed over"
         case .requested(_, .sleep(false, true, _)): "an operator woke the board"
@@ -326,6 +326,10 @@ final class DarkWakeChecker: Checker {
         case .stopRequested: "the daemon was told to leave"
         default: nil
         }
+    }
+
+    private func wasHeldBack(_ scene: Scene) -> Bool {
+        min(scene.conditions.limit, scene.conditions.limitBefore) < .active
     }
 
     private func isDenied(_ event: Event, _ scene: Scene) -> Bool {

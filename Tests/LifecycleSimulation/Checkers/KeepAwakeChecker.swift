@@ -42,6 +42,8 @@ final class KeepAwakeChecker: Checker {
     private var accounts: [Account] = []
     private var watches: [Watch] = []
     private var lock = Lock.none
+    /// Since the last refusal.
+    private var mayAskAgain = false
     /// In this step: whose time is surely over, and whether the lock was held before it.
     private var wasHeld = false
     private var spent: [(app: AppID, instance: InstanceID)] = []
@@ -119,7 +121,9 @@ final class KeepAwakeChecker: Checker {
             }
         // It may have been asked for twice: the first answer is not the last.
         case .lockTaken(.keepAwake): lock = .held
-        case .lockRefused(.keepAwake): if lock == .asked { lock = .refused }
+        case .lockRefused(.keepAwake):
+            if lock == .asked { lock = .refused }
+            mayAskAgain = false
         case .loginAvailable:
             isAvailable = true
             lock = .none
@@ -155,8 +159,9 @@ final class KeepAwakeChecker: Checker {
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
         case .takeLock(.keepAwake):
-            if lock == .refused { violate("the lock is asked for again, and was refused", scene) }
+            if lock == .refused, !mayAskAgain { violate("the lock is asked for again, and was refused", scene) }
             lock = .asked
+            mayAskAgain = false
             if !isAwake { violate("the board is kept awake in a sleep", scene) }
         case .releaseLock(.keepAwake): lock = .none
         case .note(.sleepPreparing):
@@ -167,7 +172,12 @@ final class KeepAwakeChecker: Checker {
         case .note(.sleepEnded):
             isAwake = true
             spent = []
-            if lock == .refused, scene.step.event != .lockRefused(.keepAwake) { lock = .none }
+            // What ended the sleep may have come before the refusal or after it.
+            if scene.step.event == .lockRefused(.keepAwake) {
+                mayAskAgain = true
+            } else if lock == .refused {
+                lock = .none
+            }
             wake(scene)
         case .note(.darkWake):
             if lock == .refused { lock = .none }

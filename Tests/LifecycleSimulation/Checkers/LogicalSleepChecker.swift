@@ -16,8 +16,9 @@ final class LogicalSleepChecker: Checker {
     private var lastSupply: Bool?
     private var lastSupplyBefore: Bool?
     private var isNetworkUp = false
-    /// The last word on the people at the board.
+    /// The last word on the people at the board, and that before the event at hand.
     private var session: SessionReading?
+    private var sessionBefore: SessionReading?
     /// Since the sleep was announced.
     private var isReconfigured = false
     // In this step.
@@ -29,6 +30,7 @@ final class LogicalSleepChecker: Checker {
 
     func heard(_ event: Event, _ scene: Scene) {
         if case .configured = event { isReconfigured = true }
+        sessionBefore = session
         if case .session(let reading) = event { session = reading }
         formerStage = stage
         formerlyLogical = isLogical
@@ -96,15 +98,15 @@ final class LogicalSleepChecker: Checker {
         if scene.conditions.policy.responses[.idle] == .sleep {
             if isActive(scene.board.surroundings.session) { return true }
             // They may have come and gone again before it was heard.
-            if let session, isActive(session) { return true }
+            for word in [session, sessionBefore].compactMap(\.self) where isActive(word) { return true }
         }
+        // Nothing asks for it any more.
+        if isReconfigured, !scene.conditions.wantsSleep { return true }
         return switch event {
         case .requested(_, .sleep(false, _, _)), .prepareForSleep(false, _, _), .loginAvailable(_, false, _),
             .preparingForSleep:
             true
-        // Nothing asks for it any more.
         case .configured: true
-        case .woke: isReconfigured && !scene.conditions.wantsSleep
         // It may have been without for longer than it was told.
         case .power(let reading):
             sources.contains(.externalPower) && reading.isExternal == true && lastSupplyBefore != true

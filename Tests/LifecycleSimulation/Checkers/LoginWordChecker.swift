@@ -19,6 +19,8 @@ final class LoginWordChecker: Checker {
     private var isToldByHook = false
     private var holdsLock = false
     private var isShutdownAnnounced = false
+    /// A condition of the board began the present sleep.
+    private var isConditions = false
     /// logind has still to say that the last sleep is over.
     private var isOutstanding = false
     /// MONOTONIC.
@@ -81,7 +83,11 @@ final class LoginWordChecker: Checker {
         case .sleepPreparing:
             isAnnounced = scene.step.event.isLogins && scene.saysRealSleep
             isToldByHook = false
-            if case .requested(_, .sleep(true, false, _)) = scene.step.event { isToldByHook = true }
+            isConditions = !scene.saysRealSleep
+            if case .requested(_, .sleep(true, let logical, _)) = scene.step.event {
+                isToldByHook = !logical
+                isConditions = false
+            }
             sleepsAtRelease = scene.board.truth.sleeps
         case .sleepReleased:
             hasAsked = false
@@ -103,8 +109,8 @@ final class LoginWordChecker: Checker {
 
     private func judgeEnd(_ scene: Scene) {
         guard scene.board.truth.sleeps == sleepsAtRelease, story.stage != .dark else { return }
-        // The end of all apps calls a sleep off.
-        if scene.beginsEnd { return }
+        // The end of all apps calls a sleep off, and activity one that idleness began.
+        if scene.beginsEnd || isConditions && !scene.conditions.isRestInForce { return }
         switch scene.step.event {
         // Without logind the sleep ends by time.
         case .preparingForSleep where !hasAsked && story.stage == .asleep && goneSince == nil:

@@ -65,7 +65,7 @@ final class OldSleepChecker: Checker {
             isOver = false
             let hasSlept = scene.board.truth.lastSleep.map { $0.ended >= story.announced.boottime } ?? false
             if case .requested(_, .sleep(false, false, about: let about?)) = scene.step.event, about != sleep,
-                isLogical, !hasSlept, !story.hasBegun
+                isLogical, !hasSlept, !story.hasBegun, !isOverByTime(scene)
             {
                 violate("the late end of sleep \(about) ends sleep \(sleep)", scene)
             }
@@ -81,6 +81,11 @@ final class OldSleepChecker: Checker {
 
     func stepped(_ step: Step, _ scene: Scene) {
         if case .loginAvailable = step.event { hasMetLogin = true }
+    }
+
+    private func isOverByTime(_ scene: Scene) -> Bool {
+        guard let asked = scene.step.askedBefore, case .sleepCancellation = asked.reason else { return false }
+        return asked.at <= scene.now
     }
 
     private func judgeBeginning(_ scene: Scene) {

@@ -82,7 +82,7 @@ final class RestChecker: Checker {
         judgeIdleness(scene)
         guard isWanted(scene) else {
             since = nil
-            asks = 0
+            if !scene.conditions.wantsSleep { asks = 0 }
             return
         }
         guard story.stage == .awake, isPossible(scene), !scene.chronicle.isEnding,
