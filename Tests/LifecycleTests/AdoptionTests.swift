@@ -142,6 +142,17 @@ import Testing
         #expect(try board.view("task-sync").taskState == .running)
     }
 
+    @Test func whoHandedItOverIsAnswered_whenAReloadTakesItsName() throws {
+        var board = adopted()
+        let sync = app("task-sync") { $0.launch = .manual }
+        _ = board.tell(.configured([sync], DevicePolicy()))
+        let effects = board.tell(.spawnFailed(board.last("task-sync"), code: 3, explanation: "it has gone"))
+        #expect(effects.contains("reply 1: ended by launchFailure"), "\(effects)")
+        // What is launched under that name now is no task.
+        _ = try board.ask(2, .launch(board.id("task-sync"), background: false))
+        #expect(!board.spawned("task-sync").contains { $0.hasPrefix("task ") })
+    }
+
     @Test func memoryWarningIsToldOnceTheAppCanHearIt() throws {
         var board = Board([app("camera")])
         board.login()

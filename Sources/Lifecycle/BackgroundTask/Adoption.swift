@@ -58,19 +58,24 @@ extension DeviceLifecycle {
         return .budgetRanOut(pool.size)
     }
 
-    /// Nothing of it is left: nobody configured it, so nobody will look for it.
+    /// Nothing of it is left, and it is not configured: it is forgotten.
     mutating func releaseAdopted(_ index: Int) {
+        dropAdoption(index)
         guard apps[index].isAdopted else { return }
-        if let request = apps[index].adoption?.request {
-            if let end = apps[index].lastTermination {
-                emit(.reply(request, .appEnded(end)))
-            } else {
-                emit(.reply(request, .denied("it was ended before it began")))
-            }
-        }
-        apps[index].adoption = nil
         apps[index].queuedLaunch = nil
         deny("it has ended, and only who started it can start it again") { $0.app == index && $0.wish != .ended }
         apps[index].isRetired = true
+    }
+
+    /// It has not come into our hands, and will not: it may be configured by now, and launched as any app.
+    private mutating func dropAdoption(_ index: Int) {
+        guard let adoption = apps[index].adoption else { return }
+        apps[index].adoption = nil
+        guard let request = adoption.request else { return }
+        if let end = apps[index].lastTermination {
+            emit(.reply(request, .appEnded(end)))
+        } else {
+            emit(.reply(request, .denied("it was ended before it began")))
+        }
     }
 }

@@ -110,7 +110,7 @@ final class LoginWordChecker: Checker {
     private func judgeEnd(_ scene: Scene) {
         guard scene.board.truth.sleeps == sleepsAtRelease, story.stage != .dark else { return }
         // The end of all apps calls a sleep off, and activity one that idleness began.
-        if scene.beginsEnd || isConditions && !scene.conditions.isRestInForce { return }
+        if scene.step.beginsEnd || isConditions && !scene.conditions.isRestInForce { return }
         switch scene.step.event {
         // Without logind the sleep ends by time.
         case .preparingForSleep where !hasAsked && story.stage == .asleep && goneSince == nil:

@@ -104,7 +104,7 @@ final class SleepKnowledge {
     /// All apps are to end: a logical sleep that was not reached yet is called off.
     private func hearEnd(_ scene: Scene) {
         guard isLogical else { return }
-        if scene.beginsEnd { isCertain = false }
+        if scene.step.beginsEnd { isCertain = false }
     }
 
     private func hearDoubt(_ event: Event, _ scene: Scene) {
@@ -151,11 +151,6 @@ extension Event {
 extension Scene {
     /// As the event's own, but for the word on a sleep that is known to be over.
     var saysRealSleep: Bool { step.event.saysRealSleep && !sleep.isOver }
-
-    /// In this step all apps begin to end.
-    var beginsEnd: Bool {
-        step.effects.contains { if case .note(.shutdownPreparing) = $0 { true } else { false } }
-    }
 
     /// The event at hand is taken for the word of a sleep of the kernel's: what is asked for while all apps are to end
     /// is denied.

@@ -349,7 +349,7 @@ final class TaskBudgetChecker: Checker {
 
     func stepped(_ step: Step, _ scene: Scene) {
         if case .spawned(let instance) = step.event, let record = scene.chronicle.record(instance),
-            record.inBackground, !record.isKillAsked, record.phase != .active
+            record.isAlive, record.inBackground, !record.isKillAsked, record.phase != .active
         {
             open(record.app, holds: record.reason == .backgroundTask, scene)
             // It may have been given its time before it came nearer, or not.

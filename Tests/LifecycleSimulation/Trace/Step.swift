@@ -19,6 +19,9 @@ final class Step: Sendable {
         self.asksNow = asksNow
     }
 
+    /// All apps begin to end.
+    var beginsEnd: Bool { effects.contains { if case .note(.shutdownPreparing) = $0 { true } else { false } } }
+
     /// By how much more than 250 ms the loop woke later than it had been asked to: time the board did not give.
     func excess(since previous: Nanoseconds) -> Nanoseconds {
         guard let askedBefore else { return .zero }
