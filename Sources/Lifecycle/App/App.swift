@@ -102,27 +102,6 @@ struct RestartState: Equatable {
     /// When the app is started again, in MONOTONIC time.
     var due: Nanoseconds?
     var isLeftDown = false
-
-    /// Whether it may be started again: each end counts, whatever it follows. uptime: in which it could run.
-    mutating func countEnd(_ policy: AppPolicy, uptime: Nanoseconds) -> Bool {
-        if uptime >= policy.restartReset {
-            endsInRow = 0
-            nextDelay = nil
-        }
-        endsInRow = endsInRow.saturatingAdd(1)
-        isLeftDown = isLeftDown || endsInRow >= policy.restartLimit
-        return endsInRow < policy.restartLimit
-    }
-
-    /// How long until it is started again.
-    func delay(_ policy: AppPolicy) -> Nanoseconds { max(nextDelay ?? .zero, policy.restartDelay) }
-
-    /// The next time it is longer.
-    mutating func takeDelay(_ policy: AppPolicy) -> Nanoseconds {
-        let delay = delay(policy)
-        nextDelay = delay.doubled(upTo: max(policy.restartDelayMax, delay))
-        return delay
-    }
 }
 
 /// What can be seen of an app.

@@ -18,6 +18,8 @@ struct PendingRequest: Equatable {
         /// It asked for a launch; in place of `launch`.
         var launches = false
         var launch = LaunchState()
+        /// The app has ended since, after so long in which it could run: what follows from that if this is denied.
+        var endedAfter: Nanoseconds?
         /// The apps that made way, and where they stood.
         var displaced: [Displaced] = []
     }
@@ -146,6 +148,7 @@ extension DeviceLifecycle {
         // A wish from before that is denied later does not bring back the start that was due then.
         for place in requests.indices where requests[place].app == index {
             requests[place].undo?.launch = apps[index].launchState
+            requests[place].undo?.endedAfter = nil
         }
         // It waited to be taken over.
         if leaving == nil { releaseAdopted(index) }
@@ -269,7 +272,9 @@ extension DeviceLifecycle {
         }
         touch(request.app)
         apps[request.app].requestedPhase = undo.phase
-        if undo.launches { apps[request.app].launchState = undo.launch }
+        guard undo.launches else { return }
+        apps[request.app].launchState = undo.launch
+        if let uptime = undo.endedAfter { delayRestart(request.app, uptime: uptime) }
     }
 
     private func undo(of index: Int) -> PendingRequest.Undo {

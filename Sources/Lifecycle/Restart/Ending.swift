@@ -73,39 +73,46 @@ extension DeviceLifecycle {
         guard !wasOrdered, !shutdown.isRunning, !apps[index].isRetired, policy.restart != .never else { return }
         guard apps[index].isRestarted(after: reason, in: .active) || reason.namespace == .backgroundTask else { return }
         switch apps[index].queuedLaunch {
-        case nil:
-            let restarts = apps[index].isRestarted(after: reason, in: apps[index].requestedPhase)
-            if countEnd(index, uptime: uptime), restarts { delayRestart(index) }
-        case .user: oweRestart(index, reason, uptime: uptime)
+        case nil: delayRestart(index, uptime: uptime)
+        case .user: oweRestart(index, uptime: uptime)
         default: break
         }
     }
 
-    private mutating func countEnd(_ index: Int, uptime: Nanoseconds) -> Bool {
-        if apps[index].restart.countEnd(apps[index].policy, uptime: uptime) { return true }
-        apps[index].returnsWhenWell = false
-        emit(.note(.leftDown(AppID(rawValue: index), ends: apps[index].restart.endsInRow)))
-        return false
+    /// A launch of it is wished in the middle of its end. Should that be denied, it comes back as it would have.
+    private mutating func oweRestart(_ index: Int, uptime: Nanoseconds) {
+        for place in requests.indices where requests[place].app == index {
+            guard let undo = requests[place].undo, undo.launches, undo.launch.queued == nil else { continue }
+            requests[place].undo?.endedAfter = uptime
+        }
     }
 
-    private mutating func delayRestart(_ index: Int) {
-        let delay = apps[index].restart.takeDelay(apps[index].policy)
+    /// After the last end.
+    mutating func delayRestart(_ index: Int, uptime: Nanoseconds) {
+        let policy = apps[index].policy
+        guard policy.restart != .never, countEnd(index, uptime: uptime),
+            let reason = apps[index].lastTermination?.reason,
+            apps[index].isRestarted(after: reason, in: apps[index].requestedPhase)
+        else { return }
+        let delay = max(apps[index].restart.nextDelay ?? .zero, policy.restartDelay)
+        apps[index].restart.nextDelay = delay.doubled(upTo: max(policy.restartDelayMax, delay))
         if delay <= .zero { return restart(index) }
         apps[index].restart.due = now.monotonic + delay
         emit(.note(.restartScheduled(AppID(rawValue: index), delay: delay)))
     }
 
-    /// A launch of it is wished in the middle of its end. Should that be denied, it comes back as it would have.
-    private mutating func oweRestart(_ index: Int, _ reason: TerminationReason, uptime: Nanoseconds) {
-        for place in requests.indices where requests[place].app == index {
-            guard var owed = requests[place].undo, owed.launches, owed.launch.queued == nil else { continue }
-            let restarts = apps[index].isRestarted(after: reason, in: owed.phase)
-            if owed.launch.restart.countEnd(apps[index].policy, uptime: uptime), restarts {
-                // Announced to no client, it does not make the next delay longer.
-                owed.launch.restart.due = now.monotonic + owed.launch.restart.delay(apps[index].policy)
-            }
-            requests[place].undo = owed
+    /// Whether it may be started again: each end counts, whatever it follows.
+    private mutating func countEnd(_ index: Int, uptime: Nanoseconds) -> Bool {
+        if uptime >= apps[index].policy.restartReset {
+            apps[index].restart.endsInRow = 0
+            apps[index].restart.nextDelay = nil
         }
+        apps[index].restart.endsInRow = apps[index].restart.endsInRow.saturatingAdd(1)
+        guard apps[index].restart.endsInRow >= apps[index].policy.restartLimit else { return true }
+        apps[index].restart.isLeftDown = true
+        apps[index].returnsWhenWell = false
+        emit(.note(.leftDown(AppID(rawValue: index), ends: apps[index].restart.endsInRow)))
+        return false
     }
 
     /// An operator's word, an exit of its own and a removal end more than the instance.

@@ -1,7 +1,7 @@
 // Writing the whole state down and reading it back. What follows from the rest is not written but derived again.
 
 extension DeviceLifecycle {
-    private static let formatVersion = 7
+    private static let formatVersion = 8
 
     /// The whole state between two events, to be written down.
     public func archived() -> [UInt8] {
@@ -96,6 +96,7 @@ extension PendingRequest {
             $0.raw(&$1.phase)
             $0.value(&$1.launches)
             $1.launch.archive(&$0)
+            $0.optional(&$1.endedAfter, .zero) { $0.value(&$1) }
             $0.list(&$1.displaced, Displaced(app: 0, phase: .background)) {
                 $0.value(&$1.app)
                 $0.raw(&$1.phase)

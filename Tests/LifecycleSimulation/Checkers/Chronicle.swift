@@ -143,7 +143,7 @@ final class Chronicle {
 
     /// SIGTERM is how a process that was taken over hears that its time runs out.
     func isWarning(_ instance: InstanceID, _ step: Step) -> Bool {
-        guard record(instance)?.reason == .backgroundTask, !step.beginsEnd else { return false }
+        guard record(instance)?.reason == .backgroundTask else { return false }
         // Of each task that expires one; an order to end may come in the same step.
         var warnings = 0
         for effect in step.effects {

@@ -133,7 +133,7 @@ final class HardwareWatchdogChecker: Checker {
                 && !scene.chronicle.records.contains { record in
                     // What it left behind is given up once it was named.
                     record.app == end.app && !record.isGone
-                        && !(record.status != nil && named.contains(record.instance))
+                        && scene.board.core.view(of: end.app)?.instance == record.instance
                 }
         }
     }

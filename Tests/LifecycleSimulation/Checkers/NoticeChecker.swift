@@ -82,6 +82,12 @@ final class NoticeChecker: Checker {
         polledAt = scene.now
     }
 
+    /// It has ended, or had ended before, and a launch that was wished meanwhile is denied.
+    private func mayBeOver(_ app: AppID, _ scene: Scene) -> Bool {
+        let isDenied = scene.step.effects.contains { if case .reply(_, .denied) = $0 { true } else { false } }
+        return isDenied || reported.contains(app)
+    }
+
     private func judge(_ notice: Notice, _ scene: Scene) {
         switch notice {
         case .launched(let app, let instance):
@@ -92,10 +98,10 @@ final class NoticeChecker: Checker {
             }
         case .overrun(_, let instance, let reason): overruns.append((instance, reason))
         case .restartScheduled(let app, let delay):
-            if !reported.contains(app) || delay <= .zero { violate("\(scene.name(app)) restarts for no end", scene) }
+            if !mayBeOver(app, scene) || delay <= .zero { violate("\(scene.name(app)) restarts for no end", scene) }
         case .leftDown(let app, let ends):
             let limit = scene.board.directory.entry(app)?.policy.restartLimit ?? 0
-            if !reported.contains(app) || ends < limit { violate("\(scene.name(app)) is left down too soon", scene) }
+            if !mayBeOver(app, scene) || ends < limit { violate("\(scene.name(app)) is left down too soon", scene) }
             leftDown.append(app)
         case .sleepPreparing(let sleep, _):
             if sleep <= lastSleep { violate("sleep \(sleep) prepares, and one of that number was before", scene) }

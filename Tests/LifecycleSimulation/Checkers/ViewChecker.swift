@@ -41,7 +41,11 @@ final class ViewChecker: Checker {
             if call.handler == .willTerminate { isStopping.append(instance) }
         case .terminate(let instance):
             touched.append(instance)
-            if !scene.chronicle.isWarning(instance, scene.step) { isStopping.append(instance) }
+            if !scene.chronicle.isWarning(instance, scene.step) {
+                isStopping.append(instance)
+            } else if scene.step.beginsEnd {
+                saysItEnds.append(instance)
+            }
         case .report(let end):
             touched.append(end.instance)
             ends.removeAll { $0.app == end.app }

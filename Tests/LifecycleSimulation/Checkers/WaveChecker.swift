@@ -98,6 +98,8 @@ final class WaveChecker: Checker {
         for record in scene.chronicle.records
         where record.isAlive && record.isSpawned && record.call == nil && !record.isTerminateAsked
             && !record.isKillAsked && order.level(record.app) >= wave && !isExcused(record.instance)
+            // It may pass for the warning of a task that expires in this very step.
+            && !step.effects.contains(.terminate(record.instance))
         {
             violate("\(scene.name(record.instance)) is not ended with its wave", scene)
         }
