@@ -82,6 +82,22 @@ import Testing
         #expect(board.sleepSignal(false) == ["take sleep", "call camera willEnterForeground 10 s"])
     }
 
+    @Test func oldSleepIsNotWalked_whenALockThatWasGrantedBeforeItIsHeardOfAfterIt() throws {
+        var board = Board([app("camera")])
+        board.start()
+        #expect(board.tell(appear(sleeping: false)) == ["take sleep", "take shutdown"])
+        _ = board.tell(.lockTaken(.shutdown))
+        board.slept += .seconds(60)
+        _ = board.tell(.woke)
+        #expect(board.tell(.lockTaken(.sleep)) == ["read PreparingForSleep"])
+        #expect(board.tell(.preparingForSleep(true)) == [])
+        #expect(board.core.device.sleepState == .awake)
+        // It is asked again, until it says that the old one is over.
+        #expect(board.pass(.seconds(30)) == ["read PreparingForSleep"])
+        #expect(board.tell(.preparingForSleep(false)) == [])
+        #expect(board.sleepSignal(true) == ["call camera willResignActive 2.25 s"])
+    }
+
     @Test func oldSleepIsNotWalked_whenTheBoardSleptUnannouncedAndTheLockIsStillHeld() throws {
         var board = started()
         board.login()

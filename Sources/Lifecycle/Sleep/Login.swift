@@ -45,6 +45,8 @@ struct Login: Equatable {
     var answerDue: Nanoseconds?
     /// Not asked for again until something changes.
     var isKeepAwakeRefused = false
+    /// The board has slept since the sleep lock was asked for: that it is granted may be from before.
+    var isGrantOld = false
     /// BOOTTIME less MONOTONIC when a predecessor heard of a sleep; nil: it did not, or its end has been heard.
     var notedSleep: Nanoseconds?
 }
@@ -114,6 +116,7 @@ extension DeviceLifecycle {
     mutating func takeLock(_ kind: LockKind) {
         guard login.isAvailable, login.locks[kind] == .none else { return }
         login.locks[kind] = .requested
+        if kind == .sleep { login.isGrantOld = false }
         login.lockDue[kind] = now.monotonic + patience(kind)
         emit(.takeLock(kind))
     }
@@ -193,8 +196,8 @@ extension DeviceLifecycle {
             // An edge between the last reading of the property and this lock would otherwise be missed.
             case .awake, .darkWake:
                 // logind grants none while it is in a sleep.
-                if sleep.echo == .end { sleep.echo = .none }
-                sleep.recheckAt = nil
+                if sleep.echo == .end, !login.isGrantOld { sleep.echo = .none }
+                sleep.recheckAt = sleep.echo == .end ? now.monotonic + Self.cancellationDelay : nil
                 readPreparing()
             // logind's clock runs for us after all.
             case .preparing: if sleep.isAnnouncedByLogin { boundSleep(since: sleep.since) }

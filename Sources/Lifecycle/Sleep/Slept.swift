@@ -37,6 +37,7 @@ extension DeviceLifecycle {
 
     private mutating func didSleepUnannounced(_ time: Nanoseconds) {
         emit(.note(.sleptUnannounced(time)))
+        login.isGrantOld = login.locks[.sleep] == .requested
         didSleepFor(time)
         rearmHardwareWatchdog()
     }

@@ -173,6 +173,7 @@ extension Login {
         }
         archive.optional(&answerDue, .zero) { $0.value(&$1) }
         archive.value(&isKeepAwakeRefused)
+        archive.value(&isGrantOld)
         archive.optional(&notedSleep, .zero) { $0.value(&$1) }
     }
 }

@@ -61,9 +61,12 @@ final class ConvergenceChecker: Checker {
         }
     }
 
-    /// One for the lock that keeps the board awake, which was not answered: until then another deadline came first.
+    /// One of logind's that goes on for ever, or for a lock that is of no use any more: another deadline hid it.
     private func isQuestion(_ unrest: Unrest) -> Bool {
-        if case .deadline(.login) = unrest.subject { true } else { false }
+        switch unrest.subject {
+        case .deadline(.login), .deadline(.sleepCancellation): true
+        default: false
+        }
     }
 
     private func violate(_ message: String, _ scene: Scene) { scene.inspection.violate(.convergence, message) }

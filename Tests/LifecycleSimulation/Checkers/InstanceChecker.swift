@@ -29,11 +29,10 @@ final class InstanceChecker: Checker {
             expect(instance, "called", scene)
         case .terminate(let instance): expect(instance, "terminated", scene)
         case .kill(let instance): expect(instance, "killed", scene)
-        case .freeze(let instance): expect(instance, "frozen", scene)
-        case .thaw(let instance):
+        case .freeze(let instance), .thaw(let instance):
             // The clocks come first: a sleep may end in the step that brings the news of its death.
             if case .exited(instance, _) = scene.step.event { return }
-            expect(instance, "thawed", scene)
+            expect(instance, "frozen or thawed", scene)
         case .clear(let instance):
             if scene.chronicle.record(instance)?.status == nil { violate("\(scene.name(instance)) still runs", scene) }
             if !cleared.insert(instance.rawValue).inserted { violate("cleared twice", scene) }

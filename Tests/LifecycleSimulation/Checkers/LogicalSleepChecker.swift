@@ -15,6 +15,9 @@ final class LogicalSleepChecker: Checker {
     /// The last word that said something, and that before the event at hand.
     private var lastSupply: Bool?
     private var lastSupplyBefore: Bool?
+    /// MONOTONIC: when that was said, and whether so long before that it was not known any more.
+    private var suppliedAt = Nanoseconds.zero
+    private var wasSilent = false
     private var isNetworkUp = false
     /// The last word on the people at the board, and that before the event at hand.
     private var session: SessionReading?
@@ -38,7 +41,11 @@ final class LogicalSleepChecker: Checker {
         isDark = false
         source = self.source(of: event)
         lastSupplyBefore = lastSupply
-        if case .power(let reading) = event { lastSupply = reading.isExternal ?? lastSupply }
+        if case .power(let reading) = event, reading.isExternal != nil {
+            lastSupply = reading.isExternal
+            wasSilent = scene.now - suppliedAt >= .seconds(300)
+            suppliedAt = scene.now
+        }
         if scene.announcesRealSleep { isLogical = isLogical == true && stage == .asleep ? nil : false }
     }
 
@@ -109,7 +116,7 @@ final class LogicalSleepChecker: Checker {
         case .configured: true
         // It may have been without for longer than it was told.
         case .power(let reading):
-            sources.contains(.externalPower) && reading.isExternal == true && lastSupplyBefore != true
+            sources.contains(.externalPower) && reading.isExternal == true && (lastSupplyBefore != true || wasSilent)
         case .powerKeyPressed, .lid, .network: source.map { sources.contains($0) } ?? false
         default: false
         }
