@@ -37,6 +37,12 @@ final class RefillChecker: Checker {
     func heard(_ event: Event, _ scene: Scene) {
         story.hear()
         spawned = []
+        // Until it comes up nothing is there to be filled.
+        if case .spawned(let instance) = event, let app = scene.board.directory.app(of: instance) {
+            for index in accounts.indices where accounts[index].app == app {
+                accounts[index].since = scene.step.at.boottime
+            }
+        }
         if case .configured = event {
             accounts.removeAll { scene.board.directory.entry($0.app)?.isConfigured != true }
             for index in accounts.indices {
