@@ -27,10 +27,13 @@ final class HeatChecker: Checker {
     private var lastKill: (spell: Int, at: Nanoseconds)?
     // In this step.
     private var hasSnapshot = false
+    /// More apps run than as it was taken.
+    private var isSnapshotOld = false
     private var thawed: [InstanceID] = []
 
     func heard(_ event: Event, _ scene: Scene) {
         hasSnapshot = false
+        isSnapshotOld = false
         thawed = []
         if scene.announcesRealSleep { isLogical = false }
     }
@@ -39,16 +42,19 @@ final class HeatChecker: Checker {
         switch effect {
         case .note(.sleepPreparing): isLogical = !scene.saysRealSleep
         case .kill(let instance):
-            if !hasSnapshot {
+            if !hasSnapshot || isSnapshotOld {
                 decisions.append(
                     Decision(
                         candidates: candidates(scene), at: scene.now, spell: spell,
                         isHot: isHot(scene) && (!scene.chronicle.isEnding || turnsNow(scene)), open: []))
                 hasSnapshot = true
+                isSnapshotOld = false
             }
             decisions[decisions.count - 1].open.append(instance)
             decisions[decisions.count - 1].killed.append(instance)
-        case .thaw(let instance): thawed.append(instance)
+        case .thaw(let instance):
+            thawed.append(instance)
+            isSnapshotOld = true
         case .report(let end): judge(end, scene)
         default: break
         }
