@@ -20,6 +20,10 @@ final class HeatChecker: Checker {
     private var decisions: [Decision] = []
     /// When it is looked for somebody again; nil while it is not too hot, or nobody is there to do anything.
     private var nextLook: Nanoseconds?
+    /// When it is looked is known, and not only that it is each 10 s.
+    private var isInStep = true
+    /// Only a property says that the present sleep is one of the kernel's: it may be about an older one.
+    private var isVague = false
     /// For sure: the present sleep is none of the kernel's, and the board goes on in it.
     private var isLogical = false
     /// How often it has begun to be too hot.
@@ -35,7 +39,16 @@ final class HeatChecker: Checker {
         hasSnapshot = false
         isSnapshotOld = false
         thawed = []
-        if scene.announcesRealSleep { isLogical = false }
+        guard scene.announcesRealSleep else { return }
+        isLogical = false
+        isVague = !isEdge(event)
+    }
+
+    private func isEdge(_ event: Event) -> Bool {
+        switch event {
+        case .preparingForSleep, .loginAvailable: false
+        default: true
+        }
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
@@ -132,6 +145,13 @@ final class HeatChecker: Checker {
             // The board may have gone to sleep in the very step in which it was found too hot.
             if nextLook != nil || hasSnapshot { spell += 1 }
             nextLook = nil
+            // A sleep that may be a logical one goes on with it.
+            isInStep = !self.isHot(scene) || isInStep && (state == .awake || !isVague)
+            return
+        }
+        guard isInStep else {
+            nextLook = scene.now + .seconds(10)
+            if step.asksNow?.at ?? .max > scene.now + .seconds(10) { violate("nothing is due while it is hot", scene) }
             return
         }
         if scene.now >= nextLook ?? .zero {
