@@ -65,11 +65,13 @@ final class OldSleepChecker: Checker {
             isOver = false
             let hasSlept = scene.board.truth.lastSleep.map { $0.ended >= story.announced.boottime } ?? false
             if case .requested(_, .sleep(false, false, about: let about?)) = scene.step.event, about != sleep,
-                isLogical, !hasSlept, !story.hasBegun, !isOverByTime(scene)
+                isLogical, !hasSlept, !story.hasBegun, !isOverByTime(scene), !scene.step.beginsEnd
             {
                 violate("the late end of sleep \(about) ends sleep \(sleep)", scene)
             }
             judge(outcome, scene)
+        // What has no work is frozen in it, as at any time.
+        case .note(.darkWake): isOver = false
         case .freeze(let instance):
             if isOver, fromFront.contains(instance) {
                 violate("\(scene.name(instance)) is frozen for a sleep that is over", scene)
