@@ -42,7 +42,7 @@ final class PresenceChecker: Checker {
         case .suspendDevice: askedAt = scene.now
         case .note(.sleepPreparing):
             isReal = scene.saysRealSleep
-            if story.former == .awake { isAttended = false }
+            if story.former == .awake || story.hasEnded { isAttended = false }
             if story.former == .dark { askedAt = nil }
             alarm = nil
         case .note(.darkWake):
