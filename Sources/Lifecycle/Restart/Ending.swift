@@ -72,11 +72,8 @@ extension DeviceLifecycle {
         }
         guard !wasOrdered, !shutdown.isRunning, !apps[index].isRetired, policy.restart != .never else { return }
         guard apps[index].isRestarted(after: reason, in: .active) || reason.namespace == .backgroundTask else { return }
-        switch apps[index].queuedLaunch {
-        case nil: delayRestart(index, uptime: uptime)
-        case .user: oweRestart(index, uptime: uptime)
-        default: break
-        }
+        if apps[index].queuedLaunch == nil { delayRestart(index, uptime: uptime) }
+        if apps[index].queuedLaunch == .user { oweRestart(index, uptime: uptime) }
     }
 
     /// A launch of it is wished in the middle of its end. Should that be denied, it comes back as it would have.

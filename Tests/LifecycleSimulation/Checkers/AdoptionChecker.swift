@@ -1,7 +1,7 @@
 internal import Lifecycle
 
-/// Processes that another program has started and hands over: each an app of its own for as long as it runs, started once,
-/// with one task and its own budget, and gone with its end.
+/// Processes that another program has started and hands over: each an app of its own for as long as it runs, started
+/// once, with one task and its own budget, and gone with its end.
 final class AdoptionChecker: Checker {
     static let hears: [EventKind]? = [.requested, .requestAbandoned, .exited, .killedForMemory]
     static let sees: [EffectKind]? = [.spawn, .reply, .report, .appNotice, .sleepNotice, .taskChanged]

@@ -30,8 +30,8 @@ final class CulpritChecker: Checker {
     private var gone: [InstanceID] = []
     private var named: [(instance: InstanceID, stuck: Stuck, watch: Watch?)] = []
     private var isReleased = false
-    /// Of those that were on their way out as a shutdown was cancelled, or were named before they had come up, it cannot
-    /// be told any more.
+    /// Of those that were on their way out as a shutdown was cancelled, or were named before they had come up, nothing
+    /// can be told any more.
     private var vague: [InstanceID] = []
 
     private func watch(_ instance: InstanceID, _ work: Work, _ scene: Scene) {
