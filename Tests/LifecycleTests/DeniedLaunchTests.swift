@@ -15,6 +15,17 @@ import Testing
         .temperatures([ThermalReading(temperature: temperature, fair: nil, serious: nil, critical: 90_000)])
     }
 
+    /// Heat has ended it, and request 1 for a launch of it is denied by a sleep: what the end of that brings.
+    private func afterCoolingAndASleep(_ board: inout Board) -> [String] {
+        _ = board.exited("camera", .signalled(9))
+        _ = board.tell(zone(40_000))
+        _ = board.pass(.seconds(5))
+        #expect(board.sleepSignal(true).contains("reply 1: denied, sleeping"))
+        _ = board.emptied("camera")
+        board.slept = .seconds(60)
+        return board.sleepSignal(false)
+    }
+
     /// It is being killed for a handler that overran, and a launch of it is wished meanwhile.
     private func wishedInItsEnd(_ change: (inout AppPolicy) -> Void) throws -> Board {
         var board = board([app("camera", change)])
@@ -26,8 +37,12 @@ import Testing
 
     @Test func restartIsOwed_whenALaunchThatWasWishedInTheEndIsDenied() throws {
         var board = try wishedInItsEnd { $0.restartDelay = .seconds(20) }
-        #expect(!board.exited("camera", .signalled(9)).contains { $0.hasPrefix("restart") })
-        #expect(board.sleepSignal(true).contains("reply 2: denied, sleeping"))
+        let camera = try board.id("camera")
+        let restart = Effect.note(.restartScheduled(camera, delay: .seconds(20)))
+        #expect(!board.handleAll(.exited(board.last("camera"), .signalled(9))).contains(restart))
+        // It is owed, and said, from then on.
+        let asleep = Event.prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic)
+        #expect(board.handleAll(asleep).contains(restart))
         _ = board.emptied("camera")
         board.slept = .seconds(60)
         #expect(board.sleepSignal(false) == ["sleep is over", "take sleep"])
@@ -46,28 +61,16 @@ import Testing
         var board = board([app("camera") { $0.restartDelay = .zero }])
         _ = board.tell(zone(99_000))
         _ = try board.ask(1, .launch(board.id("camera"), background: false))
-        _ = board.exited("camera", .signalled(9))
-        _ = board.tell(zone(40_000))
-        _ = board.pass(.seconds(5))
-        #expect(board.sleepSignal(true).contains("reply 1: denied, sleeping"))
-        _ = board.emptied("camera")
-        board.slept = .seconds(60)
-        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep", "spawn camera restart"])
+        #expect(afterCoolingAndASleep(&board) == ["sleep is over", "take sleep", "spawn camera restart"])
     }
 
     @Test func appInBackgroundStaysDown_whenALaunchThatWasWishedInItsEndForHeatIsDenied() throws {
         var board = board([app("camera") { $0.restartDelay = .zero }])
-        _ = try board.ask(1, .background(board.id("camera")))
+        _ = try board.ask(7, .background(board.id("camera")))
         _ = board.returned("camera")
         _ = board.tell(zone(99_000))
-        _ = try board.ask(2, .launch(board.id("camera"), background: false))
-        _ = board.exited("camera", .signalled(9))
-        _ = board.tell(zone(40_000))
-        _ = board.pass(.seconds(5))
-        #expect(board.sleepSignal(true).contains("reply 2: denied, sleeping"))
-        _ = board.emptied("camera")
-        board.slept = .seconds(60)
-        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep"])
+        _ = try board.ask(1, .launch(board.id("camera"), background: false))
+        #expect(afterCoolingAndASleep(&board) == ["sleep is over", "take sleep"])
     }
 
     @Test func appThatHeatEndedStaysDown_whenAnActivationInItsPlaceIsDenied() throws {
