@@ -97,7 +97,30 @@ public enum Fault: Int, CaseIterable, Sendable {
         }
     }
 
-    func isSuffered(_ hard: inout SeededGenerator) -> Bool { hard.chance(perMille: hardshipShare) }
+    /// The same on a dense board, on which much coincides.
+    private var denseHardshipShare: Int {
+        switch self {
+        case .longLife: 30
+        case .absurdPolicies: 100
+        case .shellDies: 300
+        case .loginTwice: 400
+        default: 600
+        }
+    }
+
+    private var denseRate: Int {
+        switch self {
+        case .shutdown, .loginOutage: 250
+        case .loopStall, .boardStall: 400
+        default: usualRate
+        }
+    }
+
+    func rate(isDense: Bool) -> Int { isDense ? denseRate : usualRate }
+
+    func isSuffered(_ hard: inout SeededGenerator, isDense: Bool) -> Bool {
+        hard.chance(perMille: isDense ? denseHardshipShare : hardshipShare)
+    }
 }
 
 /// Which faults a seed suffers, and how often. Swarm testing: each seed has a random half of them switched off, so
@@ -111,27 +134,27 @@ struct FaultPlan {
     var isOver = false
 
     /// dark: for the faults of dark wakes; storm: for those of the board's conditions, where there are any; hard: for
-    /// hardships, where the board is rough.
+    /// hardships, where the board is rough. dense: more of them at once.
     init(
         _ random: inout SeededGenerator, dark: inout SeededGenerator, storm: inout SeededGenerator, storms: Bool,
-        hard: inout SeededGenerator, isRough: Bool, without spared: [Fault] = []
+        hard: inout SeededGenerator, isRough: Bool, isDense: Bool, without spared: [Fault] = []
     ) {
         isSpared = Fault.allCases.map { spared.contains($0) }
         let intensity = random.pick([1, 2, 4])
         rates = Fault.allCases.map { fault in
-            let share = fault.isRare ? 80 : 500
+            let share = fault.isRare ? 80 : isDense ? 700 : 500
             let isOn: Bool
             if fault.isOfLives { return 0 }
             if fault.isHardship {
-                guard isRough, fault.isSuffered(&hard) else { return 0 }
-                return fault.usualRate
+                guard isRough, fault.isSuffered(&hard, isDense: isDense) else { return 0 }
+                return fault.rate(isDense: isDense)
             }
             if fault.isOfConditions {
                 isOn = storms && storm.chance(perMille: fault == .batteryFalls ? 200 : share)
             } else {
                 isOn = fault.isOfDarkWakes ? dark.chance(perMille: share) : random.chance(perMille: share)
             }
-            return isOn ? min(fault.usualRate * intensity / 2, 1000) : 0
+            return isOn ? min(fault.rate(isDense: isDense) * intensity / 2, 1000) : 0
         }
     }
 

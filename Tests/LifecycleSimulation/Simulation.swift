@@ -20,6 +20,9 @@ public struct SimulationLimits: Sendable {
     public var tellsAll = false
     /// Half of the boards are rough: questions are not answered, sensors go blank, the daemon dies.
     public var hardships = true
+    /// More faults at once, and those that disturb most more often: finds what is rare, and plays other boards than the
+    /// same seed does without.
+    public var isDense = false
 
     public init() {}
 }

@@ -4,8 +4,8 @@ struct Arguments {
 
     static let usage = """
         usage: lifecycle-simulation [--seeds N] [--steps-total N] [--from S] [--jobs N] [--steps N] [--calm]
-                                    [--friendly] [--keep-going] [--no-shrink] [--only CHECKER]
-               lifecycle-simulation --seed X [--steps N] [--calm] [--friendly] [--trace] [--shrink]
+                                    [--friendly] [--dense] [--keep-going] [--no-shrink] [--only CHECKER]
+               lifecycle-simulation --seed X [--steps N] [--calm] [--friendly] [--dense] [--trace] [--shrink]
         """
 
     var from: UInt64 = 1
@@ -26,6 +26,8 @@ struct Arguments {
     /// Boards without conditions.
     var isCalm = false
     var isFriendly = false
+    /// More faults at once.
+    var isDense = false
     /// One line for each seed that fails, in place of the first one's trace.
     var keepsGoing = false
     /// One of several processes of a search: which, and the descriptor of what they share.
@@ -51,6 +53,7 @@ struct Arguments {
             case "--no-shrink": mayShrink = false
             case "--calm": isCalm = true
             case "--friendly": isFriendly = true
+            case "--dense": isDense = true
             case "--keep-going": keepsGoing = true
             case "--worker": index = Int(clamping: try Self.number(word, &words))
             case "--shared": descriptor = Int32(clamping: try Self.number(word, &words))

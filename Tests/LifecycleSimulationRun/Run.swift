@@ -29,6 +29,7 @@ extension Arguments {
         limits.keepsTrace = wantsTrace
         limits.storms = !isCalm
         limits.hardships = !isFriendly
+        limits.isDense = isDense
         if let steps { limits.steps = steps }
         return limits
     }

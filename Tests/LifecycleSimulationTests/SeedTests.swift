@@ -19,17 +19,18 @@ import Testing
     }()
 
     private func expectToHold(
-        _ seeds: some Sequence<UInt64>, storms: Bool = true, hardships: Bool = true
+        _ seeds: some Sequence<UInt64>, storms: Bool = true, hardships: Bool = true, dense: Bool = false
     ) -> Int {
         var limits = SimulationLimits()
         limits.storms = storms
         limits.hardships = hardships
+        limits.isDense = dense
         var steps = 0
         for seed in seeds {
             let outcome = simulate(seed: seed, limits: limits)
             steps += outcome.steps
             guard let violation = outcome.violation else { continue }
-            let boards = (storms ? "" : " --calm") + (hardships ? "" : " --friendly")
+            let boards = (storms ? "" : " --calm") + (hardships ? "" : " --friendly") + (dense ? " --dense" : "")
             Issue.record(
                 """
                 \(outcome.trace.suffix(40).joined(separator: "\n"))
@@ -44,6 +45,7 @@ import Testing
     @Test func everySeedThatEverFailedHolds() {
         #expect(!Self.failedOnce.isEmpty)
         _ = expectToHold(Self.failedOnce)
+        _ = expectToHold(Self.failedOnce, dense: true)
         // Many are from when no board was rough, and most of those from when boards had no conditions.
         _ = expectToHold(Self.failedOnce, hardships: false)
         _ = expectToHold(Self.failedOnce, storms: false, hardships: false)

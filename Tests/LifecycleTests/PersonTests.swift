@@ -137,6 +137,42 @@ import Testing
         return board
     }
 
+    @Test func activationThatALockDenied_isUndone_thoughALaunchOfTheRunningAppCameAfterIt() throws {
+        var board = Board([app("camera")])
+        board.login()
+        board.start()
+        try board.goBack("camera")
+        let camera = try board.id("camera")
+        #expect(board.ask(1, .activate(camera)) == ["thaw camera", "call camera willEnterForeground 10 s"])
+        #expect(board.ask(2, .launch(camera, background: true)) == [])
+        let locked = SessionReading(users: 1, isLocked: true, isIdle: false)
+        #expect(board.tell(.session(locked)).contains("reply 1: denied, the session is locked"))
+        #expect(board.returned("camera") == ["call camera didEnterBackground 5 s"])
+        _ = board.returned("camera")
+        _ = board.frozen("camera")
+        // It stays where it was when the session is open again.
+        #expect(!board.tell(.session(SessionReading(users: 1, isLocked: false, isIdle: false))).contains("thaw camera"))
+        #expect(try board.view("camera").phase == .background)
+    }
+
+    @Test func activationThatASleepDenied_isUndone_thoughTheClientOfALaterLaunchIsGone() throws {
+        var board = Board([app("camera")])
+        board.login()
+        board.start()
+        try board.goBack("camera")
+        let camera = try board.id("camera")
+        _ = board.ask(1, .activate(camera))
+        #expect(board.ask(2, .launch(camera, background: true)) == [])
+        #expect(board.tell(.requestAbandoned(RequestID(rawValue: 2))) == [])
+        #expect(board.sleepSignal(true) == ["reply 1: denied, sleeping"])
+        #expect(board.returned("camera") == ["call camera didEnterBackground 4.5 s"])
+        #expect(board.returned("camera") == ["freeze camera"])
+        _ = board.frozen("camera")
+        board.slept = .seconds(60)
+        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep"])
+        #expect(try board.view("camera").phase == .background)
+    }
+
     @Test func wakeStaysDark_whenARequestIsRefused() throws {
         var board = try dark()
         #expect(

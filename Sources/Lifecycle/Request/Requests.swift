@@ -214,7 +214,7 @@ extension DeviceLifecycle {
     }
 
     mutating func abandon(_ id: RequestID) {
-        if let place = requests.firstIndex(where: { $0.id == id }), requests[place].wish != .ended {
+        if let place = requests.firstIndex(where: { $0.id == id }), requests[place].undo != nil {
             letStand(requests[place].app, place)
         }
         requests.removeAll { $0.id == id }
@@ -250,14 +250,14 @@ extension DeviceLifecycle {
         for place in requests.indices.reversed() where which(requests[place]) {
             let request = requests[place]
             let later = requests.indices.first {
-                $0 > place && requests[$0].app == request.app && requests[$0].wish != .ended && !which(requests[$0])
+                $0 > place && requests[$0].app == request.app && requests[$0].undo != nil && !which(requests[$0])
             }
             guard let later else {
                 undo(request)
                 continue
             }
             // What came later is still wished. Should that be denied as well, this one is undone with it.
-            if requests[later].undo != nil { requests[later].undo = request.undo ?? requests[later].undo }
+            requests[later].undo = request.undo ?? requests[later].undo
         }
         deny(reason, which)
     }

@@ -53,7 +53,7 @@ extension SimulatedBoard {
         guard login.isPresent, login.isConnected else {
             return schedule(.deliver(.suspendRefused), after: darkRandom.magnitude(.microseconds(5), .milliseconds(1)))
         }
-        let isBlocked = login.held[Int(LockKind.keepAwake.rawValue)] && !plan.strikes(.forcedSleep, &darkRandom)
+        let isBlocked = login.holds(.keepAwake) && !plan.strikes(.forcedSleep, &darkRandom)
         let isBusy = login.sleep != .idle || login.shutdown != .idle
         if isBlocked || isBusy || plan.strikes(.suspendRefused, &darkRandom) {
             say("logind refuses to suspend the board")

@@ -103,7 +103,7 @@ extension SimulatedBoard {
         login.connection += 1
         login.isConnected = false
         login.isHeard = false
-        for kind in LockKind.allCases { closeLock(kind) }
+        closeLocks()
         login.answers = [[], [], []]
         login.asked = [false, false, false]
         login.refusedIdly = [false, false, false]

@@ -34,8 +34,24 @@ extension SimulatedBoard {
     }
 
     func closeLock(_ kind: LockKind) {
-        guard login.held[Int(kind.rawValue)] else { return }
-        login.held[Int(kind.rawValue)] = false
+        login.isInHand[Int(kind.rawValue)] = false
+        closeGrant(kind, of: login.connection)
+    }
+
+    private func closeGrant(_ kind: LockKind, of connection: Int) {
+        guard let place = login.grants[Int(kind.rawValue)].firstIndex(of: connection) else { return }
+        login.grants[Int(kind.rawValue)].remove(at: place)
+        if !login.holds(kind) { lockIsGone(kind) }
+    }
+
+    /// With the daemon.
+    func closeLocks() {
+        let held = LockKind.allCases.filter { login.holds($0) }
+        login.loseLocks()
+        for kind in held { lockIsGone(kind) }
+    }
+
+    private func lockIsGone(_ kind: LockKind) {
         if let operation = kind.operation, login[operation] == .preparing { proceed(operation) }
     }
 
@@ -87,8 +103,7 @@ extension SimulatedBoard {
         if !isIdle || login.refusedIdly[Int(kind.rawValue)] {
             sendFromLogin(.lockRefused(kind), after: transport())
         } else {
-            login.held[Int(kind.rawValue)] = true
-            login.heldBy[Int(kind.rawValue)] = login.connection
+            login.grant(kind)
             if kind == .sleep, happensLate(perMille: 30) {
                 // logind waits longer for one that it has granted.
                 return schedule(
@@ -102,16 +117,21 @@ extension SimulatedBoard {
     func isAwaited(_ kind: LockKind, granted: Bool) -> Bool {
         guard let connection = login.answers[Int(kind.rawValue)].first else { return true }
         login.answers[Int(kind.rawValue)].removeFirst()
-        if connection == login.connection { return true }
-        // There may be another by now.
-        if granted, login.heldBy[Int(kind.rawValue)] == connection { closeLock(kind) }
-        return false
+        guard connection == login.connection else {
+            if granted { closeGrant(kind, of: connection) }
+            return false
+        }
+        guard granted else { return true }
+        // There is never more than one: the new descriptor takes the place of the old.
+        if login.isInHand[Int(kind.rawValue)] { closeGrant(kind, of: connection) }
+        login.isInHand[Int(kind.rawValue)] = true
+        return true
     }
 
     /// Someone closes the lid, or systemctl suspend.
     func announceSleep() {
         guard login.isPresent, login.sleep == .idle, login.shutdown == .idle else { return }
-        if login.held[Int(LockKind.keepAwake.rawValue)], !plan.strikes(.forcedSleep, &random) {
+        if login.holds(.keepAwake), !plan.strikes(.forcedSleep, &random) {
             return say("logind does not let the board sleep: a lock blocks it")
         }
         prepareSleep()
@@ -141,7 +161,7 @@ extension SimulatedBoard {
     private func announce(_ kind: Operation) {
         sendEdge(kind, true)
         plan(.losesPatience(kind, handshake: login.handshake), after: login.delayMax)
-        if !login.held[Int(kind.rawValue)] { proceed(kind) }
+        if !login.holds(kind.lock) { proceed(kind) }
     }
 
     /// Our lock is gone; somebody else's may not be.
@@ -305,7 +325,7 @@ extension SimulatedBoard {
         sendFromLogin(.loginUnavailable, after: transport())
         login.isPresent = false
         login.incarnation += 1
-        login.held = [false, false, false]
+        login.loseLocks()
         keepQuestions()
         login.asked = [false, false, false]
         plan(.returns, after: absence(random.magnitude(.milliseconds(5), .seconds(40))))
@@ -348,6 +368,10 @@ extension SimulatedBoard {
         }
         return random.pick([.milliseconds(100), .milliseconds(600), .seconds(1), .milliseconds(1700), .seconds(3)])
     }
+}
+
+extension Operation {
+    fileprivate var lock: LockKind { self == .sleep ? .sleep : .shutdown }
 }
 
 extension LockKind {

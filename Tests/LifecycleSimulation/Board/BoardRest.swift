@@ -62,7 +62,7 @@ extension SimulatedBoard {
     private var lacksLock: Bool {
         guard login.isPresent else { return false }
         return [LockKind.sleep, .shutdown].contains {
-            !login.held[Int($0.rawValue)] && !login.refusedIdly[Int($0.rawValue)]
+            !login.holds($0) && !login.refusedIdly[Int($0.rawValue)]
         }
     }
 

@@ -145,7 +145,7 @@ extension SimulatedBoard {
     func appearTwice() {
         guard login.isPresent, login.isConnected else { return }
         login.connection += 1
-        login.held = [false, false, false]
+        login.loseLocks()
         let delay: Nanoseconds? = hardRandom.pick([nil, .zero, login.delayMax, .max])
         hear(
             .loginAvailable(

@@ -61,8 +61,7 @@ extension SimulatedBoard {
     func grantStrays() {
         for kind in login.strays where login.isHeard && !login.isPreparing(kind) {
             say("a question for a \(kind) lock from before logind went is granted")
-            login.held[Int(kind.rawValue)] = true
-            login.heldBy[Int(kind.rawValue)] = login.connection
+            login.grant(kind)
             login.answers[Int(kind.rawValue)].append(login.connection)
             sendFromLogin(.lockTaken(kind), after: transport(&strayRandom))
         }

@@ -122,7 +122,7 @@ final class SimulatedBoard {
         countsSleeps = isRough && seed % 4 != 0
         plan = FaultPlan(
             &random, dark: &darkRandom, storm: &stormRandom, storms: limits.storms, hard: &hardRandom,
-            isRough: isRough, without: reduction.faults)
+            isRough: isRough, isDense: limits.isDense, without: reduction.faults)
         self.limits = limits
         self.interposer = interposer
         monotonic = random.magnitude(.seconds(1), .seconds(1_000_000))
@@ -268,6 +268,7 @@ final class SimulatedBoard {
         guard event == .loginUnavailable else { return }
         login.isConnected = false
         login.connection += 1
+        login.isInHand = [false, false, false]
     }
 
     private func noteReadiness(_ event: Event) {

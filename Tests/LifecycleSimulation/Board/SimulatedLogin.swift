@@ -45,10 +45,11 @@ struct SimulatedLogin {
     var shutdown = Stage.idle
     /// Counts both kinds, so that what was planned for an older one is recognised.
     var handshake = 0
-    /// The locks the daemon holds (a descriptor of ours is open, and this logind gave it).
-    var held = [false, false, false]
-    /// The connection that each was last granted to.
-    var heldBy = [0, 0, 0]
+    /// For each kind of lock, the connections that this logind has granted one to, and whose descriptor is open: the
+    /// daemon's, or one on its way to it.
+    var grants: [[Int]] = [[], [], []]
+    /// The daemon has one in its hands.
+    var isInHand = [false, false, false]
     var asked = [false, false, false]
     /// Asked of a logind that has gone, and kept for the next one.
     var strays: [LockKind] = []
@@ -58,6 +59,15 @@ struct SimulatedLogin {
     var lastDelivery = Nanoseconds.zero
     /// The sleep hook waits for the daemon's answer.
     var hookRequest: RequestID?
+
+    func holds(_ kind: LockKind) -> Bool { !grants[Int(kind.rawValue)].isEmpty }
+
+    mutating func grant(_ kind: LockKind) { grants[Int(kind.rawValue)].append(connection) }
+
+    mutating func loseLocks() {
+        grants = [[], [], []]
+        isInHand = [false, false, false]
+    }
 
     /// No lock on an operation is granted while it is being prepared.
     func isPreparing(_ kind: LockKind) -> Bool {

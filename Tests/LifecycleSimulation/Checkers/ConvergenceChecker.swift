@@ -56,7 +56,7 @@ final class ConvergenceChecker: Checker {
         }
         guard board.login.isPresent else { return }
         for kind in [LockKind.sleep, .shutdown] where !board.login.refusedIdly[Int(kind.rawValue)] {
-            if board.login.held[Int(kind.rawValue)], locks[Int(kind.rawValue)] { continue }
+            if board.login.holds(kind), locks[Int(kind.rawValue)] { continue }
             violate("the \(kind) lock is not held again", scene)
         }
     }

@@ -95,7 +95,7 @@ final class QuestionChecker: Checker {
             && login.shutdown == .idle && !scene.chronicle.isEnding && scene.board.stalledUntil == nil
         for kind in [LockKind.sleep, .shutdown] {
             let index = Int(kind.rawValue)
-            guard isQuiet, !login.held[index] else {
+            guard isQuiet, !login.holds(kind) else {
                 lacking[index] = nil
                 continue
             }

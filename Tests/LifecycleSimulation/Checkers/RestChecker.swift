@@ -75,7 +75,7 @@ final class RestChecker: Checker {
         return scene.conditions.policy.sleepsLogically
             || login.isPresent && login.isConnected && login.sleep == .idle && login.shutdown == .idle
                 // It is the only sign that the last sleep is over where logind's word on that is lost.
-                && login.held[Int(LockKind.sleep.rawValue)]
+                && login.holds(.sleep)
     }
 
     func stepped(_ step: Step, _ scene: Scene) {

@@ -44,6 +44,7 @@ final class WishChecker: Checker {
         case .launch(let app, _), .activate(let app):
             let isDenied = scene.refuses(id)
             guard !isDenied, scene.board.directory.entry(app)?.isAdopted == false else { return }
+            if case .launch = request, isUp(app, scene) { return }
             inQuestion.append((id, app, sentBack.contains(app)))
             // Another one makes way where only one is in front.
             if scene.conditions.policy.front == .one { sentBack = [] } else { sentBack.removeAll { $0 == app } }
@@ -61,6 +62,13 @@ final class WishChecker: Checker {
             sentBack.removeAll { $0 == app }
         case .sleep, .beginTask, .endTask, .adopt, .warnOfMemory, .setLowPower: break
         }
+    }
+
+    /// A launch of it changes nothing.
+    private func isUp(_ app: AppID, _ scene: Scene) -> Bool {
+        guard let record = scene.chronicle.records.last(where: { $0.app == app }) else { return false }
+        let isLeaving = record.isKillAsked || record.isTerminateAsked || ordered.contains(record.instance)
+        return record.isSpawned && record.isAlive && !isLeaving
     }
 
     /// By an operator: a call of willTerminate or a signal is out, or is to follow.
@@ -84,8 +92,10 @@ final class WishChecker: Checker {
             guard let index = inQuestion.firstIndex(where: { $0.request == id }) else { return }
             let question = inQuestion.remove(at: index)
             // One whose client is gone still stands.
-            let stands = inQuestion.contains { $0.app == question.app && abandoned.contains($0.request) }
-            if reason == "sleeping", question.wasBack, !stands, !sentBack.contains(question.app) {
+            let stands = inQuestion.contains { $0.app == question.app && !scene.denies($0.request) }
+            // Another wish has taken its place.
+            let isSuperseded = reason.hasPrefix("another request")
+            if !isSuperseded, question.wasBack, !stands, !sentBack.contains(question.app) {
                 sentBack.append(question.app)
             }
         case .reply(let id, .done):
