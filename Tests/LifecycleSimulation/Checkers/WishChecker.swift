@@ -67,7 +67,8 @@ final class WishChecker: Checker {
     /// A launch of it changes nothing.
     private func isUp(_ app: AppID, _ scene: Scene) -> Bool {
         guard let record = scene.chronicle.records.last(where: { $0.app == app }) else { return false }
-        let isLeaving = record.isKillAsked || record.isTerminateAsked || ordered.contains(record.instance)
+        let isLeaving =
+            record.isDoomed || record.isKillAsked || record.isTerminateAsked || ordered.contains(record.instance)
         return record.isSpawned && record.isAlive && !isLeaving
     }
 
