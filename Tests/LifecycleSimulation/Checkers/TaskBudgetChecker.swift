@@ -92,7 +92,9 @@ final class TaskBudgetChecker: Checker {
 
     private func blur(_ app: AppID, _ scene: Scene) {
         guard let index = accounts.firstIndex(where: { $0.app == app }) else { return }
-        accounts[index].size = max(scene.board.directory.entry(app)?.policy.taskBudget ?? .zero, .seconds(30))
+        let budget = scene.board.directory.entry(app)?.policy.taskBudget ?? .zero
+        accounts[index].size = max(budget, .seconds(30))
+        accounts[index].filling = min(budget, .seconds(30))
         accounts[index].most = accounts[index].size
         accounts[index].isVague = true
     }
@@ -272,7 +274,9 @@ final class TaskBudgetChecker: Checker {
             violate("\(name) is denied a task that it has time for", scene)
         }
         guard case .taskBegun(_, let left) = outcome else { return }
-        if account.least >= account.size - account.lead { violate("\(name) begins a task and has no time", scene) }
+        if account.least >= account.size - account.leastLead {
+            violate("\(name) begins a task and has no time", scene)
+        }
         guard wish.timeAllowed == nil, let left, !account.isVague else { return }
         if left > account.size - account.least || left < account.size - account.most {
             violate(
