@@ -138,7 +138,9 @@ final class TaskBudgetChecker: Checker {
         accounts[index].most = accounts[index].size
         accounts[index].least = .zero
         accounts[index].isVague = true
-        let filling = scene.conditions.isLowPower ? min(budget, .seconds(30)) : budget
+        // Low power mode that changes with it may do so before it.
+        let isShort = scene.conditions.isLowPower || isLowPowerNews(scene)
+        let filling = isShort ? min(budget, .seconds(30)) : budget
         accounts[index].filling = min(accounts[index].filling ?? filling, filling)
     }
 
