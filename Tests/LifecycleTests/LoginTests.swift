@@ -253,4 +253,35 @@ import Testing
         _ = board.tell(.preparingForSleep(true))
         #expect(board.pass(.seconds(10)).contains("release sleep"))
     }
+
+    /// The sleep lock was asked for before the board slept, and is granted after.
+    private func asksAndSleeps(_ sleep: (inout Board) -> Void) -> Board {
+        var board = Board([app("camera") { $0.keepsAwake = true }])
+        board.start()
+        _ = board.tell(.loginAvailable(delayMax: .seconds(5), preparingForSleep: false, preparingForShutdown: false))
+        sleep(&board)
+        board.slept += .seconds(60)
+        _ = board.tell(.woke)
+        return board
+    }
+
+    @Test func oldGrantStaysOld_whateverOtherLockIsAskedForMeanwhile() {
+        var board = asksAndSleeps { _ = $0.tell(.lockTaken(.shutdown)) }
+        #expect(board.begin("camera", keepAwake: true).contains("take keepAwake"))
+        #expect(board.tell(.lockTaken(.sleep)) == ["read PreparingForSleep"])
+        #expect(board.tell(.preparingForSleep(true)) == [])
+        #expect(board.core.device.sleepState == .awake)
+    }
+
+    @Test func grantIsOld_whenTheSleepMeanwhileWasAnnouncedByTheHook() {
+        var board = asksAndSleeps {
+            _ = $0.ask(1, .sleep(start: true, logical: false))
+            _ = $0.returned("camera")
+            _ = $0.returned("camera")
+            _ = $0.frozen("camera")
+        }
+        #expect(board.tell(.lockTaken(.sleep)) == ["read PreparingForSleep"])
+        #expect(board.tell(.preparingForSleep(true)) == [])
+        #expect(board.core.device.sleepState == .awake)
+    }
 }

@@ -69,4 +69,19 @@ import Testing
         _ = board.tell(.preparingForSleep(true))
         #expect(outcome(&board) == .failed)
     }
+
+    @Test func announcedSleepHasFailed_thoughTheKernelSleptInTheLogicalOneBeforeIt() {
+        var board = Board([app("camera")])
+        board.login()
+        board.start()
+        _ = board.ask(1, .sleep(start: true, logical: true))
+        _ = board.returned("camera")
+        _ = board.returned("camera")
+        _ = board.frozen("camera")
+        board.slept += .seconds(60)
+        _ = board.tell(.woke)
+        _ = board.sleepSignal(true)
+        _ = board.pass(.seconds(1))
+        #expect(outcome(&board) == .failed)
+    }
 }

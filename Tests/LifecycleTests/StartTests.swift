@@ -268,4 +268,19 @@ import Testing
         #expect(board.tell(.spawnFailed(board.last("camera"), code: 2, explanation: "exec")) == [])
         #expect(board.pass(.seconds(1)) == ["spawn camera restart"])
     }
+
+    @Test func logicalSleepGoesOn_whenLogindsFirstWordIsOfAPredecessorsSleep() {
+        var board = Board([app("camera")])
+        board.slept = .seconds(1000)
+        _ = board.tell(.sleepNoted(timeAsleep: .seconds(940)))
+        board.start()
+        _ = board.ask(1, .sleep(start: true, logical: true))
+        _ = board.returned("camera")
+        _ = board.returned("camera")
+        _ = board.frozen("camera")
+        _ = board.tell(.loginAvailable(delayMax: .seconds(5), preparingForSleep: true, preparingForShutdown: false))
+        #expect(board.pass(.seconds(30)) == ["take shutdown"])
+        #expect(board.tell(.preparingForSleep(false)) == [])
+        #expect(board.core.device.sleepState == .asleep)
+    }
 }

@@ -11,9 +11,13 @@ struct App: Equatable {
 
     /// Where the app should stand when nothing on the board asks otherwise. Outlives the instance: a restart keeps it.
     var requestedPhase = ScenePhase.background
+    /// The same without what may be denied yet.
+    var grantedPhase = ScenePhase.background
     /// Waits for the apps it comes after, or for the board to wake.
     var queuedLaunch: LaunchReason?
     var restart = RestartState()
+    /// What would start it, were its launch that is wished denied; nil: none is wished that can be.
+    var launchIfDenied: LaunchState?
     var instance: Instance?
     /// What its background tasks have left since it was last active; nil: all of it.
     var pool: TaskPool?
@@ -91,6 +95,8 @@ struct LaunchState: Equatable {
     var restart = RestartState()
     var returnsWhenWell = false
     var isMeantToRun = false
+    /// The app has ended since, after so long in which it could run: what is to follow from that.
+    var endedAfter: Nanoseconds?
 }
 
 /// What is to happen to an app that ends again and again.

@@ -50,6 +50,7 @@ extension DeviceLifecycle {
                 ?? wanted.first(where: { apps[$0].queuedLaunch != nil || apps[$0].restart.due != nil }) ?? wanted.first
         else { return }
         sendOthersBack(first)
+        for index in apps.indices where index != first { grant(index, .background) }
     }
 
     private mutating func change(_ index: Int, to policy: AppPolicy) {
@@ -72,6 +73,7 @@ extension DeviceLifecycle {
         apps[index].isRetired = true
         apps[index].isMeantToRun = false
         deny("its configuration was removed") { $0.app == index && $0.wish != .ended }
+        apps[index].launchIfDenied = nil
         stop(index, reason)
     }
 

@@ -183,7 +183,7 @@ extension DeviceLifecycle {
             if apps[index].lastTermination?.reason.namespace == .thermal, isHeatLost { continue }
             apps[index].returnsWhenWell = false
             if !apps[index].isRetired, apps[index].queuedLaunch == nil, apps[index].restart.due == nil {
-                queueLaunch(index, .restart, phase: apps[index].requestedPhase)
+                queueLaunch(index, .restart)
             }
         }
     }

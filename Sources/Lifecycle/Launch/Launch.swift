@@ -25,10 +25,10 @@ extension DeviceLifecycle {
         return policy.front == .one && isTaken ? .background : apps[index].policy.start
     }
 
-    /// An app that is on its way out is launched when it is gone.
-    mutating func queueLaunch(_ index: Int, _ reason: LaunchReason, phase: ScenePhase) {
+    /// An app that is on its way out is launched when it is gone. phase: where it is to stand; nil: as before.
+    mutating func queueLaunch(_ index: Int, _ reason: LaunchReason, phase: ScenePhase? = nil) {
         if apps[index].instance != nil, !isLeaving(index) { return }
-        apps[index].requestedPhase = phase
+        if let phase { grant(index, phase) }
         apps[index].queuedLaunch = reason
         apps[index].isMeantToRun = true
         apps[index].restart.due = nil
@@ -47,6 +47,7 @@ extension DeviceLifecycle {
         let inBackground = goal(index) == .background
         apps[index].queuedLaunch = nil
         apps[index].returnsWhenWell = false
+        grantLaunches(index)
         apps[index].launches += 1
         // Nobody's restart or update: what was spent before does not count against it.
         switch reason {

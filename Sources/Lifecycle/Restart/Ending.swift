@@ -73,15 +73,8 @@ extension DeviceLifecycle {
         guard !wasOrdered, !shutdown.isRunning, !apps[index].isRetired, policy.restart != .never else { return }
         guard apps[index].isRestarted(after: reason, in: .active) || reason.namespace == .backgroundTask else { return }
         if apps[index].queuedLaunch == nil { delayRestart(index, uptime: uptime) }
-        if apps[index].queuedLaunch == .user { oweRestart(index, uptime: uptime) }
-    }
-
-    /// A launch of it is wished in the middle of its end. Should that be denied, it comes back as it would have.
-    private mutating func oweRestart(_ index: Int, uptime: Nanoseconds) {
-        for place in requests.indices where requests[place].app == index {
-            guard let undo = requests[place].undo, undo.launches, undo.launch.queued == nil else { continue }
-            requests[place].undo?.endedAfter = uptime
-        }
+        // A launch of it is wished in the middle of its end. Should that be denied, it comes back as it would have.
+        if apps[index].launchIfDenied?.queued == nil { apps[index].launchIfDenied?.endedAfter = uptime }
     }
 
     /// After the last end.
@@ -117,9 +110,7 @@ extension DeviceLifecycle {
         let isOrderly = reason.namespace == .exit && reason.code == 0 && apps[index].policy.restart != .always
         guard isOperators || reason.namespace == .user || isOrderly else { return }
         // Nor does a launch that is denied yet bring it back to what it was before its end.
-        for place in requests.indices where requests[place].app == index {
-            if requests[place].undo?.launch.queued == nil { requests[place].undo?.launch.isMeantToRun = false }
-        }
+        if apps[index].launchIfDenied?.queued == nil { apps[index].launchIfDenied?.isMeantToRun = false }
         if apps[index].queuedLaunch == nil { apps[index].isMeantToRun = false }
     }
 

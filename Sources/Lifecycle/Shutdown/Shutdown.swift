@@ -121,7 +121,7 @@ extension DeviceLifecycle {
                 continue
             }
             let reason = apps[index].adoption == nil ? LaunchReason.restart : .backgroundTask
-            queueLaunch(index, reason, phase: apps[index].requestedPhase)
+            queueLaunch(index, reason)
         }
         touchAll()
     }

@@ -3,6 +3,7 @@
 extension DeviceLifecycle {
     /// BOOTTIME gained on MONOTONIC: the board has slept, and is awake now.
     mutating func didSleep(_ time: Nanoseconds, heardFromLogin: Bool) {
+        login.isGrantOld = login.locks[.sleep] == .requested
         switch sleep.state {
         case .awake:
             didSleepUnannounced(time)
@@ -37,7 +38,6 @@ extension DeviceLifecycle {
 
     private mutating func didSleepUnannounced(_ time: Nanoseconds) {
         emit(.note(.sleptUnannounced(time)))
-        login.isGrantOld = login.locks[.sleep] == .requested
         didSleepFor(time)
         rearmHardwareWatchdog()
     }

@@ -1,7 +1,7 @@
 // Writing the whole state down and reading it back. What follows from the rest is not written but derived again.
 
 extension DeviceLifecycle {
-    private static let formatVersion = 8
+    private static let formatVersion = 9
 
     /// The whole state between two events, to be written down.
     public func archived() -> [UInt8] {
@@ -59,12 +59,7 @@ extension DeviceLifecycle {
 
     /// Derives what is not written; false when what was read cannot be.
     private mutating func derive() -> Bool {
-        let count = apps.count
-        let isWhole = requests.allSatisfy { request in
-            let displaced = request.undo?.displaced ?? []
-            return apps.indices.contains(request.app) && displaced.allSatisfy { 0 <= $0.app && $0.app < count }
-        }
-        guard isWhole, areNumbersSane else { return false }
+        guard requests.allSatisfy({ apps.indices.contains($0.app) }), areNumbersSane else { return false }
         dueOfApp = [Nanoseconds](repeating: .max, count: apps.count)
         checkOfApp = dueOfApp
         for index in apps.indices {
@@ -82,26 +77,6 @@ extension DeviceLifecycle {
         for index in apps.indices { refresh(index) }
         deviceView = device
         return true
-    }
-}
-
-extension PendingRequest {
-    mutating func archive(_ archive: inout StateArchive) {
-        archive.raw(&id)
-        archive.value(&app)
-        archive.raw(&wish)
-        archive.raw(&phase)
-        archive.optional(&leaving, InstanceID(rawValue: 0)) { $0.raw(&$1) }
-        archive.optional(&undo, Undo(phase: .background)) {
-            $0.raw(&$1.phase)
-            $0.value(&$1.launches)
-            $1.launch.archive(&$0)
-            $0.optional(&$1.endedAfter, .zero) { $0.value(&$1) }
-            $0.list(&$1.displaced, Displaced(app: 0, phase: .background)) {
-                $0.value(&$1.app)
-                $0.raw(&$1.phase)
-            }
-        }
     }
 }
 

@@ -8,8 +8,10 @@ extension App {
         archive.list(&clients, 0) { $0.value(&$1) }
         archive.value(&level)
         archive.raw(&requestedPhase)
+        archive.raw(&grantedPhase)
         archive.optional(&queuedLaunch, .user) { $0.raw(&$1) }
         restart.archive(&archive)
+        archive.optional(&launchIfDenied, LaunchState()) { $1.archive(&$0) }
         let blank = Instance(
             id: InstanceID(rawValue: 0), reason: .user, startedAt: .zero, phase: .background, handlers: [])
         archive.optional(&instance, blank) { $1.archive(&$0) }
@@ -42,11 +44,12 @@ extension RestartState {
 }
 
 extension LaunchState {
-    mutating func archive(_ archive: inout StateArchive) {
+    fileprivate mutating func archive(_ archive: inout StateArchive) {
         archive.optional(&queued, .user) { $0.raw(&$1) }
         restart.archive(&archive)
         archive.value(&returnsWhenWell)
         archive.value(&isMeantToRun)
+        archive.optional(&endedAfter, .zero) { $0.value(&$1) }
     }
 }
 

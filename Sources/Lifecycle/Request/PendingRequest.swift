@@ -1,0 +1,26 @@
+/// A call of the Control interface that is answered when its transition is complete.
+struct PendingRequest: Equatable {
+    enum Wish: UInt8, CaseIterable { case running, phase, ended }
+
+    var id: RequestID
+    var app: Int
+    var wish: Wish
+    /// For `phase`.
+    var phase: ScenePhase
+    /// The instance that was on its way out when the request came: its end is no answer.
+    var leaving: InstanceID?
+    /// Where it wishes the app to stand, for as long as it may be denied; nil: it changes nothing (any more).
+    var change: ScenePhase?
+    /// The app's launch is wished by it, and has not begun; it may be denied.
+    var launches = false
+
+    mutating func archive(_ archive: inout StateArchive) {
+        archive.raw(&id)
+        archive.value(&app)
+        archive.raw(&wish)
+        archive.raw(&phase)
+        archive.optional(&leaving, InstanceID(rawValue: 0)) { $0.raw(&$1) }
+        archive.optional(&change, .background) { $0.raw(&$1) }
+        archive.value(&launches)
+    }
+}
