@@ -122,9 +122,7 @@ final class RefillChecker: Checker {
             wasLow.map({ $0 < filled.at }) ?? true
         else { return }
         let spent = account.spent - filled.spent
-        // A stall of less than a second is not credited.
-        let margin = max(policy.taskBudget / 4, .seconds(1))
-        guard left + spent + margin < policy.taskBudget else { return }
+        guard left + spent + Self.margin(policy) < policy.taskBudget else { return }
         scene.inspection.violate(
             .refills,
             "\(scene.name(app)) has \(left.text) of \(policy.taskBudget.text), and the board has slept for long")
@@ -153,6 +151,9 @@ final class RefillChecker: Checker {
         }
     }
 
+    /// A stall of less than a second is not credited.
+    private static func margin(_ policy: AppPolicy) -> Nanoseconds { max(policy.taskBudget / 4, .seconds(1)) }
+
     private func judge(_ app: AppID, _ what: String, _ scene: Scene) {
         guard let account = accounts.first(where: { $0.app == app }),
             let policy = scene.board.directory.entry(app)?.policy
@@ -162,7 +163,7 @@ final class RefillChecker: Checker {
         guard now - account.since > window, now - (wasLow ?? .zero - window) > window else { return }
         let before = account.samples.last { $0.at <= now - window }?.spent ?? .zero
         let spent = account.spent - before
-        guard spent + policy.taskBudget / 4 < policy.taskBudget else { return }
+        guard spent + Self.margin(policy) < policy.taskBudget else { return }
         scene.inspection.violate(
             .refills, "\(scene.name(app)) \(what), and had \(spent.text) of \(policy.taskBudget.text) in a day")
     }
