@@ -102,7 +102,8 @@ final class OldSleepChecker: Checker {
         switch scene.step.event {
         case .loginAvailable where !hasMetLogin && !scene.board.hasCarriedOn:
             isOver = true
-            fromFront = scene.chronicle.records.filter { $0.phase == .active }.map(\.instance)
+            // Some are on their way back for another reason.
+            fromFront = scene.chronicle.records.filter { $0.phase == .active && $0.call == nil }.map(\.instance)
             let asleep = scene.step.at.boottime - scene.step.at.monotonic
             guard let noted, asleep - noted > .seconds(2) else { return }
             return violate("a sleep begins that is over: a predecessor left a note of it", scene)
