@@ -46,6 +46,9 @@ struct App: Equatable {
     var wantsAwake = false
     var announced: AppView?
 
+    /// The nearest that it is to stand, or would if what may be denied yet were.
+    var nearestPhase: ScenePhase { max(requestedPhase, grantedPhase) }
+
     /// Something is to start it.
     var isLaunchDue: Bool { queuedLaunch != nil || restart.due != nil || returnsWhenWell || endedForShutdown }
 
@@ -97,6 +100,8 @@ struct LaunchState: Equatable {
     var isMeantToRun = false
     /// The app has ended since, after so long in which it could run: what is to follow from that.
     var endedAfter: Nanoseconds?
+
+    var isDue: Bool { queued != nil || restart.due != nil || returnsWhenWell || endedAfter != nil }
 }
 
 /// What is to happen to an app that ends again and again.

@@ -41,8 +41,11 @@ extension DeviceLifecycle {
         guard let adoption = apps[index].adoption else { return }
         apps[index].adoption = nil
         var wish = adoption.wish
-        if let budget = wish.timeAllowed { apps[index].policy.taskBudget = budget }
-        wish.timeAllowed = nil
+        // What a reload has configured meanwhile has its own budget.
+        if apps[index].isAdopted, let budget = wish.timeAllowed {
+            apps[index].policy.taskBudget = budget
+            wish.timeAllowed = nil
+        }
         apps[index].pool = TaskPool(limited(apps[index].policy.taskBudget))
         let task = addTask(index, wish, keepsAwake: wish.keepAwake ?? false)
         if let request = adoption.request {
@@ -64,11 +67,15 @@ extension DeviceLifecycle {
         guard apps[index].isAdopted else { return }
         apps[index].queuedLaunch = nil
         deny("it has ended, and only who started it can start it again") { $0.app == index && $0.wish != .ended }
+        deriveWishes()
+        // Another may take its place.
+        for client in apps[index].clients { apps[client].servers.removeAll { $0 == index } }
+        apps[index].clients = []
         apps[index].isRetired = true
     }
 
     /// It has not come into our hands, and will not: it may be configured by now, and launched as any app.
-    private mutating func dropAdoption(_ index: Int) {
+    mutating func dropAdoption(_ index: Int) {
         guard let adoption = apps[index].adoption else { return }
         apps[index].adoption = nil
         guard let request = adoption.request else { return }

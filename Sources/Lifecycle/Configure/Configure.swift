@@ -39,6 +39,7 @@ extension DeviceLifecycle {
         for index in new { start(index) }
         link()
         keepOneInFront()
+        deriveWishes()
         touchAll()
     }
 
@@ -47,7 +48,7 @@ extension DeviceLifecycle {
         let wanted = apps.indices.filter { !apps[$0].isRetired && apps[$0].requestedPhase != .background }
         guard policy.front == .one,
             let first = wanted.first(where: { apps[$0].instance != nil })
-                ?? wanted.first(where: { apps[$0].queuedLaunch != nil || apps[$0].restart.due != nil }) ?? wanted.first
+                ?? wanted.first(where: { apps[$0].isLaunchDue }) ?? wanted.first
         else { return }
         sendOthersBack(first)
         for index in apps.indices where index != first { grant(index, .background) }
@@ -59,6 +60,10 @@ extension DeviceLifecycle {
         // It is not started at boot any more, and nothing else is to start it.
         if launch == .boot, policy.launch != .boot, apps[index].instance == nil, !apps[index].isLaunchDue {
             apps[index].isMeantToRun = false
+        }
+        // Nor would anything, were the launch that is wished denied.
+        if launch == .boot, policy.launch != .boot, apps[index].launchIfDenied?.isDue == false {
+            apps[index].launchIfDenied?.isMeantToRun = false
         }
         if liveness != policy.liveness, apps[index].instance?.stage == .running { armLiveness(index) }
     }
@@ -74,6 +79,8 @@ extension DeviceLifecycle {
         apps[index].isMeantToRun = false
         deny("its configuration was removed") { $0.app == index && $0.wish != .ended }
         apps[index].launchIfDenied = nil
+        apps[index].endedForShutdown = false
+        if apps[index].instance == nil { dropAdoption(index) }
         stop(index, reason)
     }
 

@@ -20,7 +20,7 @@ extension DeviceLifecycle {
     func startPhase(_ index: Int) -> ScenePhase {
         let isTaken = apps.indices.contains { other in
             other != index && !apps[other].isRetired && apps[other].requestedPhase != .background
-                && (apps[other].instance != nil || apps[other].queuedLaunch != nil || apps[other].restart.due != nil)
+                && (apps[other].instance != nil || apps[other].isLaunchDue)
         }
         return policy.front == .one && isTaken ? .background : apps[index].policy.start
     }

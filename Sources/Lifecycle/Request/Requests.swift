@@ -43,7 +43,8 @@ extension DeviceLifecycle {
         let isThere = apps[index].instance != nil && !isLeaving(index)
         if !isThere, let launchDenial { return emit(.reply(id, .denied(launchDenial))) }
         wakeFully()
-        if isThere { return wait(id, index, .running) }
+        // A task is started by who started it.
+        if isThere || apps[index].isAdopted { return wait(id, index, .running) }
         let phase = background ? ScenePhase.background : .active
         wait(id, index, .running, change: phase, launches: true)
         wishLaunch(index)

@@ -57,9 +57,12 @@ extension DeviceLifecycle {
         for place in requests.indices where requests[place].app == index { requests[place].launches = false }
     }
 
-    /// What is started comes up, and where it was to.
+    /// It is started, and comes up where a launch wished it; an activation of it may still be denied.
     mutating func grantLaunches(_ index: Int) {
-        for place in requests.indices where requests[place].app == index && requests[place].launches { grant(place) }
+        for place in requests.indices
+        where requests[place].app == index && requests[place].launches && requests[place].wish == .running {
+            grant(place)
+        }
         letLaunchesStand(index)
     }
 

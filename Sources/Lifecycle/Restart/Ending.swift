@@ -63,12 +63,16 @@ extension DeviceLifecycle {
         let policy = apps[index].policy
         let reason = termination.reason
         let isOperators = apps[index].instance?.stop?.reason.namespace == .user
-        if shutdown.isRunning, !wasOrdered, reason.namespace != .user { apps[index].endedForShutdown = true }
+        if shutdown.isRunning, !wasOrdered { apps[index].endedForShutdown = returnsFromShutdown(index, reason) }
         noteMeaning(index, reason, isOperators: isOperators)
         if reason.isOfTheBoard, apps[index].queuedLaunch == .restart {
             // It was to come back from a shutdown that was cancelled.
             apps[index].queuedLaunch = nil
             apps[index].returnsWhenWell = true
+        }
+        if reason.isOfTheBoard, apps[index].launchIfDenied?.queued == .restart {
+            apps[index].launchIfDenied?.queued = nil
+            apps[index].launchIfDenied?.returnsWhenWell = true
         }
         guard !wasOrdered, !shutdown.isRunning, !apps[index].isRetired, policy.restart != .never else { return }
         guard apps[index].isRestarted(after: reason, in: .active) || reason.namespace == .backgroundTask else { return }
@@ -77,12 +81,22 @@ extension DeviceLifecycle {
         if apps[index].launchIfDenied?.queued == nil { apps[index].launchIfDenied?.endedAfter = uptime }
     }
 
+    /// Whether what ends in a shutdown is back should that be cancelled. What ends by itself and in order may have
+    /// heard of the shutdown.
+    private func returnsFromShutdown(_ index: Int, _ reason: TerminationReason) -> Bool {
+        if reason.namespace == .user || apps[index].isRetired { return false }
+        if reason.namespace == .shutdown || reason.namespace == .lowBattery { return true }
+        if reason.namespace == .exit, reason.code == 0 { return true }
+        return apps[index].policy.restart != .never
+            && apps[index].isRestarted(after: reason, in: apps[index].nearestPhase)
+    }
+
     /// After the last end.
     mutating func delayRestart(_ index: Int, uptime: Nanoseconds) {
         let policy = apps[index].policy
         guard policy.restart != .never, countEnd(index, uptime: uptime),
             let reason = apps[index].lastTermination?.reason,
-            apps[index].isRestarted(after: reason, in: apps[index].requestedPhase)
+            apps[index].isRestarted(after: reason, in: apps[index].nearestPhase)
         else { return }
         let delay = max(apps[index].restart.nextDelay ?? .zero, policy.restartDelay)
         apps[index].restart.nextDelay = delay.doubled(upTo: max(policy.restartDelayMax, delay))

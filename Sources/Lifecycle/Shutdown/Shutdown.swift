@@ -139,7 +139,7 @@ extension DeviceLifecycle {
         shutdown.isWaveForced = false
         shutdown.waveEnd = shutdown.end.map { now.monotonic + ($0 - now.monotonic) / Int64(levels.count) }
         for index in apps.indices where apps[index].level == highest && holdsUpShutdown(index) {
-            if !staysDown(index) { apps[index].endedForShutdown = true }
+            if isEndedByShutdown(index) { apps[index].endedForShutdown = true }
             stop(index, endingReason, limit: shutdown.waveEnd)
         }
     }
@@ -155,12 +155,10 @@ extension DeviceLifecycle {
         }
     }
 
-    /// Then it stays down, should the shutdown be cancelled.
-    /// It was ended by an operator, or had ended too often by then.
-    private func staysDown(_ index: Int) -> Bool {
+    /// And is back should that be cancelled. What ends for reasons of its own comes back for them, or does not.
+    private func isEndedByShutdown(_ index: Int) -> Bool {
         guard let instance = apps[index].instance else { return false }
-        if instance.stage == .clearing, apps[index].restart.isLeftDown || !apps[index].isMeantToRun { return true }
-        return instance.stop?.reason.namespace == .user || instance.cause?.reason.namespace == .user
+        return instance.stage == .spawning ? instance.cause == nil : instance.isAlive && instance.stop == nil
     }
 
     private func holdsUpShutdown(_ index: Int) -> Bool {
