@@ -1,0 +1,322 @@
+import Lifecycle
+import Testing
+
+/// A launch that is denied does not happen, and what would have started the app without it does.
+@Suite struct CalledOffLaunchTests {
+    @Test(arguments: [FrontPolicy.one, .many])
+    func activationThenBackgroundLaunch_sleep(_ front: FrontPolicy) throws {
+        var board = try waitingBoard(front)
+        _ = try board.ask(1, .activate(board.id("radio")))
+        #expect(
+            try board.ask(2, .launch(board.id("radio"), background: true)).contains(
+                "reply 1: denied, another request changed its phase"))
+        #expect(board.sleepAMinute().contains("reply 2: denied, sleeping"))
+        _ = board.obey(board.handle(.spawned(board.last("server"))))
+        _ = board.obey(board.wait(.seconds(5)))
+        #expect(try board.view("radio").launches == 0)
+        #expect(board.phase("radio") == "-")
+        #expect(board.phase("map") == "active")
+    }
+
+    @Test func activationInTheEndThenBackgroundLaunch_restartsInFront() throws {
+        var board = startedBoard([app("radio") { $0.restartDelay = .seconds(5) }])
+        try board.goBack("radio")
+        let radio = try board.id("radio")
+        _ = board.ask(1, .activate(radio))
+        #expect(board.pass(.seconds(10)).contains("kill radio"))
+        #expect(
+            board.ask(2, .launch(radio, background: true)).contains(
+                "reply 1: denied, another request changed its phase"))
+        #expect(board.sleepSignal(true).contains("reply 2: denied, sleeping"))
+        _ = board.exited("radio", .signalled(9))
+        _ = board.emptied("radio")
+        board.slept += .seconds(60)
+        _ = board.sleepSignal(false)
+        #expect(board.pass(.seconds(5)) == ["spawn radio restart background"])
+    }
+
+    @Test func activationThatLaunches_thenAnotherActivation_lid() throws {
+        var board = try waitingBoard()
+        _ = try board.ask(1, .activate(board.id("radio")))
+        #expect(
+            try board.ask(2, .activate(board.id("phone"))).contains(
+                "reply 1: denied, another request changed its phase"))
+        #expect(board.tell(.lid(closed: true)).contains("reply 2: denied, the lid is closed"))
+        board.answerAll()
+        _ = board.obey(board.handle(.spawned(board.last("server"))))
+        _ = board.obey(board.wait(.seconds(5)))
+        #expect(try board.view("radio").launches == 0)
+    }
+
+    @Test func activationThatLaunches_thenLaunchOfAnother_sleep() throws {
+        var board = try waitingBoard()
+        _ = try board.ask(1, .activate(board.id("radio")))
+        #expect(
+            try board.ask(2, .activate(board.id("phone"))).contains(
+                "reply 1: denied, another request changed its phase"))
+        #expect(board.sleepAMinute().contains("reply 2: denied, sleeping"))
+        _ = board.obey(board.handle(.spawned(board.last("server"))))
+        board.answerAll()
+        #expect(board.phase("map") == "active")
+        #expect(try board.view("radio").launches == 0)
+    }
+
+    @Test func deniedActivationIsStartedAllTheSame() throws {
+        var board = try waitingBoard()
+        _ = try board.ask(1, .activate(board.id("radio")))
+        _ = try board.obey(board.handle(.requested(RequestID(rawValue: 2), .activate(board.id("phone")))))
+        board.answerAll()
+        #expect(board.phase("phone") == "active")
+        _ = board.obey(board.handle(.spawned(board.last("server"))))
+        board.answerAll()
+        #expect(try board.view("radio").launches == 0)
+    }
+
+    @Test func launchInTheEnd_thenTerminated() throws {
+        var board = startedBoard([app("map"), app("radio")], front: .one)
+        _ = try board.ask(1, .terminate(board.id("radio"), force: true))
+        _ = try board.ask(2, .launch(board.id("radio"), background: false))
+        #expect(
+            try board.ask(3, .terminate(board.id("radio"), force: true)).contains(
+                "reply 2: denied, another request ended it"))
+        _ = board.exited("radio", .signalled(9))
+        _ = board.emptied("radio")
+        board.answerAll()
+        #expect(board.phase("map") == "active")
+    }
+
+    @Test(arguments: [false, true])
+    func activateTerminateLaunch_lid_sleep(_ force: Bool) throws {
+        var board = startedBoard([app("map"), app("radio")])
+        try board.goBack("radio")
+        let radio = try board.id("radio")
+        _ = board.ask(1, .activate(radio))
+        _ = board.ask(2, .terminate(radio, force: force))
+        _ = board.ask(3, .launch(radio, background: false))
+        #expect(board.tell(.lid(closed: true)).contains("reply 1: denied, the lid is closed"))
+        #expect(board.sleepAMinute().contains("reply 3: denied, sleeping"))
+        _ = board.obey(board.handle(.exited(board.last("radio"), .signalled(9))))
+        _ = board.obey(board.handle(.groupEmptied(board.last("radio"))))
+        _ = board.obey(board.wait(.seconds(60)))
+        #expect(try board.view("radio").launches == 1)
+        #expect(board.phase("radio") == "-")
+    }
+
+    @Test func activate_overrun_launch_lid_sleep() throws {
+        var board = startedBoard([app("radio") { $0.restartDelay = .seconds(20) }])
+        try board.goBack("radio")
+        let radio = try board.id("radio")
+        _ = board.ask(1, .activate(radio))
+        #expect(board.pass(.seconds(10)).contains("kill radio"))
+        _ = board.ask(2, .launch(radio, background: false))
+        #expect(board.tell(.lid(closed: true)).contains("reply 1: denied, the lid is closed"))
+        #expect(board.sleepSignal(true).contains("reply 2: denied, sleeping"))
+        _ = board.exited("radio", .signalled(9))
+        _ = board.emptied("radio")
+        board.slept += .seconds(60)
+        #expect(!board.sleepSignal(false).contains { $0.hasPrefix("spawn") })
+        #expect(board.pass(.seconds(20)) == ["spawn radio restart background"])
+    }
+
+    @Test func leftDown_activated_hangs_launch_lid_sleep() throws {
+        var board = startedBoard([
+            app("radio") {
+                $0.restartLimit = 2; $0.restartDelay = .seconds(1)
+            }
+        ])
+        _ = board.exited("radio", .exited(1))
+        _ = board.emptied("radio")
+        _ = board.pass(.seconds(1))
+        _ = board.spawned("radio")
+        _ = board.exited("radio", .exited(1))
+        _ = board.emptied("radio")
+        #expect(try board.view("radio").isLeftDown)
+        let radio = try board.id("radio")
+        #expect(board.ask(1, .activate(radio)) == ["spawn radio user"])
+        _ = board.spawned("radio")
+        #expect(board.pass(.seconds(20)).contains("kill radio"))
+        _ = board.ask(2, .launch(radio, background: false))
+        #expect(board.tell(.lid(closed: true)).contains("reply 1: denied, the lid is closed"))
+        #expect(board.sleepSignal(true).contains("reply 2: denied, sleeping"))
+        _ = board.exited("radio", .signalled(9))
+        _ = board.emptied("radio")
+        board.slept += .seconds(60)
+        _ = board.sleepSignal(false)
+        #expect(try !board.view("radio").isLeftDown)
+        #expect(board.pass(.seconds(10)).contains { $0.hasPrefix("spawn radio restart") })
+    }
+
+    @Test func leftDown_activated_hangs_exits_launch_sleepOnly() throws {
+        var board = startedBoard([
+            app("radio") {
+                $0.restartLimit = 2; $0.restartDelay = .seconds(1)
+            }
+        ])
+        _ = board.exited("radio", .exited(1))
+        _ = board.emptied("radio")
+        _ = board.pass(.seconds(1))
+        _ = board.spawned("radio")
+        _ = board.exited("radio", .exited(1))
+        _ = board.emptied("radio")
+        let radio = try board.id("radio")
+        _ = board.ask(1, .activate(radio))
+        _ = board.spawned("radio")
+        _ = board.pass(.seconds(20))
+        _ = board.ask(2, .launch(radio, background: false))
+        _ = board.sleepSignal(true)
+        _ = board.exited("radio", .signalled(9))
+        _ = board.emptied("radio")
+        board.slept += .seconds(60)
+        _ = board.sleepSignal(false)
+        #expect(try !board.view("radio").isLeftDown)
+        #expect(board.pass(.seconds(10)).contains { $0.hasPrefix("spawn radio restart") })
+    }
+
+    @Test func heatKilledWhileCancelledShutdownQueuedItsReturn_launchDenied() throws {
+        var board = startedBoard([app("camera")])
+        _ = board.shutdownSignal(true)
+        _ = board.shutdownSignal(false)
+        #expect(board.tell(zone(99_000)).contains("kill camera"))
+        _ = try board.ask(1, .launch(board.id("camera"), background: false))
+        _ = board.exited("camera", .signalled(9))
+        #expect(board.sleepSignal(true).contains("reply 1: denied, sleeping"))
+        _ = board.emptied("camera")
+        board.slept += .seconds(60)
+        let woken = board.sleepSignal(false)
+        #expect(!woken.contains { $0.hasPrefix("spawn") }, "\(woken)")
+    }
+
+    @Test func same_withoutTheLaunch() throws {
+        var board = startedBoard([app("camera")])
+        _ = board.shutdownSignal(true)
+        _ = board.shutdownSignal(false)
+        #expect(board.tell(zone(99_000)).contains("kill camera"))
+        _ = board.exited("camera", .signalled(9))
+        _ = board.sleepSignal(true)
+        _ = board.emptied("camera")
+        board.slept += .seconds(60)
+        #expect(!board.sleepSignal(false).contains { $0.hasPrefix("spawn") })
+    }
+
+    @Test func wishInTheEnd_abandoned_sleep() throws {
+        var board = startedBoard([app("camera")])
+        _ = try board.ask(1, .background(board.id("camera")))
+        _ = board.pass(.seconds(10))
+        _ = try board.ask(2, .launch(board.id("camera"), background: false))
+        _ = board.tell(.requestAbandoned(RequestID(rawValue: 2)))
+        _ = board.exited("camera", .signalled(9))
+        _ = board.sleepSignal(true)
+        _ = board.emptied("camera")
+        board.slept += .seconds(60)
+        #expect(board.sleepSignal(false).contains("spawn camera user"))
+    }
+
+    @Test func twoWishesInTheEnd_countedOnce() throws {
+        var board = startedBoard([
+            app("camera") {
+                $0.restartLimit = 2; $0.restartDelay = .seconds(5)
+            }
+        ])
+        _ = try board.ask(1, .background(board.id("camera")))
+        _ = board.pass(.seconds(10))
+        _ = try board.ask(2, .launch(board.id("camera"), background: false))
+        _ = try board.ask(3, .activate(board.id("camera")))
+        _ = try board.ask(4, .launch(board.id("camera"), background: false))
+        board.reborn()
+        _ = board.exited("camera", .signalled(9))
+        board.reborn()
+        #expect(board.tell(.lid(closed: true)) == ["reply 3: denied, the lid is closed"])
+        board.reborn()
+        _ = board.sleepSignal(true)
+        #expect(try !board.view("camera").isLeftDown)
+        _ = board.emptied("camera")
+        board.slept += .seconds(60)
+        _ = board.sleepSignal(false)
+        #expect(board.pass(.seconds(5)) == ["spawn camera restart background"])
+    }
+
+    @Test func wishInTheEnd_reloadSaysNever() throws {
+        var board = startedBoard([app("camera")])
+        _ = try board.ask(1, .background(board.id("camera")))
+        _ = board.pass(.seconds(10))
+        _ = try board.ask(2, .launch(board.id("camera"), background: false))
+        _ = board.exited("camera", .signalled(9))
+        _ = board.tell(.configured([app("camera") { $0.restart = .never }], DevicePolicy()))
+        _ = board.sleepSignal(true)
+        _ = board.emptied("camera")
+        board.slept += .seconds(60)
+        #expect(!board.sleepSignal(false).contains { $0.hasPrefix("spawn") })
+    }
+
+    @Test func wishInTheEnd_shutdownCancelled() throws {
+        var board = startedBoard([app("camera") { $0.restartDelay = .seconds(5) }])
+        _ = try board.ask(1, .background(board.id("camera")))
+        _ = board.pass(.seconds(10))
+        _ = try board.ask(2, .launch(board.id("camera"), background: false))
+        _ = board.exited("camera", .signalled(9))
+        #expect(board.shutdownSignal(true).contains("reply 2: denied, shutting down"))
+        _ = board.shutdownSignal(false)
+        _ = board.emptied("camera")
+        _ = board.pass(.seconds(5))
+        #expect(try board.view("camera").launches == 2)
+    }
+
+    @Test func wishInTheEnd_terminated_sleep() throws {
+        var board = startedBoard([app("camera") { $0.restartDelay = .seconds(5) }])
+        _ = try board.ask(1, .background(board.id("camera")))
+        _ = board.pass(.seconds(10))
+        _ = try board.ask(2, .launch(board.id("camera"), background: false))
+        _ = board.exited("camera", .signalled(9))
+        _ = try board.ask(3, .terminate(board.id("camera"), force: false))
+        _ = try board.ask(4, .activate(board.id("camera")))
+        #expect(board.sleepSignal(true).contains("reply 4: denied, sleeping"))
+        #expect(board.emptied("camera").contains("reply 3: done"))
+        board.slept += .seconds(60)
+        #expect(!board.sleepSignal(false).contains { $0.hasPrefix("spawn") })
+        #expect(!board.pass(.seconds(60)).contains { $0.hasPrefix("spawn") })
+    }
+
+    @Test func essentialMadeManual_whileALaunchWaits() throws {
+        func essential(_ policy: inout AppPolicy) {
+            policy.after = ["server"]
+            policy.restartLimit = 1
+            policy.isEssential = true
+        }
+        var board = startedBoard([manual("server"), app("modem", essential)])
+        _ = board.tell(.hardwareWatchdog(timeout: .seconds(30)))
+        _ = board.exited("modem", .signalled(11))
+        _ = board.emptied("modem")
+        _ = try board.ask(1, .launch(board.id("server"), background: true))
+        _ = try board.ask(2, .launch(board.id("modem"), background: true))
+        _ = board.tell(.configured([manual("server"), manual("modem", essential)], DevicePolicy()))
+        #expect(board.sleepSignal(true).contains("reply 2: denied, sleeping"))
+        _ = board.obey(board.wait(.seconds(5)))
+        board.slept += .seconds(60)
+        _ = board.sleepSignal(false)
+        #expect(board.pass(.seconds(20)).contains("feed"))
+    }
+
+    @Test func reloadAlone() throws {
+        func essential(_ policy: inout AppPolicy) {
+            policy.after = ["server"]
+            policy.restartLimit = 1
+            policy.isEssential = true
+        }
+        for isFirst in [true, false] {
+            var board = startedBoard([manual("server"), app("modem", essential)])
+            _ = board.tell(.hardwareWatchdog(timeout: .seconds(30)))
+            _ = board.exited("modem", .signalled(11))
+            _ = board.emptied("modem")
+            let reload = Event.configured([manual("server"), manual("modem", essential)], DevicePolicy())
+            if isFirst { _ = board.tell(reload) }
+            _ = try board.ask(1, .launch(board.id("server"), background: true))
+            _ = try board.ask(2, .launch(board.id("modem"), background: true))
+            _ = board.sleepSignal(true)
+            _ = board.obey(board.wait(.seconds(5)))
+            board.slept += .seconds(60)
+            _ = board.sleepSignal(false)
+            if !isFirst { _ = board.tell(reload) }
+            #expect(board.pass(.seconds(20)).contains("feed"), "\(isFirst)")
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import Lifecycle
+import Testing
+
+/// A shutdown that is cancelled brings back what it ended, and nothing else.
+@Suite struct CancelledShutdownTests {
+    @Test func neverRestarted_crashes_shutdownCancelledAsItIsClearedAway() throws {
+        var board = startedBoard([app("camera") { $0.restart = .never }])
+        _ = board.exited("camera", .signalled(11))
+        _ = board.shutdownSignal(true)
+        _ = board.shutdownSignal(false)
+        #expect(board.emptied("camera") == [])
+        #expect(board.pass(.seconds(60)) == [])
+    }
+
+    @Test func lowBattery_neverRestarted() throws {
+        var board = startedBoard([app("camera") { $0.restart = .never }])
+        _ = board.tell(.power(PowerReading(isExternal: false, level: 1)))
+        _ = board.pass(.milliseconds(4900))
+        _ = board.exited("camera", .signalled(11))
+        _ = board.pass(.milliseconds(200))
+        #expect(board.core.device.isShuttingDown)
+        _ = board.tell(.power(PowerReading(isExternal: true, level: 50)))
+        _ = board.pass(.milliseconds(100))
+        #expect(board.emptied("camera") == [])
+    }
+
+    @Test func backgroundAppThatHeatEnded_shutdownCancelledAsItIsClearedAway() throws {
+        var board = startedBoard([app("camera") { $0.suspend = false }])
+        try board.goBack("camera")
+        #expect(board.tell(zone(99_000)).contains("kill camera"))
+        _ = board.exited("camera", .signalled(9))
+        _ = board.shutdownSignal(true)
+        _ = board.shutdownSignal(false)
+        _ = board.emptied("camera")
+        #expect(!board.tell(zone(40_000)).contains { $0.hasPrefix("spawn") })
+        #expect(!board.pass(.seconds(60)).contains { $0.hasPrefix("spawn") })
+    }
+
+    @Test func same_withoutTheShutdown() throws {
+        var board = startedBoard([app("camera") { $0.suspend = false }])
+        try board.goBack("camera")
+        _ = board.tell(zone(99_000))
+        _ = board.exited("camera", .signalled(9))
+        _ = board.emptied("camera")
+        _ = board.shutdownSignal(true)
+        _ = board.shutdownSignal(false)
+        #expect(!board.tell(zone(40_000)).contains { $0.hasPrefix("spawn") })
+        #expect(!board.pass(.seconds(60)).contains { $0.hasPrefix("spawn") })
+    }
+
+    @Test(arguments: [false, true])
+    func backgroundAppBeingKilledForHeat_shutdownCancelled(_ isDeadFirst: Bool) throws {
+        var board = startedBoard([app("camera") { $0.suspend = false }])
+        try board.goBack("camera")
+        #expect(board.tell(zone(99_000)).contains("kill camera"))
+        _ = board.shutdownSignal(true)
+        if isDeadFirst { _ = board.exited("camera", .signalled(9)) }
+        _ = board.shutdownSignal(false)
+        if !isDeadFirst { _ = board.exited("camera", .signalled(9)) }
+        _ = board.emptied("camera")
+        _ = board.tell(zone(40_000))
+        #expect(!board.pass(.seconds(60)).contains { $0.hasPrefix("spawn") })
+    }
+
+    @Test func budgetSpent_shutdownCancelledAsItIsClearedAway() throws {
+        var board = startedBoard([
+            app("camera") {
+                $0.taskBudget = .seconds(60); $0.handlers = []
+            }
+        ])
+        _ = board.begin("camera")
+        try board.goBack("camera")
+        #expect(board.pass(.seconds(60)).contains("kill camera"))
+        _ = board.exited("camera", .signalled(9))
+        _ = board.shutdownSignal(true)
+        _ = board.shutdownSignal(false)
+        #expect(!board.emptied("camera").contains { $0.hasPrefix("spawn") })
+        #expect(!board.pass(.seconds(60)).contains { $0.hasPrefix("spawn") })
+    }
+
+    @Test func neverRestarted_killed_shutdownCancelledBeforeItIsDead() throws {
+        var board = startedBoard([app("camera") { $0.restart = .never }])
+        _ = try board.ask(1, .background(board.id("camera")))
+        #expect(board.pass(.seconds(10)).contains("kill camera"))
+        _ = board.shutdownSignal(true)
+        _ = board.shutdownSignal(false)
+        _ = board.exited("camera", .signalled(9))
+        #expect(board.emptied("camera") == [])
+        #expect(board.pass(.seconds(60)) == [])
+    }
+
+    @Test func neverRestarted_crashesInAShutdown_cancelled() throws {
+        var board = startedBoard([app("storage") { $0.restart = .never }, app("camera") { $0.after = ["storage"] }])
+        _ = board.shutdownSignal(true)
+        _ = board.exited("storage", .signalled(11))
+        _ = board.emptied("storage")
+        #expect(!board.shutdownSignal(false).contains { $0.hasPrefix("spawn storage") })
+    }
+
+    @Test func removedAndBackInAShutdown_cancelled() throws {
+        var board = startedBoard([app("camera")])
+        _ = board.shutdownSignal(true)
+        _ = board.tell(.configured([], DevicePolicy()))
+        board.answerAll()
+        _ = board.exited("camera")
+        _ = board.emptied("camera")
+        _ = board.tell(.configured([manual("camera")], DevicePolicy()))
+        #expect(!board.shutdownSignal(false).contains { $0.hasPrefix("spawn") })
+    }
+
+    @Test func frontIsKept_whenAReloadAddsAnAppInAShutdownThatIsCancelled() throws {
+        var board = startedBoard([app("map")], front: .one)
+        _ = board.obey(board.handle(.prepareForShutdown(true, delayMax: .seconds(5), signalled: board.monotonic)))
+        _ = board.exited("map")
+        _ = board.emptied("map")
+        var device = DevicePolicy()
+        device.front = .one
+        _ = board.tell(.configured([app("map"), app("radio")], device))
+        _ = board.obey(board.handle(.prepareForShutdown(false, delayMax: nil, signalled: board.monotonic)))
+        board.answerAll()
+        #expect(board.phase("map") == "active")
+        #expect(board.phase("radio") == "background")
+    }
+
+    @Test func frontIsKept_whenAReloadAddsAnAppWhileItIsTooHot() throws {
+        var board = startedBoard([app("map")], front: .one)
+        _ = board.tell(zone(99_000))
+        _ = board.exited("map", .signalled(9))
+        _ = board.emptied("map")
+        _ = board.pass(.seconds(5))
+        var device = DevicePolicy()
+        device.front = .one
+        _ = board.obey(board.handle(.configured([app("map"), app("radio") { $0.priorityBand = 950 }], device)))
+        _ = board.obey(board.handle(zone(40_000)))
+        _ = board.obey(board.wait(.seconds(10)))
+        #expect(board.phase("map") == "active")
+    }
+}

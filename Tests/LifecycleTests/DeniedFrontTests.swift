@@ -1,0 +1,287 @@
+import Lifecycle
+import Testing
+
+/// Where apps stand when wishes for the front are denied, one app in front or many.
+@Suite struct DeniedFrontTests {
+    @Test func frontAppActivatedAgain_lock() throws {
+        var board = startedBoard([app("map"), app("radio")], front: .one)
+        _ = try board.ask(1, .activate(board.id("radio")))
+        #expect(
+            try board.ask(2, .activate(board.id("map"))).contains("reply 1: denied, another request changed its phase"))
+        #expect(board.tell(people(locked: true)).contains("reply 2: denied, the session is locked"))
+        board.answerAll()
+        _ = board.obey(board.handle(people(locked: false)))
+        _ = board.obey(board.wait(.seconds(5)))
+        board.answerAll()
+        #expect(board.phase("map") == "active")
+        #expect(board.phase("radio") == "background")
+    }
+
+    @Test func frontAppActivatedAgain_sleep() throws {
+        var board = startedBoard([app("map"), app("radio")], front: .one)
+        _ = try board.ask(1, .activate(board.id("radio")))
+        _ = try board.ask(2, .activate(board.id("map")))
+        #expect(board.sleepAMinute().contains("reply 2: denied, sleeping"))
+        #expect(board.phase("map") == "active")
+        #expect(board.phase("radio") == "background")
+    }
+
+    @Test func launchOfAnother_thenActivationOfTheFrontApp_sleep() throws {
+        var board = try waitingBoard()
+        _ = try board.ask(1, .launch(board.id("radio"), background: false))
+        _ = try board.ask(2, .activate(board.id("map")))
+        let denied = board.sleepAMinute()
+        #expect(denied.contains("reply 2: denied, sleeping"))
+        #expect(denied.contains("reply 1: denied, sleeping"))
+        #expect(board.phase("map") == "active")
+    }
+
+    @Test func launchThatWaits_thenAnotherIsInFront_sleep() throws {
+        var board = try waitingBoard()
+        _ = try board.obey(
+            board.handle(.requested(RequestID(rawValue: 1), .launch(board.id("radio"), background: false))))
+        board.answerAll()
+        _ = try board.obey(board.handle(.requested(RequestID(rawValue: 2), .activate(board.id("phone")))))
+        board.answerAll()
+        #expect(board.phase("phone") == "active")
+        #expect(board.phase("map") == "background")
+        #expect(board.sleepAMinute().contains("reply 1: denied, sleeping"))
+        #expect(board.phase("phone") == "active")
+        #expect(board.phase("map") == "background")
+    }
+
+    @Test func backgroundLaunchDenied_whileAnotherCameToTheFront() throws {
+        var board = startedBoard([app("map") { $0.restartDelay = .seconds(20) }, app("phone")], front: .one)
+        _ = board.exited("map", .signalled(11))
+        _ = try board.ask(1, .launch(board.id("map"), background: true))
+        _ = try board.obey(board.handle(.requested(RequestID(rawValue: 2), .activate(board.id("phone")))))
+        #expect(board.phase("phone") == "active")
+        #expect(board.sleepAMinute().contains("reply 1: denied, sleeping"))
+        _ = board.emptied("map")
+        _ = board.obey(board.wait(.seconds(25)))
+        board.answerAll()
+        #expect(board.phase("phone") == "active")
+        #expect(board.phase("map") == "background")
+    }
+
+    @Test func activationPending_reloadRemovesTheApp() throws {
+        var board = startedBoard([app("map"), app("radio")], front: .one)
+        _ = try board.ask(1, .activate(board.id("radio")))
+        var device = DevicePolicy()
+        device.front = .one
+        #expect(
+            board.tell(.configured([app("map")], device)).contains("reply 1: denied, its configuration was removed"))
+        board.answerAll()
+        _ = board.exited("radio")
+        _ = board.emptied("radio")
+        board.answerAll()
+        #expect(board.phase("map") == "active")
+    }
+
+    @Test func launchOfATaskThatHasEnded_displacesForNothing() throws {
+        var board = startedBoard([app("map")], front: .one)
+        _ = board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync")))
+        _ = board.spawned("task-sync")
+        let task = try board.id("task-sync")
+        _ = board.exited("task-sync", .unknown)
+        _ = board.ask(2, .launch(task, background: false))
+        #expect(
+            board.emptied("task-sync").contains(
+                "reply 2: denied, it has ended, and only who started it can start it again"))
+        board.answerAll()
+        #expect(board.phase("map") == "active")
+    }
+
+    @Test func backgroundLaunchAndActivation_startedThenLid() throws {
+        var board = try waitingBoard(.many)
+        _ = try board.ask(1, .launch(board.id("radio"), background: true))
+        _ = try board.ask(2, .activate(board.id("radio")))
+        _ = board.spawned("server")
+        #expect(board.returned("server").contains("spawn radio user"))
+        #expect(board.tell(.lid(closed: true)).contains("reply 2: denied, the lid is closed"))
+        board.answerAll()
+        _ = board.obey(board.handle(.spawned(board.last("radio"))))
+        board.answerAll()
+        #expect(board.phase("radio") == "background")
+        _ = board.obey(board.handle(.lid(closed: false)))
+        _ = board.obey(board.wait(.seconds(5)))
+        #expect(board.phase("map") == "active")
+        #expect(board.phase("radio") == "background")
+    }
+
+    @Test func backgroundAppCrashes_activatedInsteadOfItsRestart_startedThenLid() throws {
+        var board = startedBoard([app("radio") { $0.restartDelay = .seconds(20) }])
+        try board.goBack("radio")
+        _ = board.exited("radio", .signalled(11))
+        _ = board.emptied("radio")
+        _ = try board.ask(1, .activate(board.id("radio")))
+        #expect(board.tell(.lid(closed: true)).contains("reply 1: denied, the lid is closed"))
+        _ = board.obey(board.handle(.spawned(board.last("radio"))))
+        board.answerAll()
+        _ = board.obey(board.handle(.lid(closed: false)))
+        _ = board.obey(board.wait(.seconds(5)))
+        #expect(board.phase("radio") == "background")
+    }
+
+    @Test func oneInFront_activationOfWhatIsDown_startedThenLid() throws {
+        var board = startedBoard([app("map"), manual("radio")], front: .one)
+        _ = try board.ask(1, .activate(board.id("radio")))
+        #expect(board.tell(.lid(closed: true)).contains("reply 1: denied, the lid is closed"))
+        board.answerAll()
+        _ = board.obey(board.handle(.spawned(board.last("radio"))))
+        board.answerAll()
+        _ = board.obey(board.handle(.lid(closed: false)))
+        _ = board.obey(board.wait(.seconds(5)))
+        board.answerAll()
+        #expect(board.phase("map") == "active")
+    }
+
+    @Test func launchActivateActivate_lid_thenSleep() throws {
+        var board = try waitingBoard()
+        _ = try board.ask(1, .launch(board.id("radio"), background: false))
+        _ = try board.ask(2, .activate(board.id("map")))
+        #expect(
+            try board.ask(3, .activate(board.id("radio"))).contains(
+                "reply 2: denied, another request changed its phase"))
+        #expect(board.tell(.lid(closed: true)).contains("reply 3: denied, the lid is closed"))
+        board.answerAll()
+        #expect(board.sleepAMinute().contains("reply 1: denied, sleeping"))
+        _ = board.obey(board.handle(.lid(closed: false)))
+        _ = board.obey(board.wait(.seconds(5)))
+        board.answerAll()
+        #expect(board.phase("map") == "active")
+        #expect(board.phase("radio") == "-")
+    }
+
+    @Test func launchActivateActivate_lid_launchStands() throws {
+        var board = try waitingBoard()
+        _ = try board.ask(1, .launch(board.id("radio"), background: false))
+        _ = try board.ask(2, .activate(board.id("map")))
+        _ = try board.ask(3, .activate(board.id("radio")))
+        _ = board.tell(.lid(closed: true))
+        board.answerAll()
+        _ = board.obey(board.handle(.lid(closed: false)))
+        _ = board.obey(board.wait(.seconds(5)))
+        _ = board.obey(board.handle(.spawned(board.last("server"))))
+        board.answerAll()
+        // Only the launch in front is still wished.
+        #expect(board.phase("radio") == "active")
+    }
+
+    @Test func crashedFrontAppLaunchedInBackground_afterAnotherActivation_sleep() throws {
+        var board = startedBoard([app("map") { $0.restartDelay = .seconds(30) }, app("radio")], front: .one)
+        _ = try board.ask(1, .activate(board.id("radio")))
+        _ = board.exited("map", .signalled(11))
+        // Until its group is empty.
+        _ = try board.ask(2, .launch(board.id("map"), background: true))
+        let asleep = board.sleepSignal(true)
+        #expect(asleep.contains("reply 1: denied, sleeping"))
+        #expect(asleep.contains("reply 2: denied, sleeping"))
+        _ = board.emptied("map")
+        board.answerAll()
+        board.slept += .seconds(60)
+        _ = board.obey(board.handle(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic)))
+        _ = board.obey(board.wait(.seconds(31)))
+        board.answerAll()
+        #expect(board.phase("map") == "active")
+        #expect(board.phase("radio") == "background")
+    }
+
+    @Test func displacedAppCrashes_activationDenied() throws {
+        var board = startedBoard([app("map"), app("radio")], front: .one)
+        _ = try board.ask(1, .activate(board.id("radio")))
+        _ = board.exited("map", .signalled(11))
+        _ = board.emptied("map")
+        _ = board.sleepAMinute()
+        _ = board.obey(board.wait(.seconds(5)))
+        board.answerAll()
+        #expect(board.phase("map") == "active")
+        #expect(board.phase("radio") == "background")
+    }
+
+    @Test func activationPending_shutdownCancelled() throws {
+        var board = startedBoard([app("map"), app("radio")], front: .one)
+        _ = try board.ask(1, .activate(board.id("radio")))
+        #expect(board.shutdownSignal(true).contains("reply 1: denied, shutting down"))
+        _ = board.shutdownSignal(false)
+        board.answerAll()
+        #expect(board.phase("map") == "active")
+        #expect(board.phase("radio") == "background")
+    }
+
+    @Test func launchThatWaits_shutdownCancelled() throws {
+        var board = try waitingBoard()
+        _ = try board.ask(1, .launch(board.id("radio"), background: false))
+        _ = board.shutdownSignal(true)
+        _ = board.shutdownSignal(false)
+        board.answerAll()
+        _ = board.obey(board.handle(.spawned(board.last("server"))))
+        _ = board.obey(board.handle(.exited(board.last("server"), .signalled(9))))
+        _ = board.obey(board.wait(.seconds(5)))
+        #expect(board.phase("map") == "active")
+        #expect(board.phase("radio") == "-")
+    }
+
+    @Test(arguments: [false, true]) func frontAppEndedForHeatAsAnActivationThatIsDeniedTookItsPlace(_ isActivated: Bool)
+        throws
+    {
+        var board = startedBoard([app("map"), app("radio") { $0.priorityBand = 950 }], front: .one)
+        #expect(board.tell(zone(99_000)).contains("kill map"))
+        if isActivated { _ = try board.ask(1, .activate(board.id("radio"))) }
+        _ = board.exited("map", .signalled(9))
+        _ = board.emptied("map")
+        let lid = board.tell(.lid(closed: true))
+        if isActivated { #expect(lid.contains("reply 1: denied, the lid is closed")) }
+        board.answerAll()
+        _ = board.obey(board.handle(.lid(closed: false)))
+        _ = board.obey(board.wait(.seconds(5)))
+        _ = board.obey(board.handle(zone(40_000)))
+        _ = board.obey(board.wait(.seconds(10)))
+        #expect(board.phase("map") == "active")
+    }
+
+    @Test func lockAlone() throws {
+        var board = startedBoard([app("map"), app("radio")], front: .one)
+        _ = try board.ask(1, .activate(board.id("radio")))
+        #expect(board.tell(people(locked: true)).contains("reply 1: denied, the session is locked"))
+        board.answerAll()
+        _ = board.obey(board.handle(people(locked: false)))
+        _ = board.obey(board.wait(.seconds(5)))
+        board.answerAll()
+        #expect(board.phase("map") == "active")
+    }
+
+    @Test func launchAlone() throws {
+        var board = try waitingBoard()
+        _ = try board.ask(1, .launch(board.id("radio"), background: false))
+        #expect(board.sleepAMinute().contains("reply 1: denied, sleeping"))
+        #expect(board.phase("map") == "active")
+    }
+
+    @Test func launchForeground_thenLaunchBackground_frontReturns() throws {
+        var board = try waitingBoard()
+        _ = try board.ask(1, .launch(board.id("radio"), background: false))
+        _ = try board.ask(2, .launch(board.id("radio"), background: true))
+        #expect(board.sleepAMinute().contains("reply 2: denied, sleeping"))
+        #expect(board.phase("map") == "active")
+    }
+
+    @Test func activationAbandoned_anotherDenied() throws {
+        var board = startedBoard([app("map"), app("radio"), app("phone")], front: .one)
+        _ = try board.ask(1, .activate(board.id("radio")))
+        _ = board.tell(.requestAbandoned(RequestID(rawValue: 1)))
+        _ = try board.ask(2, .activate(board.id("phone")))
+        _ = board.sleepAMinute()
+        #expect(board.phase("radio") == "active")
+    }
+
+    @Test func backgroundDuringPreparing_staysThere() throws {
+        var board = startedBoard([app("camera")])
+        _ = board.sleepSignal(true)
+        _ = try board.ask(1, .background(board.id("camera")))
+        board.answerAll()
+        board.slept += .seconds(60)
+        _ = board.obey(board.handle(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic)))
+        #expect(board.phase("camera") == "background")
+    }
+}
