@@ -27,6 +27,8 @@ final class LimitChecker: Checker {
     /// By its signal logind has announced the present sleep.
     private var isLogins = false
     private var wasLogins = false
+    /// A condition may have begun the present sleep, which is a logical one then.
+    private var mayBeOwn = false
     // In this step.
     private var isHeard = false
     private var hasRead = false
@@ -90,6 +92,7 @@ final class LimitChecker: Checker {
         case .readPreparingForSleep: hasRead = true
         case .note(.sleepPreparing(_, let allowance)):
             if case .prepareForSleep(true, _, _) = scene.step.event {} else { isLogins = false }
+            mayBeOwn = scene.conditions.wantsSleep && scene.conditions.policy.sleepsLogically
             judgeSleep(allowance, scene)
         case .note(.sleepEnded), .note(.darkWake): isLogins = false
         case .note(.shutdownPreparing(let allowance)): judgeShutdown(allowance, scene)
@@ -158,7 +161,7 @@ final class LimitChecker: Checker {
 
     private func judgeQuestion(_ scene: Scene) {
         let stage = isHeard ? story.former : story.stage
-        guard stage == .asleep, !story.isLogical, story.stage == .asleep else { return }
+        guard stage == .asleep, !story.isLogical, !mayBeOwn, story.stage == .asleep else { return }
         let due = lastSign.map { $0 + .seconds(30) } ?? .max
         if isHeard, hasRead {
             if scene.now < due, due != .max { violate("logind is asked before its time whether it sleeps", scene) }
