@@ -158,7 +158,9 @@ extension DeviceLifecycle {
     /// And is back should that be cancelled. What ends for reasons of its own comes back for them, or does not.
     private func isEndedByShutdown(_ index: Int) -> Bool {
         guard let instance = apps[index].instance else { return false }
-        return instance.stage == .spawning ? instance.cause == nil : instance.isAlive && instance.stop == nil
+        if instance.stage == .spawning { return instance.cause == nil }
+        // One that was ending by its own wish is asked to.
+        return instance.isAlive && instance.stop?.isOwnWish != false
     }
 
     private func holdsUpShutdown(_ index: Int) -> Bool {

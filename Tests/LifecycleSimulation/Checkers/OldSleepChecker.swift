@@ -7,6 +7,8 @@ final class OldSleepChecker: Checker {
 
     private var story = SleepStory()
     private var isLogical = false
+    /// A condition may have begun it, and ends it when it does not hold any more.
+    private var mayBeOwn = false
     private var noted: Nanoseconds?
     private var stolenBefore = Nanoseconds.zero
     private var wasLate = false
@@ -56,6 +58,7 @@ final class OldSleepChecker: Checker {
         case .releaseLock(.sleep): holdsLock = false
         case .note(.sleepPreparing):
             isLogical = !scene.saysRealSleep
+            mayBeOwn = scene.conditions.wantsSleep
             countedAt = nil
             judgeBeginning(scene)
         case .note(.sleepReleased):
@@ -65,7 +68,8 @@ final class OldSleepChecker: Checker {
             isOver = false
             let hasSlept = scene.board.truth.lastSleep.map { $0.ended >= story.announced.boottime } ?? false
             if case .requested(_, .sleep(false, false, about: let about?)) = scene.step.event, about != sleep,
-                isLogical, !hasSlept, !story.hasBegun, !isOverByTime(scene), !scene.step.beginsEnd
+                isLogical, !hasSlept, !story.hasBegun, !isOverByTime(scene), !scene.step.beginsEnd,
+                !mayBeOwn || scene.conditions.wantsSleep
             {
                 violate("the late end of sleep \(about) ends sleep \(sleep)", scene)
             }

@@ -43,7 +43,8 @@ final class QuestionChecker: Checker {
         case .lockTaken(let kind):
             guard kind != .keepAwake else { return }
             lacking[Int(kind.rawValue)] = nil
-            tries[Int(kind.rawValue)] = 0
+            // One that comes too late to be of use is no sign that the next will be answered sooner.
+            if !scene.step.effects.contains(.releaseLock(kind)) { tries[Int(kind.rawValue)] = 0 }
         case .loginAvailable, .loginUnavailable:
             // Another logind is asked anew.
             sleepAskedAt = sleepAskedAt == nil || isOwn ? nil : now(scene) + .seconds(30)
