@@ -47,7 +47,8 @@ final class LockChecker: Checker {
                 state[Int(kind.rawValue)] = .held
             }
             if state[Int(kind.rawValue)] == .asked { state[Int(kind.rawValue)] = .held }
-        case .lockRefused(let kind): state[Int(kind.rawValue)] = .none
+        // What is held is not lost by the answer to an older question.
+        case .lockRefused(let kind): if state[Int(kind.rawValue)] == .asked { state[Int(kind.rawValue)] = .none }
         case .loginUnavailable:
             state = [.none, .none, .none]
             limit = [nil, nil, nil]
