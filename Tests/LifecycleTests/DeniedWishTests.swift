@@ -106,6 +106,23 @@ import Testing
         #expect(try !board.view("camera").restartPending)
     }
 
+    @Test func appStaysInFront_whenTheLaterOfTwoLaunchesThatWishedItHasBegun() throws {
+        var board = try killing()
+        let camera = try board.id("camera")
+        _ = board.ask(1, .launch(camera, background: true))
+        _ = board.ask(2, .launch(camera, background: false))
+        _ = board.exited("camera", .signalled(9))
+        #expect(board.emptied("camera") == ["spawn camera user"])
+        _ = board.spawned("camera")
+        #expect(board.sleepSignal(true) == ["reply 1: denied, sleeping", "reply 2: denied, sleeping"])
+        _ = board.returned("camera")
+        _ = board.returned("camera")
+        _ = board.returned("camera")
+        _ = board.frozen("camera")
+        board.slept += .seconds(60)
+        #expect(board.sleepSignal(false).contains("call camera willEnterForeground 10 s"))
+    }
+
     @Test func restartIsOwedOnce_whenTwoLaunchesAreDenied() throws {
         var board = try killing { $0.restartDelay = .seconds(20) }
         let camera = try board.id("camera")

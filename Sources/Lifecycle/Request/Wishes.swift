@@ -59,10 +59,11 @@ extension DeviceLifecycle {
 
     /// It is started, and comes up where a launch wished it; an activation of it may still be denied.
     mutating func grantLaunches(_ index: Int) {
-        for place in requests.indices
-        where requests[place].app == index && requests[place].launches && requests[place].wish == .running {
-            grant(place)
+        // The first that is granted lets all launches stand.
+        let begun = requests.indices.filter {
+            requests[$0].app == index && requests[$0].launches && requests[$0].wish == .running
         }
+        for place in begun { grant(place) }
         letLaunchesStand(index)
     }
 
