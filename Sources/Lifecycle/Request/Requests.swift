@@ -172,9 +172,11 @@ extension DeviceLifecycle {
 
     /// The app ended while somebody waited for it to get anywhere.
     mutating func answerEnd(_ index: Int, _ termination: Termination) {
-        answer(.appEnded(termination), requests.filter {
-            $0.app == index && $0.wish != .ended && $0.leaving != termination.instance
-        })
+        answer(
+            .appEnded(termination),
+            requests.filter {
+                $0.app == index && $0.wish != .ended && $0.leaving != termination.instance
+            })
     }
 
     mutating func answerRequests() {
