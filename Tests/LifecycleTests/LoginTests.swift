@@ -255,11 +255,11 @@ import Testing
     }
 
     /// The sleep lock was asked for before the board slept, and is granted after.
-    private func asksAndSleeps(_ sleep: (inout Board) -> Void) -> Board {
+    private func asksAndSleeps(_ meanwhile: (inout Board) -> Void) -> Board {
         var board = Board([app("camera") { $0.keepsAwake = true }])
         board.start()
         _ = board.tell(.loginAvailable(delayMax: .seconds(5), preparingForSleep: false, preparingForShutdown: false))
-        sleep(&board)
+        meanwhile(&board)
         board.slept += .seconds(60)
         _ = board.tell(.woke)
         return board
