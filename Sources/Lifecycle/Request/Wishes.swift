@@ -7,7 +7,7 @@
 extension DeviceLifecycle {
     /// Where every app is to stand by all that is wished.
     mutating func deriveWishes() {
-        var phases = apps.map(\.grantedPhase)
+        var phases = apps.map { $0.grantedPhase }
         for request in requests {
             guard let phase = request.change else { continue }
             phases[request.app] = phase
