@@ -284,4 +284,45 @@ import Testing
         _ = board.obey(board.handle(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic)))
         #expect(board.phase("camera") == "background")
     }
+
+    @Test(arguments: [false, true]) func reloadWhileAnActivationIsPending_lid(_ isReloaded: Bool) throws {
+        var board = startedBoard([app("map"), app("radio")], front: .one)
+        _ = try board.ask(1, .activate(board.id("radio")))
+        if isReloaded { _ = board.tell(.configured([app("map"), app("radio")], oneInFront)) }
+        #expect(board.tell(.lid(closed: true)).contains("reply 1: denied, the lid is closed"))
+        board.answerAll()
+        _ = board.obey(board.handle(.lid(closed: false)))
+        _ = board.obey(board.wait(.seconds(5)))
+        board.answerAll()
+        #expect(board.phase("map") == "active")
+    }
+
+    @Test(arguments: [false, true]) func reloadWhileALaunchInFrontWaits_sleep(_ isReloaded: Bool) throws {
+        var board = try waitingBoard()
+        _ = try board.ask(1, .launch(board.id("radio"), background: false))
+        let apps = [app("map"), manual("server"), manual("radio") { $0.after = ["server"] }, app("phone")]
+        if isReloaded { _ = board.tell(.configured(apps, oneInFront)) }
+        #expect(board.sleepAMinute().contains("reply 1: denied, sleeping"))
+        #expect(board.phase("map") == "active")
+    }
+
+    @Test func onlyTheLastActivationIsLeft_whenAReloadAllowsOneInFront() throws {
+        var board = startedBoard([app("map"), app("radio"), app("phone")])
+        try board.goBack("radio")
+        try board.goBack("phone")
+        _ = try board.ask(1, .activate(board.id("radio")))
+        _ = try board.ask(2, .activate(board.id("phone")))
+        let effects = board.tell(.configured([app("map"), app("radio"), app("phone")], oneInFront))
+        #expect(effects.contains("reply 1: denied, another request changed its phase"))
+        #expect(!effects.contains { $0.hasPrefix("reply 2") })
+        board.answerAll()
+        board.answerAll()
+        #expect(["map", "radio", "phone"].map { board.phase($0) } == ["background", "background", "active"])
+    }
+
+    private var oneInFront: DevicePolicy {
+        var policy = DevicePolicy()
+        policy.front = .one
+        return policy
+    }
 }

@@ -43,15 +43,16 @@ extension DeviceLifecycle {
         touchAll()
     }
 
-    /// Where one app is in front at a time: a reload may have made it so.
+    /// Where one app is in front at a time: a reload may have made it so. What may be denied yet is only played over it.
     private mutating func keepOneInFront() {
-        let wanted = apps.indices.filter { !apps[$0].isRetired && apps[$0].requestedPhase != .background }
-        guard policy.front == .one,
-            let first = wanted.first(where: { apps[$0].instance != nil })
-                ?? wanted.first(where: { apps[$0].isLaunchDue }) ?? wanted.first
-        else { return }
-        sendOthersBack(first)
-        for index in apps.indices where index != first { grant(index, .background) }
+        guard policy.front == .one else { return }
+        let wanted = apps.indices.filter { !apps[$0].isRetired && apps[$0].grantedPhase != .background }
+        let first =
+            wanted.first { apps[$0].instance != nil } ?? wanted.first { apps[$0].isLaunchDue } ?? wanted.first
+        for index in wanted where index != first { apps[index].grantedPhase = .background }
+        deriveWishes()
+        // Of several activations the last counts.
+        for index in apps.indices where apps[index].requestedPhase == .background { denyFront(index) }
     }
 
     private mutating func change(_ index: Int, to policy: AppPolicy) {

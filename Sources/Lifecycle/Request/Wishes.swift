@@ -102,10 +102,15 @@ extension DeviceLifecycle {
     mutating func sendOthersBack(_ index: Int) {
         guard policy.front == .one else { return }
         for other in apps.indices where other != index && apps[other].requestedPhase != .background {
-            giveWay(other, .background)
-            callOffLaunch(other)
+            denyFront(other)
             touch(other)
         }
+    }
+
+    /// Another takes the front: an activation of this one does not come about.
+    mutating func denyFront(_ index: Int) {
+        giveWay(index, .background)
+        callOffLaunch(index)
     }
 
     /// No start that was due or wished comes any more: an operator has ended the app.
