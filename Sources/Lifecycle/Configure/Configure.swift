@@ -43,7 +43,7 @@ extension DeviceLifecycle {
         touchAll()
     }
 
-    /// Where one app is in front at a time: a reload may have made it so. What may be denied yet is only played over it.
+    /// Where one app is in front at a time: a reload may have made it so. What may be denied yet is played over it.
     private mutating func keepOneInFront() {
         guard policy.front == .one else { return }
         let wanted = apps.indices.filter { !apps[$0].isRetired && apps[$0].grantedPhase != .background }
