@@ -129,7 +129,10 @@ final class SleepKnowledge {
                 case .preparingForSleep(true): !holdsLock
                 default: false
                 }
-        case .note(.sleepEnded): isDark = false
+        // A dark wake that is made full, though logind still spoke of that sleep when it began.
+        case .note(.sleepEnded):
+            if isDark { isCertain = false }
+            isDark = false
         case .releaseLock(.sleep): holdsLock = false
         default: break
         }
