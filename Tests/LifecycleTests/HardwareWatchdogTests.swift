@@ -277,4 +277,22 @@ import Testing
         #expect(try board.ask(1, .terminate(board.id("camera"), force: false)).contains("reply 1: not running"))
         #expect(board.pass(.seconds(10)).contains("feed"))
     }
+
+    @Test func appIsNotMissed_thatAReloadMakesManualAsItIsClearedAway() {
+        var board = board([
+            app("gateway") {
+                $0.isEssential = true
+                $0.restart = .never
+            }
+        ])
+        _ = board.exited("gateway", .signalled(11))
+        let manual = app("gateway") {
+            $0.isEssential = true
+            $0.restart = .never
+            $0.launch = .manual
+        }
+        _ = board.tell(.configured([manual], DevicePolicy()))
+        _ = board.emptied("gateway")
+        #expect(board.pass(.seconds(60)).contains("feed"))
+    }
 }

@@ -59,7 +59,8 @@ extension DeviceLifecycle {
         let (liveness, launch) = (apps[index].policy.liveness, apps[index].policy.launch)
         apps[index].policy = policy
         // It is not started at boot any more, and nothing else is to start it.
-        if launch == .boot, policy.launch != .boot, apps[index].instance == nil, !apps[index].isLaunchDue {
+        let hasEnded = apps[index].instance == nil || apps[index].instance?.stage == .clearing
+        if launch == .boot, policy.launch != .boot, hasEnded, !apps[index].isLaunchDue {
             apps[index].isMeantToRun = false
         }
         // Nor would anything, were the launch that is wished denied.

@@ -125,16 +125,17 @@ final class HardwareWatchdogChecker: Checker {
         }
     }
 
-    /// An app that does not run, and that is not started at boot any more, is not meant to.
+    /// An app that has ended, and that is not started at boot any more, is not meant to run.
     private func forgetPutBack(_ scene: Scene) {
         ends.removeAll { end in
             guard let entry = scene.board.directory.entry(end.app) else { return true }
-            return entry.former.launch == .boot && entry.policy.launch != .boot
-                && !scene.chronicle.records.contains { record in
-                    // What it left behind is given up once it was named.
-                    record.app == end.app && !record.isGone
-                        && scene.board.core.view(of: end.app)?.instance == record.instance
-                }
+            let records = scene.chronicle.records.filter { $0.app == end.app && !$0.isGone }
+            guard entry.former.launch == .boot, entry.policy.launch != .boot, records.allSatisfy(\.isReported) else {
+                return false
+            }
+            named.removeAll { instance in records.contains { $0.instance == instance } }
+            vague += records.map(\.instance)
+            return true
         }
     }
 
