@@ -295,4 +295,26 @@ import Testing
         _ = board.emptied("gateway")
         #expect(board.pass(.seconds(60)).contains("feed"))
     }
+
+    @Test(arguments: [false, true])
+    func appIsMissed_thatAReloadMadeManualBeforeItsEnd(_ isLaunchDenied: Bool) throws {
+        func essential(_ policy: inout AppPolicy) {
+            policy.isEssential = true
+            policy.restartLimit = 1
+        }
+        var board = board([app("gateway", essential)])
+        board.login()
+        _ = try board.ask(1, .background(board.id("gateway")))
+        #expect(board.pass(.seconds(10)).contains("kill gateway"))
+        if isLaunchDenied { _ = try board.ask(2, .launch(board.id("gateway"), background: true)) }
+        _ = board.tell(.configured([manual("gateway", essential)], DevicePolicy()))
+        _ = board.exited("gateway", .signalled(9))
+        let asleep = board.sleepSignal(true)
+        #expect(asleep.contains("reply 2: denied, sleeping") == isLaunchDenied)
+        _ = board.emptied("gateway")
+        board.slept += .seconds(60)
+        _ = board.sleepSignal(false)
+        #expect(try board.view("gateway").isLeftDown)
+        #expect(!board.pass(.seconds(60)).contains("feed"))
+    }
 }

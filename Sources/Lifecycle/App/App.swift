@@ -13,10 +13,8 @@ struct App: Equatable {
     var requestedPhase = ScenePhase.background
     /// The same without what may be denied yet.
     var grantedPhase = ScenePhase.background
-    /// Waits for the apps it comes after, or for the board to wake.
-    var queuedLaunch: LaunchReason?
-    var restart = RestartState()
-    /// What would start it, were its launch that is wished denied; nil: none is wished that can be.
+    var launch = LaunchState()
+    /// The same without its launch that is wished and may be denied yet; nil: none is.
     var launchIfDenied: LaunchState?
     var instance: Instance?
     /// What its background tasks have left since it was last active; nil: all of it.
@@ -27,16 +25,12 @@ struct App: Equatable {
     var isAdopted = false
     /// Until its process is in our hands.
     var adoption: Adoption?
-    /// It was launched, and neither an operator nor its own orderly exit has ended that.
-    var isMeantToRun = false
     /// It has been in front since it was configured.
     var hasBeenActive = false
     var launches = 0
     var lastTermination: Termination?
-    /// It ran when a shutdown was announced, and comes back when that is cancelled.
+    /// A shutdown ends it or keeps it from starting: it comes back should that be cancelled.
     var endedForShutdown = false
-    /// It was in front when the board's memory or temperature ended it, and its delay is over.
-    var returnsWhenWell = false
 
     // What follows from the rest, kept so that one event costs the same however many apps there are.
     var isTouched = false
@@ -50,25 +44,23 @@ struct App: Equatable {
     var nearestPhase: ScenePhase { max(requestedPhase, grantedPhase) }
 
     /// Something is to start it.
-    var isLaunchDue: Bool { queuedLaunch != nil || restart.due != nil || returnsWhenWell || endedForShutdown }
+    var isLaunchDue: Bool { launch.isDue || endedForShutdown }
+
+    /// Its main process has ended, though something of its group may be left.
+    var hasEnded: Bool { instance == nil || instance?.stage == .clearing }
+
+    /// What happens to it whether its launch that is wished is denied or not.
+    mutating func changeLaunch(_ change: (inout LaunchState) -> Void) {
+        change(&launch)
+        guard var denied = launchIfDenied else { return }
+        change(&denied)
+        launchIfDenied = denied
+    }
 
     /// phase: what is wanted of it. In front it comes back by itself: there may be no person to bring it.
     func isRestarted(after reason: TerminationReason, in phase: ScenePhase) -> Bool {
         if reason.isOfTheBoard, phase != .background { return true }
         return policy.restart == .always ? reason.allowsRestart : reason.isFailure
-    }
-
-    var launchState: LaunchState {
-        get {
-            LaunchState(
-                queued: queuedLaunch, restart: restart, returnsWhenWell: returnsWhenWell, isMeantToRun: isMeantToRun)
-        }
-        set {
-            queuedLaunch = newValue.queued
-            restart = newValue.restart
-            returnsWhenWell = newValue.returnsWhenWell
-            isMeantToRun = newValue.isMeantToRun
-        }
     }
 
     /// A handler or an exit is awaited, and its time is running.
@@ -80,8 +72,9 @@ struct App: Equatable {
     var view: AppView {
         AppView(
             name: policy.name, phase: instance?.phase, taskState: instance?.taskState ?? .notRunning,
-            instance: instance?.id, launches: launches, restartPending: restart.due != nil || queuedLaunch != nil,
-            isLeftDown: restart.isLeftDown, lastTermination: lastTermination)
+            instance: instance?.id, launches: launches,
+            restartPending: launch.restart.due != nil || launch.queued != nil,
+            isLeftDown: launch.restart.isLeftDown, lastTermination: lastTermination)
     }
 }
 
@@ -90,29 +83,6 @@ struct Adoption: Equatable {
     var wish: TaskWish
     /// nil: nobody waits for the answer any more.
     var request: RequestID?
-}
-
-/// What is to start an app, and what its ends have come to.
-struct LaunchState: Equatable {
-    var queued: LaunchReason?
-    var restart = RestartState()
-    var returnsWhenWell = false
-    var isMeantToRun = false
-    /// The app has ended since, after so long in which it could run: what is to follow from that.
-    var endedAfter: Nanoseconds?
-
-    var isDue: Bool { queued != nil || restart.due != nil || returnsWhenWell || endedAfter != nil }
-}
-
-/// What is to happen to an app that ends again and again.
-struct RestartState: Equatable {
-    /// Ends without a stable uptime in between.
-    var endsInRow = 0
-    /// The delay of the next restart; nil: the policy's first.
-    var nextDelay: Nanoseconds?
-    /// When the app is started again, in MONOTONIC time.
-    var due: Nanoseconds?
-    var isLeftDown = false
 }
 
 /// What can be seen of an app.

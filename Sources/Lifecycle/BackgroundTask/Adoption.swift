@@ -65,9 +65,8 @@ extension DeviceLifecycle {
     mutating func releaseAdopted(_ index: Int) {
         dropAdoption(index)
         guard apps[index].isAdopted else { return }
-        apps[index].queuedLaunch = nil
+        apps[index].launch.queued = nil
         deny("it has ended, and only who started it can start it again") { $0.app == index && $0.wish != .ended }
-        deriveWishes()
         // Another may take its place.
         for client in apps[index].clients { apps[client].servers.removeAll { $0 == index } }
         apps[index].clients = []

@@ -153,7 +153,7 @@ extension DeviceLifecycle {
 
     private mutating func limitDidChange() {
         emit(.note(.phaseLimited(conditionLimit, by: limitingCondition)))
-        if let reason = frontDenial { revoke(reason) { $0.wish == .phase && $0.phase == .active } }
+        if let reason = frontDenial { deny(reason) { $0.isActivation } }
         touchAll()
     }
 

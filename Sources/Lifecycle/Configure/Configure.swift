@@ -38,34 +38,31 @@ extension DeviceLifecycle {
         // They may take the place of those that go.
         for index in new { start(index) }
         link()
-        keepOneInFront()
+        if policy.front == .one { keepOneInFront() }
         deriveWishes()
+        if policy.front == .one { denyFormerFront() }
         touchAll()
     }
 
-    /// Where one app is in front at a time: a reload may have made it so. What may be denied yet is played over it.
+    /// A reload may have made it so that one app is in front at a time. What may be denied yet is played over it.
     private mutating func keepOneInFront() {
-        guard policy.front == .one else { return }
         let wanted = apps.indices.filter { !apps[$0].isRetired && apps[$0].grantedPhase != .background }
         let first =
             wanted.first { apps[$0].instance != nil } ?? wanted.first { apps[$0].isLaunchDue } ?? wanted.first
         for index in wanted where index != first { apps[index].grantedPhase = .background }
-        deriveWishes()
-        // Of several activations the last counts.
-        for index in apps.indices where apps[index].requestedPhase == .background { denyFront(index) }
+    }
+
+    /// Of several activations the last counts.
+    private mutating func denyFormerFront() {
+        let front = apps.firstIndex { $0.requestedPhase != .background }
+        deny("another request changed its phase") { $0.isActivation && $0.app != front }
     }
 
     private mutating func change(_ index: Int, to policy: AppPolicy) {
         let (liveness, launch) = (apps[index].policy.liveness, apps[index].policy.launch)
         apps[index].policy = policy
-        // It is not started at boot any more, and nothing else is to start it.
-        let hasEnded = apps[index].instance == nil || apps[index].instance?.stage == .clearing
-        if launch == .boot, policy.launch != .boot, hasEnded, !apps[index].isLaunchDue {
-            apps[index].isMeantToRun = false
-        }
-        // Nor would anything, were the launch that is wished denied.
-        if launch == .boot, policy.launch != .boot, apps[index].launchIfDenied?.isDue == false {
-            apps[index].launchIfDenied?.isMeantToRun = false
+        if launch == .boot, policy.launch != .boot, apps[index].hasEnded, !apps[index].endedForShutdown {
+            apps[index].changeLaunch { $0.forgetBoot() }
         }
         if liveness != policy.liveness, apps[index].instance?.stage == .running { armLiveness(index) }
     }
@@ -78,9 +75,9 @@ extension DeviceLifecycle {
     private mutating func retire(_ index: Int) {
         let reason = TerminationReason(namespace: .user, code: 0, explanation: "its configuration was removed")
         apps[index].isRetired = true
-        apps[index].isMeantToRun = false
-        deny("its configuration was removed") { $0.app == index && $0.wish != .ended }
+        apps[index].launch.isMeantToRun = false
         apps[index].launchIfDenied = nil
+        deny("its configuration was removed") { $0.app == index && $0.wish != .ended }
         apps[index].endedForShutdown = false
         if apps[index].instance == nil { dropAdoption(index) }
         stop(index, reason)

@@ -63,7 +63,7 @@ extension DeviceLifecycle {
     private var lostEssentialApp: AppID? {
         guard !shutdown.isRunning else { return nil }
         for index in apps.indices
-        where apps[index].policy.isEssential && apps[index].isMeantToRun && !apps[index].isRetired {
+        where apps[index].policy.isEssential && apps[index].launch.isMeantToRun && !apps[index].isRetired {
             if isLost(apps[index]) { return AppID(rawValue: index) }
         }
         return nil
@@ -76,7 +76,7 @@ extension DeviceLifecycle {
             case .killing, .clearing: return instance.isNamed
             }
         }
-        if app.queuedLaunch != nil || app.restart.due != nil { return false }
-        return app.restart.isLeftDown || app.lastTermination?.reason.isFailure == true
+        if app.launch.queued != nil || app.launch.restart.due != nil { return false }
+        return app.launch.restart.isLeftDown || app.lastTermination?.reason.isFailure == true
     }
 }

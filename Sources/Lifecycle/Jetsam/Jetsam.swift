@@ -157,7 +157,7 @@ extension DeviceLifecycle {
         let isWorse = pressure.rawValue > memory.pressure.rawValue
         if memory.pressure == .critical {
             memory.isExhaustionSaid = false
-            for index in apps.indices where apps[index].queuedLaunch != nil { touch(index) }
+            for index in apps.indices where apps[index].launch.queued != nil { touch(index) }
         }
         memory.pressure = pressure
         emit(.note(.memoryPressure(pressure)))
@@ -179,10 +179,10 @@ extension DeviceLifecycle {
     mutating func settleReturns() {
         guard memory.pressure == .normal, conditions.isSurelyCool, canLaunch else { return }
         // Until nothing is left of it.
-        for index in apps.indices where apps[index].returnsWhenWell && apps[index].instance == nil {
+        for index in apps.indices where apps[index].launch.returnsWhenWell && apps[index].instance == nil {
             if apps[index].lastTermination?.reason.namespace == .thermal, isHeatLost { continue }
-            apps[index].returnsWhenWell = false
-            if !apps[index].isRetired, apps[index].queuedLaunch == nil, apps[index].restart.due == nil {
+            apps[index].launch.returnsWhenWell = false
+            if !apps[index].isRetired, apps[index].launch.queued == nil, apps[index].launch.restart.due == nil {
                 queueLaunch(index, .restart)
             }
         }

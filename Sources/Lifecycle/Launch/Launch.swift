@@ -27,26 +27,26 @@ extension DeviceLifecycle {
 
     /// An app that is on its way out is launched when it is gone. phase: where it is to stand; nil: as before.
     mutating func queueLaunch(_ index: Int, _ reason: LaunchReason, phase: ScenePhase? = nil) {
-        if apps[index].instance != nil, !isLeaving(index) { return }
+        if isThere(index) { return }
         if let phase { grant(index, phase) }
-        apps[index].queuedLaunch = reason
-        apps[index].isMeantToRun = true
-        apps[index].restart.due = nil
-        apps[index].returnsWhenWell = false
+        apps[index].launch.queued = reason
+        apps[index].launch.isMeantToRun = true
+        apps[index].launch.restart.due = nil
+        apps[index].launch.returnsWhenWell = false
         touch(index)
     }
 
     /// Starts an app that waits for it, once the apps it comes after are launched (or have ended trying).
     mutating func launchIfDue(_ index: Int) {
-        guard let reason = apps[index].queuedLaunch, canLaunch, !apps[index].isRetired else { return }
+        guard let reason = apps[index].launch.queued, canLaunch, !apps[index].isRetired else { return }
         // It would only take what is not there.
         if reason == .restart, memory.pressure == .critical { return }
         for server in apps[index].servers where isLaunching(server) { return }
         lastInstance += 1
         let id = InstanceID(rawValue: lastInstance)
         let inBackground = goal(index) == .background
-        apps[index].queuedLaunch = nil
-        apps[index].returnsWhenWell = false
+        apps[index].launch.queued = nil
+        apps[index].launch.returnsWhenWell = false
         grantLaunches(index)
         apps[index].launches += 1
         // Nobody's restart or update: what was spent before does not count against it.
@@ -67,12 +67,12 @@ extension DeviceLifecycle {
 
     /// On its way up: apps that come after it wait.
     private func isLaunching(_ index: Int) -> Bool {
-        guard let instance = apps[index].instance else { return apps[index].queuedLaunch != nil }
+        guard let instance = apps[index].instance else { return apps[index].launch.queued != nil }
         switch instance.stage {
         case .spawning: return true
-        case .running: return !instance.isLaunched || apps[index].queuedLaunch != nil
+        case .running: return !instance.isLaunched || apps[index].launch.queued != nil
         // It comes back when it is gone; who waits for that waits no longer than for its kill.
-        case .stopping, .killing, .clearing: return apps[index].queuedLaunch != nil && !instance.isNamed
+        case .stopping, .killing, .clearing: return apps[index].launch.queued != nil && !instance.isNamed
         }
     }
 

@@ -7,12 +7,15 @@ struct PendingRequest: Equatable {
     var wish: Wish
     /// For `phase`.
     var phase: ScenePhase
-    /// The instance that was on its way out when the request came: its end is no answer.
+    /// The instance that was there when its end was asked for: its end is the answer. For the other wishes, the one
+    /// that was on its way out when they came: its end is none.
     var leaving: InstanceID?
     /// Where it wishes the app to stand, for as long as it may be denied; nil: it changes nothing (any more).
     var change: ScenePhase?
     /// The app's launch is wished by it, and has not begun; it may be denied.
     var launches = false
+
+    var isActivation: Bool { wish == .phase && phase == .active }
 
     mutating func archive(_ archive: inout StateArchive) {
         archive.raw(&id)

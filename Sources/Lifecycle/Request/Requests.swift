@@ -39,17 +39,18 @@ extension DeviceLifecycle {
         }
     }
 
+    /// It runs, or is about to, and is not on its way out.
+    func isThere(_ index: Int) -> Bool { apps[index].instance != nil && !isLeaving(index) }
+
     private mutating func launch(_ index: Int, background: Bool, _ id: RequestID) {
-        let isThere = apps[index].instance != nil && !isLeaving(index)
-        if !isThere, let launchDenial { return emit(.reply(id, .denied(launchDenial))) }
+        if !isThere(index), let launchDenial { return emit(.reply(id, .denied(launchDenial))) }
         wakeFully()
         // A task is started by who started it.
-        if isThere || apps[index].isAdopted { return wait(id, index, .running) }
+        if isThere(index) || apps[index].isAdopted { return wait(id, index, .running) }
         let phase = background ? ScenePhase.background : .active
         wait(id, index, .running, change: phase, launches: true)
         wishLaunch(index)
-        giveWay(index, phase, to: id)
-        if !background { sendOthersBack(index) }
+        denyOthers(index, phase)
         deriveWishes()
     }
 
@@ -58,33 +59,26 @@ extension DeviceLifecycle {
         if apps[index].isAdopted { return emit(.reply(id, .denied("a task of its own does not come to the front"))) }
         if let denial = launchDenial ?? frontDenial { return emit(.reply(id, .denied(denial))) }
         wakeFully()
-        let launches = apps[index].instance == nil || isLeaving(index)
+        let launches = !isThere(index)
         wait(id, index, .phase, .active, change: .active, launches: launches)
         if launches { wishLaunch(index) }
-        giveWay(index, .active, to: id)
-        sendOthersBack(index)
+        denyOthers(index, .active)
         deriveWishes()
     }
 
     private mutating func background(_ index: Int, _ id: RequestID) {
-        let isThere = apps[index].instance != nil && !isLeaving(index)
-        guard isThere || apps[index].queuedLaunch != nil else {
-            return emit(.reply(id, .notRunning))
-        }
-        giveWay(index, .background)
+        guard isThere(index) || apps[index].launch.queued != nil else { return emit(.reply(id, .notRunning)) }
         // A launch that waits goes on, to background.
         letLaunchesStand(index)
         grant(index, .background)
+        denyOthers(index, .background)
         wait(id, index, .phase, .background)
     }
 
     private mutating func terminate(_ index: Int, force: Bool, _ id: RequestID) {
-        let wasScheduled =
-            apps[index].queuedLaunch != nil || apps[index].restart.due != nil || apps[index].endedForShutdown
-            || apps[index].returnsWhenWell
-        guard apps[index].instance != nil || wasScheduled else {
+        guard apps[index].instance != nil || apps[index].isLaunchDue else {
             // It is no loss any more that it is down.
-            apps[index].isMeantToRun = false
+            apps[index].launch.isMeantToRun = false
             return emit(.reply(id, .notRunning))
         }
         let reason = TerminationReason(
@@ -94,12 +88,11 @@ extension DeviceLifecycle {
         apps[index].endedForShutdown = false
         // It waited to be taken over.
         if leaving == nil { releaseAdopted(index) }
-        // Who waits for a launch that has not begun: it never will.
+        // A launch that has not begun never will, and nothing else starts it.
+        apps[index].launchIfDenied = nil
         deny("another request ended it") {
             $0.app == index && $0.wish != .ended && (leaving == nil || $0.leaving == leaving)
         }
-        forgetLaunches(index)
-        deriveWishes()
         wait(id, index, .ended)
     }
 
@@ -164,12 +157,6 @@ extension DeviceLifecycle {
         for index in apps.indices where apps[index].adoption?.request == id { apps[index].adoption?.request = nil }
     }
 
-    @inline(never)
-    mutating func deny(_ reason: String, _ which: (PendingRequest) -> Bool) {
-        for request in requests where which(request) { emit(.reply(request.id, .denied(reason))) }
-        requests.removeAll(where: which)
-    }
-
     /// The app ended while somebody waited for it to get anywhere.
     mutating func answerEnd(_ index: Int, _ termination: Termination) {
         answer(
@@ -201,17 +188,13 @@ extension DeviceLifecycle {
         let app = apps[request.app]
         // Another one may be up by then.
         if request.wish == .ended { return app.instance == nil || app.instance?.id != request.leaving }
-        guard let instance = app.instance, instance.stage == .running, instance.id != request.leaving else {
-            return false
-        }
-        switch request.wish {
-        case .running: return instance.isLaunched && instance.call == nil && instance.phase == goal(request.app)
-        case .phase:
-            guard instance.isLaunched, instance.call == nil, instance.phase == request.phase else { return false }
-            // In background it is there when it is frozen, if it can be.
-            return request.phase == .active || !instance.freezeReasons.contains(.background)
-                || instance.freezer == .frozen || instance.freezer == .stuck
-        case .ended: return false
-        }
+        guard let instance = app.instance, instance.stage == .running, instance.id != request.leaving,
+            instance.isLaunched, instance.call == nil
+        else { return false }
+        if request.wish == .running { return instance.phase == goal(request.app) }
+        guard instance.phase == request.phase else { return false }
+        // In background it is there when it is frozen, if it can be.
+        return request.phase == .active || !instance.freezeReasons.contains(.background)
+            || instance.freezer == .frozen || instance.freezer == .stuck
     }
 }

@@ -1,8 +1,9 @@
 // Wishes that may be denied yet: where apps are to stand, and what is to start them.
 //
-// What cannot be denied any more is kept with the app: `grantedPhase`, and its launch state; of an app whose launch is
-// wished, `launchIfDenied` is what that would be without. The pending requests that change something are played over
-// it, in their order. So each that is denied is as if it had never come, whatever came before or after it.
+// `App.grantedPhase` is where an app stands by what cannot be denied any more. The pending requests that change
+// something are played over it, in their order. `App.launch` is as all wishes have it; `launchIfDenied` is what it would
+// be without the launches that may be denied, and takes its place when the last of them is. So each request that is
+// denied is as if it had never come, whatever came before or after it.
 
 extension DeviceLifecycle {
     /// Where every app is to stand by all that is wished.
@@ -45,7 +46,7 @@ extension DeviceLifecycle {
         deriveWishes()
     }
 
-    /// What was wished earlier, and does not agree with what is granted now, counts no more.
+    /// What was wished earlier for the app, and for any other where it takes the front from them, counts no more.
     private mutating func forgetChanges(_ index: Int, _ phase: ScenePhase, before end: Int) {
         let takesFront = policy.front == .one && phase == .active
         for place in 0..<end where takesFront || requests[place].app == index { requests[place].change = nil }
@@ -69,61 +70,44 @@ extension DeviceLifecycle {
 
     /// A launch that may be denied.
     mutating func wishLaunch(_ index: Int) {
-        if apps[index].launchIfDenied == nil { apps[index].launchIfDenied = apps[index].launchState }
+        if apps[index].launchIfDenied == nil { apps[index].launchIfDenied = apps[index].launch }
         forgive(index)
         queueLaunch(index, .user)
     }
 
     /// Nothing is launched from now on: the clients that wait for it are told, and it does not happen later either.
     mutating func denyLaunches(_ reason: String) {
-        revoke(reason) { $0.wish == .running || $0.wish == .phase && $0.phase == .active }
+        deny(reason) { $0.wish == .running || $0.isActivation }
     }
 
-    /// Denies requests. What they had changed is as it would be without them.
-    mutating func revoke(_ reason: String, _ which: (PendingRequest) -> Bool) {
+    /// Requests that cannot come true any more: those for another phase of the app and, where one app is in front at a
+    /// time, those that would bring others there.
+    mutating func denyOthers(_ index: Int, _ phase: ScenePhase) {
+        let takesFront = policy.front == .one && phase == .active
+        deny("another request changed its phase") {
+            $0.app == index ? $0.wish == .phase && $0.phase != phase : takesFront && $0.isActivation
+        }
+    }
+
+    /// What denied requests had changed is as it would be without them.
+    @inline(never)
+    mutating func deny(_ reason: String, _ which: (PendingRequest) -> Bool) {
         guard requests.contains(where: which) else { return }
-        deny(reason, which)
+        for request in requests where which(request) { emit(.reply(request.id, .denied(reason))) }
+        requests.removeAll(where: which)
         deriveWishes()
         for index in apps.indices { callOffLaunch(index) }
     }
 
-    private func isLaunchWished(_ index: Int) -> Bool { requests.contains { $0.app == index && $0.launches } }
-
     /// What would have started it without the wish does.
     private mutating func callOffLaunch(_ index: Int) {
-        guard let launch = apps[index].launchIfDenied, !isLaunchWished(index) else { return }
+        guard let launch = apps[index].launchIfDenied,
+            !requests.contains(where: { $0.app == index && $0.launches })
+        else { return }
         apps[index].launchIfDenied = nil
-        apps[index].launchState = launch
+        apps[index].launch = launch
+        apps[index].launch.endedAfter = nil
         touch(index)
         if let uptime = launch.endedAfter { delayRestart(index, uptime: uptime) }
-    }
-
-    /// Where one app is in front at a time, the others make way: one that is on its way to the front is denied that.
-    mutating func sendOthersBack(_ index: Int) {
-        guard policy.front == .one else { return }
-        for other in apps.indices where other != index && apps[other].requestedPhase != .background {
-            denyFront(other)
-            touch(other)
-        }
-    }
-
-    /// Another takes the front: an activation of this one does not come about.
-    mutating func denyFront(_ index: Int) {
-        giveWay(index, .background)
-        callOffLaunch(index)
-    }
-
-    /// No start that was due or wished comes any more: an operator has ended the app.
-    mutating func forgetLaunches(_ index: Int) {
-        guard apps[index].launchIfDenied != nil else { return }
-        apps[index].launchIfDenied = isLaunchWished(index) ? apps[index].launchState : nil
-    }
-
-    /// Requests for another phase of the same app will not come true any more.
-    @inline(never)
-    mutating func giveWay(_ index: Int, _ phase: ScenePhase, to id: RequestID? = nil) {
-        deny("another request changed its phase") {
-            $0.app == index && $0.wish == .phase && $0.phase != phase && $0.id != id
-        }
     }
 }

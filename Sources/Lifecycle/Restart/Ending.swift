@@ -65,19 +65,11 @@ extension DeviceLifecycle {
         let isOperators = apps[index].instance?.stop?.reason.namespace == .user
         if shutdown.isRunning, !wasOrdered { apps[index].endedForShutdown = returnsFromShutdown(index, reason) }
         noteMeaning(index, reason, isOperators: isOperators)
-        if reason.isOfTheBoard, apps[index].queuedLaunch == .restart {
-            // It was to come back from a shutdown that was cancelled.
-            apps[index].queuedLaunch = nil
-            apps[index].returnsWhenWell = true
-        }
-        if reason.isOfTheBoard, apps[index].launchIfDenied?.queued == .restart {
-            apps[index].launchIfDenied?.queued = nil
-            apps[index].launchIfDenied?.returnsWhenWell = true
-        }
+        if reason.isOfTheBoard { apps[index].changeLaunch { $0.waitForTheBoard() } }
         guard !wasOrdered, !shutdown.isRunning, !apps[index].isRetired, policy.restart != .never else { return }
         guard apps[index].isRestarted(after: reason, in: .active) || reason.namespace == .backgroundTask else { return }
-        if apps[index].queuedLaunch == nil { delayRestart(index, uptime: uptime) }
-        // A launch of it is wished in the middle of its end. Should that be denied, it comes back as it would have.
+        if apps[index].launch.queued == nil { delayRestart(index, uptime: uptime) }
+        // A launch is wished in the middle of its end. Should that be denied, it comes back as it would have.
         if apps[index].launchIfDenied?.queued == nil { apps[index].launchIfDenied?.endedAfter = uptime }
     }
 
@@ -94,28 +86,18 @@ extension DeviceLifecycle {
     /// After the last end.
     mutating func delayRestart(_ index: Int, uptime: Nanoseconds) {
         let policy = apps[index].policy
-        guard policy.restart != .never, countEnd(index, uptime: uptime),
-            let reason = apps[index].lastTermination?.reason,
+        guard policy.restart != .never, countEnd(index, uptime), let reason = apps[index].lastTermination?.reason,
             apps[index].isRestarted(after: reason, in: apps[index].nearestPhase)
         else { return }
-        let delay = max(apps[index].restart.nextDelay ?? .zero, policy.restartDelay)
-        apps[index].restart.nextDelay = delay.doubled(upTo: max(policy.restartDelayMax, delay))
+        let delay = apps[index].launch.takeDelay(policy)
         if delay <= .zero { return restart(index) }
-        apps[index].restart.due = now.monotonic + delay
+        apps[index].launch.restart.due = now.monotonic + delay
         emit(.note(.restartScheduled(AppID(rawValue: index), delay: delay)))
     }
 
-    /// Whether it may be started again: each end counts, whatever it follows.
-    private mutating func countEnd(_ index: Int, uptime: Nanoseconds) -> Bool {
-        if uptime >= apps[index].policy.restartReset {
-            apps[index].restart.endsInRow = 0
-            apps[index].restart.nextDelay = nil
-        }
-        apps[index].restart.endsInRow = apps[index].restart.endsInRow.saturatingAdd(1)
-        guard apps[index].restart.endsInRow >= apps[index].policy.restartLimit else { return true }
-        apps[index].restart.isLeftDown = true
-        apps[index].returnsWhenWell = false
-        emit(.note(.leftDown(AppID(rawValue: index), ends: apps[index].restart.endsInRow)))
+    private mutating func countEnd(_ index: Int, _ uptime: Nanoseconds) -> Bool {
+        if apps[index].launch.countEnd(apps[index].policy, uptime: uptime) { return true }
+        emit(.note(.leftDown(AppID(rawValue: index), ends: apps[index].launch.restart.endsInRow)))
         return false
     }
 
@@ -123,20 +105,18 @@ extension DeviceLifecycle {
     private mutating func noteMeaning(_ index: Int, _ reason: TerminationReason, isOperators: Bool) {
         let isOrderly = reason.namespace == .exit && reason.code == 0 && apps[index].policy.restart != .always
         guard isOperators || reason.namespace == .user || isOrderly else { return }
-        // Nor does a launch that is denied yet bring it back to what it was before its end.
-        if apps[index].launchIfDenied?.queued == nil { apps[index].launchIfDenied?.isMeantToRun = false }
-        if apps[index].queuedLaunch == nil { apps[index].isMeantToRun = false }
+        apps[index].changeLaunch { $0.endForGood() }
     }
 
     /// Its delay is over.
     mutating func restart(_ index: Int) {
         if apps[index].lastTermination?.reason.isOfTheBoard == true {
-            apps[index].returnsWhenWell = true
+            apps[index].launch.returnsWhenWell = true
         } else {
-            apps[index].queuedLaunch = .restart
+            apps[index].launch.queued = .restart
         }
     }
 
     /// An operator starts it: what happened before does not count against it.
-    mutating func forgive(_ index: Int) { apps[index].restart = RestartState() }
+    mutating func forgive(_ index: Int) { apps[index].launch.restart = RestartState() }
 }

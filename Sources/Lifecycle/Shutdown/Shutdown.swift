@@ -77,9 +77,9 @@ extension DeviceLifecycle {
         denyLaunches("shutting down")
         shutdown.isOver = false
         shutdown.forgetWave()
-        for index in apps.indices where apps[index].queuedLaunch != nil || apps[index].restart.due != nil {
-            apps[index].queuedLaunch = nil
-            apps[index].restart.due = nil
+        for index in apps.indices where apps[index].launch.queued != nil || apps[index].launch.restart.due != nil {
+            apps[index].launch.queued = nil
+            apps[index].launch.restart.due = nil
             apps[index].endedForShutdown = true
         }
         touchAll()
@@ -114,10 +114,9 @@ extension DeviceLifecycle {
                 apps[index].instance?.stop = nil
                 continue
             }
-            let isEnded = apps[index].instance == nil || apps[index].instance?.stage == .clearing
-            if isEnded, apps[index].lastTermination?.reason.isOfTheBoard == true {
+            if apps[index].hasEnded, apps[index].lastTermination?.reason.isOfTheBoard == true {
                 // It waited for the board to be well.
-                apps[index].returnsWhenWell = true
+                apps[index].launch.returnsWhenWell = true
                 continue
             }
             let reason = apps[index].adoption == nil ? LaunchReason.restart : .backgroundTask

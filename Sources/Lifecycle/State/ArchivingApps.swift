@@ -9,18 +9,15 @@ extension App {
         archive.value(&level)
         archive.raw(&requestedPhase)
         archive.raw(&grantedPhase)
-        archive.optional(&queuedLaunch, .user) { $0.raw(&$1) }
-        restart.archive(&archive)
+        launch.archive(&archive)
         archive.optional(&launchIfDenied, LaunchState()) { $1.archive(&$0) }
         let blank = Instance(
             id: InstanceID(rawValue: 0), reason: .user, startedAt: .zero, phase: .background, handlers: [])
         archive.optional(&instance, blank) { $1.archive(&$0) }
-        archive.value(&isMeantToRun)
         archive.value(&hasBeenActive)
         archive.value(&launches)
         archive.optional(&lastTermination, .blank) { $1.archive(&$0) }
         archive.value(&endedForShutdown)
-        archive.value(&returnsWhenWell)
         archive.optional(&pool, TaskPool(.zero)) {
             $0.value(&$1.size)
             $0.value(&$1.left)

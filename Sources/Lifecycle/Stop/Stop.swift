@@ -9,14 +9,14 @@ extension DeviceLifecycle {
 
     /// Ends the present instance. limit: MONOTONIC, for the end of a shutdown's wave.
     mutating func stop(_ index: Int, _ reason: TerminationReason, limit: Nanoseconds? = nil, force: Bool = false) {
-        apps[index].queuedLaunch = nil
-        apps[index].restart.due = nil
-        apps[index].returnsWhenWell = false
+        apps[index].launch.queued = nil
+        apps[index].launch.restart.due = nil
+        apps[index].launch.returnsWhenWell = false
         touch(index)
         touchNeighbours(index)
         let isOperators = reason.namespace == .user
         // What ended it before is no loss any more.
-        if isOperators, !isRunningOrEnding(index) { apps[index].isMeantToRun = false }
+        if isOperators, !isRunningOrEnding(index) { apps[index].launch.isMeantToRun = false }
         guard let instance = apps[index].instance else { return }
         switch instance.stage {
         case .spawning:

@@ -92,7 +92,7 @@ extension DeviceLifecycle {
         func consider(_ at: Nanoseconds?, _ reason: Deadline.Reason) {
             if let at, at < next?.at ?? .max { next = Deadline(at: at, reason: reason) }
         }
-        if canLaunch { consider(apps[index].restart.due, .restart(id)) }
+        if canLaunch { consider(apps[index].launch.restart.due, .restart(id)) }
         guard let instance = apps[index].instance else { return next }
         switch instance.stage {
         case .spawning:
@@ -135,8 +135,8 @@ extension DeviceLifecycle {
 
     private mutating func judge(_ index: Int) {
         let monotonic = now.monotonic
-        if canLaunch, let due = apps[index].restart.due, due <= monotonic {
-            apps[index].restart.due = nil
+        if canLaunch, let due = apps[index].launch.restart.due, due <= monotonic {
+            apps[index].launch.restart.due = nil
             restart(index)
             touch(index)
         }

@@ -70,9 +70,10 @@ struct StateKey: Hashable {
     init(_ core: DeviceLifecycle) {
         apps = core.apps.map { app in
             AppKey(
-                isRetired: app.isRetired, isQueued: app.queuedLaunch != nil, isRestartDue: app.restart.due != nil,
+                isRetired: app.isRetired, isQueued: app.launch.queued != nil,
+                isRestartDue: app.launch.restart.due != nil,
                 requestedPhase: app.requestedPhase, endedForShutdown: app.endedForShutdown,
-                returnsWhenWell: app.returnsWhenWell,
+                returnsWhenWell: app.launch.returnsWhenWell,
                 hasPool: app.pool != nil, isLockTimeSpent: app.lockTimeLeft == .zero, isAdopted: app.isAdopted,
                 isBeingAdopted: app.adoption != nil, instance: app.instance.map(InstanceKey.init))
         }

@@ -1,0 +1,66 @@
+/// What is to start an app, and what its ends have come to.
+///
+/// While a launch that may be denied is wished there are two of them: as it is, and as it would be without that wish
+/// (`App.launchIfDenied`). What happens meanwhile happens to both.
+struct LaunchState: Equatable {
+    /// Waits for the apps it comes after, for its own end, or for the board to wake.
+    var queued: LaunchReason?
+    var restart = RestartState()
+    /// It was in front when the board's memory or temperature ended it, and its delay is over.
+    var returnsWhenWell = false
+    /// It was launched, and neither an operator nor its own orderly exit has ended that.
+    var isMeantToRun = false
+    /// Only without the wish: the app has ended since, after so long in which it could run. Its restart is decided, and
+    /// its delay begins, when the wish is denied.
+    var endedAfter: Nanoseconds?
+
+    var isDue: Bool { queued != nil || restart.due != nil || returnsWhenWell || endedAfter != nil }
+
+    /// It was to come back by itself, and the board has ended it once more: it waits for the board to be well.
+    mutating func waitForTheBoard() {
+        guard queued == .restart else { return }
+        queued = nil
+        returnsWhenWell = true
+    }
+
+    /// It is down for good, unless a launch waits already: that it is down is no loss.
+    mutating func endForGood() {
+        if queued == nil { isMeantToRun = false }
+    }
+
+    /// It is not started at boot any more: where nothing else is to start it, that it is down is no loss.
+    mutating func forgetBoot() {
+        if !isDue { isMeantToRun = false }
+    }
+
+    /// Whether it may be started again: each end counts, whatever it follows. uptime: in which it could run.
+    mutating func countEnd(_ policy: AppPolicy, uptime: Nanoseconds) -> Bool {
+        if uptime >= policy.restartReset {
+            restart.endsInRow = 0
+            restart.nextDelay = nil
+        }
+        restart.endsInRow = restart.endsInRow.saturatingAdd(1)
+        guard restart.endsInRow >= policy.restartLimit else { return true }
+        restart.isLeftDown = true
+        returnsWhenWell = false
+        return false
+    }
+
+    /// The delay of the restart that is due; the next one is twice as long.
+    mutating func takeDelay(_ policy: AppPolicy) -> Nanoseconds {
+        let delay = max(restart.nextDelay ?? .zero, policy.restartDelay)
+        restart.nextDelay = delay.doubled(upTo: max(policy.restartDelayMax, delay))
+        return delay
+    }
+}
+
+/// What is to happen to an app that ends again and again.
+struct RestartState: Equatable {
+    /// Ends without a stable uptime in between.
+    var endsInRow = 0
+    /// The delay of the next restart; nil: the policy's first.
+    var nextDelay: Nanoseconds?
+    /// When the app is started again, in MONOTONIC time.
+    var due: Nanoseconds?
+    var isLeftDown = false
+}
