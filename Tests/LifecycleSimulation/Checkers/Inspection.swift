@@ -235,8 +235,7 @@ final class Inspection {
     func inspect(_ step: Step, on board: SimulatedBoard) {
         lastStep = step
         let now = step.at.monotonic
-        let isGivenBack = step.effects.contains(.releaseLock(.keepAwake))
-        conditions.hear(step.event, isGivenBack: isGivenBack, at: now)
+        conditions.hear(step.event, isGivenBack: isGivenBack(step), at: now)
         let scene = scene(of: step, on: board)
         times.hear(step.event, scene)
         sleep.hear(step.event, scene)
@@ -252,6 +251,15 @@ final class Inspection {
         conditions.finishStep()
         for checker in checkers { checker.stepped(step, scene) }
         chronicle.forgetTheDead()
+    }
+
+    /// A lock that keeps the board awake is dropped before it has changed what is in force.
+    private func isGivenBack(_ step: Step) -> Bool {
+        for effect in step.effects {
+            if effect == .releaseLock(.keepAwake) { return true }
+            if case .note(.phaseLimited) = effect { return false }
+        }
+        return false
     }
 
     func rest(on board: SimulatedBoard) { visit(board) { $0.rested($1) } }
