@@ -10,11 +10,10 @@ struct LaunchState: Equatable {
     var returnsWhenWell = false
     /// It was launched, and neither an operator nor its own orderly exit has ended that.
     var isMeantToRun = false
-    /// Only without the wish: the app has ended since, after so long in which it could run. Its restart is decided, and
-    /// its delay begins, when the wish is denied.
-    var endedAfter: Nanoseconds?
+    /// Only without the wish: the app has ended since. What follows from that is said when the wish is denied.
+    var isEndUnsaid = false
 
-    var isDue: Bool { queued != nil || restart.due != nil || returnsWhenWell || endedAfter != nil }
+    var isDue: Bool { queued != nil || restart.due != nil || returnsWhenWell }
 
     /// It was to come back by itself, and the board has ended it once more: it waits for the board to be well.
     mutating func waitForTheBoard() {
@@ -33,8 +32,36 @@ struct LaunchState: Equatable {
         if !isDue { isMeantToRun = false }
     }
 
-    /// Whether it may be started again: each end counts, whatever it follows. uptime: in which it could run.
-    mutating func countEnd(_ policy: AppPolicy, uptime: Nanoseconds) -> Bool {
+    /// The app has ended. uptime: in which it could run; isRestarted: such an end is one to come back from.
+    mutating func plan(
+        after reason: TerminationReason, _ policy: AppPolicy, uptime: Nanoseconds, isRestarted: Bool,
+        at now: Nanoseconds
+    ) {
+        guard countEnd(policy, uptime: uptime), isRestarted else { return }
+        let delay = takeDelay(policy)
+        if delay <= .zero { return comeBack(after: reason) }
+        restart.due = now + delay
+    }
+
+    func isRestartDue(at now: Nanoseconds) -> Bool { restart.due.map { $0 <= now } ?? false }
+
+    mutating func judgeRestart(at now: Nanoseconds, after reason: TerminationReason?) {
+        guard isRestartDue(at: now) else { return }
+        restart.due = nil
+        comeBack(after: reason)
+    }
+
+    /// Its delay is over.
+    private mutating func comeBack(after reason: TerminationReason?) {
+        if reason?.isOfTheBoard == true {
+            returnsWhenWell = true
+        } else {
+            queued = .restart
+        }
+    }
+
+    /// Whether it may be started again: each end counts, whatever it follows.
+    private mutating func countEnd(_ policy: AppPolicy, uptime: Nanoseconds) -> Bool {
         if uptime >= policy.restartReset {
             restart.endsInRow = 0
             restart.nextDelay = nil
@@ -47,7 +74,7 @@ struct LaunchState: Equatable {
     }
 
     /// The delay of the restart that is due; the next one is twice as long.
-    mutating func takeDelay(_ policy: AppPolicy) -> Nanoseconds {
+    private mutating func takeDelay(_ policy: AppPolicy) -> Nanoseconds {
         let delay = max(restart.nextDelay ?? .zero, policy.restartDelay)
         restart.nextDelay = delay.doubled(upTo: max(policy.restartDelayMax, delay))
         return delay

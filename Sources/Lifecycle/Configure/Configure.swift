@@ -75,9 +75,8 @@ extension DeviceLifecycle {
     private mutating func retire(_ index: Int) {
         let reason = TerminationReason(namespace: .user, code: 0, explanation: "its configuration was removed")
         apps[index].isRetired = true
+        denyBeforeEnd(index, "its configuration was removed") { $0.app == index && $0.wish != .ended }
         apps[index].launch.isMeantToRun = false
-        apps[index].launchIfDenied = nil
-        deny("its configuration was removed") { $0.app == index && $0.wish != .ended }
         apps[index].endedForShutdown = false
         if apps[index].instance == nil { dropAdoption(index) }
         stop(index, reason)

@@ -16,10 +16,11 @@ extension DeviceLifecycle {
         touchAll()
     }
 
-    /// Where one app is in front at a time, those that start later find the place taken.
+    /// Where one app is in front at a time, those that start later find the place taken. A wish that may be denied yet
+    /// takes it from them only for as long.
     func startPhase(_ index: Int) -> ScenePhase {
         let isTaken = apps.indices.contains { other in
-            other != index && !apps[other].isRetired && apps[other].requestedPhase != .background
+            other != index && !apps[other].isRetired && apps[other].grantedPhase != .background
                 && (apps[other].instance != nil || apps[other].isLaunchDue)
         }
         return policy.front == .one && isTaken ? .background : apps[index].policy.start
@@ -28,7 +29,7 @@ extension DeviceLifecycle {
     /// An app that is on its way out is launched when it is gone. phase: where it is to stand; nil: as before.
     mutating func queueLaunch(_ index: Int, _ reason: LaunchReason, phase: ScenePhase? = nil) {
         if isThere(index) { return }
-        if let phase { grant(index, phase) }
+        if let phase { keep(index, phase) }
         apps[index].launch.queued = reason
         apps[index].launch.isMeantToRun = true
         apps[index].launch.restart.due = nil

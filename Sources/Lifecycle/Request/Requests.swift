@@ -84,15 +84,13 @@ extension DeviceLifecycle {
         let reason = TerminationReason(
             namespace: .user, code: 0, explanation: force ? "ended by an operator, at once" : "ended by an operator")
         let leaving = apps[index].instance?.id
+        denyBeforeEnd(index, "another request ended it") {
+            $0.app == index && $0.wish != .ended && (leaving == nil || $0.leaving == leaving)
+        }
         stop(index, reason, force: force)
         apps[index].endedForShutdown = false
         // It waited to be taken over.
         if leaving == nil { releaseAdopted(index) }
-        // A launch that has not begun never will, and nothing else starts it.
-        apps[index].launchIfDenied = nil
-        deny("another request ended it") {
-            $0.app == index && $0.wish != .ended && (leaving == nil || $0.leaving == leaving)
-        }
         wait(id, index, .ended)
     }
 

@@ -38,7 +38,8 @@ extension DeviceLifecycle {
         if request.launches { letLaunchesStand(request.app) }
     }
 
-    private mutating func keep(_ index: Int, _ phase: ScenePhase) {
+    /// Where it stands without any wish that may be denied.
+    mutating func keep(_ index: Int, _ phase: ScenePhase) {
         apps[index].grantedPhase = phase
         if policy.front == .one, phase == .active {
             for other in apps.indices where other != index { apps[other].grantedPhase = .background }
@@ -54,7 +55,9 @@ extension DeviceLifecycle {
 
     /// The launch is wished for good.
     mutating func letLaunchesStand(_ index: Int) {
+        guard apps[index].launchIfDenied != nil else { return }
         apps[index].launchIfDenied = nil
+        touch(index)
         for place in requests.indices where requests[place].app == index { requests[place].launches = false }
     }
 
@@ -99,6 +102,12 @@ extension DeviceLifecycle {
         for index in apps.indices { callOffLaunch(index) }
     }
 
+    /// The same for an app that is to end next: that it was to come back without the wish is not said any more.
+    mutating func denyBeforeEnd(_ index: Int, _ reason: String, _ which: (PendingRequest) -> Bool) {
+        apps[index].launchIfDenied?.isEndUnsaid = false
+        deny(reason, which)
+    }
+
     /// What would have started it without the wish does.
     private mutating func callOffLaunch(_ index: Int) {
         guard let launch = apps[index].launchIfDenied,
@@ -106,8 +115,8 @@ extension DeviceLifecycle {
         else { return }
         apps[index].launchIfDenied = nil
         apps[index].launch = launch
-        apps[index].launch.endedAfter = nil
+        apps[index].launch.isEndUnsaid = false
         touch(index)
-        if let uptime = launch.endedAfter { delayRestart(index, uptime: uptime) }
+        if launch.isEndUnsaid { saySequel(index) }
     }
 }

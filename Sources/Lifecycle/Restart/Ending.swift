@@ -68,9 +68,32 @@ extension DeviceLifecycle {
         if reason.isOfTheBoard { apps[index].changeLaunch { $0.waitForTheBoard() } }
         guard !wasOrdered, !shutdown.isRunning, !apps[index].isRetired, policy.restart != .never else { return }
         guard apps[index].isRestarted(after: reason, in: .active) || reason.namespace == .backgroundTask else { return }
-        if apps[index].launch.queued == nil { delayRestart(index, uptime: uptime) }
+        let (app, now) = (apps[index], now.monotonic)
+        func plan(_ launch: inout LaunchState, _ phase: ScenePhase) {
+            launch.plan(
+                after: reason, policy, uptime: uptime, isRestarted: app.isRestarted(after: reason, in: phase), at: now)
+        }
+        if app.launch.queued == nil {
+            plan(&apps[index].launch, app.nearestPhase)
+            saySequel(index)
+        }
         // A launch is wished in the middle of its end. Should that be denied, it comes back as it would have.
-        if apps[index].launchIfDenied?.queued == nil { apps[index].launchIfDenied?.endedAfter = uptime }
+        if var denied = app.launchIfDenied, denied.queued == nil {
+            plan(&denied, app.grantedPhase)
+            denied.isEndUnsaid = true
+            apps[index].launchIfDenied = denied
+        }
+    }
+
+    /// Whether it is left down, or when it comes back.
+    mutating func saySequel(_ index: Int) {
+        let restart = apps[index].launch.restart
+        let id = AppID(rawValue: index)
+        if restart.isLeftDown {
+            emit(.note(.leftDown(id, ends: restart.endsInRow)))
+        } else if let due = restart.due, !shutdown.isRunning {
+            emit(.note(.restartScheduled(id, delay: max(due - now.monotonic, .zero))))
+        }
     }
 
     /// Whether what ends in a shutdown is back should that be cancelled. What ends by itself and in order may have
@@ -83,38 +106,11 @@ extension DeviceLifecycle {
             && apps[index].isRestarted(after: reason, in: apps[index].nearestPhase)
     }
 
-    /// After the last end.
-    mutating func delayRestart(_ index: Int, uptime: Nanoseconds) {
-        let policy = apps[index].policy
-        guard policy.restart != .never, countEnd(index, uptime), let reason = apps[index].lastTermination?.reason,
-            apps[index].isRestarted(after: reason, in: apps[index].nearestPhase)
-        else { return }
-        let delay = apps[index].launch.takeDelay(policy)
-        if delay <= .zero { return restart(index) }
-        apps[index].launch.restart.due = now.monotonic + delay
-        emit(.note(.restartScheduled(AppID(rawValue: index), delay: delay)))
-    }
-
-    private mutating func countEnd(_ index: Int, _ uptime: Nanoseconds) -> Bool {
-        if apps[index].launch.countEnd(apps[index].policy, uptime: uptime) { return true }
-        emit(.note(.leftDown(AppID(rawValue: index), ends: apps[index].launch.restart.endsInRow)))
-        return false
-    }
-
     /// An operator's word, an exit of its own and a removal end more than the instance.
     private mutating func noteMeaning(_ index: Int, _ reason: TerminationReason, isOperators: Bool) {
         let isOrderly = reason.namespace == .exit && reason.code == 0 && apps[index].policy.restart != .always
         guard isOperators || reason.namespace == .user || isOrderly else { return }
         apps[index].changeLaunch { $0.endForGood() }
-    }
-
-    /// Its delay is over.
-    mutating func restart(_ index: Int) {
-        if apps[index].lastTermination?.reason.isOfTheBoard == true {
-            apps[index].launch.returnsWhenWell = true
-        } else {
-            apps[index].launch.queued = .restart
-        }
     }
 
     /// An operator starts it: what happened before does not count against it.

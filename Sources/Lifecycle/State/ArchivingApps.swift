@@ -46,7 +46,7 @@ extension LaunchState {
         restart.archive(&archive)
         archive.value(&returnsWhenWell)
         archive.value(&isMeantToRun)
-        archive.optional(&endedAfter, .zero) { $0.value(&$1) }
+        archive.value(&isEndUnsaid)
     }
 }
 

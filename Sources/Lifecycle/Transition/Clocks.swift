@@ -92,7 +92,10 @@ extension DeviceLifecycle {
         func consider(_ at: Nanoseconds?, _ reason: Deadline.Reason) {
             if let at, at < next?.at ?? .max { next = Deadline(at: at, reason: reason) }
         }
-        if canLaunch { consider(apps[index].launch.restart.due, .restart(id)) }
+        if canLaunch {
+            consider(apps[index].launch.restart.due, .restart(id))
+            consider(apps[index].launchIfDenied?.restart.due, .restart(id))
+        }
         guard let instance = apps[index].instance else { return next }
         switch instance.stage {
         case .spawning:
@@ -135,9 +138,12 @@ extension DeviceLifecycle {
 
     private mutating func judge(_ index: Int) {
         let monotonic = now.monotonic
-        if canLaunch, let due = apps[index].launch.restart.due, due <= monotonic {
-            apps[index].launch.restart.due = nil
-            restart(index)
+        if canLaunch,
+            apps[index].launch.isRestartDue(at: monotonic)
+                || apps[index].launchIfDenied?.isRestartDue(at: monotonic) == true
+        {
+            let reason = apps[index].lastTermination?.reason
+            apps[index].changeLaunch { $0.judgeRestart(at: monotonic, after: reason) }
             touch(index)
         }
         guard let instance = apps[index].instance else { return }

@@ -162,6 +162,7 @@ extension SimulatedBoard {
         directory = AppDirectory()
         hasCarriedOn = false
         core.state = DeviceLifecycle()
+        denials.forget()
         asked = nil
         quietSince = nil
         inspection = inspection.renewed()
@@ -183,6 +184,7 @@ extension SimulatedBoard {
         hasCarriedOn = true
         isDaemonDead = false
         core.state = former
+        denials.forget()
         asked = core.nextDeadline
         var messages: [Event] = [.loginUnavailable]
         messages += openRequests.filter { id in !askers.contains { $0.request == id } }.map { .requestAbandoned($0) }

@@ -62,6 +62,7 @@ final class SimulatedBoard {
     /// Events and effects.
     var storyLength = 0
     private var archiveOccasions: Int
+    var denials = DenialRehearsal()
 
     // The rest of the board.
     var queue = HappeningQueue()
@@ -223,7 +224,9 @@ final class SimulatedBoard {
         steps += 1
         let at = now
         rehearseArchive(for: given, at: at)
+        if inspection.wants(.denials) { denials.begin(given, core) }
         let effects = ask(given, at: at)
+        if let problem = denials.follow(given, at: at, effects, core) { inspection.violate(.denials, problem) }
         directory.learn(from: given, effects, core)
         if case .requested(let id, _) = given { openRequests.append(id) }
         if case .requestAbandoned(let id) = given { openRequests.removeAll { $0 == id } }

@@ -20,7 +20,7 @@ enum ArchiveChecker {
     }
 
     /// The first difference, with what is around it.
-    private static func difference(_ core: DeviceLifecycle, _ copy: DeviceLifecycle) -> String {
+    static func difference(_ core: DeviceLifecycle, _ copy: DeviceLifecycle) -> String {
         let left = Array("\(core)".utf8)
         let right = Array("\(copy)".utf8)
         let same = zip(left, right).prefix { $0 == $1 }.count

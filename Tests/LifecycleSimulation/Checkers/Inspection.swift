@@ -61,6 +61,7 @@ public enum CheckerName: Int, CaseIterable, Sendable {
     case adoptions = 57
     case reloads = 58
     case sleepWishes = 59
+    case denials = 60
 }
 
 /// A rule that was broken.

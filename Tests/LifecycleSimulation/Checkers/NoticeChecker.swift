@@ -98,7 +98,7 @@ final class NoticeChecker: Checker {
             }
         case .overrun(_, let instance, let reason): overruns.append((instance, reason))
         case .restartScheduled(let app, let delay):
-            if !mayBeOver(app, scene) || delay <= .zero { violate("\(scene.name(app)) restarts for no end", scene) }
+            if !mayBeOver(app, scene) || delay < .zero { violate("\(scene.name(app)) restarts for no end", scene) }
         case .leftDown(let app, let ends):
             let limit = scene.board.directory.entry(app)?.policy.restartLimit ?? 0
             if !mayBeOver(app, scene) || ends < limit { violate("\(scene.name(app)) is left down too soon", scene) }

@@ -1,7 +1,8 @@
 internal import Lifecycle
 
 /// The delays before restarts: the first is the policy's, each doubles the one before up to the policy's longest, and
-/// after a stable uptime it is the first again.
+/// after a stable uptime it is the first again. Each begins with the end of the app; where a launch was wished then and
+/// is denied later, what is left of it is said.
 struct RestartDelays {
     private struct Start {
         let instance: InstanceID
@@ -9,15 +10,24 @@ struct RestartDelays {
         let slack: Nanoseconds
     }
 
+    private struct End {
+        let app: AppID
+        let at: Nanoseconds
+        let step: Int
+        /// It had surely been up for long.
+        let isStable: Bool
+    }
+
     private struct Next {
         let app: AppID
-        var delay: Nanoseconds
+        /// nil: it cannot be told.
+        let delay: Nanoseconds?
     }
 
     private var starts: [Start] = []
     private var nexts: [Next] = []
-    /// The last end that was reported, if its app had surely been up for long.
-    private var stable: (app: AppID, step: Int)?
+    /// The last of each app.
+    private var ends: [End] = []
 
     mutating func hear(_ event: Event, _ scene: Scene) {
         guard case .spawned(let instance) = event, !starts.contains(where: { $0.instance == instance }) else { return }
@@ -29,7 +39,9 @@ struct RestartDelays {
     mutating func see(_ effect: Effect, _ scene: Scene) -> String? {
         switch effect {
         case .report(let end):
-            stable = isStable(end, scene) ? (end.app, scene.step.number) : nil
+            let isStable = isStable(end, scene)
+            ends.removeAll { $0.app == end.app }
+            ends.append(End(app: end.app, at: scene.now, step: scene.step.number, isStable: isStable))
             starts.removeAll { $0.instance == end.instance }
         case .note(.restartScheduled(let app, let delay)): return judge(app, delay, scene)
         default: break
@@ -37,7 +49,9 @@ struct RestartDelays {
         return nil
     }
 
-    func wasStable(in step: Step) -> AppID? { stable.flatMap { $0.step == step.number ? $0.app : nil } }
+    func wasStable(in step: Step) -> AppID? {
+        ends.last.flatMap { $0.step == step.number && $0.isStable ? $0.app : nil }
+    }
 
     private func isStable(_ end: Termination, _ scene: Scene) -> Bool {
         guard let start = starts.first(where: { $0.instance == end.instance }),
@@ -50,16 +64,23 @@ struct RestartDelays {
         return sure >= max(entry.policy.restartReset, entry.former.restartReset)
     }
 
-    private mutating func judge(_ app: AppID, _ delay: Nanoseconds, _ scene: Scene) -> String? {
-        guard let entry = scene.board.directory.entry(app) else { return nil }
-        let wasStable = stable.map { $0.app == app && $0.step == scene.step.number } ?? false
-        let next = wasStable ? .zero : nexts.first { $0.app == app }?.delay ?? .zero
-        let most = max(next, entry.policy.restartDelay, entry.former.restartDelay)
+    /// rest: what is left of the delay.
+    private mutating func judge(_ app: AppID, _ rest: Nanoseconds, _ scene: Scene) -> String? {
+        guard let entry = scene.board.directory.entry(app), let end = ends.first(where: { $0.app == app }) else {
+            return nil
+        }
+        let known = nexts.first { $0.app == app }
+        let isKnown = rest > .zero || end.step == scene.step.number
+        let delay = rest + (scene.now - end.at)
         let longest = max(entry.policy.restartDelayMax, entry.former.restartDelayMax, delay)
         nexts.removeAll { $0.app == app }
-        nexts.append(Next(app: app, delay: delay.doubled(upTo: longest)))
-        if delay > most { return "\(scene.name(app)) waits \(delay.text) for its restart, and \(most.text) are due" }
+        nexts.append(Next(app: app, delay: isKnown ? delay.doubled(upTo: longest) : nil))
+        guard isKnown else { return nil }
         let least = min(entry.policy.restartDelay, entry.former.restartDelay)
-        return delay < least ? "\(scene.name(app)) waits for its restart for less than \(least.text)" : nil
+        if delay < least { return "\(scene.name(app)) waits for its restart for less than \(least.text)" }
+        if let known, known.delay == nil, !end.isStable { return nil }
+        let doubled = end.isStable ? nil : known?.delay
+        let most = max(doubled ?? .zero, entry.policy.restartDelay, entry.former.restartDelay)
+        return delay > most ? "\(scene.name(app)) waits \(delay.text) for its restart, and \(most.text) are due" : nil
     }
 }
