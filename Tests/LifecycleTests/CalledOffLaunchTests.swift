@@ -18,7 +18,7 @@ import Testing
         #expect(board.phase("map") == "active")
     }
 
-    @Test func activationInTheEndThenBackgroundLaunch_restartsInFront() throws {
+    @Test func restartComesInBackground_whenTheActivationThatOverranGaveWayToALaunchThatIsDenied() throws {
         var board = startedBoard([app("radio") { $0.restartDelay = .seconds(5) }])
         try board.goBack("radio")
         let radio = try board.id("radio")
@@ -48,7 +48,7 @@ import Testing
         #expect(try board.view("radio").launches == 0)
     }
 
-    @Test func activationThatLaunches_thenLaunchOfAnother_sleep() throws {
+    @Test func appIsNeverStarted_whenItsActivationGaveWayToAnothersThatASleepDenies() throws {
         var board = try waitingBoard()
         _ = try board.ask(1, .activate(board.id("radio")))
         #expect(
@@ -61,7 +61,7 @@ import Testing
         #expect(try board.view("radio").launches == 0)
     }
 
-    @Test func deniedActivationIsStartedAllTheSame() throws {
+    @Test func appIsNeverStarted_whenItsActivationGaveWayToAnothersThatCameAbout() throws {
         var board = try waitingBoard()
         _ = try board.ask(1, .activate(board.id("radio")))
         _ = try board.obey(board.handle(.requested(RequestID(rawValue: 2), .activate(board.id("phone")))))
@@ -146,7 +146,7 @@ import Testing
         #expect(board.pass(.seconds(10)).contains { $0.hasPrefix("spawn radio restart") })
     }
 
-    @Test func leftDown_activated_hangs_exits_launch_sleepOnly() throws {
+    @Test func leftDownAppIsRestarted_whenASleepDeniesALaunchInItsEnd() throws {
         var board = startedBoard([
             app("radio") {
                 $0.restartLimit = 2; $0.restartDelay = .seconds(1)

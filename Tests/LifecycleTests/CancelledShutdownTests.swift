@@ -36,7 +36,7 @@ import Testing
         #expect(!board.pass(.seconds(60)).contains { $0.hasPrefix("spawn") })
     }
 
-    @Test func same_withoutTheShutdown() throws {
+    @Test func backgroundAppThatHeatEndedStaysDown_whenAShutdownAfterItIsCancelled() throws {
         var board = startedBoard([app("camera") { $0.suspend = false }])
         try board.goBack("camera")
         _ = board.tell(zone(99_000))

@@ -11,7 +11,7 @@ import Testing
         return board
     }
 
-    @Test func budgetOfATaskOverwritesTheConfigurationThatTookItsName() throws {
+    @Test func configuredBudgetIsKept_whenATaskRanUnderTheNameBefore() throws {
         var board = startedBoard([])
         _ = board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync", timeAllowed: .seconds(10))))
         let sync = manual("task-sync") { $0.taskBudget = .seconds(300) }
@@ -35,7 +35,7 @@ import Testing
         #expect((effects + more).contains { $0.hasPrefix("reply 1") })
     }
 
-    @Test func clientOfAnEndedTaskWaitsForAStranger() throws {
+    @Test func appThatComesAfterATaskStartsAtOnce_whenAnotherTaskHasTakenItsPlace() throws {
         var board = startedBoard([app("camera") { $0.restartDelay = .zero }])
         _ = board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync")))
         _ = board.spawned("task-sync")
