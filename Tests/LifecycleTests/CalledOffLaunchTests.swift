@@ -4,7 +4,7 @@ import Testing
 /// A launch that is denied does not happen, and what would have started the app without it does.
 @Suite struct CalledOffLaunchTests {
     @Test(arguments: [FrontPolicy.one, .many])
-    func activationThenBackgroundLaunch_sleep(_ front: FrontPolicy) throws {
+    func appIsNeverStarted_whenItsActivationGaveWayToABackgroundLaunchThatIsDenied(_ front: FrontPolicy) throws {
         var board = try waitingBoard(front)
         _ = try board.ask(1, .activate(board.id("radio")))
         #expect(
@@ -35,7 +35,7 @@ import Testing
         #expect(board.pass(.seconds(5)) == ["spawn radio restart background"])
     }
 
-    @Test func activationThatLaunches_thenAnotherActivation_lid() throws {
+    @Test func appIsNeverStarted_whenItsActivationGaveWayToAnothersThatALidDenies() throws {
         var board = try waitingBoard()
         _ = try board.ask(1, .activate(board.id("radio")))
         #expect(
@@ -72,7 +72,7 @@ import Testing
         #expect(try board.view("radio").launches == 0)
     }
 
-    @Test func launchInTheEnd_thenTerminated() throws {
+    @Test func appIsBackInFront_whenAnOperatorEndsTheOneWhoseLaunchTookItsPlace() throws {
         var board = startedBoard([app("map"), app("radio")], front: .one)
         _ = try board.ask(1, .terminate(board.id("radio"), force: true))
         _ = try board.ask(2, .launch(board.id("radio"), background: false))
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func activateTerminateLaunch_lid_sleep(_ force: Bool) throws {
+    func appStaysDown_whenAnOperatorEndedItBetweenAnActivationAndALaunchThatAreDenied(_ force: Bool) throws {
         var board = startedBoard([app("map"), app("radio")])
         try board.goBack("radio")
         let radio = try board.id("radio")
@@ -102,7 +102,7 @@ import Testing
         #expect(board.phase("radio") == "-")
     }
 
-    @Test func activate_overrun_launch_lid_sleep() throws {
+    @Test func restartComesInBackground_whenTheActivationThatOverranAndALaunchAfterItAreDenied() throws {
         var board = startedBoard([app("radio") { $0.restartDelay = .seconds(20) }])
         try board.goBack("radio")
         let radio = try board.id("radio")
@@ -118,7 +118,7 @@ import Testing
         #expect(board.pass(.seconds(20)) == ["spawn radio restart background"])
     }
 
-    @Test func leftDown_activated_hangs_launch_lid_sleep() throws {
+    @Test func leftDownAppIsRestarted_whenALidDeniesTheActivationThatStartedItAndASleepALaunchInItsEnd() throws {
         var board = startedBoard([
             app("radio") {
                 $0.restartLimit = 2; $0.restartDelay = .seconds(1)
@@ -172,7 +172,7 @@ import Testing
         #expect(board.pass(.seconds(10)).contains { $0.hasPrefix("spawn radio restart") })
     }
 
-    @Test func heatKilledWhileCancelledShutdownQueuedItsReturn_launchDenied() throws {
+    @Test func appThatHeatEndedWaitsForTheBoardToBeWell_whenALaunchInItsEndIsDeniedAfterACancelledShutdown() throws {
         var board = startedBoard([app("camera")])
         _ = board.shutdownSignal(true)
         _ = board.shutdownSignal(false)
@@ -186,7 +186,7 @@ import Testing
         #expect(!woken.contains { $0.hasPrefix("spawn") }, "\(woken)")
     }
 
-    @Test func same_withoutTheLaunch() throws {
+    @Test func appThatHeatEndedWaitsForTheBoardToBeWell_whenACancelledShutdownWasToBringItBack() throws {
         var board = startedBoard([app("camera")])
         _ = board.shutdownSignal(true)
         _ = board.shutdownSignal(false)
@@ -198,7 +198,7 @@ import Testing
         #expect(!board.sleepSignal(false).contains { $0.hasPrefix("spawn") })
     }
 
-    @Test func wishInTheEnd_abandoned_sleep() throws {
+    @Test func launchComesAboutAfterTheSleep_whenItsClientIsGone() throws {
         var board = startedBoard([app("camera")])
         _ = try board.ask(1, .background(board.id("camera")))
         _ = board.pass(.seconds(10))
@@ -211,7 +211,7 @@ import Testing
         #expect(board.sleepSignal(false).contains("spawn camera user"))
     }
 
-    @Test func twoWishesInTheEnd_countedOnce() throws {
+    @Test func endIsCountedOnce_whenSeveralWishesInItAreDenied() throws {
         var board = startedBoard([
             app("camera") {
                 $0.restartLimit = 2; $0.restartDelay = .seconds(5)
@@ -235,7 +235,7 @@ import Testing
         #expect(board.pass(.seconds(5)) == ["spawn camera restart background"])
     }
 
-    @Test func wishInTheEnd_reloadSaysNever() throws {
+    @Test func noRestartIsOwed_whenAReloadForbidsItAsTheAppIsClearedAway() throws {
         var board = startedBoard([app("camera")])
         _ = try board.ask(1, .background(board.id("camera")))
         _ = board.pass(.seconds(10))
@@ -248,7 +248,7 @@ import Testing
         #expect(!board.sleepSignal(false).contains { $0.hasPrefix("spawn") })
     }
 
-    @Test func wishInTheEnd_shutdownCancelled() throws {
+    @Test func appIsRestarted_whenACancelledShutdownDeniedALaunchInItsEnd() throws {
         var board = startedBoard([app("camera") { $0.restartDelay = .seconds(5) }])
         _ = try board.ask(1, .background(board.id("camera")))
         _ = board.pass(.seconds(10))
@@ -261,7 +261,7 @@ import Testing
         #expect(try board.view("camera").launches == 2)
     }
 
-    @Test func wishInTheEnd_terminated_sleep() throws {
+    @Test func appStaysDown_whenAnOperatorEndsItBetweenALaunchAndAnActivationThatIsDenied() throws {
         var board = startedBoard([app("camera") { $0.restartDelay = .seconds(5) }])
         _ = try board.ask(1, .background(board.id("camera")))
         _ = board.pass(.seconds(10))
@@ -276,7 +276,7 @@ import Testing
         #expect(!board.pass(.seconds(60)).contains { $0.hasPrefix("spawn") })
     }
 
-    @Test func essentialMadeManual_whileALaunchWaits() throws {
+    @Test func watchdogIsFed_whenAReloadMakesTheEssentialAppManualWhileALaunchWaitsThatIsDenied() throws {
         func essential(_ policy: inout AppPolicy) {
             policy.after = ["server"]
             policy.restartLimit = 1
@@ -296,7 +296,7 @@ import Testing
         #expect(board.pass(.seconds(20)).contains("feed"))
     }
 
-    @Test func reloadAlone() throws {
+    @Test func watchdogIsFed_whenAReloadMakesTheEssentialAppManualBeforeOrAfterALaunchThatIsDenied() throws {
         func essential(_ policy: inout AppPolicy) {
             policy.after = ["server"]
             policy.restartLimit = 1

@@ -3,7 +3,7 @@ import Testing
 
 /// A shutdown that is cancelled brings back what it ended, and nothing else.
 @Suite struct CancelledShutdownTests {
-    @Test func neverRestarted_crashes_shutdownCancelledAsItIsClearedAway() throws {
+    @Test func crashedAppThatIsNeverRestartedStaysDown_whenAShutdownIsCancelledAsItIsClearedAway() throws {
         var board = startedBoard([app("camera") { $0.restart = .never }])
         _ = board.exited("camera", .signalled(11))
         _ = board.shutdownSignal(true)
@@ -12,7 +12,7 @@ import Testing
         #expect(board.pass(.seconds(60)) == [])
     }
 
-    @Test func lowBattery_neverRestarted() throws {
+    @Test func crashedAppThatIsNeverRestartedStaysDown_whenAChargerEndsTheShutdownForALowBattery() throws {
         var board = startedBoard([app("camera") { $0.restart = .never }])
         _ = board.tell(.power(PowerReading(isExternal: false, level: 1)))
         _ = board.pass(.milliseconds(4900))
@@ -24,7 +24,7 @@ import Testing
         #expect(board.emptied("camera") == [])
     }
 
-    @Test func backgroundAppThatHeatEnded_shutdownCancelledAsItIsClearedAway() throws {
+    @Test func backgroundAppThatHeatEndedStaysDown_whenAShutdownIsCancelledAsItIsClearedAway() throws {
         var board = startedBoard([app("camera") { $0.suspend = false }])
         try board.goBack("camera")
         #expect(board.tell(zone(99_000)).contains("kill camera"))
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func backgroundAppBeingKilledForHeat_shutdownCancelled(_ isDeadFirst: Bool) throws {
+    func backgroundAppThatHeatEndedStaysDown_whenAShutdownIsCancelledBeforeOrAfterItIsDead(_ isDeadFirst: Bool) throws {
         var board = startedBoard([app("camera") { $0.suspend = false }])
         try board.goBack("camera")
         #expect(board.tell(zone(99_000)).contains("kill camera"))
@@ -62,7 +62,7 @@ import Testing
         #expect(!board.pass(.seconds(60)).contains { $0.hasPrefix("spawn") })
     }
 
-    @Test func budgetSpent_shutdownCancelledAsItIsClearedAway() throws {
+    @Test func appThatSpentItsBudgetStaysDown_whenAShutdownIsCancelledAsItIsClearedAway() throws {
         var board = startedBoard([
             app("camera") {
                 $0.taskBudget = .seconds(60); $0.handlers = []
@@ -78,7 +78,7 @@ import Testing
         #expect(!board.pass(.seconds(60)).contains { $0.hasPrefix("spawn") })
     }
 
-    @Test func neverRestarted_killed_shutdownCancelledBeforeItIsDead() throws {
+    @Test func killedAppThatIsNeverRestartedStaysDown_whenAShutdownIsCancelledBeforeItIsDead() throws {
         var board = startedBoard([app("camera") { $0.restart = .never }])
         _ = try board.ask(1, .background(board.id("camera")))
         #expect(board.pass(.seconds(10)).contains("kill camera"))
@@ -89,7 +89,7 @@ import Testing
         #expect(board.pass(.seconds(60)) == [])
     }
 
-    @Test func neverRestarted_crashesInAShutdown_cancelled() throws {
+    @Test func appThatIsNeverRestartedStaysDown_whenItCrashesInAShutdownThatIsCancelled() throws {
         var board = startedBoard([app("storage") { $0.restart = .never }, app("camera") { $0.after = ["storage"] }])
         _ = board.shutdownSignal(true)
         _ = board.exited("storage", .signalled(11))
@@ -97,7 +97,7 @@ import Testing
         #expect(!board.shutdownSignal(false).contains { $0.hasPrefix("spawn storage") })
     }
 
-    @Test func removedAndBackInAShutdown_cancelled() throws {
+    @Test func manualAppStaysDown_whenItWasRemovedAndConfiguredAgainInAShutdownThatIsCancelled() throws {
         var board = startedBoard([app("camera")])
         _ = board.shutdownSignal(true)
         _ = board.tell(.configured([], DevicePolicy()))

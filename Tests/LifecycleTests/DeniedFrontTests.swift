@@ -3,7 +3,7 @@ import Testing
 
 /// Where apps stand when wishes for the front are denied, one app in front or many.
 @Suite struct DeniedFrontTests {
-    @Test func frontAppActivatedAgain_lock() throws {
+    @Test func appIsBackInFront_whenALockDeniesItsOwnActivationAfterAnothers() throws {
         var board = startedBoard([app("map"), app("radio")], front: .one)
         _ = try board.ask(1, .activate(board.id("radio")))
         #expect(
@@ -17,7 +17,7 @@ import Testing
         #expect(board.phase("radio") == "background")
     }
 
-    @Test func frontAppActivatedAgain_sleep() throws {
+    @Test func appIsBackInFront_whenASleepDeniesItsOwnActivationAfterAnothers() throws {
         var board = startedBoard([app("map"), app("radio")], front: .one)
         _ = try board.ask(1, .activate(board.id("radio")))
         _ = try board.ask(2, .activate(board.id("map")))
@@ -26,7 +26,7 @@ import Testing
         #expect(board.phase("radio") == "background")
     }
 
-    @Test func launchOfAnother_thenActivationOfTheFrontApp_sleep() throws {
+    @Test func appIsBackInFront_whenALaunchInItsPlaceAndItsOwnActivationAreDenied() throws {
         var board = try waitingBoard()
         _ = try board.ask(1, .launch(board.id("radio"), background: false))
         _ = try board.ask(2, .activate(board.id("map")))
@@ -36,7 +36,7 @@ import Testing
         #expect(board.phase("map") == "active")
     }
 
-    @Test func launchThatWaits_thenAnotherIsInFront_sleep() throws {
+    @Test func appThatIsActiveByThenStaysInFront_whenALaunchThatWaitsIsDenied() throws {
         var board = try waitingBoard()
         _ = try board.obey(
             board.handle(.requested(RequestID(rawValue: 1), .launch(board.id("radio"), background: false))))
@@ -50,7 +50,7 @@ import Testing
         #expect(board.phase("map") == "background")
     }
 
-    @Test func backgroundLaunchDenied_whileAnotherCameToTheFront() throws {
+    @Test func restartComesInBackground_whenAnotherIsInFrontAsTheLaunchInItsPlaceIsDenied() throws {
         var board = startedBoard([app("map") { $0.restartDelay = .seconds(20) }, app("phone")], front: .one)
         _ = board.exited("map", .signalled(11))
         _ = try board.ask(1, .launch(board.id("map"), background: true))
@@ -64,7 +64,7 @@ import Testing
         #expect(board.phase("map") == "background")
     }
 
-    @Test func activationPending_reloadRemovesTheApp() throws {
+    @Test func appIsBackInFront_whenAReloadRemovesTheOneThatWasToTakeItsPlace() throws {
         var board = startedBoard([app("map"), app("radio")], front: .one)
         _ = try board.ask(1, .activate(board.id("radio")))
         var device = DevicePolicy()
@@ -78,7 +78,7 @@ import Testing
         #expect(board.phase("map") == "active")
     }
 
-    @Test func launchOfATaskThatHasEnded_displacesForNothing() throws {
+    @Test func appStaysInFront_whenTheLaunchOfATaskThatHasEndedIsDenied() throws {
         var board = startedBoard([app("map")], front: .one)
         _ = board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync")))
         _ = board.spawned("task-sync")
@@ -92,7 +92,7 @@ import Testing
         #expect(board.phase("map") == "active")
     }
 
-    @Test func backgroundLaunchAndActivation_startedThenLid() throws {
+    @Test func appStaysInBackground_whenAnActivationIsDeniedAfterItsBackgroundLaunchHasBegun() throws {
         var board = try waitingBoard(.many)
         _ = try board.ask(1, .launch(board.id("radio"), background: true))
         _ = try board.ask(2, .activate(board.id("radio")))
@@ -109,7 +109,7 @@ import Testing
         #expect(board.phase("radio") == "background")
     }
 
-    @Test func backgroundAppCrashes_activatedInsteadOfItsRestart_startedThenLid() throws {
+    @Test func appStaysInBackground_whenAnActivationInPlaceOfItsRestartIsDeniedAfterItHasBegun() throws {
         var board = startedBoard([app("radio") { $0.restartDelay = .seconds(20) }])
         try board.goBack("radio")
         _ = board.exited("radio", .signalled(11))
@@ -123,7 +123,7 @@ import Testing
         #expect(board.phase("radio") == "background")
     }
 
-    @Test func oneInFront_activationOfWhatIsDown_startedThenLid() throws {
+    @Test func appIsBackInFront_whenTheActivationThatStartsAnotherIsDenied() throws {
         var board = startedBoard([app("map"), manual("radio")], front: .one)
         _ = try board.ask(1, .activate(board.id("radio")))
         #expect(board.tell(.lid(closed: true)).contains("reply 1: denied, the lid is closed"))
@@ -136,7 +136,7 @@ import Testing
         #expect(board.phase("map") == "active")
     }
 
-    @Test func launchActivateActivate_lid_thenSleep() throws {
+    @Test func appIsBackInFrontAndNothingIsLaunched_whenALidAndASleepDenyAllThatWasWished() throws {
         var board = try waitingBoard()
         _ = try board.ask(1, .launch(board.id("radio"), background: false))
         _ = try board.ask(2, .activate(board.id("map")))
@@ -153,7 +153,7 @@ import Testing
         #expect(board.phase("radio") == "-")
     }
 
-    @Test func launchActivateActivate_lid_launchStands() throws {
+    @Test func appComesUpInFront_whenOnlyTheActivationsAfterItsLaunchAreDenied() throws {
         var board = try waitingBoard()
         _ = try board.ask(1, .launch(board.id("radio"), background: false))
         _ = try board.ask(2, .activate(board.id("map")))
@@ -168,7 +168,7 @@ import Testing
         #expect(board.phase("radio") == "active")
     }
 
-    @Test func crashedFrontAppLaunchedInBackground_afterAnotherActivation_sleep() throws {
+    @Test func crashedAppIsRestartedInFront_whenAnothersActivationAndItsOwnBackgroundLaunchAreDenied() throws {
         var board = startedBoard([app("map") { $0.restartDelay = .seconds(30) }, app("radio")], front: .one)
         _ = try board.ask(1, .activate(board.id("radio")))
         _ = board.exited("map", .signalled(11))
@@ -187,7 +187,7 @@ import Testing
         #expect(board.phase("radio") == "background")
     }
 
-    @Test func displacedAppCrashes_activationDenied() throws {
+    @Test func crashedAppIsRestartedInFront_whenTheActivationInItsPlaceIsDenied() throws {
         var board = startedBoard([app("map"), app("radio")], front: .one)
         _ = try board.ask(1, .activate(board.id("radio")))
         _ = board.exited("map", .signalled(11))
@@ -199,7 +199,7 @@ import Testing
         #expect(board.phase("radio") == "background")
     }
 
-    @Test func activationPending_shutdownCancelled() throws {
+    @Test func appIsBackInFront_whenACancelledShutdownDeniedTheActivationInItsPlace() throws {
         var board = startedBoard([app("map"), app("radio")], front: .one)
         _ = try board.ask(1, .activate(board.id("radio")))
         #expect(board.shutdownSignal(true).contains("reply 1: denied, shutting down"))
@@ -209,7 +209,7 @@ import Testing
         #expect(board.phase("radio") == "background")
     }
 
-    @Test func launchThatWaits_shutdownCancelled() throws {
+    @Test func appIsBackInFrontAndNothingIsLaunched_whenACancelledShutdownDeniedTheLaunchInItsPlace() throws {
         var board = try waitingBoard()
         _ = try board.ask(1, .launch(board.id("radio"), background: false))
         _ = board.shutdownSignal(true)
@@ -222,9 +222,8 @@ import Testing
         #expect(board.phase("radio") == "-")
     }
 
-    @Test(arguments: [false, true]) func frontAppEndedForHeatAsAnActivationThatIsDeniedTookItsPlace(_ isActivated: Bool)
-        throws
-    {
+    @Test(arguments: [false, true])
+    func appThatHeatEndedIsBackInFront_whetherOrNotAnActivationInItsPlaceIsDenied(_ isActivated: Bool) throws {
         var board = startedBoard([app("map"), app("radio") { $0.priorityBand = 950 }], front: .one)
         #expect(board.tell(zone(99_000)).contains("kill map"))
         if isActivated { _ = try board.ask(1, .activate(board.id("radio"))) }
@@ -240,7 +239,7 @@ import Testing
         #expect(board.phase("map") == "active")
     }
 
-    @Test func lockAlone() throws {
+    @Test func appIsBackInFront_whenALockDeniesTheActivationInItsPlace() throws {
         var board = startedBoard([app("map"), app("radio")], front: .one)
         _ = try board.ask(1, .activate(board.id("radio")))
         #expect(board.tell(people(locked: true)).contains("reply 1: denied, the session is locked"))
@@ -251,14 +250,14 @@ import Testing
         #expect(board.phase("map") == "active")
     }
 
-    @Test func launchAlone() throws {
+    @Test func appIsBackInFront_whenALaunchInItsPlaceIsDenied() throws {
         var board = try waitingBoard()
         _ = try board.ask(1, .launch(board.id("radio"), background: false))
         #expect(board.sleepAMinute().contains("reply 1: denied, sleeping"))
         #expect(board.phase("map") == "active")
     }
 
-    @Test func launchForeground_thenLaunchBackground_frontReturns() throws {
+    @Test func appIsBackInFront_whenALaunchInItsPlaceAndOneInBackgroundAreDenied() throws {
         var board = try waitingBoard()
         _ = try board.ask(1, .launch(board.id("radio"), background: false))
         _ = try board.ask(2, .launch(board.id("radio"), background: true))
@@ -266,7 +265,7 @@ import Testing
         #expect(board.phase("map") == "active")
     }
 
-    @Test func activationAbandoned_anotherDenied() throws {
+    @Test func activationWhoseClientIsGoneStands_whenALaterOneOfAnotherAppIsDenied() throws {
         var board = startedBoard([app("map"), app("radio"), app("phone")], front: .one)
         _ = try board.ask(1, .activate(board.id("radio")))
         _ = board.tell(.requestAbandoned(RequestID(rawValue: 1)))
@@ -275,7 +274,7 @@ import Testing
         #expect(board.phase("radio") == "active")
     }
 
-    @Test func backgroundDuringPreparing_staysThere() throws {
+    @Test func appStaysInBackground_whenItIsSentThereDuringPreparing() throws {
         var board = startedBoard([app("camera")])
         _ = board.sleepSignal(true)
         _ = try board.ask(1, .background(board.id("camera")))
@@ -285,7 +284,8 @@ import Testing
         #expect(board.phase("camera") == "background")
     }
 
-    @Test(arguments: [false, true]) func reloadWhileAnActivationIsPending_lid(_ isReloaded: Bool) throws {
+    @Test(arguments: [false, true])
+    func appIsBackInFront_whenALidDeniesTheActivationInItsPlace_reloadedOrNot(_ isReloaded: Bool) throws {
         var board = startedBoard([app("map"), app("radio")], front: .one)
         _ = try board.ask(1, .activate(board.id("radio")))
         if isReloaded { _ = board.tell(.configured([app("map"), app("radio")], oneInFront)) }
@@ -297,7 +297,8 @@ import Testing
         #expect(board.phase("map") == "active")
     }
 
-    @Test(arguments: [false, true]) func reloadWhileALaunchInFrontWaits_sleep(_ isReloaded: Bool) throws {
+    @Test(arguments: [false, true])
+    func appIsBackInFront_whenASleepDeniesTheLaunchInItsPlace_reloadedOrNot(_ isReloaded: Bool) throws {
         var board = try waitingBoard()
         _ = try board.ask(1, .launch(board.id("radio"), background: false))
         let apps = [app("map"), manual("server"), manual("radio") { $0.after = ["server"] }, app("phone")]

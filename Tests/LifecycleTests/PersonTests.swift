@@ -137,7 +137,7 @@ import Testing
         return board
     }
 
-    @Test func activationThatALockDenied_isUndone_thoughALaunchOfTheRunningAppCameAfterIt() throws {
+    @Test func activationThatALockDeniedIsUndone_thoughALaunchOfTheRunningAppCameAfterIt() throws {
         var board = Board([app("camera")])
         board.login()
         board.start()
@@ -155,7 +155,7 @@ import Testing
         #expect(try board.view("camera").phase == .background)
     }
 
-    @Test func activationThatASleepDenied_isUndone_thoughTheClientOfALaterLaunchIsGone() throws {
+    @Test func activationThatASleepDeniedIsUndone_thoughTheClientOfALaterLaunchIsGone() throws {
         var board = Board([app("camera")])
         board.login()
         board.start()

@@ -25,7 +25,7 @@ import Testing
         #expect(board.core.backgroundTimeRemaining(of: id, at: board.monotonic) == .seconds(300))
     }
 
-    @Test func adoptionBeforeTheStart_nameTakenAndRemoved() throws {
+    @Test func whoHandedItOverIsAnswered_whenAReloadRemovesTheAppThatTookItsNameBeforeTheStart() throws {
         var board = Board([])
         board.login()
         _ = board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync")))
@@ -53,7 +53,7 @@ import Testing
         #expect(board.emptied("camera") == ["spawn camera restart"])
     }
 
-    @Test func adoptionAbandoned_spawnGivenUp() throws {
+    @Test func nobodyIsAnsweredAndNothingIsLeft_whenASpawnThatNobodyWaitsForIsGivenUp() throws {
         var board = startedBoard([])
         _ = board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync")))
         _ = board.tell(.requestAbandoned(RequestID(rawValue: 1)))
@@ -62,7 +62,7 @@ import Testing
         #expect(board.core.appIDs.isEmpty)
     }
 
-    @Test func adoption_shutdownCancelledWhileSpawning() throws {
+    @Test func processIsKilledAsSoonAsItIsThere_whenAShutdownWasCancelledMeanwhile() throws {
         var board = startedBoard([])
         _ = board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync")))
         _ = board.shutdownSignal(true)
@@ -74,7 +74,7 @@ import Testing
         #expect(board.core.appIDs.isEmpty)
     }
 
-    @Test func adoptionTerminatedBeforeItIsThere_twice() throws {
+    @Test func everybodyIsAnswered_whenAProcessIsEndedTwiceBeforeItIsThere() throws {
         var board = startedBoard([])
         _ = board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync")))
         let id = try board.id("task-sync")
@@ -89,7 +89,7 @@ import Testing
         #expect(end.contains("reply 4: done"))
     }
 
-    @Test func grantFromBeforeASleepThatTheHookTold() throws {
+    @Test func grantIsOld_whenTheBoardSleptAfterTheHooksWord() throws {
         var board = lockAskedFor()
         _ = board.obey(board.handle(.requested(RequestID(rawValue: 1), .sleep(start: true, logical: false))))
         #expect(board.core.device.sleepState == .asleep)
@@ -101,7 +101,7 @@ import Testing
         #expect(board.core.device.sleepState == .awake)
     }
 
-    @Test func sameWhileAwake() throws {
+    @Test func grantIsOld_whenTheBoardSleptUnannounced() throws {
         var board = lockAskedFor()
         board.slept += .seconds(600)
         _ = board.tell(.woke)
@@ -110,7 +110,7 @@ import Testing
         #expect(board.core.device.sleepState == .awake)
     }
 
-    @Test func grantFromBeforeASleepThatOvertookTheWalk() throws {
+    @Test func grantIsOld_whenTheBoardSleptBeforeItsAppsWereReady() throws {
         var board = lockAskedFor()
         _ = board.ask(1, .sleep(start: true, logical: false))
         board.monotonic += .seconds(5)
@@ -122,7 +122,7 @@ import Testing
         #expect(board.core.device.sleepState == .awake)
     }
 
-    @Test func kernelSleepInsideALogicalOne_oldGrant() throws {
+    @Test func grantIsOld_whenTheKernelSleptInALogicalSleep() throws {
         var board = lockAskedFor()
         _ = board.obey(board.handle(.requested(RequestID(rawValue: 1), .sleep(start: true, logical: true))))
         board.slept += .seconds(60)
@@ -135,7 +135,7 @@ import Testing
         #expect(board.core.device.sleepState == .awake)
     }
 
-    @Test func lateShutdownLock_cancelled() throws {
+    @Test func lateShutdownLockIsKept_whenTheShutdownIsCancelled() throws {
         var board = Board([app("camera")])
         _ = board.tell(.loginAvailable(delayMax: .seconds(5), preparingForSleep: false, preparingForShutdown: false))
         board.start()

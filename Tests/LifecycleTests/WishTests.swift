@@ -297,7 +297,7 @@ import Testing
         #expect(board.core.device.sleepState == .awake)
     }
 
-    @Test func activityEndsALogicalSleepThatIdlenessBegan_afterADarkWakeToo() throws {
+    @Test func activityEndsALogicalSleepThatIdlenessBegan_whenTheAllowanceOfADarkWakeIsOver() throws {
         var device = DevicePolicy()
         device.responses[.idle] = .sleep
         device.sleepsLogically = true
@@ -318,7 +318,7 @@ import Testing
         #expect(board.core.device.sleepState == .awake)
     }
 
-    @Test func activityDoesNotEndALogicalSleep_thatAnOperatorHasJoined() throws {
+    @Test func activityDoesNotEndALogicalSleep_whenAnOperatorHasJoinedIt() throws {
         var board = closing { $0.sleepsLogically = true }
         _ = board.obey(board.handle(people(idle: true)))
         _ = board.ask(1, .sleep(start: true, logical: true))
@@ -327,7 +327,7 @@ import Testing
         #expect(board.core.device.sleepState == .asleep)
     }
 
-    @Test func activityDoesNotEndALogicalSleep_thatTheLidBegan() throws {
+    @Test func activityDoesNotEndALogicalSleep_whenTheLidBeganIt() throws {
         var board = closing { $0.sleepsLogically = true }
         _ = board.obey(board.handle(people(idle: true)))
         _ = board.pass(.seconds(10))
@@ -340,7 +340,7 @@ import Testing
         #expect(board.core.device.sleepState != .awake)
     }
 
-    @Test func activityDoesNotEndALogicalSleep_thatAnOperatorAskedForToo() throws {
+    @Test func activityDoesNotEndALogicalSleep_whenAnOperatorHasJoinedItLater() throws {
         var board = closing { $0.sleepsLogically = true }
         _ = board.obey(board.handle(people(idle: true)))
         _ = board.pass(.seconds(10))
@@ -350,7 +350,7 @@ import Testing
         #expect(board.core.device.sleepState == .asleep)
     }
 
-    @Test func activityEndsALogicalSleepThatIdlenessBegan_afterADarkWake() throws {
+    @Test func activityEndsALogicalSleepThatIdlenessBegan_whenTheWorkOfADarkWakeIsDone() throws {
         var device = DevicePolicy()
         device.responses[.idle] = .sleep
         device.sleepsLogically = true
