@@ -32,7 +32,30 @@ import Testing
 
     // MARK: Launches
 
-    @Test func launchIsCalledOff_thoughAnActivationBeforeItWasDeniedForAnotherReason() throws {
+    @Test(arguments: [false, true])
+    func appStaysDown_whenAnOperatorEndedItBetweenAnActivationAndALaunchThatAreDenied(_ force: Bool) throws {
+        var board = board([app("camera"), app("map")])
+        let camera = try board.id("camera")
+        try board.goBack("camera")
+        _ = board.ask(1, .activate(camera))
+        _ = board.ask(2, .terminate(camera, force: force))
+        _ = board.ask(3, .launch(camera, background: false))
+        // Each is denied for another reason.
+        #expect(board.tell(.lid(closed: true)).contains("reply 1: denied, the lid is closed"))
+        #expect(board.sleepAMinute().contains("reply 3: denied, sleeping"))
+        // Without force it has been asked to end, and is killed, in the sleep.
+        #expect(board.phase("camera") == (force ? "background" : "-"))
+        if force {
+            _ = board.exited("camera", .signalled(9))
+            #expect(board.emptied("camera") == ["reply 2: done"])
+        }
+        #expect(board.pass(.seconds(60)) == [])
+        #expect(try board.view("camera").launches == 1)
+        #expect(try !board.view("camera").restartPending)
+        #expect(board.phase("camera") == "-")
+    }
+
+    @Test func appStaysDown_whenWhatAnOperatorEndedIsGoneInTheSleepThatDeniedItsLaunch() throws {
         var board = board([app("camera") { $0.restart = .never }])
         let camera = try board.id("camera")
         try board.goBack("camera")
@@ -86,26 +109,6 @@ import Testing
         #expect(endSleepAndWake(&board) == awake)
     }
 
-    @Test func launchIsCalledOff_whenTheActivationBeforeItGaveWayToIt() throws {
-        var board = board([
-            app("server") { $0.readiness = .notify },
-            app("camera") {
-                $0.launch = .manual; $0.after = ["server"]
-            },
-        ])
-        _ = try board.ask(90, .terminate(board.id("server"), force: true))
-        _ = board.exited("server", .signalled(9))
-        _ = board.emptied("server")
-        _ = try board.ask(91, .launch(board.id("server"), background: false))
-        _ = board.spawned("server")
-        let camera = try board.id("camera")
-        #expect(board.ask(1, .activate(camera)) == [])
-        #expect(
-            board.ask(2, .launch(camera, background: true)) == ["reply 1: denied, another request changed its phase"])
-        #expect(board.sleepSignal(true).contains("reply 2: denied, sleeping"))
-        #expect(try !board.view("camera").restartPending)
-    }
-
     @Test func appStaysInFront_whenTheLaterOfTwoLaunchesThatWishedItHasBegun() throws {
         var board = try killing()
         let camera = try board.id("camera")
@@ -147,29 +150,19 @@ import Testing
         #expect(board.pass(.seconds(20)) == ["spawn camera restart background"])
     }
 
-    @Test func noRestartIsOwed_whenAReloadHasForbiddenIt() throws {
+    @Test func noRestartIsOwed_whenAReloadForbidsItAsTheAppIsClearedAway() throws {
         var board = try killing()
         _ = try board.ask(1, .launch(board.id("camera"), background: false))
         _ = board.exited("camera", .signalled(9))
         _ = board.tell(.configured([app("camera") { $0.restart = .never }], DevicePolicy()))
-        _ = board.sleepSignal(true)
+        #expect(board.sleepSignal(true).contains("reply 1: denied, sleeping"))
         _ = board.emptied("camera")
         board.slept += .seconds(60)
         #expect(board.sleepSignal(false) + board.pass(.seconds(25)) == awake)
+        #expect(try !board.view("camera").restartPending)
     }
 
     // MARK: The front
-
-    @Test func appComesBack_whenTheOneThatTookItsPlaceAndItsOwnWishAreDenied() throws {
-        var board = board([app("camera"), app("radio")], front: .one)
-        _ = try board.ask(1, .activate(board.id("radio")))
-        #expect(
-            try board.ask(2, .activate(board.id("camera"))).contains(
-                "reply 1: denied, another request changed its phase"))
-        #expect(board.sleepSignal(true).contains("reply 2: denied, sleeping"))
-        #expect(try phaseAfterTheSleep(&board, "camera") != .background)
-        #expect(try board.view("radio").phase == .background)
-    }
 
     @Test func appThatWasSentBackStaysThere_whenTheOneInItsPlaceIsDenied() throws {
         var board = board([app("camera"), app("radio")], front: .one)

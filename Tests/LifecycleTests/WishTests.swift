@@ -318,12 +318,17 @@ import Testing
         #expect(board.core.device.sleepState == .awake)
     }
 
-    @Test func activityDoesNotEndALogicalSleep_whenAnOperatorHasJoinedIt() throws {
+    @Test(arguments: [false, true])
+    func activityDoesNotEndALogicalSleepThatIdlenessBegan_whenAnOperatorHasJoinedIt(_ isAsleep: Bool) throws {
         var board = closing { $0.sleepsLogically = true }
-        _ = board.obey(board.handle(people(idle: true)))
+        let idle = board.handle(people(idle: true))
+        if isAsleep { _ = board.obey(idle) }
+        #expect(board.core.device.sleepState == (isAsleep ? .asleep : .preparing))
         _ = board.ask(1, .sleep(start: true, logical: true))
-        _ = board.tell(people())
+        if !isAsleep { _ = board.obey(idle) }
         _ = board.pass(.seconds(10))
+        #expect(board.tell(people()) == [])
+        #expect(board.pass(.seconds(10)) == [])
         #expect(board.core.device.sleepState == .asleep)
     }
 
@@ -338,16 +343,6 @@ import Testing
         _ = board.tell(people())
         _ = board.pass(.seconds(10))
         #expect(board.core.device.sleepState != .awake)
-    }
-
-    @Test func activityDoesNotEndALogicalSleep_whenAnOperatorHasJoinedItLater() throws {
-        var board = closing { $0.sleepsLogically = true }
-        _ = board.obey(board.handle(people(idle: true)))
-        _ = board.pass(.seconds(10))
-        _ = board.ask(1, .sleep(start: true, logical: true))
-        _ = board.tell(people())
-        _ = board.pass(.seconds(10))
-        #expect(board.core.device.sleepState == .asleep)
     }
 
     @Test func activityEndsALogicalSleepThatIdlenessBegan_whenTheWorkOfADarkWakeIsDone() throws {
