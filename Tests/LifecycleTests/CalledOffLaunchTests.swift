@@ -134,16 +134,18 @@ import Testing
     @Test(arguments: [false, true])
     func appThatHeatEndedWaitsForTheBoardToBeWell_whenACancelledShutdownWasToBringItBack(_ isLaunched: Bool) throws {
         var board = startedBoard([app("camera")])
-        _ = board.shutdownSignal(true)
-        _ = board.shutdownSignal(false)
-        #expect(board.tell(zone(99_000)).contains("kill camera"))
+        #expect(board.shutdownSignal(true) == ["call camera willTerminate shutdown 4.5 s"])
+        #expect(board.shutdownSignal(false) == [])
+        #expect(board.tell(zone(99_000)) == ["kill camera"])
         if isLaunched { _ = try board.ask(1, .launch(board.id("camera"), background: false)) }
         _ = board.exited("camera", .signalled(9))
+        #expect(try board.view("camera").lastTermination?.reason.namespace == .thermal)
         #expect(board.sleepSignal(true).contains("reply 1: denied, sleeping") == isLaunched)
         _ = board.emptied("camera")
         board.slept += .seconds(60)
-        let woken = board.sleepSignal(false)
-        #expect(!woken.contains { $0.hasPrefix("spawn") }, "\(woken)")
+        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep"])
+        #expect(board.pass(.seconds(20)) == [])
+        #expect(board.tell(zone(40_000)) == ["spawn camera restart"])
     }
 
     @Test func launchComesAboutAfterTheSleep_whenItsClientIsGone() throws {

@@ -21,7 +21,11 @@ import Testing
         #expect(board.core.device.isShuttingDown)
         _ = board.tell(.power(PowerReading(isExternal: true, level: 50)))
         _ = board.pass(.milliseconds(100))
+        #expect(!board.core.device.isShuttingDown)
         #expect(board.emptied("camera") == [])
+        #expect(board.pass(.seconds(60)) == [])
+        #expect(try !board.view("camera").restartPending)
+        #expect(try board.view("camera").lastTermination?.reason.namespace == .crash)
     }
 
     @Test func backgroundAppThatHeatEndedStaysDown_whenAShutdownIsCancelledAsItIsClearedAway() throws {
@@ -91,10 +95,17 @@ import Testing
 
     @Test func appThatIsNeverRestartedStaysDown_whenItCrashesInAShutdownThatIsCancelled() throws {
         var board = startedBoard([app("storage") { $0.restart = .never }, app("camera") { $0.after = ["storage"] }])
-        _ = board.shutdownSignal(true)
+        // The others end first.
+        #expect(board.shutdownSignal(true) == ["call camera willTerminate shutdown 2.25 s"])
         _ = board.exited("storage", .signalled(11))
-        _ = board.emptied("storage")
-        #expect(!board.shutdownSignal(false).contains { $0.hasPrefix("spawn storage") })
+        #expect(board.emptied("storage") == [])
+        #expect(board.shutdownSignal(false) == [])
+        #expect(board.returned("camera") == ["terminate camera"])
+        _ = board.exited("camera")
+        #expect(board.emptied("camera") == ["spawn camera restart"])
+        #expect(try board.view("storage").lastTermination?.reason.namespace == .crash)
+        #expect(try !board.view("storage").restartPending)
+        #expect(try board.view("storage").launches == 1)
     }
 
     @Test func manualAppStaysDown_whenItWasRemovedAndConfiguredAgainInAShutdownThatIsCancelled() throws {
@@ -105,7 +116,10 @@ import Testing
         _ = board.exited("camera")
         _ = board.emptied("camera")
         _ = board.tell(.configured([manual("camera")], DevicePolicy()))
-        #expect(!board.shutdownSignal(false).contains { $0.hasPrefix("spawn") })
+        #expect(board.shutdownSignal(false) == ["take shutdown"])
+        #expect(board.pass(.seconds(20)) == [])
+        #expect(try !board.view("camera").restartPending)
+        #expect(board.phase("camera") == "-")
     }
 
     @Test func frontIsKept_whenAReloadAddsAnAppInAShutdownThatIsCancelled() throws {
@@ -130,9 +144,15 @@ import Testing
         _ = board.pass(.seconds(5))
         var device = DevicePolicy()
         device.front = .one
-        _ = board.obey(board.handle(.configured([app("map"), app("radio") { $0.priorityBand = 950 }], device)))
-        _ = board.obey(board.handle(zone(40_000)))
+        let added = board.handle(.configured([app("map"), app("radio") { $0.priorityBand = 950 }], device))
+        #expect(board.lines(added) == ["spawn radio boot background"])
+        _ = board.obey(added)
+        let cool = board.handle(zone(40_000))
+        #expect(board.lines(cool) == ["spawn map restart"])
+        _ = board.obey(cool)
         _ = board.obey(board.wait(.seconds(10)))
-        #expect(board.phase("map") == "active")
+        #expect(board.phases("map", "radio") == ["active", "background"])
+        #expect(try board.view("map").lastTermination?.reason.namespace == .thermal)
+        #expect(try board.view("map").launches == 2)
     }
 }

@@ -158,15 +158,20 @@ import Testing
         var board = try waitingBoard()
         _ = try board.ask(1, .launch(board.id("radio"), background: false))
         _ = try board.ask(2, .activate(board.id("map")))
-        _ = try board.ask(3, .activate(board.id("radio")))
-        _ = board.tell(.lid(closed: true))
+        #expect(
+            try board.ask(3, .activate(board.id("radio"))) == ["reply 2: denied, another request changed its phase"])
+        #expect(board.tell(.lid(closed: true)) == ["reply 3: denied, the lid is closed"])
         board.answerAll()
         _ = board.obey(board.handle(.lid(closed: false)))
         _ = board.obey(board.wait(.seconds(5)))
-        _ = board.obey(board.handle(.spawned(board.last("server"))))
-        board.answerAll()
         // Only the launch in front is still wished.
-        #expect(board.phase("radio") == "active")
+        _ = board.spawned("server")
+        #expect(board.returned("server").contains("spawn radio user"))
+        _ = board.spawned("radio")
+        _ = board.returned("radio")
+        #expect(board.returned("radio").contains("reply 1: done"))
+        board.answerAll()
+        #expect(board.phases("map", "radio", "phone") == ["background", "active", "background"])
     }
 
     @Test func crashedAppIsRestartedInFront_whenAnothersActivationAndItsOwnBackgroundLaunchAreDenied() throws {
@@ -189,15 +194,20 @@ import Testing
     }
 
     @Test func crashedAppIsRestartedInFront_whenTheActivationInItsPlaceIsDenied() throws {
-        var board = startedBoard([app("map"), app("radio")], front: .one)
+        var board = startedBoard([app("map") { $0.restartDelay = .seconds(20) }, app("radio")], front: .one)
         _ = try board.ask(1, .activate(board.id("radio")))
         _ = board.exited("map", .signalled(11))
         _ = board.emptied("map")
-        _ = board.sleepAMinute()
-        _ = board.obey(board.wait(.seconds(5)))
+        #expect(board.sleepAMinute() == ["reply 1: denied, sleeping"])
+        #expect(board.phases("map", "radio") == ["-", "background"])
+        #expect(try board.view("map").restartPending)
+        #expect(board.pass(.seconds(20)) == ["spawn map restart"])
+        _ = board.spawned("map")
         board.answerAll()
-        #expect(board.phase("map") == "active")
-        #expect(board.phase("radio") == "background")
+        board.answerAll()
+        #expect(board.phases("map", "radio") == ["active", "background"])
+        #expect(try board.view("map").launches == 2)
+        #expect(try board.view("radio").launches == 1)
     }
 
     @Test func appIsBackInFront_whenACancelledShutdownDeniedTheActivationInItsPlace() throws {
@@ -213,14 +223,17 @@ import Testing
     @Test func appIsBackInFrontAndNothingIsLaunched_whenACancelledShutdownDeniedTheLaunchInItsPlace() throws {
         var board = try waitingBoard()
         _ = try board.ask(1, .launch(board.id("radio"), background: false))
-        _ = board.shutdownSignal(true)
+        let ending = board.shutdownSignal(true)
+        #expect(ending.prefix(2) == ["reply 90: denied, shutting down", "reply 1: denied, shutting down"])
         _ = board.shutdownSignal(false)
         board.answerAll()
         _ = board.obey(board.handle(.spawned(board.last("server"))))
         _ = board.obey(board.handle(.exited(board.last("server"), .signalled(9))))
         _ = board.obey(board.wait(.seconds(5)))
-        #expect(board.phase("map") == "active")
-        #expect(board.phase("radio") == "-")
+        #expect(board.phases("map", "radio", "phone") == ["active", "-", "background"])
+        #expect(try !board.view("radio").restartPending)
+        #expect(try board.view("radio").launches == 0)
+        #expect(try board.view("map").launches == 1)
     }
 
     @Test(arguments: [false, true])
@@ -262,10 +275,10 @@ import Testing
     @Test func activationWhoseClientIsGoneStands_whenALaterOneOfAnotherAppIsDenied() throws {
         var board = startedBoard([app("map"), app("radio"), app("phone")], front: .one)
         _ = try board.ask(1, .activate(board.id("radio")))
-        _ = board.tell(.requestAbandoned(RequestID(rawValue: 1)))
+        #expect(board.tell(.requestAbandoned(RequestID(rawValue: 1))) == [])
         _ = try board.ask(2, .activate(board.id("phone")))
-        _ = board.sleepAMinute()
-        #expect(board.phase("radio") == "active")
+        #expect(board.sleepAMinute() == ["reply 2: denied, sleeping"])
+        #expect(board.phases("map", "radio", "phone") == ["background", "active", "background"])
     }
 
     @Test func appStaysInBackground_whenItIsSentThereDuringPreparing() throws {

@@ -32,6 +32,7 @@ extension Board {
 
     /// "active"; "-" where it does not run.
     func phase(_ name: String) -> String { core.id(of: name).flatMap { core.view(of: $0)?.phase?.name } ?? "-" }
+    func phases(_ names: String...) -> [String] { names.map { phase($0) } }
 
     /// Its daemon is another from here, which has read the state.
     mutating func reborn() {

@@ -28,11 +28,11 @@ import Testing
     @Test func whoHandedItOverIsAnswered_whenAReloadRemovesTheAppThatTookItsNameBeforeTheStart() throws {
         var board = Board([])
         board.login()
-        _ = board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync")))
-        _ = board.tell(.configured([manual("task-sync")], DevicePolicy()))
-        let effects = board.tell(.configured([], DevicePolicy()))
-        let more = board.tell(.started)
-        #expect((effects + more).contains { $0.hasPrefix("reply 1") })
+        #expect(board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync"))) == [])
+        #expect(board.tell(.configured([manual("task-sync")], DevicePolicy())) == [])
+        #expect(board.tell(.configured([], DevicePolicy())) == ["reply 1: denied, it was ended before it began"])
+        #expect(board.tell(.started) == [])
+        #expect(board.core.appIDs.isEmpty)
     }
 
     @Test func appThatComesAfterATaskStartsAtOnce_whenAnotherTaskHasTakenItsPlace() throws {
@@ -56,8 +56,12 @@ import Testing
     @Test func nobodyIsAnsweredAndNothingIsLeft_whenASpawnThatNobodyWaitsForIsGivenUp() throws {
         var board = startedBoard([])
         _ = board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync")))
-        _ = board.tell(.requestAbandoned(RequestID(rawValue: 1)))
-        #expect(board.pass(.seconds(30)).contains("kill task-sync"))
+        #expect(board.tell(.requestAbandoned(RequestID(rawValue: 1))) == [])
+        #expect(
+            board.pass(.seconds(30)) == [
+                "report task-sync launchFailure: its program was not started within 30 s", "kill task-sync",
+                "clear task-sync",
+            ])
         #expect(!board.pass(.seconds(10)).contains { $0.hasPrefix("reply") })
         #expect(board.core.appIDs.isEmpty)
     }
@@ -65,12 +69,12 @@ import Testing
     @Test func processIsKilledAsSoonAsItIsThere_whenAShutdownWasCancelledMeanwhile() throws {
         var board = startedBoard([])
         _ = board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync")))
-        _ = board.shutdownSignal(true)
-        _ = board.shutdownSignal(false)
+        #expect(board.shutdownSignal(true) == [])
+        #expect(board.shutdownSignal(false) == [])
         board.reborn()
         #expect(board.spawned("task-sync") == ["kill task-sync"])
-        _ = board.exited("task-sync", .signalled(9))
-        #expect(board.emptied("task-sync").contains { $0.hasPrefix("reply 1: ended by shutdown") })
+        #expect(board.exited("task-sync", .signalled(9)).last == "clear task-sync")
+        #expect(board.emptied("task-sync") == ["reply 1: ended by shutdown"])
         #expect(board.core.appIDs.isEmpty)
     }
 
@@ -78,15 +82,16 @@ import Testing
         var board = startedBoard([])
         _ = board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync")))
         let id = try board.id("task-sync")
-        _ = board.ask(2, .terminate(id, force: false))
-        _ = board.ask(3, .launch(id, background: true))
-        _ = board.ask(4, .terminate(id, force: true))
-        _ = board.spawned("task-sync")
-        _ = board.exited("task-sync", .signalled(9))
-        let end = board.emptied("task-sync")
-        #expect(end.contains("reply 1: ended by user"))
-        #expect(end.contains("reply 2: done"))
-        #expect(end.contains("reply 4: done"))
+        #expect(board.ask(2, .terminate(id, force: false)) == [])
+        #expect(board.ask(3, .launch(id, background: true)) == [])
+        #expect(board.ask(4, .terminate(id, force: true)) == ["reply 3: denied, another request ended it"])
+        #expect(board.spawned("task-sync") == ["kill task-sync"])
+        #expect(
+            board.exited("task-sync", .signalled(9)) == [
+                "report task-sync user: ended by an operator, at once", "clear task-sync",
+            ])
+        #expect(board.emptied("task-sync") == ["reply 1: ended by user", "reply 2: done", "reply 4: done"])
+        #expect(board.core.appIDs.isEmpty)
     }
 
     @Test func grantIsOld_whenTheBoardSleptAfterTheHooksWord() throws {
@@ -136,15 +141,21 @@ import Testing
     }
 
     @Test func lateShutdownLockIsKept_whenTheShutdownIsCancelled() throws {
-        var board = Board([app("camera")])
-        _ = board.tell(.loginAvailable(delayMax: .seconds(5), preparingForSleep: false, preparingForShutdown: false))
-        board.start()
-        _ = board.shutdownSignal(true)
-        _ = board.tell(.lockTaken(.shutdown))
+        var board = lockAskedFor()
+        // Nothing waits for us yet: the app has its own time.
+        #expect(board.shutdownSignal(true) == ["call camera willTerminate shutdown 5 s"])
+        #expect(board.tell(.lockTaken(.shutdown)) == [])
         #expect(board.shutdownSignal(false) == [])
-        _ = board.shutdownSignal(true)
-        board.answerAll()
+        #expect(board.returned("camera") == ["terminate camera"])
         _ = board.exited("camera")
-        _ = board.emptied("camera")
+        #expect(board.emptied("camera") == ["spawn camera restart"])
+        _ = board.spawned("camera")
+        board.answerAll()
+        board.answerAll()
+        // It counts for the next one.
+        #expect(board.shutdownSignal(true) == ["call camera willTerminate shutdown 4.5 s"])
+        #expect(board.returned("camera") == ["terminate camera"])
+        _ = board.exited("camera")
+        #expect(board.emptied("camera") == ["release shutdown"])
     }
 }
