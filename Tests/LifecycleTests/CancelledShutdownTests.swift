@@ -44,8 +44,7 @@ import Testing
         var board = startedBoard([app("camera") { $0.suspend = false }])
         try board.goBack("camera")
         _ = board.tell(zone(99_000))
-        _ = board.exited("camera", .signalled(9))
-        _ = board.emptied("camera")
+        board.gone("camera")
         _ = board.shutdownSignal(true)
         _ = board.shutdownSignal(false)
         #expect(!board.tell(zone(40_000)).contains { $0.hasPrefix("spawn") })
@@ -88,8 +87,7 @@ import Testing
         #expect(board.pass(.seconds(10)).contains("kill camera"))
         _ = board.shutdownSignal(true)
         _ = board.shutdownSignal(false)
-        _ = board.exited("camera", .signalled(9))
-        #expect(board.emptied("camera") == [])
+        #expect(board.gone("camera") == [])
         #expect(board.pass(.seconds(60)) == [])
     }
 
@@ -97,12 +95,10 @@ import Testing
         var board = startedBoard([app("storage") { $0.restart = .never }, app("camera") { $0.after = ["storage"] }])
         // The others end first.
         #expect(board.shutdownSignal(true) == ["call camera willTerminate shutdown 2.25 s"])
-        _ = board.exited("storage", .signalled(11))
-        #expect(board.emptied("storage") == [])
+        #expect(board.crash("storage") == [])
         #expect(board.shutdownSignal(false) == [])
         #expect(board.returned("camera") == ["terminate camera"])
-        _ = board.exited("camera")
-        #expect(board.emptied("camera") == ["spawn camera restart"])
+        #expect(board.gone("camera", .exited(0)) == ["spawn camera restart"])
         #expect(try board.view("storage").lastTermination?.reason.namespace == .crash)
         #expect(try !board.view("storage").restartPending)
         #expect(try board.view("storage").launches == 1)
@@ -113,8 +109,7 @@ import Testing
         _ = board.shutdownSignal(true)
         _ = board.tell(.configured([], DevicePolicy()))
         board.answerAll()
-        _ = board.exited("camera")
-        _ = board.emptied("camera")
+        board.gone("camera", .exited(0))
         _ = board.tell(.configured([manual("camera")], DevicePolicy()))
         #expect(board.shutdownSignal(false) == ["take shutdown"])
         #expect(board.pass(.seconds(20)) == [])
@@ -124,35 +119,12 @@ import Testing
 
     @Test func frontIsKept_whenAReloadAddsAnAppInAShutdownThatIsCancelled() throws {
         var board = startedBoard([app("map")], front: .one)
-        _ = board.obey(board.handle(.prepareForShutdown(true, delayMax: .seconds(5), signalled: board.monotonic)))
-        _ = board.exited("map")
-        _ = board.emptied("map")
-        var device = DevicePolicy()
-        device.front = .one
-        _ = board.tell(.configured([app("map"), app("radio")], device))
-        _ = board.obey(board.handle(.prepareForShutdown(false, delayMax: nil, signalled: board.monotonic)))
+        board.follow(.prepareForShutdown(true, delayMax: .seconds(5), signalled: board.monotonic))
+        board.gone("map", .exited(0))
+        _ = board.tell(.configured([app("map"), app("radio")], oneInFront()))
+        board.follow(.prepareForShutdown(false, delayMax: nil, signalled: board.monotonic))
         board.answerAll()
         #expect(board.phase("map") == "active")
         #expect(board.phase("radio") == "background")
-    }
-
-    @Test func frontIsKept_whenAReloadAddsAnAppWhileItIsTooHot() throws {
-        var board = startedBoard([app("map")], front: .one)
-        _ = board.tell(zone(99_000))
-        _ = board.exited("map", .signalled(9))
-        _ = board.emptied("map")
-        _ = board.pass(.seconds(5))
-        var device = DevicePolicy()
-        device.front = .one
-        let added = board.handle(.configured([app("map"), app("radio") { $0.priorityBand = 950 }], device))
-        #expect(board.lines(added) == ["spawn radio boot background"])
-        _ = board.obey(added)
-        let cool = board.handle(zone(40_000))
-        #expect(board.lines(cool) == ["spawn map restart"])
-        _ = board.obey(cool)
-        _ = board.obey(board.wait(.seconds(10)))
-        #expect(board.phases("map", "radio") == ["active", "background"])
-        #expect(try board.view("map").lastTermination?.reason.namespace == .thermal)
-        #expect(try board.view("map").launches == 2)
     }
 }

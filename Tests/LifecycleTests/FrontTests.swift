@@ -95,4 +95,22 @@ import Testing
         #expect(board.returned("map") == [])
         #expect(board.stopping("radio") == ["call map didBecomeActive 10 s"])
     }
+
+    @Test func frontIsKept_whenAReloadAddsAnAppWhileItIsTooHot() throws {
+        var board = startedBoard([app("map")], front: .one)
+        _ = board.tell(zone(99_000))
+        _ = board.exited("map", .signalled(9))
+        _ = board.emptied("map")
+        _ = board.pass(.seconds(5))
+        let added = board.handle(.configured([app("map"), app("radio") { $0.priorityBand = 950 }], oneInFront()))
+        #expect(board.lines(added) == ["spawn radio boot background"])
+        _ = board.obey(added)
+        let cool = board.handle(zone(40_000))
+        #expect(board.lines(cool) == ["spawn map restart"])
+        _ = board.obey(cool)
+        _ = board.obey(board.wait(.seconds(10)))
+        #expect(board.phases("map", "radio") == ["active", "background"])
+        #expect(try board.view("map").lastTermination?.reason.namespace == .thermal)
+        #expect(try board.view("map").launches == 2)
+    }
 }

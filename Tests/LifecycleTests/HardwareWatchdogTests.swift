@@ -317,4 +317,48 @@ import Testing
         #expect(try board.view("gateway").isLeftDown)
         #expect(!board.pass(.seconds(60)).contains("feed"))
     }
+
+    @Test func watchdogIsFed_whenAReloadMakesTheEssentialAppManualWhileALaunchWaitsThatIsDenied() throws {
+        func essential(_ policy: inout AppPolicy) {
+            policy.after = ["server"]
+            policy.restartLimit = 1
+            policy.isEssential = true
+        }
+        var board = startedBoard([manual("server"), app("modem", essential)])
+        _ = board.tell(.hardwareWatchdog(timeout: .seconds(30)))
+        _ = board.exited("modem", .signalled(11))
+        _ = board.emptied("modem")
+        _ = try board.ask(1, .launch(board.id("server"), background: true))
+        _ = try board.ask(2, .launch(board.id("modem"), background: true))
+        _ = board.tell(.configured([manual("server"), manual("modem", essential)], DevicePolicy()))
+        #expect(board.sleepSignal(true).contains("reply 2: denied, sleeping"))
+        _ = board.obey(board.wait(.seconds(5)))
+        board.slept += .seconds(60)
+        _ = board.sleepSignal(false)
+        #expect(board.pass(.seconds(20)).contains("feed"))
+    }
+
+    @Test func watchdogIsFed_whenAReloadMakesTheEssentialAppManualBeforeOrAfterALaunchThatIsDenied() throws {
+        func essential(_ policy: inout AppPolicy) {
+            policy.after = ["server"]
+            policy.restartLimit = 1
+            policy.isEssential = true
+        }
+        for isFirst in [true, false] {
+            var board = startedBoard([manual("server"), app("modem", essential)])
+            _ = board.tell(.hardwareWatchdog(timeout: .seconds(30)))
+            _ = board.exited("modem", .signalled(11))
+            _ = board.emptied("modem")
+            let reload = Event.configured([manual("server"), manual("modem", essential)], DevicePolicy())
+            if isFirst { _ = board.tell(reload) }
+            _ = try board.ask(1, .launch(board.id("server"), background: true))
+            _ = try board.ask(2, .launch(board.id("modem"), background: true))
+            _ = board.sleepSignal(true)
+            _ = board.obey(board.wait(.seconds(5)))
+            board.slept += .seconds(60)
+            _ = board.sleepSignal(false)
+            if !isFirst { _ = board.tell(reload) }
+            #expect(board.pass(.seconds(20)).contains("feed"), "\(isFirst)")
+        }
+    }
 }

@@ -197,4 +197,21 @@ import Testing
         _ = board.spawned("server")
         #expect(board.returned("server").contains("spawn camera boot background"))
     }
+
+    @Test func memoryWarningIsToldOnceTheAppCanHearIt() throws {
+        var board = Board([app("camera")])
+        board.login()
+        board.start()
+        let id = try board.id("camera")
+        #expect(board.ask(1, .warnOfMemory(id, .warning)) == ["reply 1: done", "inform camera memory warning"])
+        try board.goBack("camera")
+        #expect(board.ask(2, .warnOfMemory(id, .warning)) == ["reply 2: done"])
+        #expect(board.ask(3, .warnOfMemory(id, .critical)) == ["reply 3: done"])
+        #expect(
+            board.ask(4, .activate(id)) == [
+                "thaw camera", "call camera willEnterForeground 10 s", "inform camera memory critical",
+            ])
+        _ = board.handle(.exited(board.last("camera"), .exited(0)))
+        #expect(board.ask(5, .warnOfMemory(id, .warning)) == ["reply 5: not running"])
+    }
 }

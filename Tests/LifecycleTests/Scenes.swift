@@ -13,6 +13,47 @@ extension Board {
         _ = obey(wait(.milliseconds(100)))
     }
 
+    /// What an event leads to is answered at once, until nothing more comes.
+    mutating func follow(_ event: Event) { _ = obey(handle(event)) }
+    mutating func follow(_ id: Int64, _ request: Request) { follow(.requested(RequestID(rawValue: id), request)) }
+
+    /// Some time passes, in which everybody is prompt.
+    mutating func settle(_ time: Nanoseconds = .seconds(5)) {
+        _ = obey(wait(time))
+        answerAll()
+    }
+
+    mutating func openLid() {
+        follow(.lid(closed: false))
+        settle()
+    }
+
+    mutating func unlock() {
+        follow(people(locked: false))
+        settle()
+    }
+
+    /// Its process has ended, and nothing is left of its group: what the latter leads to.
+    @discardableResult mutating func gone(_ name: String, _ status: Lifecycle.ExitStatus = .signalled(9)) -> [String] {
+        _ = exited(name, status)
+        return emptied(name)
+    }
+
+    @discardableResult mutating func crash(_ name: String) -> [String] { gone(name, .signalled(11)) }
+
+    /// The board has slept for so long, and logind says that it is over: what that leads to.
+    mutating func wake(afterSleeping time: Nanoseconds) -> [String] {
+        slept += time
+        return sleepSignal(false)
+    }
+
+    /// The same, and everybody is prompt.
+    mutating func wakePromptly(afterSleeping time: Nanoseconds) {
+        slept += time
+        let effects = prepareForSleep(false)
+        _ = obey(effects)
+    }
+
     /// A whole sleep of a minute in which every app is prompt; what was said to its announcement.
     mutating func sleepAMinute() -> [String] {
         let first = handle(.prepareForSleep(true, delayMax: .seconds(5), signalled: monotonic))
@@ -58,6 +99,14 @@ func startedBoard(
     return board
 }
 
+/// "camera" is being killed for a handler that overran.
+func overrunBoard(_ change: (inout AppPolicy) -> Void = { _ in }) throws -> Board {
+    var board = startedBoard([app("camera", change)])
+    _ = try board.ask(90, .background(board.id("camera")))
+    #expect(board.pass(.seconds(10)) == ["kill camera"])
+    return board
+}
+
 /// "map" is in front; "server" is being started, and "radio" comes after it; "phone" is in background where only one
 /// app is in front.
 func waitingBoard(_ front: FrontPolicy = .one, _ change: (inout AppPolicy) -> Void = { _ in }) throws -> Board {
@@ -75,6 +124,12 @@ func manual(_ name: String, _ change: (inout AppPolicy) -> Void = { _ in }) -> A
         $0.launch = .manual
         change(&$0)
     }
+}
+
+func oneInFront() -> DevicePolicy {
+    var device = DevicePolicy()
+    device.front = .one
+    return device
 }
 
 func people(locked: Bool) -> Event { .session(SessionReading(users: 1, isLocked: locked, isIdle: false)) }
