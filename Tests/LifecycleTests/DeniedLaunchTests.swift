@@ -1,8 +1,8 @@
 import Lifecycle
 import Testing
 
-/// A launch that is denied does not happen, and leaves an app that is down as it was. Launches that are wished while the
-/// app is still ending are in RestartAfterDenialTests.
+/// A launch that is denied does not happen, and leaves an app that is down as it was. Launches that are wished in the
+/// middle of an end: RestartAfterDenialTests.
 @Suite struct DeniedLaunchTests {
     @Test func launchThatTheSleepDeniedDoesNotHappenLater() throws {
         var board = startedBoard([

@@ -44,7 +44,7 @@ import Testing
         #expect(try board.view("radio").phase == .active)
         var policy = DevicePolicy()
         policy.front = .one
-        _ = board.obey(board.handle(.configured([app("map"), app("radio")], policy)))
+        board.follow(.configured([app("map"), app("radio")], policy))
         #expect(try board.view("map").phase == .active)
         #expect(try board.view("radio").phase == .background)
     }
@@ -57,9 +57,9 @@ import Testing
             try board.ask(2, .activate(board.id("phone"))).contains(
                 "reply 1: denied, another request changed its phase"))
         #expect(board.sleepSignal(true).contains("reply 2: denied, sleeping"))
-        _ = board.obey(board.handle(.handlerReturned(board.last("map"), board.openCall("map"))))
-        _ = board.obey(board.handle(.handlerReturned(board.last("radio"), board.openCall("radio"))))
-        _ = board.obey(board.handle(.handlerReturned(board.last("phone"), board.openCall("phone"))))
+        board.follow(.handlerReturned(board.last("map"), board.openCall("map")))
+        board.follow(.handlerReturned(board.last("radio"), board.openCall("radio")))
+        board.follow(.handlerReturned(board.last("phone"), board.openCall("phone")))
         let woken = board.prepareForSleep(false)
         _ = board.obey(woken)
         #expect(try board.view("map").phase == .active)
@@ -72,7 +72,7 @@ import Testing
         board.start()
         var policy = DevicePolicy()
         policy.front = .one
-        _ = board.obey(board.handle(.configured([app("radio")], policy)))
+        board.follow(.configured([app("radio")], policy))
         #expect(try board.view("radio").phase == .active)
     }
 
@@ -99,8 +99,7 @@ import Testing
     @Test func frontIsKept_whenAReloadAddsAnAppWhileItIsTooHot() throws {
         var board = startedBoard([app("map")], front: .one)
         _ = board.tell(zone(99_000))
-        _ = board.exited("map", .signalled(9))
-        _ = board.emptied("map")
+        board.gone("map")
         _ = board.pass(.seconds(5))
         let added = board.handle(.configured([app("map"), app("radio") { $0.priorityBand = 950 }], oneInFront()))
         #expect(board.lines(added) == ["spawn radio boot background"])

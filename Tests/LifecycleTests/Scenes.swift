@@ -7,8 +7,9 @@ extension Board {
     /// Every call that is open returns, and what is to freeze has frozen.
     mutating func answerAll() {
         for name in instances.keys.sorted() {
-            _ = obey(handle(.handlerReturned(last(name), openCall(name))))
-            _ = obey(handle(.frozen(last(name))))
+            let instance = last(name)
+            if let call = calls[instance] { follow(.handlerReturned(instance, call)) }
+            follow(.frozen(instance))
         }
         _ = obey(wait(.milliseconds(100)))
     }
@@ -34,12 +35,16 @@ extension Board {
     }
 
     /// Its process has ended, and nothing is left of its group: what the latter leads to.
-    @discardableResult mutating func gone(_ name: String, _ status: Lifecycle.ExitStatus = .signalled(9)) -> [String] {
-        _ = exited(name, status)
-        return emptied(name)
+    @discardableResult mutating func gone(
+        _ name: String, _ status: Lifecycle.ExitStatus = .signalled(9), at place: SourceLocation = #_sourceLocation
+    ) -> [String] {
+        _ = exited(name, status, at: place)
+        return emptied(name, at: place)
     }
 
-    @discardableResult mutating func crash(_ name: String) -> [String] { gone(name, .signalled(11)) }
+    @discardableResult mutating func crash(_ name: String, at place: SourceLocation = #_sourceLocation) -> [String] {
+        gone(name, .signalled(11), at: place)
+    }
 
     /// The board has slept for so long, and logind says that it is over: what that leads to.
     mutating func wake(afterSleeping time: Nanoseconds) -> [String] {
