@@ -4,9 +4,7 @@ import Testing
 /// Processes that somebody else has started, taken over with a budget.
 @Suite struct AdoptionTests {
     private func adopted(_ budget: Nanoseconds? = .seconds(60)) -> Board {
-        var board = Board([])
-        board.login()
-        board.start()
+        var board = startedBoard([])
         let asked = board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync", timeAllowed: budget)))
         #expect(asked == ["spawn task-sync backgroundTask background"])
         return board
@@ -151,8 +149,7 @@ import Testing
     }
 
     @Test func configuredBudgetIsKept_whenATaskRanUnderTheNameBefore() throws {
-        var board = startedBoard([])
-        _ = board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync", timeAllowed: .seconds(10))))
+        var board = adopted(.seconds(10))
         let sync = manual("task-sync") { $0.taskBudget = .seconds(300) }
         _ = board.tell(.configured([sync], DevicePolicy()))
         _ = board.spawned("task-sync")
@@ -175,8 +172,7 @@ import Testing
     }
 
     @Test func noTaskBegins_whenAReloadConfiguresWhatNoClientWaitsForAnyMore() throws {
-        var board = startedBoard([])
-        _ = board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync", timeAllowed: .seconds(60))))
+        var board = adopted()
         _ = board.tell(.requestAbandoned(RequestID(rawValue: 1)))
         _ = board.tell(.configured([app("task-sync") { $0.launch = .manual }], DevicePolicy()))
         _ = board.tell(.spawnFailed(board.last("task-sync"), code: 2, explanation: "no such file"))
@@ -188,21 +184,18 @@ import Testing
         var board = startedBoard([app("camera") { $0.restartDelay = .zero }])
         _ = board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync")))
         _ = board.spawned("task-sync")
-        _ = board.tell(
-            .configured(
-                [
-                    app("camera") {
-                        $0.after = ["task-sync"]; $0.restartDelay = .zero
-                    }
-                ], DevicePolicy()))
+        let camera = app("camera") {
+            $0.after = ["task-sync"]
+            $0.restartDelay = .zero
+        }
+        _ = board.tell(.configured([camera], DevicePolicy()))
         board.gone("task-sync", .unknown)
         _ = board.ask(2, .adopt(app: "task-other", TaskWish(name: "other")))
         #expect(board.crash("camera") == ["spawn camera restart"])
     }
 
     @Test func nobodyIsAnsweredAndNothingIsLeft_whenASpawnThatNobodyWaitsForIsGivenUp() throws {
-        var board = startedBoard([])
-        _ = board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync")))
+        var board = adopted(nil)
         #expect(board.tell(.requestAbandoned(RequestID(rawValue: 1))) == [])
         #expect(
             board.pass(.seconds(30)) == [
@@ -214,8 +207,7 @@ import Testing
     }
 
     @Test func processIsKilledAsSoonAsItIsThere_whenAShutdownWasCancelledMeanwhile() throws {
-        var board = startedBoard([])
-        _ = board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync")))
+        var board = adopted(nil)
         #expect(board.shutdownSignal(true) == [])
         #expect(board.shutdownSignal(false) == [])
         board.reborn()
@@ -226,8 +218,7 @@ import Testing
     }
 
     @Test func everybodyIsAnswered_whenAProcessIsEndedTwiceBeforeItIsThere() throws {
-        var board = startedBoard([])
-        _ = board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync")))
+        var board = adopted(nil)
         let id = try board.id("task-sync")
         #expect(board.ask(2, .terminate(id, force: false)) == [])
         #expect(board.ask(3, .launch(id, background: true)) == [])

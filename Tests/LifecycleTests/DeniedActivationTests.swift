@@ -12,15 +12,12 @@ import Testing
         #expect(board.returned("camera") == ["call camera didEnterBackground 4.5 s"])
         #expect(board.returned("camera") == ["freeze camera"])
         _ = board.frozen("camera")
-        board.slept = .seconds(60)
-        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep"])
+        #expect(board.wake(afterSleeping: .seconds(60)) == ["sleep is over", "take sleep"])
         #expect(try board.view("camera").phase == .background)
     }
 
     @Test func activationThatASleepDeniedIsUndone_thoughTheClientOfALaterLaunchIsGone() throws {
-        var board = Board([app("camera")])
-        board.login()
-        board.start()
+        var board = startedBoard([app("camera")])
         try board.goBack("camera")
         let camera = try board.id("camera")
         _ = board.ask(1, .activate(camera))
@@ -35,32 +32,25 @@ import Testing
     }
 
     @Test func activationThatALockDeniedIsUndone_thoughALaunchOfTheRunningAppCameAfterIt() throws {
-        var board = Board([app("camera")])
-        board.login()
-        board.start()
+        var board = startedBoard([app("camera")])
         try board.goBack("camera")
         let camera = try board.id("camera")
         #expect(board.ask(1, .activate(camera)) == ["thaw camera", "call camera willEnterForeground 10 s"])
         #expect(board.ask(2, .launch(camera, background: true)) == [])
-        let locked = SessionReading(users: 1, isLocked: true, isIdle: false)
-        #expect(board.tell(.session(locked)).contains("reply 1: denied, the session is locked"))
+        #expect(board.tell(people(locked: true)).contains("reply 1: denied, the session is locked"))
         #expect(board.returned("camera") == ["call camera didEnterBackground 5 s"])
         _ = board.returned("camera")
         _ = board.frozen("camera")
         // It stays where it was when the session is open again.
-        #expect(!board.tell(.session(SessionReading(users: 1, isLocked: false, isIdle: false))).contains("thaw camera"))
+        #expect(!board.tell(people(locked: false)).contains("thaw camera"))
+        #expect(!board.pass(.seconds(5)).contains("thaw camera"))
         #expect(try board.view("camera").phase == .background)
     }
 
     // MARK: Activations beside launches
 
     @Test func launchStaysWished_whenOnlyAnActivationBesideItIsDenied() throws {
-        var board = startedBoard([
-            app("server"),
-            app("camera") {
-                $0.after = ["server"]; $0.launch = .manual
-            },
-        ])
+        var board = startedBoard([app("server"), manual("camera") { $0.after = ["server"] }])
         board.gone("server", .exited(0))
         _ = try board.ask(1, .launch(board.id("server"), background: true))
         #expect(try board.ask(2, .activate(board.id("camera"))) == [])
@@ -105,8 +95,7 @@ import Testing
         board.answerAll()
         #expect(board.phase("radio") == "background")
         board.openLid()
-        #expect(board.phase("map") == "active")
-        #expect(board.phase("radio") == "background")
+        #expect(board.phases("map", "radio") == ["active", "background"])
     }
 
     @Test func appStaysInBackground_whenAnActivationInPlaceOfItsRestartIsDeniedAfterItHasBegun() throws {
@@ -131,5 +120,7 @@ import Testing
         _ = board.returned("server")
         _ = board.pass(.seconds(5))
         #expect(!board.wake(afterSleeping: .seconds(60)).contains { $0.hasPrefix("spawn camera") })
+        #expect(!board.pass(.seconds(25)).contains { $0.hasPrefix("spawn camera") })
+        #expect(try board.view("camera").launches == 1)
     }
 }

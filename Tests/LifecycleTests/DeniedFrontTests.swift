@@ -5,17 +5,12 @@ import Testing
 @Suite struct DeniedFrontTests {
     // MARK: Another's wish is denied
 
-    @Test func appsThatMadeWayComeBack_whenTheActivationIsDenied() throws {
-        var board = startedBoard([app("camera"), app("player")], front: .one)
-        #expect(try board.view("camera").phase == .active)
-        #expect(try board.ask(1, .activate(board.id("player"))).contains("call camera willResignActive 10 s"))
-        board.follow(.prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic))
-        _ = board.returned("camera")
-        _ = board.pass(.seconds(5))
-        board.slept = .seconds(60)
-        board.follow(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic))
-        #expect(try board.view("player").phase == .background)
-        #expect(try board.view("camera").phase != .background)
+    @Test func appIsBackInFront_whenASleepDeniesTheActivationInItsPlace() throws {
+        var board = startedBoard([app("map"), app("radio")], front: .one)
+        #expect(board.phases("map", "radio") == ["active", "background"])
+        #expect(try board.ask(1, .activate(board.id("radio"))).contains("call map willResignActive 10 s"))
+        #expect(board.sleepAMinute().contains("reply 1: denied, sleeping"))
+        #expect(board.phases("map", "radio") == ["active", "background"])
     }
 
     @Test func appIsBackInFront_whenALockDeniesTheActivationInItsPlace() throws {
@@ -24,7 +19,7 @@ import Testing
         #expect(board.tell(people(locked: true)).contains("reply 1: denied, the session is locked"))
         board.answerAll()
         board.unlock()
-        #expect(board.phase("map") == "active")
+        #expect(board.phases("map", "radio") == ["active", "background"])
     }
 
     @Test(arguments: [false, true])
@@ -35,7 +30,7 @@ import Testing
         #expect(board.tell(.lid(closed: true)).contains("reply 1: denied, the lid is closed"))
         board.answerAll()
         board.openLid()
-        #expect(board.phase("map") == "active")
+        #expect(board.phases("map", "radio") == ["active", "background"])
     }
 
     @Test func appIsBackInFront_whenACancelledShutdownDeniedTheActivationInItsPlace() throws {
@@ -44,8 +39,7 @@ import Testing
         #expect(board.shutdownSignal(true).contains("reply 1: denied, shutting down"))
         _ = board.shutdownSignal(false)
         board.answerAll()
-        #expect(board.phase("map") == "active")
-        #expect(board.phase("radio") == "background")
+        #expect(board.phases("map", "radio") == ["active", "background"])
     }
 
     @Test func appIsBackInFront_whenTheActivationThatStartsAnotherIsDenied() throws {
@@ -56,7 +50,7 @@ import Testing
         board.follow(.spawned(board.last("radio")))
         board.answerAll()
         board.openLid()
-        #expect(board.phase("map") == "active")
+        #expect(board.phases("map", "radio") == ["active", "background"])
     }
 
     @Test(arguments: [false, true])
@@ -66,15 +60,17 @@ import Testing
         let apps = [app("map"), manual("server"), manual("radio") { $0.after = ["server"] }, app("phone")]
         if isReloaded { _ = board.tell(.configured(apps, oneInFront())) }
         #expect(board.sleepAMinute().contains("reply 1: denied, sleeping"))
-        #expect(board.phase("map") == "active")
+        #expect(board.phases("map", "radio", "phone") == ["active", "-", "background"])
     }
 
     @Test func appIsBackInFront_whenALaunchInItsPlaceAndOneInBackgroundAreDenied() throws {
         var board = try waitingBoard()
         _ = try board.ask(1, .launch(board.id("radio"), background: false))
         _ = try board.ask(2, .launch(board.id("radio"), background: true))
-        #expect(board.sleepAMinute().contains("reply 2: denied, sleeping"))
-        #expect(board.phase("map") == "active")
+        let denied = board.sleepAMinute()
+        #expect(denied.contains("reply 1: denied, sleeping"))
+        #expect(denied.contains("reply 2: denied, sleeping"))
+        #expect(board.phases("map", "radio", "phone") == ["active", "-", "background"])
     }
 
     @Test func appIsBackInFrontAndNothingIsLaunched_whenACancelledShutdownDeniedTheLaunchInItsPlace() throws {
@@ -128,8 +124,7 @@ import Testing
         #expect(board.tell(people(locked: true)).contains("reply 2: denied, the session is locked"))
         board.answerAll()
         board.unlock()
-        #expect(board.phase("map") == "active")
-        #expect(board.phase("radio") == "background")
+        #expect(board.phases("map", "radio") == ["active", "background"])
     }
 
     @Test func appIsBackInFront_whenASleepDeniesItsOwnActivationAfterAnothers() throws {
@@ -138,8 +133,7 @@ import Testing
         #expect(
             try board.ask(2, .activate(board.id("map"))).contains("reply 1: denied, another request changed its phase"))
         #expect(board.sleepAMinute().contains("reply 2: denied, sleeping"))
-        #expect(board.phase("map") == "active")
-        #expect(board.phase("radio") == "background")
+        #expect(board.phases("map", "radio") == ["active", "background"])
     }
 
     @Test func appIsBackInFront_whenALaunchInItsPlaceAndItsOwnActivationAreDenied() throws {
@@ -149,7 +143,7 @@ import Testing
         let denied = board.sleepAMinute()
         #expect(denied.contains("reply 2: denied, sleeping"))
         #expect(denied.contains("reply 1: denied, sleeping"))
-        #expect(board.phase("map") == "active")
+        #expect(board.phases("map", "radio", "phone") == ["active", "-", "background"])
     }
 
     @Test func appIsBackInFrontAndNothingIsLaunched_whenALidAndASleepDenyAllThatWasWished() throws {
@@ -163,8 +157,7 @@ import Testing
         board.answerAll()
         #expect(board.sleepAMinute().contains("reply 1: denied, sleeping"))
         board.openLid()
-        #expect(board.phase("map") == "active")
-        #expect(board.phase("radio") == "-")
+        #expect(board.phases("map", "radio", "phone") == ["active", "-", "background"])
     }
 
     @Test func appComesUpInFront_whenOnlyTheActivationsAfterItsLaunchAreDenied() throws {
@@ -189,18 +182,14 @@ import Testing
     // MARK: It was sent back, or another is there
 
     @Test func appThatAnOperatorSentBackStaysThere_whenTheOneThatTookItsPlaceIsDenied() throws {
-        var board = startedBoard([app("camera"), app("player")], front: .one)
-        _ = try board.ask(1, .activate(board.id("player")))
-        _ = try board.ask(2, .background(board.id("camera")))
-        #expect(board.sleepSignal(true).contains("reply 1: denied, sleeping"))
-        let first = board.handle(.handlerReturned(board.last("camera"), board.openCall("camera")))
-        _ = board.obey(first)
-        board.settle()
-        board.wakePromptly(afterSleeping: .seconds(60))
-        #expect(try board.view("camera").phase == .background)
+        var board = startedBoard([app("map"), app("radio")], front: .one)
+        _ = try board.ask(1, .activate(board.id("radio")))
+        _ = try board.ask(2, .background(board.id("map")))
+        #expect(board.sleepAMinute().contains("reply 1: denied, sleeping"))
+        #expect(board.phases("map", "radio") == ["background", "background"])
     }
 
-    @Test func appThatWasSentBackStaysThere_whenTheOneInItsPlaceIsDenied() throws {
+    @Test func appThatWasLaunchedInBackgroundStaysThere_whenTheOneInItsPlaceIsDenied() throws {
         var board = startedBoard([app("camera"), app("radio")], front: .one)
         _ = try board.ask(1, .activate(board.id("radio")))
         _ = board.exited("camera", .signalled(9))
@@ -218,11 +207,9 @@ import Testing
         board.answerAll()
         try board.follow(2, .activate(board.id("phone")))
         board.answerAll()
-        #expect(board.phase("phone") == "active")
-        #expect(board.phase("map") == "background")
+        #expect(board.phases("map", "radio", "phone") == ["background", "-", "active"])
         #expect(board.sleepAMinute().contains("reply 1: denied, sleeping"))
-        #expect(board.phase("phone") == "active")
-        #expect(board.phase("map") == "background")
+        #expect(board.phases("map", "radio", "phone") == ["background", "-", "active"])
     }
 
     @Test func restartComesInBackground_whenAnotherIsInFrontAsTheLaunchInItsPlaceIsDenied() throws {
@@ -234,8 +221,7 @@ import Testing
         // Its group is emptied in the sleep.
         #expect(board.sleepAMinute().contains("reply 1: denied, sleeping"))
         board.settle(.seconds(25))
-        #expect(board.phase("phone") == "active")
-        #expect(board.phase("map") == "background")
+        #expect(board.phases("map", "phone") == ["background", "active"])
     }
 
     // MARK: It has ended
@@ -269,8 +255,7 @@ import Testing
         board.answerAll()
         board.wakePromptly(afterSleeping: .seconds(60))
         board.settle(.seconds(31))
-        #expect(board.phase("map") == "active")
-        #expect(board.phase("radio") == "background")
+        #expect(board.phases("map", "radio") == ["active", "background"])
     }
 
     @Test(arguments: [false, true])
@@ -285,6 +270,6 @@ import Testing
         board.openLid()
         board.follow(zone(40_000))
         board.settle(.seconds(10))
-        #expect(board.phase("map") == "active")
+        #expect(board.phases("map", "radio") == ["active", "background"])
     }
 }

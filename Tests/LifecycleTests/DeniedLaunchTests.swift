@@ -5,12 +5,7 @@ import Testing
 /// middle of an end: RestartAfterDenialTests.
 @Suite struct DeniedLaunchTests {
     @Test func launchThatTheSleepDeniedDoesNotHappenLater() throws {
-        var board = startedBoard([
-            app("server") { $0.launch = .manual },
-            app("camera") {
-                $0.after = ["server"]; $0.launch = .manual
-            },
-        ])
+        var board = startedBoard([manual("server"), manual("camera") { $0.after = ["server"] }])
         _ = try board.ask(1, .launch(board.id("server"), background: true))
         #expect(try board.ask(2, .launch(board.id("camera"), background: false)) == [])
         let denied = board.sleepSignal(true)
@@ -18,13 +13,14 @@ import Testing
         _ = board.spawned("server")
         _ = board.returned("server")
         _ = board.pass(.seconds(5))
-        board.slept = .seconds(60)
-        #expect(!board.sleepSignal(false).contains("spawn camera user"))
+        #expect(!board.wake(afterSleeping: .seconds(60)).contains { $0.hasPrefix("spawn") })
+        #expect(!board.pass(.seconds(25)).contains { $0.hasPrefix("spawn") })
+        #expect(try !board.view("camera").restartPending)
     }
 
     @Test func appIsStillLeftDown_whenALaunchOfItIsDenied() throws {
         var board = startedBoard([
-            app("server") { $0.launch = .manual },
+            manual("server"),
             app("camera") {
                 $0.after = ["server"]
                 $0.restartLimit = 1
@@ -34,16 +30,15 @@ import Testing
         #expect(try board.view("camera").isLeftDown)
         _ = try board.ask(1, .launch(board.id("server"), background: true))
         _ = try board.ask(2, .launch(board.id("camera"), background: false))
-        _ = board.sleepSignal(true)
+        #expect(try !board.view("camera").isLeftDown)
+        #expect(board.sleepSignal(true).contains("reply 2: denied, sleeping"))
         #expect(try board.view("camera").isLeftDown)
+        #expect(try !board.view("camera").restartPending)
     }
 
     @Test func appThatHeatEndedStaysDown_whenAnActivationInItsPlaceIsDenied() throws {
         var board = startedBoard([
-            app("server") {
-                $0.launch = .manual
-                $0.priorityBand = 900
-            }, app("camera") { $0.after = ["server"] },
+            manual("server") { $0.priorityBand = 900 }, app("camera") { $0.after = ["server"] },
         ])
         _ = board.tell(zone(99_000))
         board.gone("camera")

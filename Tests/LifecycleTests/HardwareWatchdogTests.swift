@@ -306,7 +306,10 @@ import Testing
         #expect(!board.pass(.seconds(60)).contains("feed"))
     }
 
-    @Test func watchdogIsFed_whenAReloadMakesTheEssentialAppManualWhileALaunchWaitsThatIsDenied() throws {
+    enum Moment: CaseIterable { case before, meanwhile, after }
+
+    @Test(arguments: Moment.allCases)
+    func appIsNotMissed_whenAReloadMakesItManualAroundALaunchThatIsDenied(_ moment: Moment) throws {
         func essential(_ policy: inout AppPolicy) {
             policy.after = ["server"]
             policy.restartLimit = 1
@@ -315,34 +318,16 @@ import Testing
         var board = startedBoard([manual("server"), app("modem", essential)])
         _ = board.tell(.hardwareWatchdog(timeout: .seconds(30)))
         board.crash("modem")
+        #expect(!board.pass(.seconds(20)).contains("feed"))
+        let reload = Event.configured([manual("server"), manual("modem", essential)], DevicePolicy())
+        if moment == .before { _ = board.tell(reload) }
         _ = try board.ask(1, .launch(board.id("server"), background: true))
         _ = try board.ask(2, .launch(board.id("modem"), background: true))
-        _ = board.tell(.configured([manual("server"), manual("modem", essential)], DevicePolicy()))
+        if moment == .meanwhile { _ = board.tell(reload) }
         #expect(board.sleepSignal(true).contains("reply 2: denied, sleeping"))
         _ = board.obey(board.wait(.seconds(5)))
         _ = board.wake(afterSleeping: .seconds(60))
+        if moment == .after { _ = board.tell(reload) }
         #expect(board.pass(.seconds(20)).contains("feed"))
-    }
-
-    @Test func watchdogIsFed_whenAReloadMakesTheEssentialAppManualBeforeOrAfterALaunchThatIsDenied() throws {
-        func essential(_ policy: inout AppPolicy) {
-            policy.after = ["server"]
-            policy.restartLimit = 1
-            policy.isEssential = true
-        }
-        for isFirst in [true, false] {
-            var board = startedBoard([manual("server"), app("modem", essential)])
-            _ = board.tell(.hardwareWatchdog(timeout: .seconds(30)))
-            board.crash("modem")
-            let reload = Event.configured([manual("server"), manual("modem", essential)], DevicePolicy())
-            if isFirst { _ = board.tell(reload) }
-            _ = try board.ask(1, .launch(board.id("server"), background: true))
-            _ = try board.ask(2, .launch(board.id("modem"), background: true))
-            _ = board.sleepSignal(true)
-            _ = board.obey(board.wait(.seconds(5)))
-            _ = board.wake(afterSleeping: .seconds(60))
-            if !isFirst { _ = board.tell(reload) }
-            #expect(board.pass(.seconds(20)).contains("feed"), "\(isFirst)")
-        }
     }
 }

@@ -5,11 +5,7 @@ import Testing
 @Suite struct PersonTests {
     /// "camera" was in front; "upload" holds a task, which the alarm is set for.
     private func preparing(logical: Bool = false) throws -> Board {
-        var device = DevicePolicy()
-        device.darkWakeInterval = .seconds(900)
-        var board = Board([app("camera"), app("upload")], device: device)
-        board.login()
-        board.start()
+        var board = startedBoard([app("camera"), app("upload")]) { $0.darkWakeInterval = .seconds(900) }
         _ = board.begin("upload")
         try board.goBack("upload")
         _ = logical ? board.ask(7, .sleep(start: true, logical: true)) : board.sleepSignal(true)
@@ -33,7 +29,6 @@ import Testing
         var board = try preparing()
         _ = board.tell(.lid(closed: true))
         _ = board.tell(event)
-        _ = board.tell(.lid(closed: false))
         fallAsleep(&board)
         _ = board.wake(afterSleeping: .seconds(901))
         #expect(board.core.device.sleepState == .awake)
@@ -45,7 +40,6 @@ import Testing
         _ = board.tell(.lid(closed: true))
         fallAsleep(&board)
         #expect(board.tell(event) == [])
-        _ = board.tell(.lid(closed: false))
         _ = board.wake(afterSleeping: .seconds(901))
         #expect(board.core.device.sleepState == .awake)
     }

@@ -6,12 +6,10 @@ import Testing
 @Suite struct RestartAfterDenialTests {
     private let awake = ["sleep is over", "take sleep"]
 
-    /// It is being killed for a handler that overran, and a launch of it is wished meanwhile.
-    private func wishedInItsEnd(_ change: (inout AppPolicy) -> Void) throws -> Board {
-        var board = startedBoard([app("camera", change)])
-        _ = try board.ask(1, .background(board.id("camera")))
-        #expect(board.pass(.seconds(10)) == ["kill camera"])
-        _ = try board.ask(2, .launch(board.id("camera"), background: false))
+    /// "camera" is being killed for a handler that overran, and a launch of it is wished meanwhile.
+    private func wishedInItsEnd(_ change: (inout AppPolicy) -> Void = { _ in }) throws -> Board {
+        var board = try overrunBoard(change)
+        _ = try board.ask(1, .launch(board.id("camera"), background: false))
         return board
     }
 
@@ -24,14 +22,13 @@ import Testing
         let asleep = Event.prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic)
         #expect(board.handleAll(asleep).contains(restart))
         _ = board.emptied("camera")
-        #expect(board.wake(afterSleeping: .seconds(60)) == ["sleep is over", "take sleep"])
+        #expect(board.wake(afterSleeping: .seconds(60)) == awake)
         #expect(board.pass(.seconds(20)) == ["spawn camera restart background"])
     }
 
     @Test func restartIsOwedOnce_whenTwoLaunchesAreDenied() throws {
-        var board = try overrunBoard { $0.restartDelay = .seconds(20) }
+        var board = try wishedInItsEnd { $0.restartDelay = .seconds(20) }
         let camera = try board.id("camera")
-        _ = board.ask(1, .launch(camera, background: false))
         _ = board.ask(2, .launch(camera, background: false))
         _ = board.exited("camera", .signalled(9))
         let asleep = Event.prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic)
@@ -52,21 +49,17 @@ import Testing
     }
 
     @Test func appIsRestarted_whenACancelledShutdownDeniedALaunchInItsEnd() throws {
-        var board = startedBoard([app("camera") { $0.restartDelay = .seconds(5) }])
-        _ = try board.ask(1, .background(board.id("camera")))
-        _ = board.pass(.seconds(10))
-        _ = try board.ask(2, .launch(board.id("camera"), background: false))
+        var board = try wishedInItsEnd { $0.restartDelay = .seconds(5) }
         _ = board.exited("camera", .signalled(9))
-        #expect(board.shutdownSignal(true).contains("reply 2: denied, shutting down"))
-        _ = board.shutdownSignal(false)
-        _ = board.emptied("camera")
-        _ = board.pass(.seconds(5))
+        #expect(board.shutdownSignal(true) == ["reply 1: denied, shutting down"])
+        #expect(board.shutdownSignal(false) == [])
+        #expect(board.emptied("camera") == ["spawn camera restart background"])
+        #expect(board.pass(.seconds(5)) == [])
         #expect(try board.view("camera").launches == 2)
     }
 
     @Test func noRestartIsOwed_whenAReloadForbidsItAsTheAppIsClearedAway() throws {
-        var board = try overrunBoard()
-        _ = try board.ask(1, .launch(board.id("camera"), background: false))
+        var board = try wishedInItsEnd()
         _ = board.exited("camera", .signalled(9))
         _ = board.tell(.configured([app("camera") { $0.restart = .never }], DevicePolicy()))
         #expect(board.sleepSignal(true).contains("reply 1: denied, sleeping"))
@@ -101,7 +94,7 @@ import Testing
         #expect(board.tell(.lid(closed: true)).contains("reply 1: denied, the lid is closed"))
         #expect(board.sleepSignal(true).contains("reply 2: denied, sleeping"))
         board.gone("radio")
-        #expect(!board.wake(afterSleeping: .seconds(60)).contains { $0.hasPrefix("spawn") })
+        #expect(board.wake(afterSleeping: .seconds(60)) == awake)
         #expect(board.pass(.seconds(20)) == ["spawn radio restart background"])
     }
 
@@ -111,12 +104,11 @@ import Testing
         let radio = try board.id("radio")
         _ = board.ask(1, .activate(radio))
         #expect(board.pass(.seconds(10)).contains("kill radio"))
-        #expect(
-            board.ask(2, .launch(radio, background: true)).contains(
-                "reply 1: denied, another request changed its phase"))
+        let gaveWay = board.ask(2, .launch(radio, background: true))
+        #expect(gaveWay.contains("reply 1: denied, another request changed its phase"))
         #expect(board.sleepSignal(true).contains("reply 2: denied, sleeping"))
         board.gone("radio")
-        _ = board.wake(afterSleeping: .seconds(60))
+        #expect(board.wake(afterSleeping: .seconds(60)) == awake)
         #expect(board.pass(.seconds(5)) == ["spawn radio restart background"])
     }
 
@@ -131,13 +123,10 @@ import Testing
     }
 
     @Test func endIsCountedOnce_whenSeveralWishesInItAreDenied() throws {
-        var board = startedBoard([
-            app("camera") {
-                $0.restartLimit = 2; $0.restartDelay = .seconds(5)
-            }
-        ])
-        _ = try board.ask(1, .background(board.id("camera")))
-        _ = board.pass(.seconds(10))
+        var board = try overrunBoard {
+            $0.restartLimit = 2
+            $0.restartDelay = .seconds(5)
+        }
         _ = try board.ask(2, .launch(board.id("camera"), background: false))
         _ = try board.ask(3, .activate(board.id("camera")))
         _ = try board.ask(4, .launch(board.id("camera"), background: false))
@@ -187,8 +176,7 @@ import Testing
         _ = board.pass(.seconds(5))
         #expect(board.sleepSignal(true).contains("reply 1: denied, sleeping"))
         _ = board.emptied("camera")
-        board.slept = .seconds(60)
-        return board.sleepSignal(false)
+        return board.wake(afterSleeping: .seconds(60))
     }
 
     @Test func appComesBackWhenTheBoardIsWell_whenALaunchThatWasWishedInItsEndIsDenied() throws {
@@ -204,7 +192,7 @@ import Testing
         _ = board.returned("camera")
         _ = board.tell(zone(99_000))
         _ = try board.ask(1, .launch(board.id("camera"), background: false))
-        #expect(afterCoolingAndASleep(&board) == ["sleep is over", "take sleep"])
+        #expect(afterCoolingAndASleep(&board) == awake)
     }
 
     @Test(arguments: [false, true])
@@ -218,7 +206,7 @@ import Testing
         #expect(try board.view("camera").lastTermination?.reason.namespace == .thermal)
         #expect(board.sleepSignal(true).contains("reply 1: denied, sleeping") == isLaunched)
         _ = board.emptied("camera")
-        #expect(board.wake(afterSleeping: .seconds(60)) == ["sleep is over", "take sleep"])
+        #expect(board.wake(afterSleeping: .seconds(60)) == awake)
         #expect(board.pass(.seconds(20)) == [])
         #expect(board.tell(zone(40_000)) == ["spawn camera restart"])
     }

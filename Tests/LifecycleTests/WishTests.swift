@@ -69,24 +69,23 @@ import Testing
     @Test func appStaysInBackground_whenItIsSentThereDuringPreparing() throws {
         var board = startedBoard([app("camera")])
         _ = board.sleepSignal(true)
-        _ = try board.ask(1, .background(board.id("camera")))
+        #expect(try board.ask(1, .background(board.id("camera"))) == [])
         board.answerAll()
         board.wakePromptly(afterSleeping: .seconds(60))
+        board.settle()
         #expect(board.phase("camera") == "background")
     }
 
     // MARK: Clients that are gone
 
     @Test func launchComesAboutAfterTheSleep_whenItsClientIsGone() throws {
-        var board = startedBoard([app("camera")])
-        _ = try board.ask(1, .background(board.id("camera")))
-        _ = board.pass(.seconds(10))
-        _ = try board.ask(2, .launch(board.id("camera"), background: false))
-        _ = board.tell(.requestAbandoned(RequestID(rawValue: 2)))
+        var board = try overrunBoard()
+        _ = try board.ask(1, .launch(board.id("camera"), background: false))
+        #expect(board.tell(.requestAbandoned(RequestID(rawValue: 1))) == [])
         _ = board.exited("camera", .signalled(9))
-        _ = board.sleepSignal(true)
-        _ = board.emptied("camera")
-        #expect(board.wake(afterSleeping: .seconds(60)).contains("spawn camera user"))
+        #expect(board.sleepSignal(true) == [])
+        #expect(board.emptied("camera") == ["sleep is handled", "release sleep"])
+        #expect(board.wake(afterSleeping: .seconds(60)) == ["sleep is over", "take sleep", "spawn camera user"])
     }
 
     @Test func launchStands_whenTheClientOfOneOfThreeIsGone() throws {
