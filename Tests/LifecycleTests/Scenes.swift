@@ -16,6 +16,7 @@ extension Board {
 
     /// What an event leads to is answered at once, until nothing more comes.
     mutating func follow(_ event: Event) { _ = obey(handle(event)) }
+    /// The same of what a client asks for.
     mutating func follow(_ id: Int64, _ request: Request) { follow(.requested(RequestID(rawValue: id), request)) }
 
     /// Some time passes, in which everybody is prompt.
@@ -24,11 +25,13 @@ extension Board {
         answerAll()
     }
 
+    /// The lid opens, and what it held back comes about.
     mutating func openLid() {
         follow(.lid(closed: false))
         settle()
     }
 
+    /// The session is open again, and what that held back comes about.
     mutating func unlock() {
         follow(people(locked: false))
         settle()
@@ -42,6 +45,7 @@ extension Board {
         return emptied(name, at: place)
     }
 
+    /// The same after a fault of its own.
     @discardableResult mutating func crash(_ name: String, at place: SourceLocation = #_sourceLocation) -> [String] {
         gone(name, .signalled(11), at: place)
     }
@@ -55,8 +59,7 @@ extension Board {
     /// The same, and everybody is prompt.
     mutating func wakePromptly(afterSleeping time: Nanoseconds) {
         slept += time
-        let effects = prepareForSleep(false)
-        _ = obey(effects)
+        follow(.prepareForSleep(false, delayMax: .seconds(5), signalled: monotonic))
     }
 
     /// A whole sleep of a minute in which every app is prompt; what was said to its announcement.
@@ -66,18 +69,17 @@ extension Board {
         _ = obey(first)
         answerAll()
         _ = obey(wait(.seconds(5)))
-        slept += .seconds(60)
-        _ = obey(handle(.prepareForSleep(false, delayMax: nil, signalled: monotonic)))
+        wakePromptly(afterSleeping: .seconds(60))
         _ = handle(.lockTaken(.sleep))
         _ = handle(.preparingForSleep(false))
         answerAll()
-        _ = obey(wait(.seconds(5)))
-        answerAll()
+        settle()
         return lines
     }
 
     /// "active"; "-" where it does not run.
     func phase(_ name: String) -> String { core.id(of: name).flatMap { core.view(of: $0)?.phase?.name } ?? "-" }
+    /// The same of several.
     func phases(_ names: String...) -> [String] { names.map { phase($0) } }
 
     /// Its daemon is another from here, which has read the state.
@@ -131,6 +133,7 @@ func manual(_ name: String, _ change: (inout AppPolicy) -> Void = { _ in }) -> A
     }
 }
 
+/// One app is in front at a time.
 func oneInFront() -> DevicePolicy {
     var device = DevicePolicy()
     device.front = .one
