@@ -300,8 +300,7 @@ import Testing
         let asleep = board.sleepSignal(true)
         #expect(asleep.contains("reply 2: denied, sleeping") == isLaunchDenied)
         _ = board.emptied("gateway")
-        board.slept += .seconds(60)
-        _ = board.sleepSignal(false)
+        _ = board.wake(afterSleeping: .seconds(60))
         #expect(try board.view("gateway").isLeftDown)
         #expect(!board.pass(.seconds(60)).contains("feed"))
     }
