@@ -4,9 +4,7 @@ import Testing
 /// Processes that somebody else has started, taken over with a budget.
 @Suite struct AdoptionTests {
     private func adopted(_ budget: Nanoseconds? = .seconds(60)) -> Board {
-        var board = Board([])
-        board.login()
-        board.start()
+        var board = startedBoard([])
         let asked = board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync", timeAllowed: budget)))
         #expect(asked == ["spawn task-sync backgroundTask background"])
         return board
@@ -66,8 +64,7 @@ import Testing
         #expect(board.sleepSignal(true) == [])
         #expect(board.pass(.seconds(2)) == ["freeze task-sync"])
         #expect(board.frozen("task-sync") == ["sleep is handled", "release sleep"])
-        board.slept = .seconds(600)
-        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep", "thaw task-sync"])
+        #expect(board.wake(afterSleeping: .seconds(600)) == ["sleep is over", "take sleep", "thaw task-sync"])
         let id = try board.id("task-sync")
         #expect(board.core.backgroundTimeRemaining(of: id, at: board.monotonic) == .seconds(58))
     }
@@ -77,8 +74,7 @@ import Testing
         let denied = board.ask(2, .adopt(app: "task-sync", TaskWish(name: "sync")))
         #expect(denied == ["reply 2: denied, task-sync is there already"])
         _ = board.spawned("task-sync")
-        _ = board.exited("task-sync", .unknown)
-        _ = board.emptied("task-sync")
+        board.gone("task-sync", .unknown)
         let other = board.ask(3, .adopt(app: "task-other", TaskWish(name: "other")))
         #expect(other == ["spawn task-other backgroundTask background"])
         #expect(board.spawned("task-other").last == "reply 3: begun, 10 min")
@@ -119,8 +115,7 @@ import Testing
         var board = adopted()
         #expect(board.tell(.requestAbandoned(RequestID(rawValue: 1))) == [])
         #expect(board.spawned("task-sync") == ["task task-sync sync began 60 s"])
-        _ = board.exited("task-sync", .unknown)
-        #expect(board.emptied("task-sync") == [])
+        #expect(board.gone("task-sync", .unknown) == [])
     }
 
     @Test func nobodyCanStartItAgain_whileItIsOnItsWayOut() throws {
@@ -153,20 +148,87 @@ import Testing
         #expect(!board.spawned("task-sync").contains { $0.hasPrefix("task ") })
     }
 
-    @Test func memoryWarningIsToldOnceTheAppCanHearIt() throws {
-        var board = Board([app("camera")])
+    @Test func configuredBudgetIsKept_whenATaskRanUnderTheNameBefore() throws {
+        var board = adopted(.seconds(10))
+        let sync = manual("task-sync") { $0.taskBudget = .seconds(300) }
+        _ = board.tell(.configured([sync], DevicePolicy()))
+        _ = board.spawned("task-sync")
+        board.follow(.exited(board.last("task-sync"), .exited(0)))
+        let id = try board.id("task-sync")
+        board.follow(2, .launch(id, background: false))
+        _ = board.begin("task-sync")
+        try board.goBack("task-sync")
+        #expect(board.core.backgroundTimeRemaining(of: id, at: board.monotonic) == .seconds(300))
+    }
+
+    @Test func whoHandedItOverIsAnswered_whenAReloadRemovesTheAppThatTookItsNameBeforeTheStart() throws {
+        var board = Board([])
         board.login()
-        board.start()
-        let id = try board.id("camera")
-        #expect(board.ask(1, .warnOfMemory(id, .warning)) == ["reply 1: done", "inform camera memory warning"])
-        try board.goBack("camera")
-        #expect(board.ask(2, .warnOfMemory(id, .warning)) == ["reply 2: done"])
-        #expect(board.ask(3, .warnOfMemory(id, .critical)) == ["reply 3: done"])
+        #expect(board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync"))) == [])
+        #expect(board.tell(.configured([manual("task-sync")], DevicePolicy())) == [])
+        #expect(board.tell(.configured([], DevicePolicy())) == ["reply 1: denied, it was ended before it began"])
+        #expect(board.tell(.started) == [])
+        #expect(board.core.appIDs.isEmpty)
+    }
+
+    @Test func noTaskBegins_whenAReloadConfiguresWhatNoClientWaitsForAnyMore() throws {
+        var board = adopted()
+        _ = board.tell(.requestAbandoned(RequestID(rawValue: 1)))
+        _ = board.tell(.configured([app("task-sync") { $0.launch = .manual }], DevicePolicy()))
+        _ = board.tell(.spawnFailed(board.last("task-sync"), code: 2, explanation: "no such file"))
+        #expect(board.pass(.seconds(1)) == ["spawn task-sync restart background"])
+        #expect(board.spawned("task-sync") == ["call task-sync didFinishLaunching restart 20 s"])
+    }
+
+    @Test func appThatComesAfterATaskStartsAtOnce_whenAnotherTaskHasTakenItsPlace() throws {
+        var board = startedBoard([app("camera") { $0.restartDelay = .zero }])
+        _ = board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync")))
+        _ = board.spawned("task-sync")
+        let camera = app("camera") {
+            $0.after = ["task-sync"]
+            $0.restartDelay = .zero
+        }
+        _ = board.tell(.configured([camera], DevicePolicy()))
+        board.gone("task-sync", .unknown)
+        _ = board.ask(2, .adopt(app: "task-other", TaskWish(name: "other")))
+        #expect(board.crash("camera") == ["spawn camera restart"])
+    }
+
+    @Test func nobodyIsAnsweredAndNothingIsLeft_whenASpawnThatNobodyWaitsForIsGivenUp() throws {
+        var board = adopted(nil)
+        #expect(board.tell(.requestAbandoned(RequestID(rawValue: 1))) == [])
         #expect(
-            board.ask(4, .activate(id)) == [
-                "thaw camera", "call camera willEnterForeground 10 s", "inform camera memory critical",
+            board.pass(.seconds(30)) == [
+                "report task-sync launchFailure: its program was not started within 30 s", "kill task-sync",
+                "clear task-sync",
             ])
-        _ = board.handle(.exited(board.last("camera"), .exited(0)))
-        #expect(board.ask(5, .warnOfMemory(id, .warning)) == ["reply 5: not running"])
+        #expect(!board.pass(.seconds(10)).contains { $0.hasPrefix("reply") })
+        #expect(board.core.appIDs.isEmpty)
+    }
+
+    @Test func processIsKilledAsSoonAsItIsThere_whenAShutdownWasCancelledMeanwhile() throws {
+        var board = adopted(nil)
+        #expect(board.shutdownSignal(true) == [])
+        #expect(board.shutdownSignal(false) == [])
+        board.reborn()
+        #expect(board.spawned("task-sync") == ["kill task-sync"])
+        #expect(board.exited("task-sync", .signalled(9)).last == "clear task-sync")
+        #expect(board.emptied("task-sync") == ["reply 1: ended by shutdown"])
+        #expect(board.core.appIDs.isEmpty)
+    }
+
+    @Test func everybodyIsAnswered_whenAProcessIsEndedTwiceBeforeItIsThere() throws {
+        var board = adopted(nil)
+        let id = try board.id("task-sync")
+        #expect(board.ask(2, .terminate(id, force: false)) == [])
+        #expect(board.ask(3, .launch(id, background: true)) == [])
+        #expect(board.ask(4, .terminate(id, force: true)) == ["reply 3: denied, another request ended it"])
+        #expect(board.spawned("task-sync") == ["kill task-sync"])
+        #expect(
+            board.exited("task-sync", .signalled(9)) == [
+                "report task-sync user: ended by an operator, at once", "clear task-sync",
+            ])
+        #expect(board.emptied("task-sync") == ["reply 1: ended by user", "reply 2: done", "reply 4: done"])
+        #expect(board.core.appIDs.isEmpty)
     }
 }

@@ -6,7 +6,7 @@ struct Board {
     var core = DeviceLifecycle()
     var monotonic = Nanoseconds.seconds(100)
     var slept = Nanoseconds.zero
-    /// The last instance of each app, and the last call of each instance.
+    /// The last instance of each app, and the call of each instance that has not returned.
     var instances: [String: InstanceID] = [:]
     var names: [InstanceID: String] = [:]
     var calls: [InstanceID: CallID] = [:]
@@ -31,6 +31,7 @@ struct Board {
     }
 
     mutating func handleAll(_ event: Event) -> [Effect] {
+        if case .handlerReturned(let instance, let call) = event, calls[instance] == call { calls[instance] = nil }
         let effects = core.handle(event, at: now)
         remember(effects)
         return effects

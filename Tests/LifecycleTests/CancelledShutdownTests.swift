@@ -3,7 +3,7 @@ import Testing
 
 /// A shutdown that is cancelled brings back what it ended, and nothing else.
 @Suite struct CancelledShutdownTests {
-    @Test func neverRestarted_crashes_shutdownCancelledAsItIsClearedAway() throws {
+    @Test func crashedAppThatIsNeverRestartedStaysDown_whenAShutdownIsCancelledAsItIsClearedAway() throws {
         var board = startedBoard([app("camera") { $0.restart = .never }])
         _ = board.exited("camera", .signalled(11))
         _ = board.shutdownSignal(true)
@@ -12,7 +12,7 @@ import Testing
         #expect(board.pass(.seconds(60)) == [])
     }
 
-    @Test func lowBattery_neverRestarted() throws {
+    @Test func crashedAppThatIsNeverRestartedStaysDown_whenAChargerEndsTheShutdownForALowBattery() throws {
         var board = startedBoard([app("camera") { $0.restart = .never }])
         _ = board.tell(.power(PowerReading(isExternal: false, level: 1)))
         _ = board.pass(.milliseconds(4900))
@@ -21,10 +21,14 @@ import Testing
         #expect(board.core.device.isShuttingDown)
         _ = board.tell(.power(PowerReading(isExternal: true, level: 50)))
         _ = board.pass(.milliseconds(100))
+        #expect(!board.core.device.isShuttingDown)
         #expect(board.emptied("camera") == [])
+        #expect(board.pass(.seconds(60)) == [])
+        #expect(try !board.view("camera").restartPending)
+        #expect(try board.view("camera").lastTermination?.reason.namespace == .crash)
     }
 
-    @Test func backgroundAppThatHeatEnded_shutdownCancelledAsItIsClearedAway() throws {
+    @Test func backgroundAppThatHeatEndedStaysDown_whenAShutdownIsCancelledAsItIsClearedAway() throws {
         var board = startedBoard([app("camera") { $0.suspend = false }])
         try board.goBack("camera")
         #expect(board.tell(zone(99_000)).contains("kill camera"))
@@ -36,12 +40,11 @@ import Testing
         #expect(!board.pass(.seconds(60)).contains { $0.hasPrefix("spawn") })
     }
 
-    @Test func same_withoutTheShutdown() throws {
+    @Test func backgroundAppThatHeatEndedStaysDown_whenAShutdownAfterItIsCancelled() throws {
         var board = startedBoard([app("camera") { $0.suspend = false }])
         try board.goBack("camera")
         _ = board.tell(zone(99_000))
-        _ = board.exited("camera", .signalled(9))
-        _ = board.emptied("camera")
+        board.gone("camera")
         _ = board.shutdownSignal(true)
         _ = board.shutdownSignal(false)
         #expect(!board.tell(zone(40_000)).contains { $0.hasPrefix("spawn") })
@@ -49,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func backgroundAppBeingKilledForHeat_shutdownCancelled(_ isDeadFirst: Bool) throws {
+    func backgroundAppThatHeatEndedStaysDown_whenAShutdownIsCancelledBeforeOrAfterItIsDead(_ isDeadFirst: Bool) throws {
         var board = startedBoard([app("camera") { $0.suspend = false }])
         try board.goBack("camera")
         #expect(board.tell(zone(99_000)).contains("kill camera"))
@@ -62,7 +65,7 @@ import Testing
         #expect(!board.pass(.seconds(60)).contains { $0.hasPrefix("spawn") })
     }
 
-    @Test func budgetSpent_shutdownCancelledAsItIsClearedAway() throws {
+    @Test func appThatSpentItsBudgetStaysDown_whenAShutdownIsCancelledAsItIsClearedAway() throws {
         var board = startedBoard([
             app("camera") {
                 $0.taskBudget = .seconds(60); $0.handlers = []
@@ -78,61 +81,47 @@ import Testing
         #expect(!board.pass(.seconds(60)).contains { $0.hasPrefix("spawn") })
     }
 
-    @Test func neverRestarted_killed_shutdownCancelledBeforeItIsDead() throws {
-        var board = startedBoard([app("camera") { $0.restart = .never }])
-        _ = try board.ask(1, .background(board.id("camera")))
-        #expect(board.pass(.seconds(10)).contains("kill camera"))
+    @Test func killedAppThatIsNeverRestartedStaysDown_whenAShutdownIsCancelledBeforeItIsDead() throws {
+        var board = try overrunBoard { $0.restart = .never }
         _ = board.shutdownSignal(true)
         _ = board.shutdownSignal(false)
-        _ = board.exited("camera", .signalled(9))
-        #expect(board.emptied("camera") == [])
+        #expect(board.gone("camera") == [])
         #expect(board.pass(.seconds(60)) == [])
     }
 
-    @Test func neverRestarted_crashesInAShutdown_cancelled() throws {
+    @Test func appThatIsNeverRestartedStaysDown_whenItCrashesInAShutdownThatIsCancelled() throws {
         var board = startedBoard([app("storage") { $0.restart = .never }, app("camera") { $0.after = ["storage"] }])
-        _ = board.shutdownSignal(true)
-        _ = board.exited("storage", .signalled(11))
-        _ = board.emptied("storage")
-        #expect(!board.shutdownSignal(false).contains { $0.hasPrefix("spawn storage") })
+        // The others end first.
+        #expect(board.shutdownSignal(true) == ["call camera willTerminate shutdown 2.25 s"])
+        #expect(board.crash("storage") == [])
+        #expect(board.shutdownSignal(false) == [])
+        #expect(board.returned("camera") == ["terminate camera"])
+        #expect(board.gone("camera", .exited(0)) == ["spawn camera restart"])
+        #expect(try board.view("storage").lastTermination?.reason.namespace == .crash)
+        #expect(try !board.view("storage").restartPending)
+        #expect(try board.view("storage").launches == 1)
     }
 
-    @Test func removedAndBackInAShutdown_cancelled() throws {
+    @Test func manualAppStaysDown_whenItWasRemovedAndConfiguredAgainInAShutdownThatIsCancelled() throws {
         var board = startedBoard([app("camera")])
         _ = board.shutdownSignal(true)
         _ = board.tell(.configured([], DevicePolicy()))
         board.answerAll()
-        _ = board.exited("camera")
-        _ = board.emptied("camera")
+        board.gone("camera", .exited(0))
         _ = board.tell(.configured([manual("camera")], DevicePolicy()))
-        #expect(!board.shutdownSignal(false).contains { $0.hasPrefix("spawn") })
+        #expect(board.shutdownSignal(false) == ["take shutdown"])
+        #expect(board.pass(.seconds(20)) == [])
+        #expect(try !board.view("camera").restartPending)
+        #expect(board.phase("camera") == "-")
     }
 
     @Test func frontIsKept_whenAReloadAddsAnAppInAShutdownThatIsCancelled() throws {
         var board = startedBoard([app("map")], front: .one)
-        _ = board.obey(board.handle(.prepareForShutdown(true, delayMax: .seconds(5), signalled: board.monotonic)))
-        _ = board.exited("map")
-        _ = board.emptied("map")
-        var device = DevicePolicy()
-        device.front = .one
-        _ = board.tell(.configured([app("map"), app("radio")], device))
-        _ = board.obey(board.handle(.prepareForShutdown(false, delayMax: nil, signalled: board.monotonic)))
+        board.follow(.prepareForShutdown(true, delayMax: .seconds(5), signalled: board.monotonic))
+        board.gone("map", .exited(0))
+        _ = board.tell(.configured([app("map"), app("radio")], oneInFront()))
+        board.follow(.prepareForShutdown(false, delayMax: nil, signalled: board.monotonic))
         board.answerAll()
-        #expect(board.phase("map") == "active")
-        #expect(board.phase("radio") == "background")
-    }
-
-    @Test func frontIsKept_whenAReloadAddsAnAppWhileItIsTooHot() throws {
-        var board = startedBoard([app("map")], front: .one)
-        _ = board.tell(zone(99_000))
-        _ = board.exited("map", .signalled(9))
-        _ = board.emptied("map")
-        _ = board.pass(.seconds(5))
-        var device = DevicePolicy()
-        device.front = .one
-        _ = board.obey(board.handle(.configured([app("map"), app("radio") { $0.priorityBand = 950 }], device)))
-        _ = board.obey(board.handle(zone(40_000)))
-        _ = board.obey(board.wait(.seconds(10)))
-        #expect(board.phase("map") == "active")
+        #expect(board.phases("map", "radio") == ["active", "background"])
     }
 }

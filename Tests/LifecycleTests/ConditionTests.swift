@@ -39,18 +39,18 @@ import Testing
 
     @Test func strongestWins_whenSeveralHold() throws {
         var board = board()
-        _ = board.obey(board.handle(people(locked: true)))
-        _ = board.obey(board.handle(.lid(closed: true)))
+        board.follow(people(locked: true))
+        board.follow(.lid(closed: true))
         #expect(try board.view("kiosk").taskState == .suspended)
         _ = board.pass(.seconds(5))
         // The lid is open again, and the session still locked.
-        _ = board.obey(board.handle(.lid(closed: false)))
+        board.follow(.lid(closed: false))
         #expect(try board.view("kiosk").phase == .inactive)
     }
 
     @Test func bouncingConditionMovesTheAppOncePerWindow_andItsLastWordCounts() throws {
         var board = board()
-        _ = board.obey(board.handle(people(locked: true)))
+        board.follow(people(locked: true))
         var effects: [String] = []
         for _ in 0..<500 {
             board.monotonic += .milliseconds(1)
@@ -128,10 +128,10 @@ import Testing
             $0.responses[.lidClosed] = .sleep
             $0.sleepsLogically = true
         }
-        _ = logical.obey(logical.handle(.lid(closed: true)))
+        logical.follow(.lid(closed: true))
         #expect(logical.core.device.sleepState == .asleep)
         _ = logical.pass(.seconds(3))
-        _ = logical.obey(logical.handle(.lid(closed: false)))
+        logical.follow(.lid(closed: false))
         #expect(logical.core.device.sleepState == .awake)
         #expect(try logical.view("kiosk").phase == .active)
     }
@@ -148,7 +148,7 @@ import Testing
         var board = Board([app("kiosk")], device: policy)
         board.start()
         _ = board.handle(.power(PowerReading(isExternal: false, level: nil)))
-        _ = board.obey(board.handle(.powerKeyPressed))
+        board.follow(.powerKeyPressed)
         #expect(board.core.device.sleepState == .asleep)
         return board
     }
@@ -159,11 +159,11 @@ import Testing
     ])
     func endsByItsWakeSource_andByNoOther(_ source: WakeSource, _ event: Event) throws {
         var board = try asleep([source])
-        _ = board.obey(board.handle(event))
+        board.follow(event)
         #expect(board.core.device.sleepState == .awake)
         #expect(try board.view("kiosk").phase == .active)
         var other = try asleep(WakeSource.allCases.filter { $0 != source })
-        _ = other.obey(other.handle(event))
+        other.follow(event)
         #expect(other.core.device.sleepState == .asleep)
     }
 
@@ -217,7 +217,7 @@ import Testing
         policy.sleepsLogically = true
         var board = Board([app("logger") { $0.suspend = false }], device: policy)
         board.start()
-        _ = board.obey(board.handle(.requested(RequestID(rawValue: 1), .sleep(start: true, logical: true))))
+        board.follow(1, .sleep(start: true, logical: true))
         #expect(board.core.device.sleepState == .asleep)
         let hot = ThermalReading(temperature: 95_000, fair: nil, serious: nil, critical: 90_000)
         #expect(board.tell(.temperatures([hot])).contains("kill logger"))

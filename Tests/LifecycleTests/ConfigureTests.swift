@@ -60,8 +60,7 @@ import Testing
         #expect(board.ask(2, .terminate(id, force: false)) == [])
         #expect(board.tell(reload([])) == ["reply 1: denied, its configuration was removed"])
         _ = board.spawned("camera")
-        _ = board.exited("camera", .signalled(9))
-        #expect(board.emptied("camera") == ["reply 2: done"])
+        #expect(board.gone("camera") == ["reply 2: done"])
     }
 
     @Test func appComesBackAfterItsEnd_whenItsConfigurationDoes() throws {
@@ -70,15 +69,13 @@ import Testing
         _ = board.tell(reload([]))
         #expect(board.tell(reload([app("camera")])) == [])
         _ = board.returned("camera")
-        _ = board.exited("camera")
-        #expect(board.emptied("camera") == ["spawn camera boot"])
+        #expect(board.gone("camera", .exited(0)) == ["spawn camera boot"])
     }
 
     @Test func nothingOfItsPastCounts_whenAnAppComesBack() throws {
         var board = Board([app("camera") { $0.restartLimit = 1 }])
         board.start()
-        _ = board.exited("camera", .exited(1))
-        _ = board.emptied("camera")
+        board.gone("camera", .exited(1))
         #expect(try board.view("camera").isLeftDown)
         _ = board.tell(reload([]))
         #expect(board.tell(reload([app("camera")])) == ["spawn camera boot"])
@@ -92,8 +89,7 @@ import Testing
         _ = board.shutdownSignal(true)
         _ = board.tell(reload([]))
         _ = board.returned("camera")
-        _ = board.exited("camera")
-        _ = board.emptied("camera")
+        board.gone("camera", .exited(0))
         _ = board.shutdownSignal(false)
         #expect(board.tell(reload([app("camera") { $0.launch = .manual }])) == [])
     }
@@ -107,8 +103,7 @@ import Testing
         // Its handler is still running; then it is asked to end.
         #expect(board.returned("camera") == ["call camera willTerminate user 5 s"])
         _ = board.returned("camera")
-        _ = board.exited("camera")
-        #expect(board.emptied("camera") == ["sleep is handled", "release sleep"])
+        #expect(board.gone("camera", .exited(0)) == ["sleep is handled", "release sleep"])
     }
 
     @Test func exemptionCounts_whenReloadedWhileFrozen() throws {

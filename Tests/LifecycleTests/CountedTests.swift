@@ -51,8 +51,7 @@ import Testing
         _ = board.tell(.memoryPressure(.critical))
         let uses = [MemoryUse(instance: board.last("kiosk"), bytes: 400 << 20)]
         obeyAll(&board, .memoryRead(available: 10 << 20, total: 512 << 20, uses))
-        _ = board.exited("logger", .signalled(11))
-        _ = board.emptied("logger")
+        board.crash("logger")
         #expect(board.pass(.milliseconds(9999)) == [])
         #expect(board.pass(.milliseconds(1)) == ["spawn logger restart", "spawn kiosk restart"])
     }
@@ -95,8 +94,7 @@ import Testing
 
     @Test func frozenTimeIsNoStableUptime() throws {
         var board = board([app("kiosk") { $0.restartLimit = 2 }])
-        _ = board.exited("kiosk", .exited(1))
-        _ = board.emptied("kiosk")
+        board.gone("kiosk", .exited(1))
         _ = board.obey(board.wait(.milliseconds(100)))
         _ = board.pass(.seconds(40))
         try board.goBack("kiosk")
@@ -118,7 +116,7 @@ import Testing
         obeyAll(&board, .prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic))
         // s2idle: nothing runs, and MONOTONIC goes on.
         #expect(board.stall(.milliseconds(29_700)) == [])
-        _ = board.obey(board.handle(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic)))
+        board.follow(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic))
         _ = board.tell(.lockTaken(.sleep))
         _ = board.tell(.preparingForSleep(false))
         #expect(board.pass(.milliseconds(29_999)) == [])
@@ -250,8 +248,7 @@ import Testing
         }
         var board = board([kiosk])
         _ = board.tell(.hardwareWatchdog(timeout: .seconds(15)))
-        _ = board.exited("kiosk", .signalled(11))
-        _ = board.emptied("kiosk")
+        board.crash("kiosk")
         #expect(board.pass(.seconds(10)) == [])
         if isRemovedFirst { _ = board.tell(.configured([], DevicePolicy())) }
         kiosk.launch = .manual

@@ -15,9 +15,11 @@ import Testing
         if task { _ = board.begin("upload", "upload") }
         try board.goBack("upload")
         _ = logical ? board.ask(7, .sleep(start: true, logical: true)) : board.sleepSignal(true)
-        _ = board.returned("camera")
-        _ = board.returned("camera")
-        _ = board.frozen("camera")
+        if camera.launch == .boot {
+            _ = board.returned("camera")
+            _ = board.returned("camera")
+            _ = board.frozen("camera")
+        }
         guard task else { return board }
         #expect(board.pass(.seconds(2)) == ["freeze upload"])
         let last = board.frozen("upload")
@@ -32,16 +34,15 @@ import Testing
     /// logind has granted the lock for the way back.
     private func inDarkWake() throws -> Board {
         var board = try asleep()
-        board.slept += .seconds(901)
-        _ = board.sleepSignal(false)
+        _ = board.wake(afterSleeping: .seconds(901))
         _ = board.tell(.lockTaken(.sleep))
         return board
     }
 
     @Test func onlyTheWorkRunsAndTheBoardSleepsAgain_whenItIsDone() throws {
         var board = try asleep()
-        board.slept += .seconds(901)
-        #expect(board.sleepSignal(false) == ["alarm off", "sleep is over", "take sleep", "thaw upload"])
+        let dark = board.wake(afterSleeping: .seconds(901))
+        #expect(dark == ["alarm off", "sleep is over", "take sleep", "thaw upload"])
         #expect(board.core.device.sleepState == .darkWake)
         #expect(board.tell(.lockTaken(.sleep)) == ["read PreparingForSleep"])
         #expect(board.pass(.seconds(3)) == [])
@@ -59,9 +60,8 @@ import Testing
         #expect(board.pass(.seconds(2)) == ["freeze upload"])
         #expect(board.frozen("upload") == ["alarm in 15 min", "sleep is handled", "release sleep"])
         // A key this time: everybody comes back.
-        board.slept += .seconds(60)
         #expect(
-            board.sleepSignal(false) == [
+            board.wake(afterSleeping: .seconds(60)) == [
                 "sleep is over", "take sleep", "alarm off", "thaw camera", "thaw upload",
                 "call camera willEnterForeground 10 s",
             ])
@@ -86,17 +86,14 @@ import Testing
 
     @Test func wakeIsFull_whenTheAlarmWasNotWhatWokeTheBoard() throws {
         var board = try asleep()
-        board.slept += .seconds(800)
-        #expect(board.sleepSignal(false).contains("call camera willEnterForeground 10 s"))
+        #expect(board.wake(afterSleeping: .seconds(800)).contains("call camera willEnterForeground 10 s"))
         board = try asleep()
-        board.slept += .seconds(5000)
-        #expect(board.sleepSignal(false).contains("call camera willEnterForeground 10 s"))
+        #expect(board.wake(afterSleeping: .seconds(5000)).contains("call camera willEnterForeground 10 s"))
     }
 
     @Test func wakeBecomesFull_whenSomebodyAsksForAnApp() throws {
         var board = try asleep()
-        board.slept += .seconds(901)
-        _ = board.sleepSignal(false)
+        _ = board.wake(afterSleeping: .seconds(901))
         #expect(
             try board.ask(8, .activate(board.id("camera"))) == ["thaw camera", "call camera willEnterForeground 10 s"])
         #expect(board.core.device.sleepState == .awake)
@@ -124,16 +121,13 @@ import Testing
     @Test func noAlarmIsSet_withoutWork() throws {
         var board = try asleep(with: false)
         #expect(board.core.device.sleepState == .asleep)
-        board.slept += .seconds(901)
-        #expect(board.sleepSignal(false).contains("call camera willEnterForeground 10 s"))
+        #expect(board.wake(afterSleeping: .seconds(901)).contains("call camera willEnterForeground 10 s"))
     }
 
     @Test func nothingIsLaunchedInTheDark() throws {
         var board = try asleep()
-        board.slept += .seconds(901)
-        _ = board.sleepSignal(false)
-        _ = board.exited("camera", .signalled(9))
-        #expect(board.emptied("camera") == [])
+        _ = board.wake(afterSleeping: .seconds(901))
+        #expect(board.gone("camera") == [])
         #expect(board.pass(.seconds(5)) == [])
         #expect(board.ask(9, .sleep(start: false, logical: true)).contains("reply 9: sleep 1 ready, killed []"))
         #expect(board.pass(.seconds(1)).contains("spawn camera restart") || board.last("camera").rawValue > 2)
@@ -186,8 +180,7 @@ import Testing
     @Test func alarmIsOver_whenItsWorkIsGoneByThen() throws {
         var board = try asleep(logical: true)
         #expect(try board.ask(8, .terminate(board.id("upload"), force: true)) == ["kill upload"])
-        _ = board.exited("upload", .signalled(9))
-        _ = board.emptied("upload")
+        board.gone("upload")
         #expect(board.core.wakeAlarm != nil)
         #expect(board.pass(.seconds(900)) == [])
         #expect(board.tell(.woke) == ["alarm off"])
@@ -197,8 +190,7 @@ import Testing
 
     @Test func wakeBecomesFull_whenTheBoardShutsDown() throws {
         var board = try asleep()
-        board.slept += .seconds(901)
-        _ = board.sleepSignal(false)
+        _ = board.wake(afterSleeping: .seconds(901))
         var stopped = board
         // Nobody asks for a sleep any more, and who is ended hears of it.
         #expect(board.shutdownSignal(true).contains("thaw camera"))
@@ -314,8 +306,7 @@ import Testing
 
     @Test func wakeBecomesFull_whenAnAppIsLaunched() throws {
         var board = try asleep(camera: app("camera") { $0.launch = .manual })
-        board.slept += .seconds(901)
-        _ = board.sleepSignal(false)
+        _ = board.wake(afterSleeping: .seconds(901))
         #expect(board.core.device.sleepState == .darkWake)
         #expect(try board.ask(8, .launch(board.id("camera"), background: false)) == ["spawn camera user"])
         #expect(board.core.device.sleepState == .awake)

@@ -1,84 +1,106 @@
 import Lifecycle
 import Testing
 
-/// Where apps stand when wishes for the front are denied, one app in front or many.
+/// One app in front at a time: who is there when wishes for the front are denied.
 @Suite struct DeniedFrontTests {
-    @Test func frontAppActivatedAgain_lock() throws {
+    // MARK: Another's wish is denied
+
+    @Test func appIsBackInFront_whenASleepDeniesTheActivationInItsPlace() throws {
         var board = startedBoard([app("map"), app("radio")], front: .one)
-        _ = try board.ask(1, .activate(board.id("radio")))
-        #expect(
-            try board.ask(2, .activate(board.id("map"))).contains("reply 1: denied, another request changed its phase"))
-        #expect(board.tell(people(locked: true)).contains("reply 2: denied, the session is locked"))
-        board.answerAll()
-        _ = board.obey(board.handle(people(locked: false)))
-        _ = board.obey(board.wait(.seconds(5)))
-        board.answerAll()
-        #expect(board.phase("map") == "active")
-        #expect(board.phase("radio") == "background")
+        #expect(board.phases("map", "radio") == ["active", "background"])
+        #expect(try board.ask(1, .activate(board.id("radio"))).contains("call map willResignActive 10 s"))
+        #expect(board.sleepAMinute().contains("reply 1: denied, sleeping"))
+        #expect(board.phases("map", "radio") == ["active", "background"])
     }
 
-    @Test func frontAppActivatedAgain_sleep() throws {
+    @Test func appIsBackInFront_whenALockDeniesTheActivationInItsPlace() throws {
         var board = startedBoard([app("map"), app("radio")], front: .one)
         _ = try board.ask(1, .activate(board.id("radio")))
-        _ = try board.ask(2, .activate(board.id("map")))
-        #expect(board.sleepAMinute().contains("reply 2: denied, sleeping"))
-        #expect(board.phase("map") == "active")
-        #expect(board.phase("radio") == "background")
+        #expect(board.tell(people(locked: true)).contains("reply 1: denied, the session is locked"))
+        board.answerAll()
+        board.unlock()
+        #expect(board.phases("map", "radio") == ["active", "background"])
     }
 
-    @Test func launchOfAnother_thenActivationOfTheFrontApp_sleep() throws {
+    @Test(arguments: [false, true])
+    func appIsBackInFront_whenALidDeniesTheActivationInItsPlace_reloadedOrNot(_ isReloaded: Bool) throws {
+        var board = startedBoard([app("map"), app("radio")], front: .one)
+        _ = try board.ask(1, .activate(board.id("radio")))
+        if isReloaded { _ = board.tell(.configured([app("map"), app("radio")], oneInFront())) }
+        #expect(board.tell(.lid(closed: true)).contains("reply 1: denied, the lid is closed"))
+        board.answerAll()
+        board.openLid()
+        #expect(board.phases("map", "radio") == ["active", "background"])
+    }
+
+    @Test func appIsBackInFront_whenACancelledShutdownDeniedTheActivationInItsPlace() throws {
+        var board = startedBoard([app("map"), app("radio")], front: .one)
+        _ = try board.ask(1, .activate(board.id("radio")))
+        #expect(board.shutdownSignal(true).contains("reply 1: denied, shutting down"))
+        _ = board.shutdownSignal(false)
+        board.answerAll()
+        #expect(board.phases("map", "radio") == ["active", "background"])
+    }
+
+    @Test func appIsBackInFront_whenTheActivationThatStartsAnotherIsDenied() throws {
+        var board = startedBoard([app("map"), manual("radio")], front: .one)
+        _ = try board.ask(1, .activate(board.id("radio")))
+        #expect(board.tell(.lid(closed: true)).contains("reply 1: denied, the lid is closed"))
+        board.answerAll()
+        board.follow(.spawned(board.last("radio")))
+        board.answerAll()
+        board.openLid()
+        #expect(board.phases("map", "radio") == ["active", "background"])
+    }
+
+    @Test(arguments: [false, true])
+    func appIsBackInFront_whenASleepDeniesTheLaunchInItsPlace_reloadedOrNot(_ isReloaded: Bool) throws {
         var board = try waitingBoard()
         _ = try board.ask(1, .launch(board.id("radio"), background: false))
-        _ = try board.ask(2, .activate(board.id("map")))
-        let denied = board.sleepAMinute()
-        #expect(denied.contains("reply 2: denied, sleeping"))
-        #expect(denied.contains("reply 1: denied, sleeping"))
-        #expect(board.phase("map") == "active")
+        let apps = [app("map"), manual("server"), manual("radio") { $0.after = ["server"] }, app("phone")]
+        if isReloaded { _ = board.tell(.configured(apps, oneInFront())) }
+        #expect(board.sleepAMinute().contains("reply 1: denied, sleeping"))
+        #expect(board.phases("map", "radio", "phone") == ["active", "-", "background"])
     }
 
-    @Test func launchThatWaits_thenAnotherIsInFront_sleep() throws {
+    @Test func appIsBackInFront_whenALaunchInItsPlaceAndOneInBackgroundAreDenied() throws {
         var board = try waitingBoard()
-        _ = try board.obey(
-            board.handle(.requested(RequestID(rawValue: 1), .launch(board.id("radio"), background: false))))
-        board.answerAll()
-        _ = try board.obey(board.handle(.requested(RequestID(rawValue: 2), .activate(board.id("phone")))))
-        board.answerAll()
-        #expect(board.phase("phone") == "active")
-        #expect(board.phase("map") == "background")
-        #expect(board.sleepAMinute().contains("reply 1: denied, sleeping"))
-        #expect(board.phase("phone") == "active")
-        #expect(board.phase("map") == "background")
+        _ = try board.ask(1, .launch(board.id("radio"), background: false))
+        _ = try board.ask(2, .launch(board.id("radio"), background: true))
+        let denied = board.sleepAMinute()
+        #expect(denied.contains("reply 1: denied, sleeping"))
+        #expect(denied.contains("reply 2: denied, sleeping"))
+        #expect(board.phases("map", "radio", "phone") == ["active", "-", "background"])
     }
 
-    @Test func backgroundLaunchDenied_whileAnotherCameToTheFront() throws {
-        var board = startedBoard([app("map") { $0.restartDelay = .seconds(20) }, app("phone")], front: .one)
-        _ = board.exited("map", .signalled(11))
-        _ = try board.ask(1, .launch(board.id("map"), background: true))
-        _ = try board.obey(board.handle(.requested(RequestID(rawValue: 2), .activate(board.id("phone")))))
-        #expect(board.phase("phone") == "active")
-        #expect(board.sleepAMinute().contains("reply 1: denied, sleeping"))
-        _ = board.emptied("map")
-        _ = board.obey(board.wait(.seconds(25)))
+    @Test func appIsBackInFrontAndNothingIsLaunched_whenACancelledShutdownDeniedTheLaunchInItsPlace() throws {
+        var board = try waitingBoard()
+        _ = try board.ask(1, .launch(board.id("radio"), background: false))
+        let ending = board.shutdownSignal(true)
+        #expect(ending.prefix(2) == ["reply 90: denied, shutting down", "reply 1: denied, shutting down"])
+        _ = board.shutdownSignal(false)
         board.answerAll()
-        #expect(board.phase("phone") == "active")
-        #expect(board.phase("map") == "background")
+        board.follow(.spawned(board.last("server")))
+        board.follow(.exited(board.last("server"), .signalled(9)))
+        board.settle()
+        #expect(board.phases("map", "radio", "phone") == ["active", "-", "background"])
+        #expect(try !board.view("radio").restartPending)
+        #expect(try board.view("radio").launches == 0)
+        #expect(try board.view("map").launches == 1)
     }
 
-    @Test func activationPending_reloadRemovesTheApp() throws {
+    @Test func appIsBackInFront_whenAReloadRemovesTheOneThatWasToTakeItsPlace() throws {
         var board = startedBoard([app("map"), app("radio")], front: .one)
         _ = try board.ask(1, .activate(board.id("radio")))
-        var device = DevicePolicy()
-        device.front = .one
-        #expect(
-            board.tell(.configured([app("map")], device)).contains("reply 1: denied, its configuration was removed"))
+        let reloaded = board.tell(.configured([app("map")], oneInFront()))
+        #expect(reloaded.contains("reply 1: denied, its configuration was removed"))
         board.answerAll()
-        _ = board.exited("radio")
-        _ = board.emptied("radio")
+        board.gone("radio", .exited(0))
         board.answerAll()
         #expect(board.phase("map") == "active")
     }
 
-    @Test func launchOfATaskThatHasEnded_displacesForNothing() throws {
+    @Test func appStaysInFront_whenTheLaunchOfATaskThatHasEndedIsDenied() throws {
         var board = startedBoard([app("map")], front: .one)
         _ = board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync")))
         _ = board.spawned("task-sync")
@@ -92,51 +114,39 @@ import Testing
         #expect(board.phase("map") == "active")
     }
 
-    @Test func backgroundLaunchAndActivation_startedThenLid() throws {
-        var board = try waitingBoard(.many)
-        _ = try board.ask(1, .launch(board.id("radio"), background: true))
-        _ = try board.ask(2, .activate(board.id("radio")))
-        _ = board.spawned("server")
-        #expect(board.returned("server").contains("spawn radio user"))
-        #expect(board.tell(.lid(closed: true)).contains("reply 2: denied, the lid is closed"))
-        board.answerAll()
-        _ = board.obey(board.handle(.spawned(board.last("radio"))))
-        board.answerAll()
-        #expect(board.phase("radio") == "background")
-        _ = board.obey(board.handle(.lid(closed: false)))
-        _ = board.obey(board.wait(.seconds(5)))
-        #expect(board.phase("map") == "active")
-        #expect(board.phase("radio") == "background")
-    }
+    // MARK: Its own wish is denied too
 
-    @Test func backgroundAppCrashes_activatedInsteadOfItsRestart_startedThenLid() throws {
-        var board = startedBoard([app("radio") { $0.restartDelay = .seconds(20) }])
-        try board.goBack("radio")
-        _ = board.exited("radio", .signalled(11))
-        _ = board.emptied("radio")
+    @Test func appIsBackInFront_whenALockDeniesItsOwnActivationAfterAnothers() throws {
+        var board = startedBoard([app("map"), app("radio")], front: .one)
         _ = try board.ask(1, .activate(board.id("radio")))
-        #expect(board.tell(.lid(closed: true)).contains("reply 1: denied, the lid is closed"))
-        _ = board.obey(board.handle(.spawned(board.last("radio"))))
+        #expect(
+            try board.ask(2, .activate(board.id("map"))).contains("reply 1: denied, another request changed its phase"))
+        #expect(board.tell(people(locked: true)).contains("reply 2: denied, the session is locked"))
         board.answerAll()
-        _ = board.obey(board.handle(.lid(closed: false)))
-        _ = board.obey(board.wait(.seconds(5)))
-        #expect(board.phase("radio") == "background")
+        board.unlock()
+        #expect(board.phases("map", "radio") == ["active", "background"])
     }
 
-    @Test func oneInFront_activationOfWhatIsDown_startedThenLid() throws {
-        var board = startedBoard([app("map"), manual("radio")], front: .one)
+    @Test func appIsBackInFront_whenASleepDeniesItsOwnActivationAfterAnothers() throws {
+        var board = startedBoard([app("map"), app("radio")], front: .one)
         _ = try board.ask(1, .activate(board.id("radio")))
-        #expect(board.tell(.lid(closed: true)).contains("reply 1: denied, the lid is closed"))
-        board.answerAll()
-        _ = board.obey(board.handle(.spawned(board.last("radio"))))
-        board.answerAll()
-        _ = board.obey(board.handle(.lid(closed: false)))
-        _ = board.obey(board.wait(.seconds(5)))
-        board.answerAll()
-        #expect(board.phase("map") == "active")
+        #expect(
+            try board.ask(2, .activate(board.id("map"))).contains("reply 1: denied, another request changed its phase"))
+        #expect(board.sleepAMinute().contains("reply 2: denied, sleeping"))
+        #expect(board.phases("map", "radio") == ["active", "background"])
     }
 
-    @Test func launchActivateActivate_lid_thenSleep() throws {
+    @Test func appIsBackInFront_whenALaunchInItsPlaceAndItsOwnActivationAreDenied() throws {
+        var board = try waitingBoard()
+        _ = try board.ask(1, .launch(board.id("radio"), background: false))
+        _ = try board.ask(2, .activate(board.id("map")))
+        let denied = board.sleepAMinute()
+        #expect(denied.contains("reply 2: denied, sleeping"))
+        #expect(denied.contains("reply 1: denied, sleeping"))
+        #expect(board.phases("map", "radio", "phone") == ["active", "-", "background"])
+    }
+
+    @Test func appIsBackInFrontAndNothingIsLaunched_whenALidAndASleepDenyAllThatWasWished() throws {
         var board = try waitingBoard()
         _ = try board.ask(1, .launch(board.id("radio"), background: false))
         _ = try board.ask(2, .activate(board.id("map")))
@@ -146,29 +156,93 @@ import Testing
         #expect(board.tell(.lid(closed: true)).contains("reply 3: denied, the lid is closed"))
         board.answerAll()
         #expect(board.sleepAMinute().contains("reply 1: denied, sleeping"))
-        _ = board.obey(board.handle(.lid(closed: false)))
-        _ = board.obey(board.wait(.seconds(5)))
-        board.answerAll()
-        #expect(board.phase("map") == "active")
-        #expect(board.phase("radio") == "-")
+        board.openLid()
+        #expect(board.phases("map", "radio", "phone") == ["active", "-", "background"])
     }
 
-    @Test func launchActivateActivate_lid_launchStands() throws {
+    @Test func appComesUpInFront_whenOnlyTheActivationsAfterItsLaunchAreDenied() throws {
         var board = try waitingBoard()
         _ = try board.ask(1, .launch(board.id("radio"), background: false))
         _ = try board.ask(2, .activate(board.id("map")))
-        _ = try board.ask(3, .activate(board.id("radio")))
-        _ = board.tell(.lid(closed: true))
+        #expect(
+            try board.ask(3, .activate(board.id("radio"))) == ["reply 2: denied, another request changed its phase"])
+        #expect(board.tell(.lid(closed: true)) == ["reply 3: denied, the lid is closed"])
         board.answerAll()
-        _ = board.obey(board.handle(.lid(closed: false)))
-        _ = board.obey(board.wait(.seconds(5)))
-        _ = board.obey(board.handle(.spawned(board.last("server"))))
-        board.answerAll()
+        board.openLid()
         // Only the launch in front is still wished.
-        #expect(board.phase("radio") == "active")
+        _ = board.spawned("server")
+        #expect(board.returned("server").contains("spawn radio user"))
+        _ = board.spawned("radio")
+        _ = board.returned("radio")
+        #expect(board.returned("radio").contains("reply 1: done"))
+        board.answerAll()
+        #expect(board.phases("map", "radio", "phone") == ["background", "active", "background"])
     }
 
-    @Test func crashedFrontAppLaunchedInBackground_afterAnotherActivation_sleep() throws {
+    // MARK: It was sent back, or another is there
+
+    @Test func appThatAnOperatorSentBackStaysThere_whenTheOneThatTookItsPlaceIsDenied() throws {
+        var board = startedBoard([app("map"), app("radio")], front: .one)
+        _ = try board.ask(1, .activate(board.id("radio")))
+        _ = try board.ask(2, .background(board.id("map")))
+        #expect(board.sleepAMinute().contains("reply 1: denied, sleeping"))
+        #expect(board.phases("map", "radio") == ["background", "background"])
+    }
+
+    @Test func appThatWasLaunchedInBackgroundStaysThere_whenTheOneInItsPlaceIsDenied() throws {
+        var board = startedBoard([app("camera"), app("radio")], front: .one)
+        _ = try board.ask(1, .activate(board.id("radio")))
+        _ = board.exited("camera", .signalled(9))
+        _ = try board.ask(2, .launch(board.id("camera"), background: true))
+        #expect(board.emptied("camera") == ["spawn camera user background"])
+        _ = board.spawned("camera")
+        #expect(board.returned("camera").contains("reply 2: done"))
+        #expect(board.sleepAMinute().contains("reply 1: denied, sleeping"))
+        #expect(board.phases("camera", "radio") == ["background", "background"])
+    }
+
+    @Test func appThatIsActiveByThenStaysInFront_whenALaunchThatWaitsIsDenied() throws {
+        var board = try waitingBoard()
+        try board.follow(1, .launch(board.id("radio"), background: false))
+        board.answerAll()
+        try board.follow(2, .activate(board.id("phone")))
+        board.answerAll()
+        #expect(board.phases("map", "radio", "phone") == ["background", "-", "active"])
+        #expect(board.sleepAMinute().contains("reply 1: denied, sleeping"))
+        #expect(board.phases("map", "radio", "phone") == ["background", "-", "active"])
+    }
+
+    @Test func restartComesInBackground_whenAnotherIsInFrontAsTheLaunchInItsPlaceIsDenied() throws {
+        var board = startedBoard([app("map") { $0.restartDelay = .seconds(20) }, app("phone")], front: .one)
+        _ = board.exited("map", .signalled(11))
+        _ = try board.ask(1, .launch(board.id("map"), background: true))
+        try board.follow(2, .activate(board.id("phone")))
+        #expect(board.phase("phone") == "active")
+        // Its group is emptied in the sleep.
+        #expect(board.sleepAMinute().contains("reply 1: denied, sleeping"))
+        board.settle(.seconds(25))
+        #expect(board.phases("map", "phone") == ["background", "active"])
+    }
+
+    // MARK: It has ended
+
+    @Test func crashedAppIsRestartedInFront_whenTheActivationInItsPlaceIsDenied() throws {
+        var board = startedBoard([app("map") { $0.restartDelay = .seconds(20) }, app("radio")], front: .one)
+        _ = try board.ask(1, .activate(board.id("radio")))
+        board.crash("map")
+        #expect(board.sleepAMinute() == ["reply 1: denied, sleeping"])
+        #expect(board.phases("map", "radio") == ["-", "background"])
+        #expect(try board.view("map").restartPending)
+        #expect(board.pass(.seconds(20)) == ["spawn map restart"])
+        _ = board.spawned("map")
+        board.answerAll()
+        board.answerAll()
+        #expect(board.phases("map", "radio") == ["active", "background"])
+        #expect(try board.view("map").launches == 2)
+        #expect(try board.view("radio").launches == 1)
+    }
+
+    @Test func crashedAppIsRestartedInFront_whenAnothersActivationAndItsOwnBackgroundLaunchAreDenied() throws {
         var board = startedBoard([app("map") { $0.restartDelay = .seconds(30) }, app("radio")], front: .one)
         _ = try board.ask(1, .activate(board.id("radio")))
         _ = board.exited("map", .signalled(11))
@@ -179,150 +253,23 @@ import Testing
         #expect(asleep.contains("reply 2: denied, sleeping"))
         _ = board.emptied("map")
         board.answerAll()
-        board.slept += .seconds(60)
-        _ = board.obey(board.handle(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic)))
-        _ = board.obey(board.wait(.seconds(31)))
-        board.answerAll()
-        #expect(board.phase("map") == "active")
-        #expect(board.phase("radio") == "background")
+        board.wakePromptly(afterSleeping: .seconds(60))
+        board.settle(.seconds(31))
+        #expect(board.phases("map", "radio") == ["active", "background"])
     }
 
-    @Test func displacedAppCrashes_activationDenied() throws {
-        var board = startedBoard([app("map"), app("radio")], front: .one)
-        _ = try board.ask(1, .activate(board.id("radio")))
-        _ = board.exited("map", .signalled(11))
-        _ = board.emptied("map")
-        _ = board.sleepAMinute()
-        _ = board.obey(board.wait(.seconds(5)))
-        board.answerAll()
-        #expect(board.phase("map") == "active")
-        #expect(board.phase("radio") == "background")
-    }
-
-    @Test func activationPending_shutdownCancelled() throws {
-        var board = startedBoard([app("map"), app("radio")], front: .one)
-        _ = try board.ask(1, .activate(board.id("radio")))
-        #expect(board.shutdownSignal(true).contains("reply 1: denied, shutting down"))
-        _ = board.shutdownSignal(false)
-        board.answerAll()
-        #expect(board.phase("map") == "active")
-        #expect(board.phase("radio") == "background")
-    }
-
-    @Test func launchThatWaits_shutdownCancelled() throws {
-        var board = try waitingBoard()
-        _ = try board.ask(1, .launch(board.id("radio"), background: false))
-        _ = board.shutdownSignal(true)
-        _ = board.shutdownSignal(false)
-        board.answerAll()
-        _ = board.obey(board.handle(.spawned(board.last("server"))))
-        _ = board.obey(board.handle(.exited(board.last("server"), .signalled(9))))
-        _ = board.obey(board.wait(.seconds(5)))
-        #expect(board.phase("map") == "active")
-        #expect(board.phase("radio") == "-")
-    }
-
-    @Test(arguments: [false, true]) func frontAppEndedForHeatAsAnActivationThatIsDeniedTookItsPlace(_ isActivated: Bool)
-        throws
-    {
+    @Test(arguments: [false, true])
+    func appThatHeatEndedIsBackInFront_whetherOrNotAnActivationInItsPlaceIsDenied(_ isActivated: Bool) throws {
         var board = startedBoard([app("map"), app("radio") { $0.priorityBand = 950 }], front: .one)
         #expect(board.tell(zone(99_000)).contains("kill map"))
         if isActivated { _ = try board.ask(1, .activate(board.id("radio"))) }
-        _ = board.exited("map", .signalled(9))
-        _ = board.emptied("map")
+        board.gone("map")
         let lid = board.tell(.lid(closed: true))
         if isActivated { #expect(lid.contains("reply 1: denied, the lid is closed")) }
         board.answerAll()
-        _ = board.obey(board.handle(.lid(closed: false)))
-        _ = board.obey(board.wait(.seconds(5)))
-        _ = board.obey(board.handle(zone(40_000)))
-        _ = board.obey(board.wait(.seconds(10)))
-        #expect(board.phase("map") == "active")
-    }
-
-    @Test func lockAlone() throws {
-        var board = startedBoard([app("map"), app("radio")], front: .one)
-        _ = try board.ask(1, .activate(board.id("radio")))
-        #expect(board.tell(people(locked: true)).contains("reply 1: denied, the session is locked"))
-        board.answerAll()
-        _ = board.obey(board.handle(people(locked: false)))
-        _ = board.obey(board.wait(.seconds(5)))
-        board.answerAll()
-        #expect(board.phase("map") == "active")
-    }
-
-    @Test func launchAlone() throws {
-        var board = try waitingBoard()
-        _ = try board.ask(1, .launch(board.id("radio"), background: false))
-        #expect(board.sleepAMinute().contains("reply 1: denied, sleeping"))
-        #expect(board.phase("map") == "active")
-    }
-
-    @Test func launchForeground_thenLaunchBackground_frontReturns() throws {
-        var board = try waitingBoard()
-        _ = try board.ask(1, .launch(board.id("radio"), background: false))
-        _ = try board.ask(2, .launch(board.id("radio"), background: true))
-        #expect(board.sleepAMinute().contains("reply 2: denied, sleeping"))
-        #expect(board.phase("map") == "active")
-    }
-
-    @Test func activationAbandoned_anotherDenied() throws {
-        var board = startedBoard([app("map"), app("radio"), app("phone")], front: .one)
-        _ = try board.ask(1, .activate(board.id("radio")))
-        _ = board.tell(.requestAbandoned(RequestID(rawValue: 1)))
-        _ = try board.ask(2, .activate(board.id("phone")))
-        _ = board.sleepAMinute()
-        #expect(board.phase("radio") == "active")
-    }
-
-    @Test func backgroundDuringPreparing_staysThere() throws {
-        var board = startedBoard([app("camera")])
-        _ = board.sleepSignal(true)
-        _ = try board.ask(1, .background(board.id("camera")))
-        board.answerAll()
-        board.slept += .seconds(60)
-        _ = board.obey(board.handle(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic)))
-        #expect(board.phase("camera") == "background")
-    }
-
-    @Test(arguments: [false, true]) func reloadWhileAnActivationIsPending_lid(_ isReloaded: Bool) throws {
-        var board = startedBoard([app("map"), app("radio")], front: .one)
-        _ = try board.ask(1, .activate(board.id("radio")))
-        if isReloaded { _ = board.tell(.configured([app("map"), app("radio")], oneInFront)) }
-        #expect(board.tell(.lid(closed: true)).contains("reply 1: denied, the lid is closed"))
-        board.answerAll()
-        _ = board.obey(board.handle(.lid(closed: false)))
-        _ = board.obey(board.wait(.seconds(5)))
-        board.answerAll()
-        #expect(board.phase("map") == "active")
-    }
-
-    @Test(arguments: [false, true]) func reloadWhileALaunchInFrontWaits_sleep(_ isReloaded: Bool) throws {
-        var board = try waitingBoard()
-        _ = try board.ask(1, .launch(board.id("radio"), background: false))
-        let apps = [app("map"), manual("server"), manual("radio") { $0.after = ["server"] }, app("phone")]
-        if isReloaded { _ = board.tell(.configured(apps, oneInFront)) }
-        #expect(board.sleepAMinute().contains("reply 1: denied, sleeping"))
-        #expect(board.phase("map") == "active")
-    }
-
-    @Test func onlyTheLastActivationIsLeft_whenAReloadAllowsOneInFront() throws {
-        var board = startedBoard([app("map"), app("radio"), app("phone")])
-        try board.goBack("radio")
-        try board.goBack("phone")
-        _ = try board.ask(1, .activate(board.id("radio")))
-        _ = try board.ask(2, .activate(board.id("phone")))
-        let effects = board.tell(.configured([app("map"), app("radio"), app("phone")], oneInFront))
-        #expect(effects.contains("reply 1: denied, another request changed its phase"))
-        #expect(!effects.contains { $0.hasPrefix("reply 2") })
-        board.answerAll()
-        board.answerAll()
-        #expect(["map", "radio", "phone"].map { board.phase($0) } == ["background", "background", "active"])
-    }
-
-    private var oneInFront: DevicePolicy {
-        var policy = DevicePolicy()
-        policy.front = .one
-        return policy
+        board.openLid()
+        board.follow(zone(40_000))
+        board.settle(.seconds(10))
+        #expect(board.phases("map", "radio") == ["active", "background"])
     }
 }

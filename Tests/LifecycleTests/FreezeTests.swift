@@ -17,7 +17,7 @@ import Testing
         var board = idle { $0.suspend = false }
         #expect(try board.view("camera").taskState == .running)
         // It gets its handlers all the same, and the lock waits for them only.
-        _ = try board.obey(board.handle(.requested(RequestID(rawValue: 1), .activate(board.id("camera")))))
+        try board.follow(1, .activate(board.id("camera")))
         #expect(board.sleepSignal(true) == ["call camera willResignActive 2.25 s"])
         #expect(board.returned("camera") == ["call camera didEnterBackground 4.5 s"])
         #expect(board.returned("camera") == ["sleep is handled", "release sleep"])
@@ -43,7 +43,7 @@ import Testing
 
     @Test func culpritsAreNamedOnce_whenFreezingTakesTooLong() throws {
         var board = idle()
-        _ = try board.obey(board.handle(.requested(RequestID(rawValue: 1), .activate(board.id("camera")))))
+        try board.follow(1, .activate(board.id("camera")))
         _ = try board.ask(2, .background(board.id("camera")))
         _ = board.returned("camera")
         #expect(board.returned("camera") == ["freeze camera"])

@@ -3,17 +3,8 @@ import Testing
 
 /// One app in front at a time.
 @Suite struct FrontTests {
-    private func board(_ apps: [AppPolicy]) -> Board {
-        var policy = DevicePolicy()
-        policy.front = .one
-        var board = Board(apps, device: policy)
-        board.login()
-        board.start()
-        return board
-    }
-
     @Test func nextOneComesToTheFront_onlyWhenTheOtherHasLeftIt() throws {
-        var board = board([app("map"), app("radio")])
+        var board = startedBoard([app("map"), app("radio")], front: .one)
         #expect(try board.view("map").phase == .active)
         #expect(try board.view("radio").phase == .background)
         let radio = try board.id("radio")
@@ -29,7 +20,7 @@ import Testing
     }
 
     @Test func hangingAppIsKilled_andTheNextTakesItsPlace() throws {
-        var board = board([app("map"), app("radio")])
+        var board = startedBoard([app("map"), app("radio")], front: .one)
         let radio = try board.id("radio")
         _ = board.ask(1, .activate(radio))
         _ = board.returned("radio")
@@ -42,24 +33,22 @@ import Testing
         var board = Board([app("map"), app("radio")])
         board.start()
         #expect(try board.view("radio").phase == .active)
-        var policy = DevicePolicy()
-        policy.front = .one
-        _ = board.obey(board.handle(.configured([app("map"), app("radio")], policy)))
+        board.follow(.configured([app("map"), app("radio")], oneInFront()))
         #expect(try board.view("map").phase == .active)
         #expect(try board.view("radio").phase == .background)
     }
 
     @Test func theOneThatWasInFrontReturns_whenTwoActivationsInARowAreDenied() throws {
-        var board = board([app("map"), app("radio"), app("phone")])
+        var board = startedBoard([app("map"), app("radio"), app("phone")], front: .one)
         _ = try board.ask(1, .activate(board.id("radio")))
         // map's handler still runs.
         #expect(
             try board.ask(2, .activate(board.id("phone"))).contains(
                 "reply 1: denied, another request changed its phase"))
         #expect(board.sleepSignal(true).contains("reply 2: denied, sleeping"))
-        _ = board.obey(board.handle(.handlerReturned(board.last("map"), board.openCall("map"))))
-        _ = board.obey(board.handle(.handlerReturned(board.last("radio"), board.openCall("radio"))))
-        _ = board.obey(board.handle(.handlerReturned(board.last("phone"), board.openCall("phone"))))
+        board.follow(.handlerReturned(board.last("map"), board.openCall("map")))
+        board.follow(.handlerReturned(board.last("radio"), board.openCall("radio")))
+        board.follow(.handlerReturned(board.last("phone"), board.openCall("phone")))
         let woken = board.prepareForSleep(false)
         _ = board.obey(woken)
         #expect(try board.view("map").phase == .active)
@@ -70,22 +59,18 @@ import Testing
     @Test func reloadThatRemovesOneLeavesAnotherInFront() throws {
         var board = Board([app("map"), app("radio")])
         board.start()
-        var policy = DevicePolicy()
-        policy.front = .one
-        _ = board.obey(board.handle(.configured([app("radio")], policy)))
+        board.follow(.configured([app("radio")], oneInFront()))
         #expect(try board.view("radio").phase == .active)
     }
 
     @Test func newAppTakesThePlaceOfTheOneThatAReloadRemoves() throws {
-        var board = board([app("map")])
-        var policy = DevicePolicy()
-        policy.front = .one
-        #expect(
-            board.tell(.configured([app("radio")], policy)) == ["call map willTerminate user 5 s", "spawn radio boot"])
+        var board = startedBoard([app("map")], front: .one)
+        let reloaded = board.tell(.configured([app("radio")], oneInFront()))
+        #expect(reloaded == ["call map willTerminate user 5 s", "spawn radio boot"])
     }
 
     @Test func placeIsFree_whenAnAppSaysStoppingAsItComesToTheFront() throws {
-        var board = board([app("map"), app("radio")])
+        var board = startedBoard([app("map"), app("radio")], front: .one)
         _ = try board.ask(1, .activate(board.id("radio")))
         _ = board.returned("map")
         #expect(board.returned("radio") == ["call radio didBecomeActive 10 s"])
@@ -94,5 +79,22 @@ import Testing
         _ = board.returned("map")
         #expect(board.returned("map") == [])
         #expect(board.stopping("radio") == ["call map didBecomeActive 10 s"])
+    }
+
+    @Test func frontIsKept_whenAReloadAddsAnAppWhileItIsTooHot() throws {
+        var board = startedBoard([app("map")], front: .one)
+        _ = board.tell(zone(99_000))
+        board.gone("map")
+        _ = board.pass(.seconds(5))
+        let added = board.handle(.configured([app("map"), app("radio") { $0.priorityBand = 950 }], oneInFront()))
+        #expect(board.lines(added) == ["spawn radio boot background"])
+        _ = board.obey(added)
+        let cool = board.handle(zone(40_000))
+        #expect(board.lines(cool) == ["spawn map restart"])
+        _ = board.obey(cool)
+        _ = board.obey(board.wait(.seconds(10)))
+        #expect(board.phases("map", "radio") == ["active", "background"])
+        #expect(try board.view("map").lastTermination?.reason.namespace == .thermal)
+        #expect(try board.view("map").launches == 2)
     }
 }

@@ -35,13 +35,11 @@ import Testing
                 $0.restartDelay = .seconds(7)
             }
         ])
-        _ = board.exited("gateway", .exited(1))
-        _ = board.emptied("gateway")
+        board.gone("gateway", .exited(1))
         // It comes back: the board lives.
         #expect(board.pass(.seconds(7)) == ["feed", "spawn gateway restart"])
         _ = board.spawned("gateway")
-        _ = board.exited("gateway", .exited(1))
-        _ = board.emptied("gateway")
+        board.gone("gateway", .exited(1))
         #expect(board.pass(.seconds(60)) == [])
         // An operator saves it.
         let gateway = try board.id("gateway")
@@ -58,15 +56,12 @@ import Testing
             $0.restartDelay = .seconds(7)
         }
         var board = board([policy])
-        _ = try board.obey(
-            board.handle(.requested(RequestID(rawValue: 1), .launch(board.id("gateway"), background: false))))
-        _ = board.exited("gateway", .exited(1))
-        _ = board.emptied("gateway")
+        try board.follow(1, .launch(board.id("gateway"), background: false))
+        board.gone("gateway", .exited(1))
         _ = board.tell(.configured([policy], DevicePolicy()))
         _ = board.pass(.seconds(7))
         _ = board.spawned("gateway")
-        _ = board.exited("gateway", .exited(1))
-        _ = board.emptied("gateway")
+        board.gone("gateway", .exited(1))
         #expect(!board.pass(.seconds(60)).contains("feed"))
         // Nor does a reload of the same feed what is lost.
         _ = board.tell(.configured([policy], DevicePolicy()))
@@ -79,15 +74,14 @@ import Testing
                 $0.isEssential = true; $0.restartDelay = .seconds(60)
             }
         ])
-        _ = board.exited("gateway", .exited(1))
-        _ = board.emptied("gateway")
+        board.gone("gateway", .exited(1))
         #expect(try board.ask(1, .terminate(board.id("gateway"), force: false)) == ["reply 1: done"])
         #expect(board.pass(.seconds(15)) == ["feed", "feed", "feed"])
     }
 
     @Test func isArmedAnew_whenTheKernelSleepsInALogicalSleep() throws {
         var board = board()
-        _ = board.obey(board.handle(.requested(RequestID(rawValue: 1), .sleep(start: true, logical: true))))
+        board.follow(1, .sleep(start: true, logical: true))
         #expect(board.core.device.sleepState == .asleep)
         board.slept += .seconds(60)
         #expect(board.tell(.woke).contains("watchdog wakes"))
@@ -97,7 +91,7 @@ import Testing
     @Test func operatorMayEndAnEssentialApp() throws {
         var board = board([app("gateway") { $0.isEssential = true }])
         let gateway = try board.id("gateway")
-        _ = board.obey(board.handle(.requested(RequestID(rawValue: 1), .terminate(gateway, force: true))))
+        board.follow(1, .terminate(gateway, force: true))
         #expect(board.pass(.seconds(5)) == ["feed"])
     }
 
@@ -115,8 +109,7 @@ import Testing
         _ = board.returned("kiosk")
         _ = board.returned("kiosk")
         #expect(board.frozen("kiosk") == ["watchdog rests", "sleep is handled", "release sleep"])
-        board.slept = .seconds(600)
-        #expect(board.sleepSignal(false).contains("watchdog wakes"))
+        #expect(board.wake(afterSleeping: .seconds(600)).contains("watchdog wakes"))
         #expect(board.tell(.hardwareWatchdog(timeout: .seconds(15))) == [])
         #expect(board.pass(.seconds(5)).filter { $0 == "feed" } == ["feed"])
     }
@@ -137,7 +130,7 @@ import Testing
     @Test func serviceManagerWatchesOn_whileTheBoardSleepsLogically() throws {
         var board = board()
         _ = board.handle(.serviceWatchdog)
-        _ = board.obey(board.handle(.requested(RequestID(rawValue: 1), .sleep(start: true, logical: true))))
+        board.follow(1, .sleep(start: true, logical: true))
         #expect(board.core.device.sleepState == .asleep)
         // Now the kernel is to sleep, too.
         #expect(
@@ -148,7 +141,7 @@ import Testing
 
     @Test func isFedOn_whileTheBoardSleepsLogically() throws {
         var board = board()
-        _ = board.obey(board.handle(.requested(RequestID(rawValue: 1), .sleep(start: true, logical: true))))
+        board.follow(1, .sleep(start: true, logical: true))
         #expect(board.core.device.sleepState == .asleep)
         #expect(board.pass(.seconds(10)) == ["feed", "feed"])
     }
@@ -170,8 +163,7 @@ import Testing
             $0.restartLimit = 2
         }
         var board = board([app("gateway", essential)])
-        _ = board.exited("gateway", .exited(1))
-        _ = board.emptied("gateway")
+        board.gone("gateway", .exited(1))
         let manual = app("gateway") {
             essential(&$0)
             $0.launch = .onDemand
@@ -179,8 +171,7 @@ import Testing
         _ = board.tell(.configured([manual], DevicePolicy()))
         #expect(board.pass(.milliseconds(100)).contains("spawn gateway restart"))
         _ = board.spawned("gateway")
-        _ = board.exited("gateway", .exited(1))
-        _ = board.emptied("gateway")
+        board.gone("gateway", .exited(1))
         #expect(try board.view("gateway").isLeftDown)
         #expect(!board.pass(.seconds(30)).contains("feed"))
     }
@@ -202,8 +193,7 @@ import Testing
         // As the reload meant it.
         #expect(board.sleepSignal(false).contains("spawn gateway boot"))
         _ = board.spawned("gateway")
-        _ = board.exited("gateway", .exited(1))
-        _ = board.emptied("gateway")
+        board.gone("gateway", .exited(1))
         #expect(try board.view("gateway").isLeftDown)
         #expect(!board.pass(.seconds(30)).contains("feed"))
     }
@@ -255,9 +245,8 @@ import Testing
             board.frozen("upload") == [
                 "alarm in 15 min", "service watchdog rests", "sleep is handled", "release sleep",
             ])
-        board.slept += .seconds(901)
         #expect(
-            board.sleepSignal(false) == [
+            board.wake(afterSleeping: .seconds(901)) == [
                 "alarm off", "sleep is over", "take sleep", "service watchdog wakes", "thaw upload",
             ])
         #expect(board.core.device.sleepState == .darkWake)
@@ -271,8 +260,7 @@ import Testing
         ])
         board.start()
         _ = board.tell(.hardwareWatchdog(timeout: .seconds(30)))
-        _ = board.exited("camera", .signalled(11))
-        _ = board.emptied("camera")
+        board.crash("camera")
         #expect(board.pass(.seconds(10)) == [])
         #expect(try board.ask(1, .terminate(board.id("camera"), force: false)).contains("reply 1: not running"))
         #expect(board.pass(.seconds(10)).contains("feed"))
@@ -312,9 +300,33 @@ import Testing
         let asleep = board.sleepSignal(true)
         #expect(asleep.contains("reply 2: denied, sleeping") == isLaunchDenied)
         _ = board.emptied("gateway")
-        board.slept += .seconds(60)
-        _ = board.sleepSignal(false)
+        _ = board.wake(afterSleeping: .seconds(60))
         #expect(try board.view("gateway").isLeftDown)
         #expect(!board.pass(.seconds(60)).contains("feed"))
+    }
+
+    enum Moment: CaseIterable { case before, meanwhile, after }
+
+    @Test(arguments: Moment.allCases)
+    func appIsNotMissed_whenAReloadMakesItManualAroundALaunchThatIsDenied(_ moment: Moment) throws {
+        func essential(_ policy: inout AppPolicy) {
+            policy.after = ["server"]
+            policy.restartLimit = 1
+            policy.isEssential = true
+        }
+        var board = startedBoard([manual("server"), app("modem", essential)])
+        _ = board.tell(.hardwareWatchdog(timeout: .seconds(30)))
+        board.crash("modem")
+        #expect(!board.pass(.seconds(20)).contains("feed"))
+        let reload = Event.configured([manual("server"), manual("modem", essential)], DevicePolicy())
+        if moment == .before { _ = board.tell(reload) }
+        _ = try board.ask(1, .launch(board.id("server"), background: true))
+        _ = try board.ask(2, .launch(board.id("modem"), background: true))
+        if moment == .meanwhile { _ = board.tell(reload) }
+        #expect(board.sleepSignal(true).contains("reply 2: denied, sleeping"))
+        _ = board.obey(board.wait(.seconds(5)))
+        _ = board.wake(afterSleeping: .seconds(60))
+        if moment == .after { _ = board.tell(reload) }
+        #expect(board.pass(.seconds(20)).contains("feed"))
     }
 }

@@ -76,9 +76,8 @@ import Testing
         #expect(board.pass(.milliseconds(1999)) == [])
         #expect(board.pass(.milliseconds(1)) == ["freeze camera"])
         #expect(board.frozen("camera") == ["sleep is handled", "release sleep"])
-        board.slept = .seconds(60)
         #expect(
-            board.sleepSignal(false) == [
+            board.wake(afterSleeping: .seconds(60)) == [
                 "sleep is over", "take sleep", "thaw camera", "call camera willEnterForeground 10 s", "take keepAwake",
             ])
     }
@@ -121,11 +120,11 @@ import Testing
         _ = board.begin("camera")
         _ = board.tell(.lockTaken(.keepAwake))
         _ = board.pass(.seconds(400))
-        _ = try board.obey(board.handle(.requested(RequestID(rawValue: 1), .sleep(start: true, logical: true))))
+        try board.follow(1, .sleep(start: true, logical: true))
         _ = board.pass(.seconds(2))
         _ = board.frozen("camera")
         #expect(board.sleepSignal(true).contains("release sleep"))
-        _ = board.obey(board.handle(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic)))
+        board.follow(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic))
         _ = board.tell(.lockTaken(.keepAwake))
         #expect(!board.pass(.milliseconds(599_999)).contains("release keepAwake"))
         #expect(board.pass(.milliseconds(1)) == ["release keepAwake"])

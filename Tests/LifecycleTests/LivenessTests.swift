@@ -82,7 +82,7 @@ import Testing
         _ = board.pass(.seconds(9))
         try board.goBack("camera")
         #expect(board.pass(.seconds(60)) == [])
-        _ = try board.obey(board.handle(.requested(RequestID(rawValue: 1), .activate(board.id("camera")))))
+        try board.follow(1, .activate(board.id("camera")))
         #expect(board.pass(.milliseconds(9999)) == [])
         #expect(board.pass(.milliseconds(1)) == ["kill camera"])
     }

@@ -21,7 +21,7 @@ import Testing
         board.start()
         board.slept += .seconds(60)
         _ = board.tell(.woke)
-        _ = board.obey(board.handle(.requested(RequestID(rawValue: 1), .sleep(start: true, logical: true))))
+        board.follow(1, .sleep(start: true, logical: true))
         _ = board.tell(.loginUnavailable)
         _ = board.tell(.loginAvailable(delayMax: nil, preparingForSleep: false, preparingForShutdown: false))
         #expect(board.ask(2, .sleep(start: false, logical: true)).contains("take sleep"))
@@ -192,7 +192,7 @@ import Testing
         var board = awakeBoard()
         board.fallAsleep()
         board.slept = .seconds(600)
-        _ = board.obey(board.handle(.woke))
+        board.follow(.woke)
         #expect(board.pass(.milliseconds(29_999)) == [])
         for _ in 0..<5 {
             #expect(board.pass(.milliseconds(1)) == ["take sleep"])
@@ -283,5 +283,78 @@ import Testing
         #expect(board.tell(.lockTaken(.sleep)) == ["read PreparingForSleep"])
         #expect(board.tell(.preparingForSleep(true)) == [])
         #expect(board.core.device.sleepState == .awake)
+    }
+
+    // MARK: Locks that are granted late
+
+    /// logind is there, and has not answered yet.
+    private func lockAskedFor() -> Board {
+        var board = Board([app("camera")])
+        _ = board.tell(.loginAvailable(delayMax: .seconds(5), preparingForSleep: false, preparingForShutdown: false))
+        board.start()
+        return board
+    }
+
+    @Test func grantIsOld_whenTheBoardSleptUnannounced() throws {
+        var board = lockAskedFor()
+        board.slept += .seconds(600)
+        _ = board.tell(.woke)
+        _ = board.tell(.lockTaken(.sleep))
+        _ = board.tell(.preparingForSleep(true))
+        #expect(board.core.device.sleepState == .awake)
+    }
+
+    @Test func grantIsOld_whenTheBoardSleptAfterTheHooksWord() throws {
+        var board = lockAskedFor()
+        board.follow(1, .sleep(start: true, logical: false))
+        #expect(board.core.device.sleepState == .asleep)
+        board.slept += .seconds(600)
+        _ = board.tell(.woke)
+        #expect(board.core.device.sleepState == .awake)
+        _ = board.tell(.lockTaken(.sleep))
+        _ = board.tell(.preparingForSleep(true))
+        #expect(board.core.device.sleepState == .awake)
+    }
+
+    @Test func grantIsOld_whenTheBoardSleptBeforeItsAppsWereReady() throws {
+        var board = lockAskedFor()
+        _ = board.ask(1, .sleep(start: true, logical: false))
+        board.monotonic += .seconds(5)
+        board.slept += .seconds(600)
+        _ = board.tell(.woke)
+        #expect(board.core.device.sleepState == .awake)
+        _ = board.tell(.lockTaken(.sleep))
+        _ = board.tell(.preparingForSleep(true))
+        #expect(board.core.device.sleepState == .awake)
+    }
+
+    @Test func grantIsOld_whenTheKernelSleptInALogicalSleep() throws {
+        var board = lockAskedFor()
+        board.follow(1, .sleep(start: true, logical: true))
+        board.slept += .seconds(60)
+        _ = board.tell(.woke)
+        #expect(board.core.device.sleepState == .asleep)
+        _ = board.tell(.lockTaken(.sleep))
+        _ = board.tell(.preparingForSleep(true))
+        _ = board.ask(2, .sleep(start: false, logical: true))
+        _ = board.tell(.preparingForSleep(true))
+        #expect(board.core.device.sleepState == .awake)
+    }
+
+    @Test func lateShutdownLockIsKept_whenTheShutdownIsCancelled() throws {
+        var board = lockAskedFor()
+        // Nothing waits for us yet: the app has its own time.
+        #expect(board.shutdownSignal(true) == ["call camera willTerminate shutdown 5 s"])
+        #expect(board.tell(.lockTaken(.shutdown)) == [])
+        #expect(board.shutdownSignal(false) == [])
+        #expect(board.returned("camera") == ["terminate camera"])
+        #expect(board.gone("camera", .exited(0)) == ["spawn camera restart"])
+        _ = board.spawned("camera")
+        board.answerAll()
+        board.answerAll()
+        // It counts for the next one.
+        #expect(board.shutdownSignal(true) == ["call camera willTerminate shutdown 4.5 s"])
+        #expect(board.returned("camera") == ["terminate camera"])
+        #expect(board.gone("camera", .exited(0)) == ["release shutdown"])
     }
 }

@@ -5,11 +5,7 @@ import Testing
 @Suite struct PersonTests {
     /// "camera" was in front; "upload" holds a task, which the alarm is set for.
     private func preparing(logical: Bool = false) throws -> Board {
-        var device = DevicePolicy()
-        device.darkWakeInterval = .seconds(900)
-        var board = Board([app("camera"), app("upload")], device: device)
-        board.login()
-        board.start()
+        var board = startedBoard([app("camera"), app("upload")]) { $0.darkWakeInterval = .seconds(900) }
         _ = board.begin("upload")
         try board.goBack("upload")
         _ = logical ? board.ask(7, .sleep(start: true, logical: true)) : board.sleepSignal(true)
@@ -33,10 +29,8 @@ import Testing
         var board = try preparing()
         _ = board.tell(.lid(closed: true))
         _ = board.tell(event)
-        _ = board.tell(.lid(closed: false))
         fallAsleep(&board)
-        board.slept += .seconds(901)
-        _ = board.sleepSignal(false)
+        _ = board.wake(afterSleeping: .seconds(901))
         #expect(board.core.device.sleepState == .awake)
     }
 
@@ -46,9 +40,7 @@ import Testing
         _ = board.tell(.lid(closed: true))
         fallAsleep(&board)
         #expect(board.tell(event) == [])
-        _ = board.tell(.lid(closed: false))
-        board.slept += .seconds(901)
-        _ = board.sleepSignal(false)
+        _ = board.wake(afterSleeping: .seconds(901))
         #expect(board.core.device.sleepState == .awake)
     }
 
@@ -77,8 +69,7 @@ import Testing
         var board = try preparing()
         _ = board.tell(.lid(closed: true))
         fallAsleep(&board)
-        board.slept += .seconds(901)
-        _ = board.sleepSignal(false)
+        _ = board.wake(afterSleeping: .seconds(901))
         #expect(board.core.device.sleepState == .darkWake)
     }
 
@@ -86,13 +77,11 @@ import Testing
         var board = try preparing()
         _ = board.tell(.powerKeyPressed)
         fallAsleep(&board)
-        board.slept += .seconds(60)
-        _ = board.obey(board.handle(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic)))
+        board.wakePromptly(afterSleeping: .seconds(60))
         _ = board.tell(.lockTaken(.sleep))
         _ = board.sleepSignal(true)
         fallAsleep(&board)
-        board.slept += .seconds(901)
-        _ = board.sleepSignal(false)
+        _ = board.wake(afterSleeping: .seconds(901))
         #expect(board.core.device.sleepState == .darkWake)
     }
 
@@ -101,8 +90,7 @@ import Testing
         fallAsleep(&board)
         // Between the release of the lock and the kernel's sleep.
         #expect(board.end("upload").contains("reply 0: done"))
-        board.slept += .seconds(901)
-        #expect(board.sleepSignal(false) == ["alarm off", "sleep is over", "take sleep", "suspend"])
+        #expect(board.wake(afterSleeping: .seconds(901)) == ["alarm off", "sleep is over", "take sleep", "suspend"])
         #expect(board.core.device.sleepState == .darkWake)
         #expect(try board.view("camera").taskState == .suspended)
         _ = board.tell(.lockTaken(.sleep))
@@ -131,46 +119,9 @@ import Testing
     private func dark() throws -> Board {
         var board = try preparing()
         fallAsleep(&board)
-        board.slept += .seconds(901)
-        _ = board.sleepSignal(false)
+        _ = board.wake(afterSleeping: .seconds(901))
         #expect(board.core.device.sleepState == .darkWake)
         return board
-    }
-
-    @Test func activationThatALockDenied_isUndone_thoughALaunchOfTheRunningAppCameAfterIt() throws {
-        var board = Board([app("camera")])
-        board.login()
-        board.start()
-        try board.goBack("camera")
-        let camera = try board.id("camera")
-        #expect(board.ask(1, .activate(camera)) == ["thaw camera", "call camera willEnterForeground 10 s"])
-        #expect(board.ask(2, .launch(camera, background: true)) == [])
-        let locked = SessionReading(users: 1, isLocked: true, isIdle: false)
-        #expect(board.tell(.session(locked)).contains("reply 1: denied, the session is locked"))
-        #expect(board.returned("camera") == ["call camera didEnterBackground 5 s"])
-        _ = board.returned("camera")
-        _ = board.frozen("camera")
-        // It stays where it was when the session is open again.
-        #expect(!board.tell(.session(SessionReading(users: 1, isLocked: false, isIdle: false))).contains("thaw camera"))
-        #expect(try board.view("camera").phase == .background)
-    }
-
-    @Test func activationThatASleepDenied_isUndone_thoughTheClientOfALaterLaunchIsGone() throws {
-        var board = Board([app("camera")])
-        board.login()
-        board.start()
-        try board.goBack("camera")
-        let camera = try board.id("camera")
-        _ = board.ask(1, .activate(camera))
-        #expect(board.ask(2, .launch(camera, background: true)) == [])
-        #expect(board.tell(.requestAbandoned(RequestID(rawValue: 2))) == [])
-        #expect(board.sleepSignal(true) == ["reply 1: denied, sleeping"])
-        #expect(board.returned("camera") == ["call camera didEnterBackground 4.5 s"])
-        #expect(board.returned("camera") == ["freeze camera"])
-        _ = board.frozen("camera")
-        board.slept = .seconds(60)
-        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep"])
-        #expect(try board.view("camera").phase == .background)
     }
 
     @Test func wakeStaysDark_whenARequestIsRefused() throws {

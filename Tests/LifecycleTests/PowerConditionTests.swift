@@ -16,8 +16,7 @@ import Testing
     private func endEverybody(_ board: inout Board) {
         _ = board.pass(.seconds(5))
         _ = board.returned("logger")
-        _ = board.exited("logger")
-        _ = board.emptied("logger")
+        board.gone("logger", .exited(0))
     }
 
     private func power(_ isExternal: Bool?, _ level: Int?) -> Event {

@@ -31,9 +31,10 @@ import Testing
         _ = board.tell(.started)
         _ = board.pass(.seconds(50))
         #expect(try board.view("server").taskState == .notRunning)
-        #expect(board.spawned("server") == ["kill server"])
-        #expect(board.exited("server", .signalled(9)) == ["clear server"])
-        #expect(board.emptied("server") == [])
+        let server = board.last("server")
+        #expect(board.tell(.spawned(server)) == ["kill server"])
+        #expect(board.tell(.exited(server, .signalled(9))) == ["clear server"])
+        #expect(board.tell(.groupEmptied(server)) == [])
     }
 
     @Test func failureThatIsToldTooLateIsNotReportedTwice() throws {
@@ -131,8 +132,7 @@ import Testing
         _ = board.sleepSignal(true)
         #expect(board.pass(.seconds(2)) == ["freeze upload"])
         _ = board.frozen("upload")
-        board.slept += .seconds(901)
-        _ = board.sleepSignal(false)
+        _ = board.wake(afterSleeping: .seconds(901))
         #expect(board.core.device.sleepState == .darkWake)
         let effects = board.tell(.loginAvailable(delayMax: nil, preparingForSleep: false, preparingForShutdown: false))
         #expect(effects == ["take sleep", "take shutdown"])
@@ -143,8 +143,7 @@ import Testing
         _ = board.tell(.started)
         for delay in [Nanoseconds.milliseconds(100), .milliseconds(200), .milliseconds(400)] {
             _ = board.pass(.seconds(30))
-            _ = board.exited("server", .signalled(9))
-            _ = board.emptied("server")
+            board.gone("server")
             #expect(board.pass(delay - .milliseconds(1)) == [])
             #expect(board.pass(.milliseconds(1)) == ["spawn server restart"])
         }

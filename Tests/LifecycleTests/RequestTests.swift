@@ -32,7 +32,7 @@ import Testing
     @Test func activateThawsAndBackgroundFreezes_whenAsked() throws {
         var board = manual()
         let id = try board.id("camera")
-        _ = board.obey(board.handle(.requested(RequestID(rawValue: 1), .launch(id, background: true))))
+        board.follow(1, .launch(id, background: true))
         #expect(board.ask(2, .activate(id)) == ["thaw camera", "call camera willEnterForeground 10 s"])
         #expect(board.returned("camera") == ["call camera didBecomeActive 10 s"])
         #expect(board.returned("camera") == ["reply 2: done"])
@@ -46,7 +46,7 @@ import Testing
     @Test func laterWishWins_whenTwoContradict() throws {
         var board = manual()
         let id = try board.id("camera")
-        _ = board.obey(board.handle(.requested(RequestID(rawValue: 1), .launch(id, background: false))))
+        board.follow(1, .launch(id, background: false))
         #expect(board.ask(2, .background(id)) == ["call camera willResignActive 10 s"])
         #expect(board.ask(3, .activate(id)) == ["reply 2: denied, another request changed its phase"])
         #expect(board.returned("camera") == ["call camera didBecomeActive 10 s"])
@@ -69,7 +69,7 @@ import Testing
     @Test func launchWaitsForTheEnd_whenTheLastInstanceIsBeingKilled() throws {
         var board = manual()
         let id = try board.id("camera")
-        _ = board.obey(board.handle(.requested(RequestID(rawValue: 1), .launch(id, background: false))))
+        board.follow(1, .launch(id, background: false))
         #expect(board.ask(2, .terminate(id, force: true)) == ["kill camera"])
         #expect(board.ask(3, .launch(id, background: false)) == [])
         #expect(
@@ -109,12 +109,11 @@ import Testing
     @Test func queuedLaunchIsAnswered_whenAnotherRequestEndsItBehindAKill() throws {
         var board = manual()
         let id = try board.id("camera")
-        _ = board.obey(board.handle(.requested(RequestID(rawValue: 1), .launch(id, background: false))))
+        board.follow(1, .launch(id, background: false))
         _ = board.ask(2, .terminate(id, force: true))
         _ = board.ask(3, .activate(id))
         #expect(board.ask(4, .terminate(id, force: false)) == ["reply 3: denied, another request ended it"])
-        _ = board.exited("camera", .signalled(9))
-        #expect(board.emptied("camera") == ["reply 2: done", "reply 4: done"])
+        #expect(board.gone("camera") == ["reply 2: done", "reply 4: done"])
     }
 
     @Test func callsThatWouldLaunchAreDenied_whileSleeping() throws {
@@ -130,8 +129,7 @@ import Testing
         #expect(try board.ask(3, .activate(board.id("camera"))) == ["reply 3: denied, sleeping"])
         // Ending needs nobody awake.
         #expect(try board.ask(4, .terminate(board.id("camera"), force: false)) == ["kill camera"])
-        _ = board.exited("camera", .signalled(9))
-        #expect(board.emptied("camera") == ["reply 4: done"])
+        #expect(board.gone("camera") == ["reply 4: done"])
     }
 
     @Test func pendingLaunchIsDenied_whenASleepBegins() throws {
@@ -185,8 +183,7 @@ import Testing
         _ = board.tell(.power(PowerReading(isExternal: false, level: 1)))
         #expect(board.pass(.seconds(5)).contains("reply 1: denied, shutting down"))
         _ = board.tell(.power(PowerReading(isExternal: true, level: 100)))
-        _ = board.exited("camera", .signalled(9))
-        #expect(board.emptied("camera") == ["reply 2: not running"])
+        #expect(board.gone("camera") == ["reply 2: not running"])
         #expect(try board.view("camera").isLeftDown)
     }
 
@@ -196,5 +193,22 @@ import Testing
         #expect(try board.ask(1, .background(board.id("camera"))) == [])
         _ = board.spawned("server")
         #expect(board.returned("server").contains("spawn camera boot background"))
+    }
+
+    @Test func memoryWarningIsToldOnceTheAppCanHearIt() throws {
+        var board = Board([app("camera")])
+        board.login()
+        board.start()
+        let id = try board.id("camera")
+        #expect(board.ask(1, .warnOfMemory(id, .warning)) == ["reply 1: done", "inform camera memory warning"])
+        try board.goBack("camera")
+        #expect(board.ask(2, .warnOfMemory(id, .warning)) == ["reply 2: done"])
+        #expect(board.ask(3, .warnOfMemory(id, .critical)) == ["reply 3: done"])
+        #expect(
+            board.ask(4, .activate(id)) == [
+                "thaw camera", "call camera willEnterForeground 10 s", "inform camera memory critical",
+            ])
+        _ = board.handle(.exited(board.last("camera"), .exited(0)))
+        #expect(board.ask(5, .warnOfMemory(id, .warning)) == ["reply 5: not running"])
     }
 }

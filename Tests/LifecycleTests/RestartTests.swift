@@ -56,8 +56,7 @@ import Testing
         #expect(delay(&board) == nil)
         #expect(try board.view("camera").isLeftDown)
         // An operator's launch never counts against the limit, and forgives.
-        _ = try board.obey(
-            board.handle(.requested(RequestID(rawValue: 1), .launch(board.id("camera"), background: false))))
+        try board.follow(1, .launch(board.id("camera"), background: false))
         #expect(try !board.view("camera").isLeftDown)
         #expect(delay(&board) == .milliseconds(100))
     }
@@ -76,31 +75,27 @@ import Testing
         _ = try board.ask(1, .terminate(board.id("camera"), force: false))
         // Its willTerminate hangs: still an operator's end, as far as the restart goes.
         #expect(board.pass(.seconds(5)) == ["kill camera"])
-        _ = board.exited("camera", .signalled(9))
-        #expect(board.emptied("camera") == ["reply 1: done"])
+        #expect(board.gone("camera") == ["reply 1: done"])
         #expect(board.pass(.seconds(100)) == [])
     }
 
     @Test func pendingRestartIsTakenBack_whenTerminated() throws {
         var board = running()
-        _ = board.exited("camera", .signalled(11))
-        _ = board.emptied("camera")
+        board.crash("camera")
         #expect(try board.ask(1, .terminate(board.id("camera"), force: false)) == ["reply 1: done"])
         #expect(board.pass(.seconds(10)) == [])
     }
 
     @Test func restartKeepsThePhase_whenInBackground() throws {
         var board = running()
-        _ = try board.obey(board.handle(.requested(RequestID(rawValue: 1), .background(board.id("camera")))))
-        _ = board.exited("camera", .signalled(9))
-        _ = board.emptied("camera")
+        try board.follow(1, .background(board.id("camera")))
+        board.gone("camera")
         #expect(board.pass(.milliseconds(100)) == ["spawn camera restart background"])
     }
 
     @Test func restartWaitsForTheWake_whenDueInASleep() throws {
         var board = running()
-        _ = board.exited("camera", .signalled(11))
-        _ = board.emptied("camera")
+        board.crash("camera")
         #expect(board.sleepSignal(true) == ["sleep is handled", "release sleep"])
         #expect(board.pass(.seconds(20)) == [])
         #expect(board.sleepSignal(false) == ["sleep is over", "take sleep", "spawn camera restart"])
@@ -145,7 +140,7 @@ import Testing
         #expect(delay(&board) == .milliseconds(100))
         #expect(delay(&board) == nil)
         #expect(try board.view("camera").isLeftDown)
-        _ = try board.obey(board.handle(.requested(RequestID(rawValue: 1), .activate(board.id("camera")))))
+        try board.follow(1, .activate(board.id("camera")))
         #expect(try !board.view("camera").isLeftDown)
         // The next end is the first in a row, and its delay the first.
         #expect(delay(&board) == .milliseconds(100))

@@ -7,10 +7,59 @@ extension Board {
     /// Every call that is open returns, and what is to freeze has frozen.
     mutating func answerAll() {
         for name in instances.keys.sorted() {
-            _ = obey(handle(.handlerReturned(last(name), openCall(name))))
-            _ = obey(handle(.frozen(last(name))))
+            let instance = last(name)
+            if let call = calls[instance] { follow(.handlerReturned(instance, call)) }
+            follow(.frozen(instance))
         }
         _ = obey(wait(.milliseconds(100)))
+    }
+
+    /// What an event leads to is answered at once, until nothing more comes.
+    mutating func follow(_ event: Event) { _ = obey(handle(event)) }
+    /// The same of what a client asks for.
+    mutating func follow(_ id: Int64, _ request: Request) { follow(.requested(RequestID(rawValue: id), request)) }
+
+    /// Some time passes, in which everybody is prompt.
+    mutating func settle(_ time: Nanoseconds = .seconds(5)) {
+        _ = obey(wait(time))
+        answerAll()
+    }
+
+    /// The lid opens, and what it held back comes about.
+    mutating func openLid() {
+        follow(.lid(closed: false))
+        settle()
+    }
+
+    /// The session is open again, and what that held back comes about.
+    mutating func unlock() {
+        follow(people(locked: false))
+        settle()
+    }
+
+    /// Its process has ended, and nothing is left of its group: what the latter leads to.
+    @discardableResult mutating func gone(
+        _ name: String, _ status: Lifecycle.ExitStatus = .signalled(9), at place: SourceLocation = #_sourceLocation
+    ) -> [String] {
+        _ = exited(name, status, at: place)
+        return emptied(name, at: place)
+    }
+
+    /// The same after a fault of its own.
+    @discardableResult mutating func crash(_ name: String, at place: SourceLocation = #_sourceLocation) -> [String] {
+        gone(name, .signalled(11), at: place)
+    }
+
+    /// The board has slept for so long, and logind says that it is over: what that leads to.
+    mutating func wake(afterSleeping time: Nanoseconds) -> [String] {
+        slept += time
+        return sleepSignal(false)
+    }
+
+    /// The same, and everybody is prompt.
+    mutating func wakePromptly(afterSleeping time: Nanoseconds) {
+        slept += time
+        follow(.prepareForSleep(false, delayMax: .seconds(5), signalled: monotonic))
     }
 
     /// A whole sleep of a minute in which every app is prompt; what was said to its announcement.
@@ -20,18 +69,18 @@ extension Board {
         _ = obey(first)
         answerAll()
         _ = obey(wait(.seconds(5)))
-        slept += .seconds(60)
-        _ = obey(handle(.prepareForSleep(false, delayMax: nil, signalled: monotonic)))
+        wakePromptly(afterSleeping: .seconds(60))
         _ = handle(.lockTaken(.sleep))
         _ = handle(.preparingForSleep(false))
         answerAll()
-        _ = obey(wait(.seconds(5)))
-        answerAll()
+        settle()
         return lines
     }
 
     /// "active"; "-" where it does not run.
     func phase(_ name: String) -> String { core.id(of: name).flatMap { core.view(of: $0)?.phase?.name } ?? "-" }
+    /// The same of several.
+    func phases(_ names: String...) -> [String] { names.map { phase($0) } }
 
     /// Its daemon is another from here, which has read the state.
     mutating func reborn() {
@@ -57,6 +106,14 @@ func startedBoard(
     return board
 }
 
+/// "camera" is being killed for a handler that overran.
+func overrunBoard(_ change: (inout AppPolicy) -> Void = { _ in }) throws -> Board {
+    var board = startedBoard([app("camera", change)])
+    _ = try board.ask(90, .background(board.id("camera")))
+    #expect(board.pass(.seconds(10)) == ["kill camera"])
+    return board
+}
+
 /// "map" is in front; "server" is being started, and "radio" comes after it; "phone" is in background where only one
 /// app is in front.
 func waitingBoard(_ front: FrontPolicy = .one, _ change: (inout AppPolicy) -> Void = { _ in }) throws -> Board {
@@ -74,6 +131,13 @@ func manual(_ name: String, _ change: (inout AppPolicy) -> Void = { _ in }) -> A
         $0.launch = .manual
         change(&$0)
     }
+}
+
+/// One app is in front at a time.
+func oneInFront() -> DevicePolicy {
+    var device = DevicePolicy()
+    device.front = .one
+    return device
 }
 
 func people(locked: Bool) -> Event { .session(SessionReading(users: 1, isLocked: locked, isIdle: false)) }

@@ -46,8 +46,7 @@ import Testing
     @Test func frozenAppsAreKilledWithoutACall_whenTheBoardShutsDown() throws {
         var board = board { $0.start = .background }
         #expect(board.shutdownSignal(true) == ["kill camera"])
-        _ = board.exited("camera", .signalled(9))
-        #expect(board.emptied("camera") == ["kill storage"])
+        #expect(board.gone("camera") == ["kill storage"])
     }
 
     @Test func runningHandlerIsAwaited_whenTheBoardShutsDown() throws {
@@ -66,11 +65,9 @@ import Testing
         #expect(board.tell(.stopRequested) == [])
         _ = board.returned("camera")
         #expect(board.pass(.seconds(5)) == ["kill camera"])
-        _ = board.exited("camera", .signalled(9))
-        #expect(board.emptied("camera") == ["call storage willTerminate shutdown 5 s"])
+        #expect(board.gone("camera") == ["call storage willTerminate shutdown 5 s"])
         _ = board.returned("storage")
-        _ = board.exited("storage")
-        #expect(board.emptied("storage") == ["stop daemon"])
+        #expect(board.gone("storage", .exited(0)) == ["stop daemon"])
     }
 
     @Test func daemonLeavesAtOnce_whenNothingRuns() throws {
@@ -82,13 +79,11 @@ import Testing
         var board = board()
         _ = board.shutdownSignal(true)
         _ = board.returned("camera")
-        _ = board.exited("camera")
-        _ = board.emptied("camera")
+        board.gone("camera", .exited(0))
         #expect(board.shutdownSignal(false) == [])
         // storage was asked to end already: it comes back when it has, and its client after it.
         _ = board.returned("storage")
-        _ = board.exited("storage")
-        #expect(board.emptied("storage") == ["spawn storage restart"])
+        #expect(board.gone("storage", .exited(0)) == ["spawn storage restart"])
         _ = board.spawned("storage")
         #expect(board.returned("storage") == ["call storage didBecomeActive 10 s", "spawn camera restart"])
     }
@@ -100,8 +95,7 @@ import Testing
         _ = try board.ask(1, .terminate(board.id("camera"), force: false))
         _ = board.shutdownSignal(true)
         _ = board.returned("camera")
-        _ = board.exited("camera")
-        _ = board.emptied("camera")
+        board.gone("camera", .exited(0))
         #expect(board.shutdownSignal(false) == ["take shutdown"])
     }
 
@@ -140,11 +134,9 @@ import Testing
         var board = board()
         _ = board.shutdownSignal(true)
         #expect(try board.ask(1, .terminate(board.id("camera"), force: true)) == ["kill camera"])
-        _ = board.exited("camera", .signalled(9))
-        #expect(board.emptied("camera") == ["call storage willTerminate shutdown 4.5 s", "reply 1: done"])
+        #expect(board.gone("camera") == ["call storage willTerminate shutdown 4.5 s", "reply 1: done"])
         _ = board.returned("storage")
-        _ = board.exited("storage")
-        _ = board.emptied("storage")
+        board.gone("storage", .exited(0))
         #expect(try board.ask(2, .terminate(board.id("storage"), force: false)) == ["reply 2: done"])
         #expect(board.shutdownSignal(false) == ["take shutdown"])
     }
@@ -182,8 +174,7 @@ import Testing
                 .prepareForShutdown(true, delayMax: .seconds(5), signalled: board.monotonic - .seconds(6)))
                 == ["kill camera"])
         #expect(board.tell(.configured(apps, DevicePolicy())) == [])
-        _ = board.exited("camera", .signalled(9))
-        #expect(board.emptied("camera") == ["kill storage"])
+        #expect(board.gone("camera") == ["kill storage"])
         _ = board.exited("storage", .signalled(9))
         #expect(board.shutdownSignal(false) == [])
         #expect(board.emptied("storage") == ["spawn storage restart"])
@@ -193,8 +184,7 @@ import Testing
         var board = Board([app("camera") { $0.restartDelay = .seconds(1) }])
         board.login()
         board.start()
-        _ = board.exited("camera", .signalled(11))
-        _ = board.emptied("camera")
+        board.crash("camera")
         #expect(board.shutdownSignal(true) == ["release shutdown"])
         #expect(board.pass(.seconds(60)) == [])
         #expect(
@@ -212,9 +202,8 @@ import Testing
         #expect(board.pass(.milliseconds(4500)) == ["freeze camera"])
         #expect(board.frozen("camera") == ["freeze storage"])
         #expect(board.frozen("storage") == ["sleep is handled", "release sleep"])
-        board.slept = .seconds(60)
         #expect(
-            board.sleepSignal(false) == [
+            board.wake(afterSleeping: .seconds(60)) == [
                 "sleep is over", "take sleep", "thaw storage", "thaw camera", "call storage willEnterForeground 10 s",
             ])
         // What is left of its 5 s.
@@ -226,10 +215,8 @@ import Testing
         var board = board()
         board.fallAsleep()
         #expect(board.tell(.stopRequested) == ["kill camera"])
-        _ = board.exited("camera", .signalled(9))
-        #expect(board.emptied("camera") == ["kill storage"])
-        _ = board.exited("storage", .signalled(9))
-        #expect(board.emptied("storage") == ["stop daemon"])
+        #expect(board.gone("camera") == ["kill storage"])
+        #expect(board.gone("storage") == ["stop daemon"])
     }
 
     @Test func everyAppIsReached_whenTheOrderChangesDuringTheEnd() throws {
@@ -239,12 +226,9 @@ import Testing
         // Now b is above what is being ended.
         let reordered = [app("a"), app("b") { $0.after = ["c"] }, app("c") { $0.after = ["a"] }]
         #expect(board.tell(.configured(reordered, DevicePolicy())) == ["call b willTerminate shutdown 5 s"])
-        _ = board.exited("b")
-        #expect(board.emptied("b") == [])
-        _ = board.exited("c")
-        #expect(board.emptied("c") == ["call a willTerminate shutdown 5 s"])
-        _ = board.exited("a")
-        #expect(board.emptied("a") == ["stop daemon"])
+        #expect(board.gone("b", .exited(0)) == [])
+        #expect(board.gone("c", .exited(0)) == ["call a willTerminate shutdown 5 s"])
+        #expect(board.gone("a", .exited(0)) == ["stop daemon"])
     }
 
     @Test func orderFromBeforeTheShutdownEndsWithIt() throws {
@@ -262,8 +246,7 @@ import Testing
         board.start()
         _ = board.shutdownSignal(true)
         _ = board.returned("camera")
-        _ = board.exited("camera")
-        #expect(board.emptied("camera") == ["release shutdown"])
+        #expect(board.gone("camera", .exited(0)) == ["release shutdown"])
         #expect(board.tell(.loginUnavailable) == [])
         #expect(board.core.device.isShuttingDown)
         #expect(

@@ -80,7 +80,7 @@ import Testing
 
     @Test func lockIsReleased_whenLogindSleepsDuringALogicalSleep() throws {
         var board = running()
-        _ = board.obey(board.handle(.requested(RequestID(rawValue: 1), .sleep(start: true, logical: true))))
+        board.follow(1, .sleep(start: true, logical: true))
         #expect(board.sleepSignal(true) == ["sleep is handled", "release sleep"])
         board.slept = .seconds(60)
         #expect(board.tell(.woke).first == "sleep is over")
@@ -91,9 +91,8 @@ import Testing
         _ = board.sleepSignal(true)
         #expect(board.ask(1, .sleep(start: true, logical: false)) == [])
         #expect(board.pass(.milliseconds(2250)) == ["kill camera"])
-        _ = board.exited("camera", .signalled(9))
         #expect(
-            board.emptied("camera") == [
+            board.gone("camera") == [
                 "sleep is handled", "release sleep", "reply 1: sleep 1 ready, killed [\"camera\"]",
             ])
         #expect(

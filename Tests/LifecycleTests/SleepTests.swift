@@ -51,7 +51,7 @@ import Testing
         }
         for effect in effects {
             if case .call(let instance, let call, .didEnterBackground, _) = effect, instance != hang {
-                _ = board.obey(board.handle(.handlerReturned(instance, call)))
+                board.follow(.handlerReturned(instance, call))
             }
         }
         #expect(board.wait(.milliseconds(4499)) == [])

@@ -142,15 +142,14 @@ import Testing
         _ = board.returned("camera")
         _ = board.returned("camera")
         _ = board.frozen("camera")
-        board.slept += .seconds(60)
-        _ = board.obey(board.handle(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic)))
+        board.wakePromptly(afterSleeping: .seconds(60))
         #expect(board.core.device.sleepState == .awake)
         return board
     }
 
     @Test func lateHookDoesNotEndALogicalSleep() throws {
         var board = asleepAgain()
-        _ = board.obey(board.handle(.requested(RequestID(rawValue: 2), .sleep(start: true, logical: true))))
+        board.follow(2, .sleep(start: true, logical: true))
         #expect(board.core.device.sleepState == .asleep)
         #expect(board.ask(3, .sleep(start: false, logical: false)) == ["reply 3: sleep 2 ready, killed []"])
         #expect(board.ask(4, .sleep(start: false, logical: false, about: 1)) == ["reply 4: sleep 2 ready, killed []"])
@@ -174,10 +173,10 @@ import Testing
             board.login()
             board.fallAsleep()
             board.slept += .seconds(60)
-            _ = board.obey(board.handle(.woke))
+            board.follow(.woke)
             #expect(board.core.expectsRefusal)
-            _ = board.obey(board.handle(.requested(RequestID(rawValue: 2), .sleep(start: true, logical: logical))))
-            _ = board.obey(board.handle(.requested(RequestID(rawValue: 3), .sleep(start: false, logical: true))))
+            board.follow(2, .sleep(start: true, logical: logical))
+            board.follow(3, .sleep(start: false, logical: true))
             #expect(board.core.device.sleepState == .awake)
             #expect(board.tell(.preparingForSleep(true)) == [])
             #expect(board.core.device.sleepState == .awake)
@@ -217,8 +216,7 @@ import Testing
         board.login()
         board.fallAsleep()
         #expect(board.shutdownSignal(true) == ["kill camera"])
-        _ = board.exited("camera", .signalled(9))
-        #expect(board.emptied("camera") == ["release shutdown"])
+        #expect(board.gone("camera") == ["release shutdown"])
     }
 
     @Test(arguments: [Event.stopRequested, .prepareForShutdown(true, delayMax: .max, signalled: .seconds(100))])
@@ -240,11 +238,9 @@ import Testing
         board.login()
         board.fallAsleep()
         _ = board.shutdownSignal(true)
-        _ = board.exited("camera", .signalled(9))
-        _ = board.emptied("camera")
+        board.gone("camera")
         _ = board.shutdownSignal(false)
-        board.slept += .seconds(60)
-        #expect(board.sleepSignal(false).contains("spawn camera restart"))
+        #expect(board.wake(afterSleeping: .seconds(60)).contains("spawn camera restart"))
     }
 
     @Test func appIsThawed_whenADaemonComesBackLongAfterAllLimits() throws {

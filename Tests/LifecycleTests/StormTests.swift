@@ -15,8 +15,7 @@ import Testing
     @Test func killedByTheKernelInFront_comesBackWhenNothingIsLeftOfIt() throws {
         var board = board([app("kiosk")])
         _ = board.tell(.killedForMemory(board.last("kiosk")))
-        _ = board.exited("kiosk", .signalled(9))
-        #expect(board.emptied("kiosk") == [])
+        #expect(board.gone("kiosk") == [])
         #expect(board.pass(.milliseconds(100)) == ["spawn kiosk restart"])
     }
 
@@ -26,8 +25,7 @@ import Testing
         let uses = [MemoryUse(instance: board.last("kiosk"), bytes: 1 << 20)]
         #expect(board.tell(.memoryRead(available: 0, total: 100, uses)).contains("kill kiosk"))
         _ = board.pass(.seconds(20))
-        _ = board.exited("kiosk", .signalled(9))
-        #expect(board.emptied("kiosk") == [])
+        #expect(board.gone("kiosk") == [])
         #expect(board.pass(.milliseconds(100)) == ["spawn kiosk restart"])
     }
 
@@ -85,8 +83,7 @@ import Testing
         _ = board.tell(.power(PowerReading(isExternal: false, level: 3)))
         _ = board.pass(.seconds(5))
         _ = board.returned("logger")
-        _ = board.exited("logger")
-        #expect(board.emptied("logger") == ["power off"])
+        #expect(board.gone("logger", .exited(0)) == ["power off"])
         board.monotonic += .seconds(60)
         #expect(board.tell(.power(PowerReading(isExternal: true, level: 3))) == ["spawn logger restart"])
     }
@@ -108,12 +105,10 @@ import Testing
         #expect(board.tell(heat(90_000)).contains("kill kiosk"))
         // An operator does not wait until it is gone.
         _ = board.ask(1, .launch(try board.id("kiosk"), background: false))
-        _ = board.exited("kiosk", .signalled(9))
-        #expect(board.emptied("kiosk").contains("spawn kiosk user"))
+        #expect(board.gone("kiosk").contains("spawn kiosk user"))
         _ = board.tell(heat(40_000))
         _ = board.spawned("kiosk")
-        _ = board.exited("kiosk", .signalled(11))
-        _ = board.emptied("kiosk")
+        board.crash("kiosk")
         #expect(try board.view("kiosk").isLeftDown)
         #expect(board.pass(.seconds(60)) == [])
     }

@@ -1,4 +1,5 @@
 import Lifecycle
+import Testing
 
 /// The core's effects as lines, so that a test reads as a story: "call camera willResignActive 2.25 s".
 extension Board {
@@ -20,17 +21,34 @@ extension Board {
         return tell(.woke)
     }
 
-    // What an app, or the shell on its behalf, says of its last instance.
-    mutating func spawned(_ name: String) -> [String] { tell(.spawned(last(name))) }
-    mutating func returned(_ name: String) -> [String] { tell(.handlerReturned(last(name), openCall(name))) }
-    mutating func frozen(_ name: String) -> [String] { tell(.frozen(last(name))) }
-    mutating func exited(_ name: String, _ status: ExitStatus = .exited(0)) -> [String] {
-        tell(.exited(last(name), status))
+    // What an app, or the shell on its behalf, says of its last instance. One that is gone, or has no call open, says
+    // nothing: then the test is wrong about where it is.
+    mutating func spawned(_ name: String, at place: SourceLocation = #_sourceLocation) -> [String] {
+        tell(.spawned(present(name, place)))
     }
-    mutating func emptied(_ name: String) -> [String] { tell(.groupEmptied(last(name))) }
-    mutating func ready(_ name: String) -> [String] { tell(.ready(last(name))) }
-    mutating func ping(_ name: String) -> [String] { tell(.ping(last(name))) }
-    mutating func stopping(_ name: String) -> [String] { tell(.stopping(last(name))) }
+    mutating func returned(_ name: String, at place: SourceLocation = #_sourceLocation) -> [String] {
+        tell(.handlerReturned(present(name, place), openCall(name, at: place)))
+    }
+    mutating func frozen(_ name: String, at place: SourceLocation = #_sourceLocation) -> [String] {
+        tell(.frozen(present(name, place)))
+    }
+    mutating func exited(
+        _ name: String, _ status: Lifecycle.ExitStatus = .exited(0), at place: SourceLocation = #_sourceLocation
+    ) -> [String] {
+        tell(.exited(present(name, place), status))
+    }
+    mutating func emptied(_ name: String, at place: SourceLocation = #_sourceLocation) -> [String] {
+        tell(.groupEmptied(present(name, place)))
+    }
+    mutating func ready(_ name: String, at place: SourceLocation = #_sourceLocation) -> [String] {
+        tell(.ready(present(name, place)))
+    }
+    mutating func ping(_ name: String, at place: SourceLocation = #_sourceLocation) -> [String] {
+        tell(.ping(present(name, place)))
+    }
+    mutating func stopping(_ name: String, at place: SourceLocation = #_sourceLocation) -> [String] {
+        tell(.stopping(present(name, place)))
+    }
     mutating func ask(_ id: Int64, _ request: Request) -> [String] {
         tell(.requested(RequestID(rawValue: id), request))
     }
@@ -40,8 +58,13 @@ extension Board {
         ask(0, .beginTask(last(app), TaskWish(name: name, keepAwake: keepAwake, timeAllowed: allowed)))
     }
     /// Ends the task of that name that began last.
-    mutating func end(_ app: String, _ name: String = "upload") -> [String] {
-        ask(0, .endTask(last(app), tasks[name] ?? BackgroundTaskID(rawValue: -1)))
+    mutating func end(_ app: String, _ name: String = "upload", at place: SourceLocation = #_sourceLocation) -> [String]
+    {
+        guard let task = tasks[name] else {
+            Issue.record("no task \(name) has begun", sourceLocation: place)
+            return []
+        }
+        return ask(0, .endTask(last(app, at: place), task))
     }
     /// Takes it to background and says so of its handlers at once.
     mutating func goBack(_ app: String) throws {
@@ -62,8 +85,25 @@ extension Board {
         _ = obey(first)
     }
 
-    func last(_ name: String) -> InstanceID { instances[name] ?? InstanceID(rawValue: -1) }
-    func openCall(_ name: String) -> CallID { calls[last(name)] ?? CallID(rawValue: -1) }
+    /// The last instance of that app, which may be gone.
+    func last(_ name: String, at place: SourceLocation = #_sourceLocation) -> InstanceID {
+        if let instance = instances[name] { return instance }
+        Issue.record("\(name) has not been started", sourceLocation: place)
+        return InstanceID(rawValue: -1)
+    }
+    func openCall(_ name: String, at place: SourceLocation = #_sourceLocation) -> CallID {
+        if let call = calls[last(name, at: place)] { return call }
+        Issue.record("no call of \(name) is open", sourceLocation: place)
+        return CallID(rawValue: -1)
+    }
+    private func present(_ name: String, _ place: SourceLocation) -> InstanceID {
+        let instance = last(name, at: place)
+        // One that a reload has removed cannot be looked up until it is gone.
+        if let app = core.id(of: name), core.view(of: app)?.instance != instance {
+            Issue.record("\(name) is gone", sourceLocation: place)
+        }
+        return instance
+    }
 
     /// Notes who is who among what the core has asked for.
     mutating func remember(_ effects: [Effect]) {

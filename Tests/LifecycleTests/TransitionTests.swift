@@ -30,7 +30,7 @@ import Testing
             _ = board.ask(1, .background(id))
             _ = board.returned("camera")
         case .willEnterForeground:
-            _ = board.obey(board.handle(.requested(RequestID(rawValue: 1), .background(id))))
+            board.follow(1, .background(id))
             _ = board.ask(2, .activate(id))
         case .willTerminate: _ = board.ask(1, .terminate(id, force: false))
         // Its time is the budget: BackgroundTaskTests.

@@ -35,8 +35,7 @@ import Testing
         for reading in [power(false, nil), power(nil, nil), power(nil, 255)] { #expect(board.tell(reading) == []) }
         #expect(board.core.device.isLowPower)
         #expect(board.returned("kiosk") == ["terminate kiosk"])
-        _ = board.exited("kiosk")
-        #expect(board.emptied("kiosk") == ["power off"])
+        #expect(board.gone("kiosk", .exited(0)) == ["power off"])
         // Not for long either: it stays asked for, and no app comes back.
         #expect(board.pass(.seconds(600)).allSatisfy { $0 == "power off" })
         #expect(try board.view("kiosk").taskState == .notRunning)
@@ -46,8 +45,7 @@ import Testing
         var board = dying()
         _ = board.tell(power(nil, nil))
         _ = board.returned("kiosk")
-        _ = board.exited("kiosk")
-        _ = board.emptied("kiosk")
+        board.gone("kiosk", .exited(0))
         #expect(board.tell(power(true, nil)).contains("spawn kiosk restart"))
     }
 
@@ -87,8 +85,7 @@ import Testing
     private func overheated() -> Board {
         var board = board()
         #expect(board.tell(zone(95_000)).contains("kill kiosk"))
-        _ = board.exited("kiosk", .signalled(9))
-        _ = board.emptied("kiosk")
+        board.gone("kiosk")
         return board
     }
 
@@ -113,14 +110,13 @@ import Testing
         _ = board.tell(.memoryPressure(.critical))
         let uses = [MemoryUse(instance: try board.instance("kiosk"), bytes: 400 << 20)]
         #expect(board.tell(.memoryRead(available: 1 << 20, total: 512 << 20, uses)).contains("kill kiosk"))
-        _ = board.exited("kiosk", .signalled(9))
-        _ = board.emptied("kiosk")
+        board.gone("kiosk")
         #expect(board.pass(.seconds(60)).contains("spawn kiosk restart"))
     }
 
     @Test func placeThatIsNotWatchedAnyMoreIsForgotten() throws {
         var board = board()
-        _ = board.obey(board.handle(zone(95_000)))
+        board.follow(zone(95_000))
         #expect(try board.view("kiosk").taskState == .notRunning)
         _ = board.tell(zone(nil))
         _ = board.pass(.seconds(301))
@@ -143,8 +139,7 @@ import Testing
         _ = board.shutdownSignal(true)
         _ = board.shutdownSignal(false)
         #expect(board.tell(zone(95_000)).contains("kill kiosk"))
-        _ = board.exited("kiosk", .signalled(9))
-        #expect(board.emptied("kiosk") == [])
+        #expect(board.gone("kiosk") == [])
         #expect(board.pass(.seconds(60)) == [])
         #expect(board.tell(zone(50_000)) == ["spawn kiosk restart"])
     }
