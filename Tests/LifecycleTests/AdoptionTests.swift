@@ -206,15 +206,13 @@ import Testing
         #expect(board.core.appIDs.isEmpty)
     }
 
-    @Test func processIsKilledAsSoonAsItIsThere_whenAShutdownWasCancelledMeanwhile() throws {
+    @Test func processIsTakenOver_whenAShutdownWasCancelledMeanwhile() throws {
         var board = adopted(nil)
         #expect(board.shutdownSignal(true) == [])
         #expect(board.shutdownSignal(false) == [])
         board.reborn()
-        #expect(board.spawned("task-sync") == ["kill task-sync"])
-        #expect(board.exited("task-sync", .signalled(9)).last == "clear task-sync")
-        #expect(board.emptied("task-sync") == ["reply 1: ended by shutdown"])
-        #expect(board.core.appIDs.isEmpty)
+        #expect(board.spawned("task-sync") == ["task task-sync sync began 10 min", "reply 1: begun, 10 min"])
+        #expect(board.phase("task-sync") == "background")
     }
 
     @Test func everybodyIsAnswered_whenAProcessIsEndedTwiceBeforeItIsThere() throws {
@@ -230,5 +228,32 @@ import Testing
             ])
         #expect(board.emptied("task-sync") == ["reply 1: ended by user", "reply 2: done", "reply 4: done"])
         #expect(board.core.appIDs.isEmpty)
+    }
+
+    // MARK: A configuration takes the name
+
+    @Test func boardIsNotReset_whenWhatCouldNotBeTakenOverIsConfiguredAsEssential() throws {
+        var board = adopted()
+        _ = board.tell(.spawnFailed(board.last("task-sync"), code: 2, explanation: "no such file"))
+        _ = board.tell(.hardwareWatchdog(timeout: .seconds(30)))
+        _ = board.tell(.configured([manual("task-sync") { $0.isEssential = true }], DevicePolicy()))
+        #expect(board.pass(.seconds(20)).contains("feed"))
+    }
+
+    @Test func appIsNotStarted_whenAShutdownThatEndedTheTaskOfItsNameIsCancelled() throws {
+        var board = adopted()
+        _ = board.spawned("task-sync")
+        #expect(board.shutdownSignal(true) == ["terminate task-sync"])
+        board.gone("task-sync", .unknown)
+        _ = board.tell(.configured([manual("task-sync")], DevicePolicy()))
+        #expect(!(board.shutdownSignal(false) + board.pass(.seconds(60))).contains { $0.hasPrefix("spawn") })
+    }
+
+    @Test func clientIsLaunched_whenTheTaskThatItComesAfterCannotBeTakenOver() throws {
+        var board = adopted()
+        _ = board.tell(.configured([manual("camera") { $0.after = ["task-sync"] }], DevicePolicy()))
+        #expect(try board.ask(2, .launch(board.id("camera"), background: false)) == [])
+        let failed = board.tell(.spawnFailed(board.last("task-sync"), code: 2, explanation: "no such file"))
+        #expect(failed.contains("spawn camera user"))
     }
 }

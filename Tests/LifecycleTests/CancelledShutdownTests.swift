@@ -124,4 +124,81 @@ import Testing
         board.answerAll()
         #expect(board.phases("map", "radio") == ["active", "background"])
     }
+
+    @Test func restartComesAtItsTime_whenAShutdownIsCancelledInItsDelay() throws {
+        var board = startedBoard([app("camera") { $0.restartDelay = .seconds(6) }])
+        board.gone("camera", .exited(1))
+        _ = board.pass(.seconds(1))
+        _ = board.shutdownSignal(true)
+        _ = board.pass(.seconds(1))
+        #expect(!board.shutdownSignal(false).contains { $0.hasPrefix("spawn") })
+        #expect(board.pass(.milliseconds(3900)) == [])
+        #expect(board.pass(.milliseconds(100)) == ["spawn camera restart"])
+    }
+
+    // MARK: What ends in the middle of it
+
+    @Test func appComesBackWhenTheBoardIsWell_whenAShutdownBeginsAsHeatClearsItAway() throws {
+        var board = startedBoard([app("camera")])
+        #expect(board.tell(zone(99_000)).contains("kill camera"))
+        _ = board.exited("camera", .signalled(9))
+        _ = board.pass(.milliseconds(100))
+        _ = board.shutdownSignal(true)
+        _ = board.shutdownSignal(false)
+        _ = board.emptied("camera")
+        #expect(board.tell(zone(40_000)) == [])
+        #expect(board.pass(.seconds(30)).contains("spawn camera restart"))
+    }
+
+    @Test func appOfTheBootIsStarted_whenAReloadBroughtItBackInAShutdownThatIsCancelled() throws {
+        var board = startedBoard([app("camera")])
+        _ = board.shutdownSignal(true)
+        _ = board.tell(.configured([], DevicePolicy()))
+        _ = board.returned("camera")
+        _ = board.exited("camera")
+        _ = board.tell(.configured([app("camera")], DevicePolicy()))
+        _ = board.pass(.seconds(1))
+        _ = board.shutdownSignal(false)
+        #expect(board.emptied("camera") == ["spawn camera boot"])
+    }
+
+    @Test func appThatWasEndingByItsOwnWishIsBack() throws {
+        var board = startedBoard([app("camera") { $0.restart = .always }])
+        _ = board.stopping("camera")
+        #expect(board.shutdownSignal(true) == ["terminate camera"])
+        _ = board.gone("camera", .exited(0))
+        #expect(board.shutdownSignal(false).contains("spawn camera restart"))
+    }
+
+    @Test func appThatOverranTheShutdownIsBack_thoughItIsNotRestartedOtherwise() throws {
+        var board = startedBoard([app("camera") { $0.restart = .never }])
+        #expect(board.shutdownSignal(true).contains { $0.hasPrefix("call camera willTerminate") })
+        #expect(board.pass(.seconds(5)).contains("kill camera"))
+        board.gone("camera")
+        #expect(board.shutdownSignal(false).contains("spawn camera restart"))
+    }
+
+    @Test func appThatAnOperatorEndsStaysDown_thoughItOverranTheShutdown() throws {
+        var board = startedBoard([app("camera")])
+        _ = try board.ask(1, .terminate(board.id("camera"), force: false))
+        _ = board.shutdownSignal(true)
+        #expect(board.pass(.seconds(10)).contains("kill camera"))
+        board.gone("camera")
+        #expect(!(board.shutdownSignal(false) + board.pass(.seconds(60))).contains { $0.hasPrefix("spawn") })
+    }
+
+    @Test func launchThatStoodIsNotPutOff_whenItsAppWasOnceEndedForMemory() throws {
+        var board = startedBoard([manual("server"), app("camera") { $0.after = ["server"] }])
+        _ = board.tell(.memoryPressure(.critical))
+        let use = MemoryUse(instance: board.last("camera"), bytes: 100 << 20)
+        #expect(board.tell(.memoryRead(available: 0, total: 1 << 30, [use])).contains("kill camera"))
+        board.gone("camera")
+        _ = try board.ask(1, .terminate(board.id("camera"), force: false))
+        _ = try board.ask(2, .launch(board.id("server"), background: true))
+        _ = try board.ask(3, .launch(board.id("camera"), background: false))
+        _ = board.tell(.requestAbandoned(RequestID(rawValue: 3)))
+        _ = board.shutdownSignal(true)
+        _ = board.shutdownSignal(false)
+        #expect(try board.view("camera").restartPending)
+    }
 }

@@ -22,7 +22,7 @@ import Testing
     @Test func nothingIsLaunched_beforeTheStart() throws {
         var board = Board([app("camera")])
         #expect(try board.ask(1, .launch(board.id("camera"), background: true)) == [])
-        #expect(board.tell(.started) == ["spawn camera boot"])
+        #expect(board.tell(.started) == ["spawn camera boot background"])
     }
 
     @Test func removedAppIsEnded_whenRunning() throws {

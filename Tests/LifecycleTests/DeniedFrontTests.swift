@@ -77,7 +77,7 @@ import Testing
         var board = try waitingBoard()
         _ = try board.ask(1, .launch(board.id("radio"), background: false))
         let ending = board.shutdownSignal(true)
-        #expect(ending.prefix(2) == ["reply 90: denied, shutting down", "reply 1: denied, shutting down"])
+        #expect(ending.first == "reply 1: denied, shutting down")
         _ = board.shutdownSignal(false)
         board.answerAll()
         board.follow(.spawned(board.last("server")))

@@ -97,4 +97,21 @@ import Testing
         #expect(try board.view("map").lastTermination?.reason.namespace == .thermal)
         #expect(try board.view("map").launches == 2)
     }
+
+    // MARK: Reloads
+
+    @Test func activationStands_whenAReloadRemovesWhoWasInFront() throws {
+        var board = startedBoard([app("map"), manual("server"), manual("radio") { $0.after = ["server"] }])
+        _ = try board.ask(1, .launch(board.id("server"), background: true))
+        _ = try board.ask(2, .activate(board.id("radio")))
+        let apps = [manual("server"), manual("radio") { $0.after = ["server"] }]
+        #expect(!board.tell(.configured(apps, oneInFront())).contains { $0.hasPrefix("reply 2") })
+    }
+
+    @Test func runningAppStaysInFront_whenAReloadLeavesOneThere_andAnotherIsBeingEnded() throws {
+        var board = startedBoard([app("map"), app("radio")])
+        _ = try board.ask(1, .terminate(board.id("map"), force: false))
+        #expect(board.tell(.configured([app("map"), app("radio")], oneInFront())) == [])
+        #expect(board.phase("radio") == "active")
+    }
 }

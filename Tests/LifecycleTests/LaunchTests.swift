@@ -135,4 +135,14 @@ import Testing
         #expect(board.pass(.seconds(5)) == ["sleep is handled", "unkillable camera", "release sleep"])
         #expect(board.spawned("camera") == ["call camera didFinishLaunching boot 20 s", "freeze camera"])
     }
+
+    @Test func appStaysDown_whenAnOperatorEndsItBeforeItsStartFails() throws {
+        var board = startedBoard([app("camera")])
+        board.gone("camera", .exited(1))
+        #expect(board.pass(.milliseconds(100)) == ["spawn camera restart"])
+        _ = try board.ask(1, .terminate(board.id("camera"), force: false))
+        let failed = board.tell(.spawnFailed(board.last("camera"), code: 2, explanation: "no such file"))
+        #expect(failed == ["report camera user: ended by an operator", "reply 1: done"])
+        #expect(board.pass(.seconds(60)) == [])
+    }
 }

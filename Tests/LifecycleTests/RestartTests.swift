@@ -146,4 +146,15 @@ import Testing
         #expect(delay(&board) == .milliseconds(100))
         #expect(try board.view("camera").taskState == .running)
     }
+
+    @Test func longerDelayOfAReloadCountsAtOnce() throws {
+        var board = startedBoard([app("camera")])
+        board.gone("camera", .exited(1))
+        #expect(board.pass(.milliseconds(100)) == ["spawn camera restart"])
+        _ = board.tell(.configured([app("camera") { $0.restartDelay = .seconds(20) }], DevicePolicy()))
+        _ = board.spawned("camera")
+        board.gone("camera", .exited(1))
+        #expect(board.pass(.milliseconds(19_900)) == [])
+        #expect(board.pass(.milliseconds(100)) == ["spawn camera restart"])
+    }
 }

@@ -111,6 +111,8 @@ func overrunBoard(_ change: (inout AppPolicy) -> Void = { _ in }) throws -> Boar
     var board = startedBoard([app("camera", change)])
     _ = try board.ask(90, .background(board.id("camera")))
     #expect(board.pass(.seconds(10)) == ["kill camera"])
+    // So it stays in background, whatever is wished next.
+    #expect(board.tell(.requestAbandoned(RequestID(rawValue: 90))) == [])
     return board
 }
 

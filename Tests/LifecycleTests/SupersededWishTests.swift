@@ -180,4 +180,41 @@ import Testing
         #expect(board.wake(afterSleeping: .seconds(60)) + board.pass(.seconds(25)) == awake)
         #expect(try !board.view("camera").restartPending)
     }
+
+    // MARK: Wishes for background
+
+    @Test func appIsBackInFront_whenAWishForBackgroundGaveWayToOneThatIsDenied() throws {
+        var board = startedBoard([app("camera")])
+        let camera = try board.id("camera")
+        #expect(board.ask(1, .background(camera)) == ["call camera willResignActive 10 s"])
+        #expect(board.ask(2, .activate(camera)) == ["reply 1: denied, another request changed its phase"])
+        #expect(board.sleepAMinute() == ["reply 2: denied, sleeping"])
+        #expect(board.phase("camera") == "active")
+    }
+
+    @Test func nothingIsLaunched_whenAllThatWishedItIsDenied() throws {
+        var board = try waitingBoard(.many)
+        let radio = try board.id("radio")
+        _ = board.ask(1, .launch(radio, background: false))
+        _ = board.ask(2, .background(radio))
+        #expect(board.ask(3, .activate(radio)) == ["reply 2: denied, another request changed its phase"])
+        let denied = board.sleepAMinute()
+        #expect(denied.contains("reply 1: denied, sleeping"))
+        #expect(denied.contains("reply 3: denied, sleeping"))
+        board.follow(.spawned(board.last("server")))
+        board.settle()
+        #expect(try board.view("radio").launches == 0)
+        #expect(try !board.view("radio").restartPending)
+    }
+
+    @Test func launchGoesOnToBackground_whenASleepDeniesTheLaunch() throws {
+        var board = try waitingBoard(.many)
+        let radio = try board.id("radio")
+        _ = board.ask(1, .launch(radio, background: false))
+        _ = board.ask(2, .background(radio))
+        #expect(board.sleepAMinute().first == "reply 1: denied, sleeping")
+        board.follow(.spawned(board.last("server")))
+        board.settle()
+        #expect(board.phase("radio") == "background")
+    }
 }

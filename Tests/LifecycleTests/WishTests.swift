@@ -40,15 +40,36 @@ import Testing
 
     // MARK: What has begun
 
-    @Test func launchThatIsUnderWayComesUp_whenASleepComesInItsMiddle() throws {
+    @Test func launchThatIsUnderWayIsCompleted_whenASleepComesInItsMiddle() throws {
         var board = startedBoard([app("camera") { $0.launch = .manual }])
         _ = try board.ask(1, .launch(board.id("camera"), background: false))
         _ = board.spawned("camera")
-        #expect(board.sleepSignal(true) == ["reply 1: denied, sleeping"])
+        #expect(board.sleepSignal(true) == [])
         #expect(board.pass(.milliseconds(4500)) == ["freeze camera"])
         _ = board.frozen("camera")
         #expect(board.wake(afterSleeping: .seconds(60)) == ["sleep is over", "take sleep", "thaw camera"])
         #expect(board.returned("camera") == ["call camera didBecomeActive 10 s"])
+        #expect(board.returned("camera") == ["reply 1: done"])
+    }
+
+    @Test func launchThatIsUnderWayIsCompleted_whenAShutdownIsCancelledInItsMiddle() throws {
+        var board = startedBoard([app("camera") { $0.launch = .manual }])
+        _ = try board.ask(1, .launch(board.id("camera"), background: false))
+        #expect(board.shutdownSignal(true) == [])
+        #expect(board.shutdownSignal(false) == [])
+        #expect(board.spawned("camera") == ["call camera didFinishLaunching user 20 s"])
+        #expect(board.returned("camera") == ["call camera didBecomeActive 10 s"])
+        #expect(board.returned("camera") == ["reply 1: done"])
+    }
+
+    @Test func clientIsToldOfTheEnd_whenAShutdownComesInTheMiddleOfALaunch() throws {
+        var board = startedBoard([app("camera") { $0.launch = .manual }])
+        _ = try board.ask(1, .launch(board.id("camera"), background: false))
+        _ = board.spawned("camera")
+        _ = board.shutdownSignal(true)
+        _ = board.returned("camera")
+        _ = board.returned("camera")
+        #expect(board.exited("camera", .signalled(15)).contains("reply 1: ended by shutdown"))
     }
 
     @Test func appStaysInFront_whenTheLaterOfTwoLaunchesThatWishedItHasBegun() throws {
@@ -58,7 +79,7 @@ import Testing
         _ = board.ask(2, .launch(camera, background: false))
         #expect(board.gone("camera") == ["spawn camera user"])
         _ = board.spawned("camera")
-        #expect(board.sleepSignal(true) == ["reply 1: denied, sleeping", "reply 2: denied, sleeping"])
+        #expect(board.sleepSignal(true) == [])
         _ = board.returned("camera")
         _ = board.returned("camera")
         _ = board.returned("camera")
@@ -96,7 +117,7 @@ import Testing
         _ = board.ask(3, .launch(camera, background: false))
         _ = board.tell(.lid(closed: true))
         _ = board.tell(.requestAbandoned(RequestID(rawValue: 2)))
-        #expect(board.sleepSignal(true) == ["reply 3: denied, sleeping"])
+        #expect(board.sleepSignal(true) == [])
         board.gone("camera")
         let awake = board.wake(afterSleeping: .seconds(60)) + board.pass(.seconds(25))
         #expect(awake.contains("spawn camera user background"))
@@ -109,5 +130,19 @@ import Testing
         _ = try board.ask(2, .activate(board.id("phone")))
         #expect(board.sleepAMinute() == ["reply 2: denied, sleeping"])
         #expect(board.phases("map", "radio", "phone") == ["background", "active", "background"])
+    }
+
+    @Test func appStaysDown_whenItsLaunchHadBegunBeforeItsEndAndALaterWishIsDenied() throws {
+        var board = startedBoard([manual("camera")])
+        let camera = try board.id("camera")
+        #expect(board.ask(1, .launch(camera, background: true)) == ["spawn camera user background"])
+        _ = board.ask(2, .terminate(camera, force: false))
+        _ = board.ask(3, .activate(camera))
+        #expect(board.tell(.lid(closed: true)) == ["reply 3: denied, the lid is closed"])
+        #expect(board.spawned("camera") == ["kill camera"])
+        let end = board.exited("camera", .signalled(9)) + board.emptied("camera")
+        #expect(end.contains("reply 1: ended by user"))
+        #expect(end.contains("reply 2: done"))
+        #expect(!end.contains { $0.hasPrefix("spawn") })
     }
 }

@@ -29,7 +29,7 @@ struct App: Equatable {
     var hasBeenActive = false
     var launches = 0
     var lastTermination: Termination?
-    /// A shutdown ends it or keeps it from starting: it comes back should that be cancelled.
+    /// A shutdown ends it: it comes back should that be cancelled.
     var endedForShutdown = false
 
     // What follows from the rest, kept so that one event costs the same however many apps there are.
@@ -45,6 +45,11 @@ struct App: Equatable {
 
     /// Something is to start it.
     var isLaunchDue: Bool { launch.isDue || endedForShutdown }
+
+    /// The same without what may be denied yet.
+    var isGrantedLaunchDue: Bool { (launchIfDenied ?? launch).isDue || endedForShutdown }
+
+    var returnsWhenWell: Bool { launch.returnsWhenWell || launchIfDenied?.returnsWhenWell == true }
 
     /// Its main process has ended, though something of its group may be left.
     var hasEnded: Bool { instance == nil || instance?.stage == .clearing }

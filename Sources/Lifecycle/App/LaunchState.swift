@@ -22,6 +22,15 @@ struct LaunchState: Equatable {
         returnsWhenWell = true
     }
 
+    /// The board is well.
+    mutating func returnNow() {
+        guard returnsWhenWell else { return }
+        returnsWhenWell = false
+        guard queued == nil, restart.due == nil else { return }
+        queued = .restart
+        isMeantToRun = true
+    }
+
     /// It is down for good, unless a launch waits already: that it is down is no loss.
     mutating func endForGood() {
         if queued == nil { isMeantToRun = false }

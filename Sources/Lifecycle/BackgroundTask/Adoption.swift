@@ -65,10 +65,14 @@ extension DeviceLifecycle {
     mutating func releaseAdopted(_ index: Int) {
         dropAdoption(index)
         guard apps[index].isAdopted else { return }
-        apps[index].launch.queued = nil
+        apps[index].launch = LaunchState()
+        apps[index].endedForShutdown = false
         deny("it has ended, and only who started it can start it again") { $0.app == index && $0.wish != .ended }
         // Another may take its place.
-        for client in apps[index].clients { apps[client].servers.removeAll { $0 == index } }
+        for client in apps[index].clients {
+            apps[client].servers.removeAll { $0 == index }
+            touch(client)
+        }
         apps[index].clients = []
         apps[index].isRetired = true
     }

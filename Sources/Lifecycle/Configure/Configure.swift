@@ -48,13 +48,13 @@ extension DeviceLifecycle {
     private mutating func keepOneInFront() {
         let wanted = apps.indices.filter { !apps[$0].isRetired && apps[$0].grantedPhase != .background }
         let first =
-            wanted.first { apps[$0].instance != nil } ?? wanted.first { apps[$0].isLaunchDue } ?? wanted.first
+            wanted.first { isThere($0) } ?? wanted.first { apps[$0].isGrantedLaunchDue } ?? wanted.first
         for index in wanted where index != first { apps[index].grantedPhase = .background }
     }
 
     /// Of several activations the last counts.
     private mutating func denyFormerFront() {
-        let front = apps.firstIndex { $0.requestedPhase != .background }
+        let front = apps.firstIndex { !$0.isRetired && $0.requestedPhase != .background }
         deny("another request changed its phase") { $0.isActivation && $0.app != front }
     }
 

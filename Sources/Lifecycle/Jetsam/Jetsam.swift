@@ -179,12 +179,10 @@ extension DeviceLifecycle {
     mutating func settleReturns() {
         guard memory.pressure == .normal, conditions.isSurelyCool, canLaunch else { return }
         // Until nothing is left of it.
-        for index in apps.indices where apps[index].launch.returnsWhenWell && apps[index].instance == nil {
+        for index in apps.indices where apps[index].returnsWhenWell && apps[index].instance == nil {
             if apps[index].lastTermination?.reason.namespace == .thermal, isHeatLost { continue }
-            apps[index].launch.returnsWhenWell = false
-            if !apps[index].isRetired, apps[index].launch.queued == nil, apps[index].launch.restart.due == nil {
-                queueLaunch(index, .restart)
-            }
+            apps[index].changeLaunch { $0.returnNow() }
+            touch(index)
         }
     }
 }

@@ -69,10 +69,10 @@ extension DeviceLifecycle {
     private mutating func background(_ index: Int, _ id: RequestID) {
         guard isThere(index) || apps[index].launch.queued != nil else { return emit(.reply(id, .notRunning)) }
         // A launch that waits goes on, to background.
-        letLaunchesStand(index)
-        grant(index, .background)
+        let launches = apps[index].launchIfDenied != nil
+        wait(id, index, .phase, .background, change: .background, launches: launches)
         denyOthers(index, .background)
-        wait(id, index, .phase, .background)
+        deriveWishes()
     }
 
     private mutating func terminate(_ index: Int, force: Bool, _ id: RequestID) {

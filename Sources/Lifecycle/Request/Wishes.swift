@@ -21,12 +21,6 @@ extension DeviceLifecycle {
         }
     }
 
-    /// A wish that cannot be denied.
-    mutating func grant(_ index: Int, _ phase: ScenePhase) {
-        forgetChanges(index, phase, before: requests.endIndex)
-        keep(index, phase)
-    }
-
     /// What a request has changed cannot be denied any more: it is carried out, or its client is gone.
     mutating func grant(_ place: Int) {
         let request = requests[place]
@@ -79,8 +73,9 @@ extension DeviceLifecycle {
     }
 
     /// Nothing is launched from now on: the clients that wait for it are told, and it does not happen later either.
+    /// A launch that has begun is completed when the board allows it, and its client waits.
     mutating func denyLaunches(_ reason: String) {
-        deny(reason) { $0.wish == .running || $0.isActivation }
+        deny(reason) { $0.wish == .running && $0.launches || $0.isActivation }
     }
 
     /// Requests that cannot come true any more: those for another phase of the app and, where one app is in front at a

@@ -100,7 +100,7 @@ extension DeviceLifecycle {
     /// heard of the shutdown.
     private func returnsFromShutdown(_ index: Int, _ reason: TerminationReason) -> Bool {
         if reason.namespace == .user || apps[index].isRetired { return false }
-        if reason.namespace == .shutdown || reason.namespace == .lowBattery { return true }
+        if reason.isOfShutdown { return true }
         if reason.namespace == .exit, reason.code == 0 { return true }
         return apps[index].policy.restart != .never
             && apps[index].isRestarted(after: reason, in: apps[index].nearestPhase)

@@ -77,11 +77,6 @@ extension DeviceLifecycle {
         denyLaunches("shutting down")
         shutdown.isOver = false
         shutdown.forgetWave()
-        for index in apps.indices where apps[index].launch.queued != nil || apps[index].launch.restart.due != nil {
-            apps[index].launch.queued = nil
-            apps[index].launch.restart.due = nil
-            apps[index].endedForShutdown = true
-        }
         touchAll()
     }
 
@@ -107,13 +102,7 @@ extension DeviceLifecycle {
         for index in apps.indices where apps[index].endedForShutdown {
             apps[index].endedForShutdown = false
             if apps[index].isRetired { continue }
-            if let instance = apps[index].instance, instance.stage == .running,
-                instance.stop?.reason.namespace == .shutdown || instance.stop?.reason.namespace == .lowBattery
-            {
-                // Not asked to end yet: it stays.
-                apps[index].instance?.stop = nil
-                continue
-            }
+            if spare(index) || apps[index].launch.queued != nil { continue }
             if apps[index].hasEnded, apps[index].lastTermination?.reason.isOfTheBoard == true {
                 // It waited for the board to be well.
                 apps[index].launch.returnsWhenWell = true
@@ -123,6 +112,19 @@ extension DeviceLifecycle {
             queueLaunch(index, reason)
         }
         touchAll()
+    }
+
+    /// Not asked to end yet: it stays.
+    private mutating func spare(_ index: Int) -> Bool {
+        guard let instance = apps[index].instance else { return false }
+        if instance.stage == .running, instance.stop?.reason.isOfShutdown == true {
+            apps[index].instance?.stop = nil
+        } else if instance.stage == .spawning, instance.cause?.reason.isOfShutdown == true {
+            apps[index].instance?.cause = nil
+        } else {
+            return false
+        }
+        return true
     }
 
     /// Starts the next wave when the last one is gone, but for those that cannot be killed.
@@ -139,7 +141,7 @@ extension DeviceLifecycle {
         shutdown.waveEnd = shutdown.end.map { now.monotonic + ($0 - now.monotonic) / Int64(levels.count) }
         for index in apps.indices where apps[index].level == highest && holdsUpShutdown(index) {
             if isEndedByShutdown(index) { apps[index].endedForShutdown = true }
-            stop(index, endingReason, limit: shutdown.waveEnd)
+            endInWave(index, limit: shutdown.waveEnd)
         }
     }
 
@@ -150,8 +152,15 @@ extension DeviceLifecycle {
                 instance.stop == nil, instance.cause == nil
             else { continue }
             apps[index].endedForShutdown = true
-            stop(index, endingReason, limit: shutdown.waveEnd)
+            endInWave(index, limit: shutdown.waveEnd)
         }
+    }
+
+    /// What is to start it waits for the shutdown to be cancelled.
+    private mutating func endInWave(_ index: Int, limit: Nanoseconds? = nil, force: Bool = false) {
+        let launch = apps[index].launch
+        stop(index, endingReason, limit: limit, force: force)
+        apps[index].launch = launch
     }
 
     /// And is back should that be cancelled. What ends for reasons of its own comes back for them, or does not.
@@ -184,7 +193,7 @@ extension DeviceLifecycle {
             if isForced {
                 nameCulprits(index, .unkillable)
             } else {
-                stop(index, endingReason, force: true)
+                endInWave(index, force: true)
             }
         }
     }

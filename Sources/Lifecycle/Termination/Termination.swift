@@ -164,6 +164,9 @@ public struct TerminationReason: Hashable, Sendable {
     /// Not the app's fault: the board was short of memory or too hot.
     var isOfTheBoard: Bool { namespace == .jetsam || namespace == .thermal }
 
+    /// Everything ends with it: the board goes down, or the daemon.
+    var isOfShutdown: Bool { namespace == .shutdown || namespace == .lowBattery }
+
     mutating func archive(_ archive: inout StateArchive) {
         archive.raw(&namespace)
         archive.value(&code)

@@ -26,11 +26,11 @@ struct DenialRehearsal {
     mutating func begin(_ event: Event, _ core: WatchedCore) {
         guard case .requested(let id, let request) = event, omissions.count < Self.most else { return }
         switch request {
-        case .launch(let app, _), .activate(let app):
+        case .launch(let app, _), .activate(let app), .background(let app):
             let state = core.state
             guard state.appIDs.allSatisfy({ state.tasks(of: $0, at: .zero).isEmpty }) else { return }
             omissions.append(Omission(request: id, app: app, core: state))
-        case .background, .terminate, .sleep, .beginTask, .endTask, .adopt, .warnOfMemory, .setLowPower: break
+        case .terminate, .sleep, .beginTask, .endTask, .adopt, .warnOfMemory, .setLowPower: break
         }
     }
 
@@ -40,7 +40,7 @@ struct DenialRehearsal {
         omissions = omissions.compactMap { former in
             var omission = former
             if event == .requestAbandoned(former.request) { return nil }
-            if case .requested(_, .background(former.app)) = event { return nil }
+            if case .requested(_, .background(former.app)) = event, !former.isNew { return nil }
             // Time goes by all the same.
             let without = omission.core.handle(former.isNew ? .woke : event, at: instant)
             let isSame = matters(effects, former.request) == matters(without, former.request)

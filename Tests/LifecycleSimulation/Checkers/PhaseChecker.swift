@@ -74,8 +74,7 @@ final class PhaseChecker: Checker {
             wishes.append(Wish(request: id, app: app, phase: .active, isLaunch: false))
         case .background(let app):
             touch(app)
-            // It cannot be denied: that another wish comes after it does not undo it.
-            wishes.append(Wish(request: id, app: app, phase: .background, isLaunch: false, hasBegun: true))
+            wishes.append(Wish(request: id, app: app, phase: .background, isLaunch: false))
         case .launch(let app, let background):
             touch(app)
             let records = scene.chronicle.records.filter { $0.app == app && !$0.isGone }

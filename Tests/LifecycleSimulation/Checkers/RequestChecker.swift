@@ -3,13 +3,15 @@ internal import Lifecycle
 /// Every request is answered exactly once, unless it was abandoned; and what is answered is true.
 final class RequestChecker: Checker {
     static let hears: [EventKind]? = [.requested, .requestAbandoned]
-    static let sees: [EffectKind]? = [.reply]
+    static let sees: [EffectKind]? = [.reply, .spawn]
 
     private struct Open {
         let id: RequestID
         let request: Request
         /// What ran when the request came.
         let instance: InstanceID?
+        /// A launch that has not begun, and that a sleep calls off.
+        var isWaiting = false
     }
 
     private var open: [Open] = []
@@ -21,12 +23,33 @@ final class RequestChecker: Checker {
             if case .terminate(let app, _) = request {
                 instance = scene.chronicle.records.last { $0.app == app && !$0.isGone }?.instance
             }
-            open.append(Open(id: id, request: request, instance: instance))
+            // The launch goes on, to background.
+            if case .background(let app) = request { begin(app) }
+            open.append(
+                Open(id: id, request: request, instance: instance, isWaiting: isWaiting(request, scene)))
         }
-        if case .requestAbandoned(let id) = event { open.removeAll { $0.id == id } }
+        guard case .requestAbandoned(let id) = event else { return }
+        // What the client was not told stands.
+        if let app = open.first(where: { $0.id == id })?.request.wishedApp { begin(app) }
+        open.removeAll { $0.id == id }
+    }
+
+    private func isWaiting(_ request: Request, _ scene: Scene) -> Bool {
+        // A process that was taken over is started by nothing else.
+        guard case .launch(let app, _) = request, scene.board.directory.entry(app)?.isAdopted == false else {
+            return false
+        }
+        return scene.chronicle.records.allSatisfy {
+            $0.app != app || $0.isGone || $0.isKillAsked || $0.isTerminateAsked
+        }
+    }
+
+    private func begin(_ app: AppID) {
+        for index in open.indices where open[index].request.wishedApp == app { open[index].isWaiting = false }
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
+        if case .spawn(let app, _, _, _) = effect { begin(app) }
         guard case .reply(let id, let outcome) = effect else { return }
         guard let index = open.firstIndex(where: { $0.id == id }) else {
             return violate("request \(id.rawValue) is answered and nobody waits for it", scene)
@@ -52,12 +75,11 @@ final class RequestChecker: Checker {
         }
         done = []
         let isSleep = step.effects.contains { if case .note(.sleepPreparing) = $0 { true } else { false } }
-        if isSleep, let waiting = open.first(where: { $0.request.isForTheFront }) {
+        if isSleep, let waiting = open.first(where: { $0.isWaiting || $0.request.isActivation }) {
             violate("request \(waiting.id.rawValue) waits for a launch, and a sleep is prepared", scene)
         }
         let limit = scene.conditions.limit
-        if limit < .active, let waiting = open.first(where: { if case .activate = $0.request { true } else { false } })
-        {
+        if limit < .active, let waiting = open.first(where: { $0.request.isActivation }) {
             violate("request \(waiting.id.rawValue) waits for the front above \(limit.name)", scene)
         }
     }
@@ -98,10 +120,12 @@ final class RequestChecker: Checker {
 }
 
 extension Request {
-    fileprivate var isForTheFront: Bool {
+    fileprivate var isActivation: Bool { if case .activate = self { true } else { false } }
+
+    fileprivate var wishedApp: AppID? {
         switch self {
-        case .launch, .activate: true
-        case .background, .terminate, .sleep, .beginTask, .endTask, .adopt, .warnOfMemory, .setLowPower: false
+        case .launch(let app, _), .activate(let app), .background(let app): app
+        case .terminate, .sleep, .beginTask, .endTask, .adopt, .warnOfMemory, .setLowPower: nil
         }
     }
 }

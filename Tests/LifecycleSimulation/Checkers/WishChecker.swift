@@ -22,6 +22,8 @@ final class WishChecker: Checker {
     private var sentBack: [AppID] = []
     /// Sent back before a wish for the front that may yet be denied.
     private var inQuestion: [(request: RequestID, app: AppID, wasBack: Bool)] = []
+    /// Wishes for background that another one may take the place of yet.
+    private var backs: [(request: RequestID, app: AppID, wasBack: Bool)] = []
     /// Their clients are gone, and no answer tells what becomes of them.
     private var abandoned: [RequestID] = []
 
@@ -31,6 +33,7 @@ final class WishChecker: Checker {
             launches = []
             sentBack = []
             inQuestion = []
+            backs = []
             abandoned = []
         case .requestAbandoned(let id): abandoned.append(id)
         case .requested(let id, let request): wish(request, id, scene)
@@ -53,6 +56,7 @@ final class WishChecker: Checker {
             let isDenied = scene.refuses(id)
             if isDenied { return }
             inQuestion.removeAll { $0.app == app }
+            backs.append((id, app, sentBack.contains(app)))
             if !sentBack.contains(app) { sentBack.append(app) }
             launches.removeAll { $0.app == app }
         case .terminate(let app, _):
@@ -90,6 +94,7 @@ final class WishChecker: Checker {
         case .note(.sleepPreparing): launches.removeAll { abandoned.contains($0.request) }
         case .reply(let id, .denied(let reason)):
             launches.removeAll { $0.request == id }
+            if let back = backs.first(where: { $0.request == id }) { forget(back) }
             guard let index = inQuestion.firstIndex(where: { $0.request == id }) else { return }
             let question = inQuestion.remove(at: index)
             // One whose client is gone still stands.
@@ -100,6 +105,7 @@ final class WishChecker: Checker {
                 sentBack.append(question.app)
             }
         case .reply(let id, .done):
+            backs.removeAll { $0.request == id }
             inQuestion.removeAll { $0.request == id }
             // Its end had not begun.
             launches.removeAll { $0.request == id }
@@ -115,6 +121,16 @@ final class WishChecker: Checker {
             else { return }
             violate("\(scene.name(app)) comes to the front, and the last wish for that was denied", scene)
         default: break
+        }
+    }
+
+    /// Another wish has taken its place: it has never been.
+    private func forget(_ back: (request: RequestID, app: AppID, wasBack: Bool)) {
+        backs.removeAll { $0.request == back.request }
+        if !back.wasBack { sentBack.removeAll { $0 == back.app } }
+        for index in backs.indices where backs[index].app == back.app { backs[index].wasBack = back.wasBack }
+        for index in inQuestion.indices where inQuestion[index].app == back.app {
+            inQuestion[index].wasBack = back.wasBack
         }
     }
 
