@@ -177,7 +177,7 @@ import Testing
         #expect(board.returned("camera").contains("reply 1: done"))
     }
 
-    @Test func launchGoesOnToBackground_whenAShutdownThatDeniesItIsCancelled() throws {
+    @Test func launchGoesOnToBackground_whenAShutdownIsCancelled() throws {
         var board = Board([app("camera") { $0.restartLimit = 1 }])
         board.start()
         let camera = try board.id("camera")
@@ -187,11 +187,11 @@ import Testing
         _ = board.ask(1, .launch(camera, background: false))
         _ = board.ask(2, .background(camera))
         _ = board.tell(.power(PowerReading(isExternal: false, level: 1)))
-        #expect(board.pass(.seconds(5)).contains("reply 1: denied, shutting down"))
+        #expect(!board.pass(.seconds(5)).contains { $0.hasPrefix("reply") })
         _ = board.tell(.power(PowerReading(isExternal: true, level: 100)))
         #expect(board.gone("camera") == ["spawn camera user background"])
         _ = board.spawned("camera")
-        #expect(board.returned("camera") == ["freeze camera"])
+        #expect(board.returned("camera") == ["freeze camera", "reply 1: done"])
         #expect(board.frozen("camera") == ["reply 2: done"])
     }
 

@@ -73,9 +73,13 @@ extension DeviceLifecycle {
     }
 
     /// Nothing is launched from now on: the clients that wait for it are told, and it does not happen later either.
-    /// A launch that has begun is completed when the board allows it, and its client waits.
+    /// A launch that has begun, or goes on to background, is completed when the board allows it, and its client waits.
     mutating func denyLaunches(_ reason: String) {
-        deny(reason) { $0.wish == .running && $0.launches || $0.isActivation }
+        let goingOn = requests.filter { $0.launches && $0.wish == .phase && $0.phase == .background }
+        deny(reason) { request in
+            if request.isActivation { return true }
+            return request.wish == .running && request.launches && !goingOn.contains { $0.app == request.app }
+        }
     }
 
     /// Requests that cannot come true any more: those for another phase of the app and, where one app is in front at a
