@@ -43,6 +43,14 @@ struct RestartDelays {
             ends.removeAll { $0.app == end.app }
             ends.append(End(app: end.app, at: scene.now, step: scene.step.number, isStable: isStable))
             starts.removeAll { $0.instance == end.instance }
+            // A launch is wished. Should that be denied when the delay is over, nothing is said of it.
+            let says = scene.step.effects.contains {
+                if case .note(.restartScheduled(end.app, _)) = $0 { true } else { false }
+            }
+            if !says, scene.board.core.view(of: end.app)?.restartPending == true {
+                nexts.removeAll { $0.app == end.app }
+                nexts.append(Next(app: end.app, delay: nil))
+            }
         case .note(.restartScheduled(let app, let delay)): return judge(app, delay, scene)
         default: break
         }
