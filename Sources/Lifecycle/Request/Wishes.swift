@@ -1,9 +1,9 @@
 // Wishes that may be denied yet: where apps are to stand, and what is to start them.
 //
 // `App.grantedPhase` is where an app stands by what cannot be denied any more. The pending requests that change
-// something are played over it, in their order. `App.launch` is as all wishes have it; `launchIfDenied` is what it would
-// be without the launches that may be denied, and takes its place when the last of them is. So each request that is
-// denied is as if it had never come, whatever came before or after it.
+// something are played over it, in their order. `App.launch` is as all wishes have it; `launchIfDenied` is what it
+// would be without the launches that may be denied, and takes its place when the last of them is. So each request that
+// is denied is as if it had never come, whatever came before or after it.
 
 extension DeviceLifecycle {
     /// Where every app is to stand by all that is wished.
