@@ -67,6 +67,14 @@ extension Mutant {
             })
     }
 
+    /// A battery has one per cent less than it says.
+    static func hearingLess() -> Mutant {
+        Mutant(event: { event in
+            guard case .power(let reading) = event, let level = reading.level, level > 0 else { return event }
+            return .power(PowerReading(isExternal: reading.isExternal, level: level - 1))
+        })
+    }
+
     /// All ends of the next app are reported when it has been started again.
     static func reportingLate() -> Mutant {
         var kept: [Effect] = []

@@ -31,6 +31,8 @@ extension MutationTests {
                 return instance.rawValue % 2 == 0 ? [] : [$0]
             }
         },
+        // As a wish that is denied in the end would change what else is known.
+        Mutation("is told of another battery level while a wish is under way", .denials) { .hearingLess() },
         Mutation("does not hear that logind is gone", .loginWord) {
             Mutant(event: { $0 == .loginUnavailable ? nil : $0 })
         },

@@ -39,6 +39,8 @@ final class RequestChecker: Checker {
         guard case .launch(let app, _) = request, scene.board.directory.entry(app)?.isAdopted == false else {
             return false
         }
+        // It goes on to background.
+        if open.contains(where: { $0.request == .background(app) }) { return false }
         return scene.chronicle.records.allSatisfy {
             $0.app != app || $0.isGone || $0.isKillAsked || $0.isTerminateAsked
         }
