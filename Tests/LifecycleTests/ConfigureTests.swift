@@ -63,6 +63,24 @@ import Testing
         #expect(board.gone("camera") == ["reply 2: done"])
     }
 
+    @Test func launchThatHasBegunIsAnsweredByItsEnd_whenItsAppIsRemoved() throws {
+        var board = startedBoard([manual("camera")])
+        _ = try board.ask(1, .launch(board.id("camera"), background: false))
+        #expect(board.tell(reload([])) == [])
+        #expect(board.spawned("camera") == ["kill camera"])
+        #expect(board.exited("camera", .signalled(9)).contains("reply 1: ended by user"))
+    }
+
+    @Test func launchThatHasNotBegunIsDenied_whenItsAppIsRemoved() throws {
+        var board = try waitingBoard(.many)
+        let radio = try board.id("radio")
+        _ = board.ask(1, .launch(radio, background: false))
+        _ = board.ask(2, .background(radio))
+        let removed = board.tell(reload([app("map"), manual("server"), app("phone")]))
+        #expect(removed.contains("reply 1: denied, its configuration was removed"))
+        #expect(removed.contains("reply 2: denied, its configuration was removed"))
+    }
+
     @Test func appComesBackAfterItsEnd_whenItsConfigurationDoes() throws {
         var board = Board([app("camera")])
         board.start()

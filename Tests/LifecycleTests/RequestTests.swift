@@ -177,7 +177,7 @@ import Testing
         #expect(board.returned("camera").contains("reply 1: done"))
     }
 
-    @Test func launchGoesOnToBackground_whenAShutdownIsCancelled() throws {
+    @Test func appIsLeftDown_whenAShutdownThatIsCancelledDeniedAllThatWishedIt() throws {
         var board = Board([app("camera") { $0.restartLimit = 1 }])
         board.start()
         let camera = try board.id("camera")
@@ -187,12 +187,13 @@ import Testing
         _ = board.ask(1, .launch(camera, background: false))
         _ = board.ask(2, .background(camera))
         _ = board.tell(.power(PowerReading(isExternal: false, level: 1)))
-        #expect(!board.pass(.seconds(5)).contains { $0.hasPrefix("reply") })
+        let ending = board.pass(.seconds(5))
+        #expect(ending.contains("reply 1: denied, shutting down"))
+        #expect(ending.contains("reply 2: denied, shutting down"))
         _ = board.tell(.power(PowerReading(isExternal: true, level: 100)))
-        #expect(board.gone("camera") == ["spawn camera user background"])
-        _ = board.spawned("camera")
-        #expect(board.returned("camera") == ["freeze camera", "reply 1: done"])
-        #expect(board.frozen("camera") == ["reply 2: done"])
+        #expect(board.gone("camera") == [])
+        #expect(try board.view("camera").isLeftDown)
+        #expect(board.pass(.seconds(600)) == [])
     }
 
     @Test func appThatWaitsForItsServerIsSentToBackground() throws {

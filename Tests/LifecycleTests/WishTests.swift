@@ -145,4 +145,20 @@ import Testing
         #expect(end.contains("reply 2: done"))
         #expect(!end.contains { $0.hasPrefix("spawn") })
     }
+
+    @Test func everyClientIsAnswered_whenTheDaemonStops() throws {
+        var board = startedBoard([manual("server"), manual("radio") { $0.after = ["server"] }])
+        let radio = try board.id("radio")
+        _ = try board.ask(90, .launch(board.id("server"), background: true))
+        _ = board.ask(1, .launch(radio, background: false))
+        _ = board.ask(2, .launch(radio, background: false))
+        // So the launch stands, and what waits for it is not denied by a shutdown.
+        _ = board.tell(.requestAbandoned(RequestID(rawValue: 2)))
+        _ = board.tell(.stopRequested)
+        #expect(board.ask(3, .background(radio)) == ["reply 3: denied, shutting down"])
+        _ = board.spawned("server")
+        let end = board.exited("server", .signalled(9)) + board.emptied("server")
+        #expect(end.contains("reply 90: ended by shutdown"))
+        #expect(end.suffix(2) == ["reply 1: denied, shutting down", "stop daemon"])
+    }
 }

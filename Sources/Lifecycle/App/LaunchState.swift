@@ -22,13 +22,18 @@ struct LaunchState: Equatable {
         returnsWhenWell = true
     }
 
+    mutating func queue(_ reason: LaunchReason) {
+        queued = reason
+        isMeantToRun = true
+        restart.due = nil
+        returnsWhenWell = false
+    }
+
     /// The board is well.
     mutating func returnNow() {
         guard returnsWhenWell else { return }
         returnsWhenWell = false
-        guard queued == nil, restart.due == nil else { return }
-        queued = .restart
-        isMeantToRun = true
+        if queued == nil, restart.due == nil { queue(.restart) }
     }
 
     /// It is down for good, unless a launch waits already: that it is down is no loss.

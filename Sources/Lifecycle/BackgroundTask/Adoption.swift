@@ -66,6 +66,8 @@ extension DeviceLifecycle {
         dropAdoption(index)
         guard apps[index].isAdopted else { return }
         apps[index].launch = LaunchState()
+        apps[index].pool = nil
+        apps[index].lockTimeLeft = nil
         apps[index].endedForShutdown = false
         deny("it has ended, and only who started it can start it again") { $0.app == index && $0.wish != .ended }
         // Another may take its place.

@@ -55,7 +55,8 @@ extension DeviceLifecycle {
     /// Of several activations the last counts.
     private mutating func denyFormerFront() {
         let front = apps.firstIndex { !$0.isRetired && $0.requestedPhase != .background }
-        deny("another request changed its phase") { $0.isActivation && $0.app != front }
+        let others = apps.indices.filter { $0 != front && !apps[$0].isRetired }
+        deny("another request changed its phase") { $0.isActivation && others.contains($0.app) }
     }
 
     private mutating func change(_ index: Int, to policy: AppPolicy) {
@@ -75,7 +76,11 @@ extension DeviceLifecycle {
     private mutating func retire(_ index: Int) {
         let reason = TerminationReason(namespace: .user, code: 0, explanation: "its configuration was removed")
         apps[index].isRetired = true
-        denyBeforeEnd(index, "its configuration was removed") { $0.app == index && $0.wish != .ended }
+        let instance = apps[index].instance?.id
+        // A launch that has begun is answered by the end of the app.
+        denyBeforeEnd(index, "its configuration was removed") {
+            $0.app == index && ($0.isUnbegun(instance) || $0.change != nil)
+        }
         apps[index].launch.isMeantToRun = false
         apps[index].endedForShutdown = false
         if apps[index].instance == nil { dropAdoption(index) }

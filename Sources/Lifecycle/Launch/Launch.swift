@@ -30,10 +30,11 @@ extension DeviceLifecycle {
     mutating func queueLaunch(_ index: Int, _ reason: LaunchReason, phase: ScenePhase? = nil) {
         if isThere(index) { return }
         if let phase { keep(index, phase) }
-        apps[index].launch.queued = reason
-        apps[index].launch.isMeantToRun = true
-        apps[index].launch.restart.due = nil
-        apps[index].launch.returnsWhenWell = false
+        if reason == .user {
+            apps[index].launch.queue(reason)
+        } else {
+            apps[index].changeLaunch { $0.queue(reason) }
+        }
         touch(index)
     }
 

@@ -16,6 +16,10 @@ struct PendingRequest: Equatable {
     var launches = false
 
     var isActivation: Bool { wish == .phase && phase == .active }
+    var isWishForBackground: Bool { wish == .phase && phase == .background }
+
+    /// Waits for a launch that has not begun, or for nothing that there is. present: the app's instance.
+    func isUnbegun(_ present: InstanceID?) -> Bool { wish != .ended && (present == nil || leaving == present) }
 
     mutating func archive(_ archive: inout StateArchive) {
         archive.raw(&id)

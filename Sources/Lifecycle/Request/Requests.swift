@@ -68,6 +68,7 @@ extension DeviceLifecycle {
 
     private mutating func background(_ index: Int, _ id: RequestID) {
         guard isThere(index) || apps[index].launch.queued != nil else { return emit(.reply(id, .notRunning)) }
+        if !isThere(index), shutdown.isRunning { return emit(.reply(id, .denied("shutting down"))) }
         // A launch that waits goes on, to background.
         let launches = apps[index].launchIfDenied != nil
         wait(id, index, .phase, .background, change: .background, launches: launches)
@@ -84,9 +85,7 @@ extension DeviceLifecycle {
         let reason = TerminationReason(
             namespace: .user, code: 0, explanation: force ? "ended by an operator, at once" : "ended by an operator")
         let leaving = apps[index].instance?.id
-        denyBeforeEnd(index, "another request ended it") {
-            $0.app == index && $0.wish != .ended && (leaving == nil || $0.leaving == leaving)
-        }
+        denyBeforeEnd(index, "another request ended it") { $0.app == index && $0.isUnbegun(leaving) }
         stop(index, reason, force: force)
         apps[index].endedForShutdown = false
         // It waited to be taken over.

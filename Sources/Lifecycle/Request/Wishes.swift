@@ -73,11 +73,15 @@ extension DeviceLifecycle {
     }
 
     /// Nothing is launched from now on: the clients that wait for it are told, and it does not happen later either.
-    /// A launch that has begun, or goes on to background, is completed when the board allows it, and its client waits.
-    mutating func denyLaunches(_ reason: String) {
-        let goingOn = requests.filter { $0.launches && $0.wish == .phase && $0.phase == .background }
+    /// A launch that has begun is completed when the board allows it, or ends with its app, and its client waits.
+    ///
+    /// isForGood: no end of that is in sight. Else one that goes on to background is waited for too.
+    mutating func denyLaunches(_ reason: String, isForGood: Bool = false) {
+        let present = apps.map { $0.instance?.id }
+        let goingOn = isForGood ? [] : requests.filter { $0.launches && $0.isWishForBackground }
         deny(reason) { request in
             if request.isActivation { return true }
+            if request.isWishForBackground { return isForGood && request.isUnbegun(present[request.app]) }
             return request.wish == .running && request.launches && !goingOn.contains { $0.app == request.app }
         }
     }

@@ -74,7 +74,7 @@ extension DeviceLifecycle {
         if sleep.state == .preparing, sleep.isLogical { endSleep(cancelled: true, heardFromLogin: false) }
         let allowance = shutdown.end.map { $0 - now.monotonic }
         emit(.note(.shutdownPreparing(allowance: allowance)))
-        denyLaunches("shutting down")
+        denyLaunches("shutting down", isForGood: true)
         shutdown.isOver = false
         shutdown.forgetWave()
         touchAll()
@@ -180,7 +180,9 @@ extension DeviceLifecycle {
         shutdown.isOver = true
         if shutdown.isAnnounced { releaseLock(.shutdown) }
         askForPowerOff()
-        if shutdown.stopsDaemon { emit(.stopDaemon) }
+        guard shutdown.stopsDaemon else { return }
+        deny("shutting down") { _ in true }
+        emit(.stopDaemon)
     }
 
     /// The wave's time is over: who is left is killed, and who is still left a little later is beyond that.
