@@ -201,4 +201,27 @@ import Testing
         _ = board.shutdownSignal(false)
         #expect(try board.view("camera").restartPending)
     }
+
+    @Test func appIsLeftDown_whenItCrashesTooOftenInTheMiddle() throws {
+        var board = startedBoard([
+            app("server") { $0.restartLimit = 1 }, manual("radio") { $0.after = ["server"] },
+        ])
+        _ = try board.ask(1, .launch(board.id("radio"), background: false))
+        _ = board.shutdownSignal(true)
+        // Its own wave has not begun.
+        board.crash("server")
+        #expect(!board.shutdownSignal(false).contains { $0.hasPrefix("spawn server") })
+        #expect(try board.view("server").isLeftDown)
+    }
+
+    @Test func restartIsDelayed_whenAnAppCrashesInTheMiddle() throws {
+        var board = startedBoard([
+            app("server") { $0.restartDelay = .seconds(20) }, manual("radio") { $0.after = ["server"] },
+        ])
+        _ = try board.ask(1, .launch(board.id("radio"), background: false))
+        _ = board.shutdownSignal(true)
+        board.crash("server")
+        #expect(!board.shutdownSignal(false).contains { $0.hasPrefix("spawn server") })
+        #expect(board.pass(.seconds(20)).contains("spawn server restart"))
+    }
 }

@@ -63,10 +63,11 @@ extension DeviceLifecycle {
         let policy = apps[index].policy
         let reason = termination.reason
         let isOperators = apps[index].instance?.stop?.reason.namespace == .user
-        if shutdown.isRunning, !wasOrdered { apps[index].endedForShutdown = returnsFromShutdown(index, reason) }
+        let isOfShutdown = shutdown.isRunning && isOfShutdown(reason)
+        if shutdown.isRunning, !wasOrdered { apps[index].endedForShutdown = isOfShutdown && !apps[index].isRetired }
         noteMeaning(index, reason, isOperators: isOperators)
         if reason.isOfTheBoard { apps[index].changeLaunch { $0.waitForTheBoard() } }
-        guard !wasOrdered, !shutdown.isRunning, !apps[index].isRetired, policy.restart != .never else { return }
+        guard !wasOrdered, !isOfShutdown, !apps[index].isRetired, policy.restart != .never else { return }
         guard apps[index].isRestarted(after: reason, in: .active) || reason.namespace == .backgroundTask else { return }
         let (app, now) = (apps[index], now.monotonic)
         func plan(_ launch: inout LaunchState, _ phase: ScenePhase) {
@@ -96,14 +97,10 @@ extension DeviceLifecycle {
         }
     }
 
-    /// Whether what ends in a shutdown is back should that be cancelled. What ends by itself and in order may have
-    /// heard of the shutdown.
-    private func returnsFromShutdown(_ index: Int, _ reason: TerminationReason) -> Bool {
-        if reason.namespace == .user || apps[index].isRetired { return false }
-        if reason.isOfShutdown { return true }
-        if reason.namespace == .exit, reason.code == 0 { return true }
-        return apps[index].policy.restart != .never
-            && apps[index].isRestarted(after: reason, in: apps[index].nearestPhase)
+    /// Whether what ends in a shutdown is back should that be cancelled, at once. What ends by itself and in order may
+    /// have heard of the shutdown; any other end counts and is followed as ever.
+    private func isOfShutdown(_ reason: TerminationReason) -> Bool {
+        reason.isOfShutdown || reason.namespace == .exit && reason.code == 0
     }
 
     /// An operator's word, an exit of its own and a removal end more than the instance.
