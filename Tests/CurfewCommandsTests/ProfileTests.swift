@@ -11,7 +11,8 @@ import Varlink
     }
 
     @Test func theProjectsProfilesAreSound() throws {
-        let files = try FileManager.default.contentsOfDirectory(atPath: Boards.directory).sorted()
+        let names = try FileManager.default.contentsOfDirectory(atPath: Boards.directory)
+        let files = names.filter { $0 != "README.md" }.sorted()
         #expect(files.count >= 19)
         let outcome = PlayedDaemon.run(["profile", "check"] + files.map { "\(Boards.directory)/\($0)" })
         #expect(outcome.code == 0, "\(outcome.output)")
