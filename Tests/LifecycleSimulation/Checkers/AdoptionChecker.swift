@@ -104,10 +104,11 @@ final class AdoptionChecker: Checker {
             if scene.step.effects.contains(where: { if case .note(.lowPowerMode) = $0 { true } else { false } }) {
                 return
             }
-            // A reload may have configured its name by now.
+            // A reload may have configured its name by now: then it has the app's budget.
             let entry = adoption.app.flatMap { scene.board.directory.entry($0) }
             let policy = entry?.isConfigured == true ? entry?.policy : nil
-            let budget = adoption.wish.timeAllowed ?? (policy ?? AppPolicy(name: adoption.name)).taskBudget
+            let own = adoption.wish.timeAllowed ?? AppPolicy(name: adoption.name).taskBudget
+            let budget = policy?.taskBudget ?? own
             let size = scene.conditions.isLowPower ? min(budget, .seconds(30)) : budget
             guard left != size else { return }
             violate("\(adoption.name) is told of \(left?.text ?? "no limit"), not \(size.text)", scene)
