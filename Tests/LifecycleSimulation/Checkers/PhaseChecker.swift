@@ -140,6 +140,8 @@ final class PhaseChecker: Checker {
             guard let phase = scene.board.core.view(of: app)?.phase else { continue }
             if let before = phases.first(where: { $0.app == app }) {
                 guard min(before.phase, limit) != phase else { continue }
+                // It waits for its place.
+                if phase == .inactive, isPlaceTaken(scene) { continue }
                 scene.inspection.violate(
                     .phaseRestored,
                     "\(scene.name(app)) is to be \(before.phase.name), and is \(phase.name)")
