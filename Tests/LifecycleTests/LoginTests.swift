@@ -295,37 +295,33 @@ import Testing
         return board
     }
 
-    @Test func grantIsOld_whenTheBoardSleptUnannounced() throws {
-        var board = lockAskedFor()
+    /// The lock that was asked for before is granted now: logind's word on that sleep is no announcement of another.
+    private func expectOldGrant(_ board: inout Board) {
         board.slept += .seconds(600)
         _ = board.tell(.woke)
+        #expect(board.core.device.sleepState == .awake)
         _ = board.tell(.lockTaken(.sleep))
         _ = board.tell(.preparingForSleep(true))
         #expect(board.core.device.sleepState == .awake)
     }
 
-    @Test func grantIsOld_whenTheBoardSleptAfterTheHooksWord() throws {
+    @Test func grantIsOld_whenTheBoardSleptUnannounced() {
+        var board = lockAskedFor()
+        expectOldGrant(&board)
+    }
+
+    @Test func grantIsOld_whenTheBoardSleptAfterTheHooksWord() {
         var board = lockAskedFor()
         board.follow(1, .sleep(start: true, logical: false))
         #expect(board.core.device.sleepState == .asleep)
-        board.slept += .seconds(600)
-        _ = board.tell(.woke)
-        #expect(board.core.device.sleepState == .awake)
-        _ = board.tell(.lockTaken(.sleep))
-        _ = board.tell(.preparingForSleep(true))
-        #expect(board.core.device.sleepState == .awake)
+        expectOldGrant(&board)
     }
 
-    @Test func grantIsOld_whenTheBoardSleptBeforeItsAppsWereReady() throws {
+    @Test func grantIsOld_whenTheBoardSleptBeforeItsAppsWereReady() {
         var board = lockAskedFor()
         _ = board.ask(1, .sleep(start: true, logical: false))
         board.monotonic += .seconds(5)
-        board.slept += .seconds(600)
-        _ = board.tell(.woke)
-        #expect(board.core.device.sleepState == .awake)
-        _ = board.tell(.lockTaken(.sleep))
-        _ = board.tell(.preparingForSleep(true))
-        #expect(board.core.device.sleepState == .awake)
+        expectOldGrant(&board)
     }
 
     @Test func grantIsOld_whenTheKernelSleptInALogicalSleep() throws {

@@ -23,8 +23,14 @@ struct LaunchState: Equatable {
     }
 
     mutating func queue(_ reason: LaunchReason) {
+        callOff()
         queued = reason
         isMeantToRun = true
+    }
+
+    /// Nothing is to start it.
+    mutating func callOff() {
+        queued = nil
         restart.due = nil
         returnsWhenWell = false
     }

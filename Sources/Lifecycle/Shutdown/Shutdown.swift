@@ -141,7 +141,7 @@ extension DeviceLifecycle {
         shutdown.waveEnd = shutdown.end.map { now.monotonic + ($0 - now.monotonic) / Int64(levels.count) }
         for index in apps.indices where apps[index].level == highest && holdsUpShutdown(index) {
             if isEndedByShutdown(index) { apps[index].endedForShutdown = true }
-            endInWave(index, limit: shutdown.waveEnd)
+            stop(index, endingReason, limit: shutdown.waveEnd)
         }
     }
 
@@ -152,15 +152,8 @@ extension DeviceLifecycle {
                 instance.stop == nil, instance.cause == nil
             else { continue }
             apps[index].endedForShutdown = true
-            endInWave(index, limit: shutdown.waveEnd)
+            stop(index, endingReason, limit: shutdown.waveEnd)
         }
-    }
-
-    /// What is to start it waits for the shutdown to be cancelled.
-    private mutating func endInWave(_ index: Int, limit: Nanoseconds? = nil, force: Bool = false) {
-        let launch = apps[index].launch
-        stop(index, endingReason, limit: limit, force: force)
-        apps[index].launch = launch
     }
 
     /// And is back should that be cancelled. What ends for reasons of its own comes back for them, or does not.
@@ -195,7 +188,7 @@ extension DeviceLifecycle {
             if isForced {
                 nameCulprits(index, .unkillable)
             } else {
-                endInWave(index, force: true)
+                stop(index, endingReason, force: true)
             }
         }
     }

@@ -7,14 +7,13 @@ extension DeviceLifecycle {
     /// code again, so after that the app may be started anew.
     static let clearBound = Nanoseconds.seconds(10)
 
-    /// Ends the present instance. limit: MONOTONIC, for the end of a shutdown's wave.
+    /// Ends the present instance. What is to start it next is called off by an operator only: after a shutdown it waits
+    /// for that to be cancelled. limit: MONOTONIC, for the end of a shutdown's wave.
     mutating func stop(_ index: Int, _ reason: TerminationReason, limit: Nanoseconds? = nil, force: Bool = false) {
-        apps[index].launch.queued = nil
-        apps[index].launch.restart.due = nil
-        apps[index].launch.returnsWhenWell = false
         touch(index)
         touchNeighbours(index)
         let isOperators = reason.namespace == .user
+        if isOperators { apps[index].launch.callOff() }
         // What ended it before is no loss any more.
         if isOperators, !isRunningOrEnding(index) { apps[index].launch.isMeantToRun = false }
         guard let instance = apps[index].instance else { return }
