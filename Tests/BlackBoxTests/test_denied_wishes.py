@@ -75,3 +75,16 @@ def test_an_app_stays_in_front_when_all_that_moved_it_is_denied(board):
     login.wait_closed("sleep")
     login.sleep(False)
     board.wait_active("camera")
+
+
+def test_a_sleep_that_is_called_off_is_not_told_as_slept(board):
+    board.app("slow", "slow:DidEnterBackground:1")
+    board.start()
+    board.wait_active("slow")
+    tool = subprocess.Popen(
+        [boards.CURFEW, "--root", board.root, "sleep"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    board.wait_call("slow", "DidEnterBackground")
+    board.call("PrepareForSleep", start=False, kind=None)
+    answer, _ = tool.communicate(timeout=boards.PATIENCE)
+    assert (tool.returncode, answer) == (1, "curfew: the device was not put to sleep: the sleep was called off\n")
+    board.wait_active("slow")

@@ -221,4 +221,25 @@ import Testing
         #expect(board.core.device.sleepState == .preparing)
         #expect(!board.pass(.seconds(3)).contains("kill camera"))
     }
+
+    enum End: CaseIterable { case wake, shutdown, stop }
+
+    @Test(arguments: End.allCases)
+    func operatorIsToldThatASleepWasCalledOff_beforeItsAppsWereReady(_ end: End) {
+        var board = startedBoard([app("camera")])
+        #expect(board.ask(1, .sleep(start: true, logical: true)) == ["call camera willResignActive 2.25 s"])
+        let ended =
+            switch end {
+            case .wake: board.ask(2, .sleep(start: false, logical: true))
+            case .shutdown: board.shutdownSignal(true)
+            case .stop: board.tell(.stopRequested)
+            }
+        #expect(ended.contains("reply 1: denied, the sleep was called off"))
+    }
+
+    @Test func hookIsToldTheSleepsNumber_thoughItWasCalledOff() {
+        var board = startedBoard([app("camera")])
+        #expect(board.ask(1, .sleep(start: true, logical: false)) == ["call camera willResignActive 2.25 s"])
+        #expect(board.ask(2, .sleep(start: false, logical: false)).contains { $0.hasPrefix("reply 1: sleep 1 ready") })
+    }
 }

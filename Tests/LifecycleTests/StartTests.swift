@@ -226,7 +226,7 @@ import Testing
         #expect(board.ask(1, .sleep(start: true, logical: true)) == ["call camera willResignActive 2.25 s"])
         #expect(board.returned("camera") == ["call camera didEnterBackground 4.5 s"])
         _ = board.pass(.seconds(3))
-        #expect(board.tell(word) == ["reply 1: sleep 1 ready, killed []"])
+        #expect(board.tell(word) == ["reply 1: denied, the sleep was called off"])
         #expect(board.core.device.sleepState == .awake)
         #expect(board.returned("camera") == ["call camera willTerminate shutdown 5 s"])
         // It is not frozen as the sleep would have been reached.

@@ -99,7 +99,7 @@ extension DeviceLifecycle {
             announceSleep(since: now.monotonic, logical: logical, byLogin: false)
             if !logical { sleep.isToldByHook = true }
             if sleep.state == .preparing {
-                sleep.waiting.append(id)
+                sleep.waiting.append(Sleeper(id: id, isHook: !logical))
             } else {
                 emit(.reply(id, .sleepReady(sleep: sleep.id, killed: sleep.killed)))
             }
@@ -150,7 +150,7 @@ extension DeviceLifecycle {
     mutating func abandon(_ id: RequestID) {
         if let place = requests.firstIndex(where: { $0.id == id }) { grant(place) }
         requests.removeAll { $0.id == id }
-        sleep.waiting.removeAll { $0 == id }
+        sleep.waiting.removeAll { $0.id == id }
         for index in apps.indices where apps[index].adoption?.request == id { apps[index].adoption?.request = nil }
     }
 

@@ -68,7 +68,7 @@ extension DeviceLifecycle {
     mutating func endSleep(cancelled: Bool, heardFromLogin: Bool) {
         guard sleep.state != .awake else { return }
         emit(.note(.sleepEnded(sleep: sleep.id, outcome(cancelled: cancelled))))
-        answerSleepers()
+        answerSleepers(isCalledOff: outcome(cancelled: cancelled) != .slept)
         if sleep.state == .darkWake {
             // What was refused then can be had now.
             login.isKeepAwakeRefused = false
@@ -143,8 +143,11 @@ extension DeviceLifecycle {
         for index in apps.indices where apps[index].instance?.livenessDue != nil { armLiveness(index) }
     }
 
-    private mutating func answerSleepers() {
-        for id in sleep.waiting { emit(.reply(id, .sleepReady(sleep: sleep.id, killed: sleep.killed))) }
+    private mutating func answerSleepers(isCalledOff: Bool = false) {
+        let ready = RequestOutcome.sleepReady(sleep: sleep.id, killed: sleep.killed)
+        for sleeper in sleep.waiting {
+            emit(.reply(sleeper.id, isCalledOff && !sleeper.isHook ? .denied("the sleep was called off") : ready))
+        }
         sleep.waiting = []
     }
 }

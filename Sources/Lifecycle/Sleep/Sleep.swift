@@ -1,3 +1,10 @@
+/// A client that waits until all apps are ready for sleep.
+struct Sleeper: Equatable {
+    var id: RequestID
+    /// It waits until nothing holds the board up any more, and needs the sleep's number, whatever comes of it.
+    var isHook: Bool
+}
+
 /// A sleep of the board, from its announcement until it is awake again.
 ///
 /// awake -> preparing (announced: apps go to background and are frozen) -> asleep (the lock is released) -> awake, or
@@ -42,7 +49,7 @@ struct Sleep: Equatable {
     /// The apps that had to be ended.
     var killed: [String] = []
     /// Requests that are answered when all apps are ready.
-    var waiting: [RequestID] = []
+    var waiting: [Sleeper] = []
     /// When logind is asked whether the sleep is still meant (or, awake, for the lock that it may grant by now).
     var recheckAt: Nanoseconds?
     /// It has been asked whether the sleep is still meant.

@@ -99,7 +99,10 @@ extension Sleep {
         archive.value(&isAllowanceOver)
         archive.value(&isForced)
         archive.list(&killed, "") { $0.value(&$1) }
-        archive.list(&waiting, RequestID(rawValue: 0)) { $0.raw(&$1) }
+        archive.list(&waiting, Sleeper(id: RequestID(rawValue: 0), isHook: false)) {
+            $0.raw(&$1.id)
+            $0.value(&$1.isHook)
+        }
         archive.optional(&recheckAt, .zero) { $0.value(&$1) }
         archive.value(&isEndAsked)
         archive.value(&isDoubtful)

@@ -59,6 +59,10 @@ final class RequestChecker: Checker {
         let request = open.remove(at: index)
         if case .denied(let reason) = outcome { judgeDenial(request, reason, scene) }
         if outcome == .done { done.append(request) }
+        // The hook only waits until nothing holds the board up any more.
+        if case .sleepReady = outcome, case .sleep(start: true, logical: true, _) = request.request {
+            done.append(request)
+        }
         if case .warnOfMemory(let app, _) = request.request, outcome != .done { judgeWarning(app, scene) }
     }
 
@@ -109,7 +113,15 @@ final class RequestChecker: Checker {
             scene.chronicle.record(instance)?.tasks.contains { $0.id == task } != true
         case .warnOfMemory(let app, _): scene.board.core.view(of: app)?.instance != nil
         case .setLowPower: true
-        case .sleep, .beginTask, .adopt: false
+        case .sleep: scene.step.effects.contains { $0.isReadyForSleep || $0.isEndOfSleep } || isAsleep(scene)
+        case .beginTask, .adopt: false
+        }
+    }
+
+    private func isAsleep(_ scene: Scene) -> Bool {
+        switch scene.board.core.device.sleepState {
+        case .asleep, .darkWake: true
+        case .awake, .preparing: false
         }
     }
 
@@ -119,6 +131,12 @@ final class RequestChecker: Checker {
     }
 
     private func violate(_ message: String, _ scene: Scene) { scene.inspection.violate(.requestsAnswered, message) }
+}
+
+extension Effect {
+    fileprivate var isReadyForSleep: Bool { if case .note(.sleepReleased) = self { true } else { false } }
+    /// Of one that was slept.
+    fileprivate var isEndOfSleep: Bool { if case .note(.sleepEnded(_, .slept)) = self { true } else { false } }
 }
 
 extension Request {
