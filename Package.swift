@@ -28,7 +28,6 @@ let outOfLine = [
     "$es17FixedWidthIntegerPsEyxSgSScfCs5Int64V_Tt1g5",
     "$eSa6appendyyxnFSi_Tg5",  // [Int].append
     "$eSa6appendyyxnFSS_Tg5",  // [String].append
-    "$eSayxSicig9Lifecycle3AppV_Tg5",  // [App].subscript
     "$e13Configuration5ValueV4kindAC4KindOvg",
     "$e11SystemCalls5FilesO13writeExistingyySS_SStAA0A5ErrorVYKFZ",
     "$es14_stringCompare__9expectingSbs11_StringGutsV_ADs01_D16ComparisonResultOtF",

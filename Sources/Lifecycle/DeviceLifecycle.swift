@@ -121,49 +121,15 @@ public struct DeviceLifecycle: Equatable, Sendable {
         case .started: launchAtBoot()
         case .freezing(let available): setFreezing(available)
         case .woke: break
-        case .spawned(let instance): didSpawn(instance)
-        case .spawnFailed(let instance, let code, let explanation):
-            spawnDidFail(instance, code: code, explanation: explanation)
-        case .exited(let instance, let status): didExit(instance, status)
-        case .groupEmptied(let instance): groupDidEmpty(instance)
-        case .frozen(let instance): didFreeze(instance)
-        case .handlerReturned(let instance, let call): handlerDidReturn(instance, call)
-        case .ready(let instance): didBecomeReady(instance)
-        case .ping(let instance): didPing(instance)
-        case .stopping(let instance): isStopping(instance)
-        case .extendTimeout(let instance, let time): extendTimeout(instance, time)
-        case .loginAvailable(let delayMax, let sleeping, let shuttingDown):
-            loginDidAppear(delayMax: delayMax, sleeping: sleeping, shuttingDown: shuttingDown)
-        case .loginUnavailable: loginDidVanish()
-        case .lockTaken(let kind): lockWasTaken(kind)
-        case .lockRefused(let kind): lockWasRefused(kind)
-        case .prepareForSleep(let start, let delayMax, let signalled):
-            hearPrepareForSleep(start, delayMax: delayMax, signalled: signalled)
-        case .prepareForShutdown(let start, let delayMax, let signalled):
-            hearPrepareForShutdown(start, delayMax: delayMax, signalled: signalled)
-        case .preparingForSleep(let value): hearPreparingForSleep(value)
-        case .kernelSlept(let hasSlept): sleep.kernelSlept = hasSlept
-        case .suspendRefused: suspendWasRefused()
-        case .powerOffRefused: break
-        case .sleepNoted(let timeAsleep): login.notedSleep = timeAsleep
-        case .session(let reading): hearSession(reading)
-        case .lid(let closed): hearLid(closed: closed)
-        case .powerKeyPressed: hearPowerKey()
-        case .power(let reading): hearPower(reading)
-        case .underVoltage(let present): conditions.isUnderVoltage = present
-        case .temperatures(let readings): hearTemperatures(readings)
-        case .network(let up): hearNetwork(up: up)
-        case .polling(let interval): hearPolling(interval)
-        case .memoryPressure(let level): hearMemoryPressure(level)
-        case .memoryRead(let available, let total, let uses):
-            didReadMemory(available: available, total: total, uses: uses)
-        case .memoryLimitReached(let instance): reachedMemoryLimit(instance)
-        case .killedForMemory(let instance, let killer): wasKilledForMemory(instance, killer)
-        case .hardwareWatchdog(let timeout): hearHardwareWatchdog(timeout: timeout)
-        case .serviceWatchdog: serviceWatchdog.isWatching = true
-        case .requested(let id, let request): hear(request, as: id)
-        case .requestAbandoned(let id): abandon(id)
         case .stopRequested: stopDaemonWhenEnded()
+        case .process(let event): hear(event)
+        case .app(let event): hear(event)
+        case .login(let event): hear(event)
+        case .sleep(let event): hear(event)
+        case .board(let event): hear(event)
+        case .memory(let event): hear(event)
+        case .watchdog(let event): hear(event)
+        case .client(let event): hear(event)
         }
     }
 
@@ -230,13 +196,13 @@ public struct DeviceLifecycle: Equatable, Sendable {
             let view = apps[index].isRetired ? nil : apps[index].view
             if view != apps[index].announced {
                 apps[index].announced = view
-                emit(.appChanged(AppID(rawValue: index)))
+                emit(.client(.appChanged(AppID(rawValue: index))))
             }
         }
         changed.removeAll(keepingCapacity: true)
         if deviceView != device {
             deviceView = device
-            emit(.deviceChanged)
+            emit(.client(.deviceChanged))
         }
     }
 }

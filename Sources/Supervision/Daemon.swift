@@ -78,7 +78,7 @@ public enum Daemon {
         supervisor.start()
         if let time = try loop.enableServiceWatchdog(ping: { notifier.watchdog() }) {
             supervisor.serviceWatchdog = ServiceWatchdog(notifier: notifier, time: time)
-            supervisor.dispatch(.serviceWatchdog)
+            supervisor.dispatch(.watchdog(.service))
             log.daemon(.debug, "the service manager watches us")
         }
         supervisor.follow(try LogindClient(event: loop.handle, priority: Int32(EventLoop.Priority.normal)))

@@ -140,35 +140,18 @@ final class Supervisor {
 
     private func perform(_ effect: Effect) {
         switch effect {
-        case .spawn(let app, let instance, let reason, let background):
-            spawn(app, instance, reason, background: background)
-        case .call(let instance, let call, let handler, let deadline):
-            trial?.called(instance, call, handler, deadline: deadline)
-            processes[instance.rawValue]?.deliver(call, handler, deadline: deadline)
-        case .inform(let instance, let information): processes[instance.rawValue]?.inform(information)
-        case .terminate(let instance): processes[instance.rawValue]?.terminate()
-        case .kill(let instance): processes[instance.rawValue]?.kill()
-        case .clear(let instance): clear(instance)
-        case .freeze(let instance): processes[instance.rawValue]?.freeze()
-        case .thaw(let instance): processes[instance.rawValue]?.thaw()
-        case .nameCulprits(let instance, let stuck): processes[instance.rawValue]?.nameCulprits(stuck)
-        case .takeLock(let kind): login?.takeLock(kind.bus, mode: kind.mode)
-        case .releaseLock(let kind): login?.releaseLock(kind.bus)
-        case .readPreparingForSleep: readPreparingForSleep()
-        case .sleepHandled(let isHandled): markSleep(isHandled)
-        case .setWakeAlarm(let moment): setWakeAlarm(moment)
-        case .suspendDevice: suspendDevice()
-        case .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog, .restHardwareWatchdog,
-            .wakeHardwareWatchdog, .restServiceWatchdog, .wakeServiceWatchdog:
-            performOnBoard(effect)
+        case .process(let effect): perform(effect)
+        case .app(let effect): perform(effect)
+        case .login(let effect): perform(effect)
+        case .sleep(let effect): perform(effect)
+        case .board(let effect): perform(effect)
+        case .memory(let effect): perform(effect)
+        case .watchdog(let effect): perform(effect)
+        case .client(let effect): perform(effect)
         case .report(let termination):
             trial?.ended(termination)
             record(termination)
-        case .reply(let request, let outcome): answers.answer(request, outcome)
-        case .taskChanged(_, let instance, let task, let change): tasks.didChange(instance, task, change)
         case .note(let notice): say(notice)
-        case .appChanged(let app): appDidChange(app)
-        case .deviceChanged: control?.deviceDidChange()
         case .stopDaemon:
             // A sleep that it leaves behind is handled by nobody.
             try? Files.remove(paths.sleepMark)
@@ -186,20 +169,5 @@ final class Supervisor {
 
     func leave(code: Int32) {
         loop.exit(code: code)
-    }
-
-    private func readPreparingForSleep() {
-        if let login {
-            login.readPreparingForSleep()
-        } else {
-            dispatch(.preparingForSleep(nil))
-        }
-    }
-
-    private func appDidChange(_ id: AppID) {
-        control?.appDidChange(id)
-        guard core.view(of: id) == nil, let app = apps[id.rawValue], app.process == nil else { return }
-        if app.isAdopted { lastReports[id.rawValue] = nil }
-        apps[id.rawValue] = nil
     }
 }

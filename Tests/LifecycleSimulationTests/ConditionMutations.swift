@@ -8,25 +8,25 @@ extension MutationTests {
             .configured { _, device in device.debounce = device.debounce + .seconds(1) }
         },
         Mutation("loses the last word", .noFlapping) {
-            Mutant(event: { if case .lid(closed: false) = $0 { nil } else { $0 } })
+            Mutant(event: { if case .board(.lid(closed: false)) = $0 { nil } else { $0 } })
         },
         Mutation("lets the weaker win", .noFlapping) {
             .configured { _, device in device.responses[.lidClosed] = .inactive }
         },
         Mutation("hovers at a thermal limit", .noFlapping) { .withoutHysteresis() },
         Mutation("does not say that a limit is gone", .noFlapping) {
-            .replacing { if case .note(.phaseLimited(.active, _)) = $0 { [] } else { [$0] } }
+            .replacing { if case .note(.board(.phaseLimited(.active, _))) = $0 { [] } else { [$0] } }
         },
         Mutation("calls above the limit", .noFlapping) {
             .replacing {
-                guard case .call(let instance, let id, .willResignActive, let deadline) = $0 else { return [$0] }
-                return [.call(instance, id, .didBecomeActive, deadline: deadline)]
+                guard case .app(.call(let instance, let id, .willResignActive, let deadline)) = $0 else { return [$0] }
+                return [.app(.call(instance, id, .didBecomeActive, deadline: deadline))]
             }
         },
         Mutation("is never short of memory", .noFlapping) {
             Mutant(event: {
-                if case .memoryRead(_, let total, let uses) = $0 {
-                    .memoryRead(available: total, total: total, uses)
+                if case .memory(.read(_, let total, let uses)) = $0 {
+                    .memory(.read(available: total, total: total, uses))
                 } else {
                     $0
                 }
@@ -36,7 +36,7 @@ extension MutationTests {
         Mutation("keeps the board awake in low power mode", .keepAwake) { .neverSaving() },
         Mutation("wakes the board in low power mode", .darkWake) { .neverSaving() },
         Mutation("sends the board to sleep for nothing", .darkWake) {
-            .replacing { if case .note(.lowPowerMode) = $0 { [$0, .suspendDevice] } else { [$0] } }
+            .replacing { if case .note(.board(.lowPowerMode)) = $0 { [$0, .login(.suspendDevice)] } else { [$0] } }
         },
         Mutation("brings apps to the front of a locked session", .requestsAnswered) {
             .configured { _, device in
@@ -47,34 +47,36 @@ extension MutationTests {
             .configured { _, device in device.debounce = device.debounce + .seconds(20) }
         },
         Mutation("does not tell of power", .informed) {
-            .replacing { if case .inform(_, .powerStateDidChange) = $0 { [] } else { [$0] } }
+            .replacing { if case .app(.inform(_, .powerStateDidChange)) = $0 { [] } else { [$0] } }
         },
         Mutation("tells the wrong supply", .informed) {
             .replacing {
-                guard case .inform(let instance, .powerStateDidChange(let external, let level, let saving)) = $0 else {
+                guard case .app(.inform(let instance, .powerStateDidChange(let external, let level, let saving))) = $0
+                else {
                     return [$0]
                 }
                 return [
-                    .inform(
-                        instance,
-                        .powerStateDidChange(externalPower: !external, batteryLevel: level, lowPowerMode: saving))
+                    .app(
+                        .inform(
+                            instance,
+                            .powerStateDidChange(externalPower: !external, batteryLevel: level, lowPowerMode: saving)))
                 ]
             }
         },
         Mutation("tells of heat that is over", .informed) {
             .replacing {
-                guard case .inform(let instance, .thermalStateDidChange) = $0 else { return [$0] }
-                return [.inform(instance, .thermalStateDidChange(.critical))]
+                guard case .app(.inform(let instance, .thermalStateDidChange)) = $0 else { return [$0] }
+                return [.app(.inform(instance, .thermalStateDidChange(.critical)))]
             }
         },
         Mutation("tells the frozen", .informed) {
             .replacing {
-                guard case .freeze(let instance) = $0 else { return [$0] }
-                return [$0, .inform(instance, .thermalStateDidChange(.critical))]
+                guard case .process(.freeze(let instance)) = $0 else { return [$0] }
+                return [$0, .app(.inform(instance, .thermalStateDidChange(.critical)))]
             }
         },
         Mutation("does not listen to a memory limit again", .informed) {
-            .replacing { if case .watchMemoryLimit = $0 { [] } else { [$0] } }
+            .replacing { if case .memory(.watchLimit) = $0 { [] } else { [$0] } }
         },
         Mutation("ends the smallest first", .jetsam) { .reading { (1 << 30) &- $0 } },
         Mutation("ends too many", .jetsam) { .reading { min($0, 1) } },
@@ -86,17 +88,17 @@ extension MutationTests {
         },
         Mutation("protects nobody from memory", .jetsam) { .configured { _, device in device.protectedBand = .max } },
         Mutation("reads twice at a time", .jetsam) {
-            .replacing { if case .readMemory = $0 { [$0, $0] } else { [$0] } }
+            .replacing { if case .memory(.read) = $0 { [$0, $0] } else { [$0] } }
         },
-        Mutation("does not read", .jetsam) { .replacing { if case .readMemory = $0 { [] } else { [$0] } } },
+        Mutation("does not read", .jetsam) { .replacing { if case .memory(.read) = $0 { [] } else { [$0] } } },
         Mutation("takes a warning for critical", .jetsam) {
-            Mutant(event: { $0 == .memoryPressure(.warning) ? .memoryPressure(.critical) : $0 })
+            Mutant(event: { $0 == .memory(.pressure(.warning)) ? .memory(.pressure(.critical)) : $0 })
         },
         Mutation("takes the kernel's kill for a crash", .jetsam) {
-            Mutant(event: { if case .killedForMemory = $0 { nil } else { $0 } })
+            Mutant(event: { if case .memory(.killed) = $0 { nil } else { $0 } })
         },
         Mutation("ends another one before the last is gone", .jetsam) {
-            .endingAnother(.jetsam) { if case .memoryRead = $0 { true } else { false } }
+            .endingAnother(.jetsam) { if case .memory(.read) = $0 { true } else { false } }
         },
         Mutation("ends nobody for heat", .heat) {
             .configured { _, device in device.responses[.thermalCritical] = .nothing }
@@ -113,10 +115,10 @@ extension MutationTests {
 
     static let ofBoards = [
         Mutation("switches off before the apps are gone", .powerOff) {
-            .replacing { if case .note(.criticalBattery) = $0 { [$0, .powerOff] } else { [$0] } }
+            .replacing { if case .note(.shutdown(.criticalBattery)) = $0 { [$0, .login(.powerOff)] } else { [$0] } }
         },
-        Mutation("never switches off", .powerOff) { .replacing { $0 == .powerOff ? [] : [$0] } },
-        Mutation("asks for the power twice", .powerOff) { .replacing { $0 == .powerOff ? [$0, $0] : [$0] } },
+        Mutation("never switches off", .powerOff) { .replacing { $0 == .login(.powerOff) ? [] : [$0] } },
+        Mutation("asks for the power twice", .powerOff) { .replacing { $0 == .login(.powerOff) ? [$0, $0] : [$0] } },
         Mutation("does not confirm a critical battery", .powerOff) {
             .configured { _, device in device.batteryCritical += 10 }
         },
@@ -125,41 +127,43 @@ extension MutationTests {
         },
         Mutation("does not hear of the charger", .powerOff) {
             Mutant(event: {
-                guard case .power(let reading) = $0, reading.isExternal == true else { return $0 }
+                guard case .board(.power(let reading)) = $0, reading.isExternal == true else { return $0 }
                 return nil
             })
         },
-        Mutation("never feeds", .hardwareWatchdog) { .replacing { $0 == .feedHardwareWatchdog ? [] : [$0] } },
-        Mutation("feeds twice", .hardwareWatchdog) { .replacing { $0 == .feedHardwareWatchdog ? [$0, $0] : [$0] } },
+        Mutation("never feeds", .hardwareWatchdog) { .replacing { $0 == .watchdog(.feed) ? [] : [$0] } },
+        Mutation("feeds twice", .hardwareWatchdog) { .replacing { $0 == .watchdog(.feed) ? [$0, $0] : [$0] } },
         Mutation("feeds too late", .hardwareWatchdog) { .arming { $0 + $0 } },
         Mutation("feeds too often", .hardwareWatchdog) { .arming { $0 / 2 } },
         Mutation("feeds whoever is lost", .hardwareWatchdog) { .configured { app, _ in app.isEssential = false } },
         Mutation("misses who need not be there", .hardwareWatchdog) {
             .configured { app, _ in app.isEssential = true }
         },
-        Mutation("does not rest", .hardwareWatchdog) { .replacing { $0 == .restHardwareWatchdog ? [] : [$0] } },
-        Mutation("does not wake", .hardwareWatchdog) { .replacing { $0 == .wakeHardwareWatchdog ? [] : [$0] } },
+        Mutation("does not rest", .hardwareWatchdog) { .replacing { $0 == .watchdog(.rest) ? [] : [$0] } },
+        Mutation("does not wake", .hardwareWatchdog) { .replacing { $0 == .watchdog(.wake) ? [] : [$0] } },
         Mutation("is watched in a sleep", .serviceWatchdog) {
-            .replacing { $0 == .restServiceWatchdog ? [] : [$0] }
+            .replacing { $0 == .watchdog(.restService) ? [] : [$0] }
         },
         Mutation("is not watched after a sleep", .serviceWatchdog) {
-            .replacing { $0 == .wakeServiceWatchdog ? [] : [$0] }
+            .replacing { $0 == .watchdog(.wakeService) ? [] : [$0] }
         },
         Mutation("lets two to the front", .oneInFront) { .configured { _, device in device.front = .many } },
         Mutation("does not bring who was asked for", .oneInFront) {
             Mutant(event: {
-                guard case .requested(let id, .activate(let app)) = $0 else { return $0 }
-                return .requested(id, .background(app))
+                guard case .client(.requested(let id, .activate(let app))) = $0 else { return $0 }
+                return .client(.requested(id, .background(app)))
             })
         },
         Mutation("is woken by nothing", .logicalSleep) { .configured { _, device in device.wakeSources = [] } },
         Mutation("is woken by everything", .logicalSleep) { .configured { _, device in device.wakeSources = .all } },
-        Mutation("misses the power key", .logicalSleep) { Mutant(event: { $0 == .powerKeyPressed ? nil : $0 }) },
+        Mutation("misses the power key", .logicalSleep) {
+            Mutant(event: { $0 == .board(.powerKeyPressed) ? nil : $0 })
+        },
         Mutation("leaves who was in front ended", .returns) { .configured { app, _ in app.restart = .never } },
         Mutation("brings back before the board is well", .restartsBounded) {
             .replacing {
                 guard case .report(let end) = $0, end.reason.namespace == .jetsam else { return [$0] }
-                return [$0, .spawn(end.app, InstanceID(rawValue: 1_000_000), .restart, background: true)]
+                return [$0, .process(.spawn(end.app, InstanceID(rawValue: 1_000_000), .restart, background: true))]
             }
         },
     ]
@@ -169,40 +173,41 @@ extension Mutant {
     /// The apps' sizes are altered before the core hears of them.
     static func reading(_ change: @escaping (Int64) -> Int64) -> Mutant {
         Mutant(event: { event in
-            guard case .memoryRead(let available, let total, let uses) = event else { return event }
+            guard case .memory(.read(let available, let total, let uses)) = event else { return event }
             let altered = uses.map { MemoryUse(instance: $0.instance, bytes: $0.bytes.map(change)) }
-            return .memoryRead(available: available, total: total, altered)
+            return .memory(.read(available: available, total: total, altered))
         })
     }
 
     /// The board's watchdog has another timeout.
     static func arming(_ change: @escaping (Nanoseconds) -> Nanoseconds) -> Mutant {
         Mutant(event: { event in
-            guard case .hardwareWatchdog(let timeout?) = event else { return event }
-            return .hardwareWatchdog(timeout: change(timeout))
+            guard case .watchdog(.hardware(let timeout?)) = event else { return event }
+            return .watchdog(.hardware(timeout: change(timeout)))
         })
     }
 
     /// What is a little below a thermal limit is well below it.
     static func withoutHysteresis() -> Mutant {
         Mutant(event: { event in
-            guard case .temperatures(let readings) = event else { return event }
-            return .temperatures(
-                readings.map { reading in
-                    var altered = reading
-                    for limit in [reading.fair, reading.serious, reading.critical].compactMap({ $0 })
-                    where (limit - 3000..<limit).contains(reading.temperature ?? .min) {
-                        altered.temperature = limit - 3001
-                    }
-                    return altered
-                })
+            guard case .board(.temperatures(let readings)) = event else { return event }
+            return .board(
+                .temperatures(
+                    readings.map { reading in
+                        var altered = reading
+                        for limit in [reading.fair, reading.serious, reading.critical].compactMap({ $0 })
+                        where (limit - 3000..<limit).contains(reading.temperature ?? .min) {
+                            altered.temperature = limit - 3001
+                        }
+                        return altered
+                    }))
         })
     }
 
     /// Energy is not saved, whatever the conditions ask.
     static func neverSaving() -> Mutant {
         Mutant(event: { event in
-            if case .requested(_, .setLowPower) = event { return nil }
+            if case .client(.requested(_, .setLowPower)) = event { return nil }
             guard case .configured(let apps, var device) = event else { return event }
             for condition in Condition.allCases {
                 switch device.responses[condition] {
@@ -222,11 +227,11 @@ extension Mutant {
         let reason = TerminationReason(
             namespace: namespace, code: namespace == .thermal ? 0xc000_10ff : 0, explanation: "one more")
         return Mutant(effects: { effects, event, _ in
-            if case .spawned(let instance) = event { alive.append(instance) }
+            if case .process(.spawned(let instance)) = event { alive.append(instance) }
             var altered: [Effect] = []
             for effect in effects {
                 switch effect {
-                case .kill(let instance): alive.removeAll { $0 == instance }
+                case .process(.kill(let instance)): alive.removeAll { $0 == instance }
                 case .report(var end):
                     alive.removeAll { $0 == end.instance }
                     if end.reason.namespace == namespace { hasEnded = true }
@@ -239,7 +244,7 @@ extension Mutant {
             }
             if hasEnded, more.isEmpty, isMeant(event), let instance = alive.popLast() {
                 more.append(instance)
-                altered.append(.kill(instance))
+                altered.append(.process(.kill(instance)))
             }
             return altered
         })

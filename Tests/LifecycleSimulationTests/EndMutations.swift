@@ -6,63 +6,63 @@ extension MutationTests {
     static let ofEnds = [
         Mutation("says that a start at boot is a restart", .spawns) {
             .replacing {
-                guard case .spawn(let app, let id, .boot, let background) = $0 else { return [$0] }
-                return [.spawn(app, id, .restart, background: background)]
+                guard case .process(.spawn(let app, let id, .boot, let background)) = $0 else { return [$0] }
+                return [.process(.spawn(app, id, .restart, background: background))]
             }
         },
         Mutation("starts in background what is to be in front", .spawns) {
             .replacing {
-                guard case .spawn(let app, let id, .boot, _) = $0 else { return [$0] }
-                return [.spawn(app, id, .boot, background: true)]
+                guard case .process(.spawn(let app, let id, .boot, _)) = $0 else { return [$0] }
+                return [.process(.spawn(app, id, .boot, background: true))]
             }
         },
         Mutation("sends no SIGTERM", .ends) {
-            .replacing { if case .terminate = $0 { [] } else { [$0] } }
+            .replacing { if case .process(.terminate) = $0 { [] } else { [$0] } }
         },
         Mutation("calls no willTerminate", .ends) {
             .replacing {
-                guard case .call(let instance, _, .willTerminate, _) = $0 else { return [$0] }
-                return [.terminate(instance)]
+                guard case .app(.call(let instance, _, .willTerminate, _)) = $0 else { return [$0] }
+                return [.process(.terminate(instance))]
             }
         },
         Mutation("names no culprit", .culprits) {
-            .replacing { if case .nameCulprits = $0 { [] } else { [$0] } }
+            .replacing { if case .process(.nameCulprits) = $0 { [] } else { [$0] } }
         },
         Mutation("grants everything at once", .answers) {
-            .replacing { if case .reply(let id, .denied) = $0 { [.reply(id, .done)] } else { [$0] } }
+            .replacing { if case .client(.reply(let id, .denied)) = $0 { [.client(.reply(id, .done))] } else { [$0] } }
         },
         Mutation("ends no sleep", .answers) {
             Mutant(event: { event in
-                guard case .requested(let id, .sleep(start: false, _, _)) = event else { return event }
-                return .requested(id, .setLowPower(nil))
+                guard case .client(.requested(let id, .sleep(start: false, _, _))) = event else { return event }
+                return .client(.requested(id, .setLowPower(nil)))
             })
         },
         Mutation("gives a sleep a margin too few", .limits) {
             .replacing {
-                guard case .note(.sleepPreparing(let sleep, let allowance)) = $0 else { return [$0] }
-                return [.note(.sleepPreparing(sleep: sleep, allowance: allowance + .milliseconds(100)))]
+                guard case .note(.sleep(.preparing(let sleep, let allowance))) = $0 else { return [$0] }
+                return [.note(.sleep(.preparing(sleep: sleep, allowance: allowance + .milliseconds(100))))]
             }
         },
         Mutation("does not ask for logind's locks", .limits) {
-            .replacing { if case .takeLock = $0 { [] } else { [$0] } }
+            .replacing { if case .login(.takeLock) = $0 { [] } else { [$0] } }
         },
-        Mutation("kills unseen", .views) { .replacing { if case .kill = $0 { [] } else { [$0] } } },
+        Mutation("kills unseen", .views) { .replacing { if case .process(.kill) = $0 { [] } else { [$0] } } },
         Mutation("says nothing of the front", .views) {
-            .replacing { if case .note(.phaseChanged(_, .active)) = $0 { [] } else { [$0] } }
+            .replacing { if case .note(.app(.phaseChanged(_, .active))) = $0 { [] } else { [$0] } }
         },
         Mutation("gives each handler a little more", .allowances) {
             .replacing {
-                guard case .call(let instance, let id, let call, let deadline) = $0 else { return [$0] }
-                return [.call(instance, id, call, deadline: deadline + .milliseconds(1))]
+                guard case .app(.call(let instance, let id, let call, let deadline)) = $0 else { return [$0] }
+                return [.app(.call(instance, id, call, deadline: deadline + .milliseconds(1)))]
             }
         },
         Mutation("calls no expiration handler", .expirations) {
-            .replacing { if case .call(_, _, .backgroundTaskWillExpire, _) = $0 { [] } else { [$0] } }
+            .replacing { if case .app(.call(_, _, .backgroundTaskWillExpire, _)) = $0 { [] } else { [$0] } }
         },
         Mutation("brings a command to the front", .adoptions) {
             .replacing {
-                guard case .spawn(let app, let id, .backgroundTask, _) = $0 else { return [$0] }
-                return [.spawn(app, id, .backgroundTask, background: false)]
+                guard case .process(.spawn(let app, let id, .backgroundTask, _)) = $0 else { return [$0] }
+                return [.process(.spawn(app, id, .backgroundTask, background: false))]
             }
         },
     ]

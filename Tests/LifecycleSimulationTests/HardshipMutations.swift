@@ -6,36 +6,36 @@ extension MutationTests {
     static let ofHardships = [
         Mutation("takes a blank supply for a charger", .battery) {
             Mutant(event: { event in
-                guard case .power(let reading) = event, reading.isExternal == nil || reading.level == nil else {
+                guard case .board(.power(let reading)) = event, reading.isExternal == nil || reading.level == nil else {
                     return event
                 }
-                return .power(PowerReading(isExternal: true, level: 100))
+                return .board(.power(PowerReading(isExternal: true, level: 100)))
             })
         },
         Mutation("starts apps on a board without memory", .relief) {
             Mutant(event: {
-                if case .memoryRead(_, let total, let uses) = $0 {
-                    .memoryRead(available: total, total: total, uses)
+                if case .memory(.read(_, let total, let uses)) = $0 {
+                    .memory(.read(available: total, total: total, uses))
                 } else {
                     $0
                 }
             })
         },
         Mutation("brings to the front what was denied", .wishes) { .grantingTheDenied() },
-        Mutation("asks for a sleep once", .rest) { .askingOnce { $0 == .suspendDevice } },
+        Mutation("asks for a sleep once", .rest) { .askingOnce { $0 == .login(.suspendDevice) } },
         Mutation("wakes everybody by its alarm", .presence) {
             .replacing {
-                guard case .note(.darkWake(let sleep, _)) = $0 else { return [$0] }
-                return [.note(.sleepEnded(sleep: sleep, .slept))]
+                guard case .note(.sleep(.darkWake(let sleep, _))) = $0 else { return [$0] }
+                return [.note(.sleep(.ended(sleep: sleep, .slept)))]
             }
         },
         Mutation("says that every sleep was one", .oldSleep) {
             .replacing {
-                guard case .note(.sleepEnded(let sleep, _)) = $0 else { return [$0] }
-                return [.note(.sleepEnded(sleep: sleep, .slept))]
+                guard case .note(.sleep(.ended(let sleep, _))) = $0 else { return [$0] }
+                return [.note(.sleep(.ended(sleep: sleep, .slept)))]
             }
         },
-        Mutation("asks for a lock once", .questions) { .askingOnce { $0 == .takeLock(.shutdown) } },
+        Mutation("asks for a lock once", .questions) { .askingOnce { $0 == .login(.takeLock(.shutdown)) } },
         Mutation("does not give up a start", .questions) {
             Mutant(effects: { effects, _, _ in
                 let isOfStart = effects.contains {
@@ -44,7 +44,7 @@ extension MutationTests {
                 return isOfStart
                     ? effects.filter {
                         switch $0 {
-                        case .report, .kill: false
+                        case .report, .process(.kill): false
                         default: true
                         }
                     } : effects
@@ -52,26 +52,26 @@ extension MutationTests {
         },
         Mutation("ends apps that give nothing back", .gains) {
             Mutant(event: { event in
-                guard case .memoryRead(let available, let total, let uses) = event else { return event }
+                guard case .memory(.read(let available, let total, let uses)) = event else { return event }
                 let grown = uses.map { MemoryUse(instance: $0.instance, bytes: 1 << 30) }
-                return .memoryRead(available: available, total: total, grown)
+                return .memory(.read(available: available, total: total, grown))
             })
         },
         Mutation("does not say who was launched", .notices) {
-            .replacing { if case .note(.launched) = $0 { [] } else { [$0] } }
+            .replacing { if case .note(.app(.launched)) = $0 { [] } else { [$0] } }
         },
         Mutation("says twice who was launched", .notices) {
-            .replacing { if case .note(.launched) = $0 { [$0, $0] } else { [$0] } }
+            .replacing { if case .note(.app(.launched)) = $0 { [$0, $0] } else { [$0] } }
         },
-        Mutation("does not look at the board", .notices) { .replacing { $0 == .pollBoard ? [] : [$0] } },
+        Mutation("does not look at the board", .notices) { .replacing { $0 == .board(.poll) ? [] : [$0] } },
         Mutation("does not ask what was missed", .notices) {
-            .replacing { $0 == .readPreparingForSleep ? [] : [$0] }
+            .replacing { $0 == .login(.readPreparingForSleep) ? [] : [$0] }
         },
         Mutation("does not say that an app has changed", .changes) {
-            .replacing { if case .appChanged = $0 { [] } else { [$0] } }
+            .replacing { if case .client(.appChanged) = $0 { [] } else { [$0] } }
         },
         Mutation("does not say that the device has changed", .changes) {
-            .replacing { $0 == .deviceChanged ? [] : [$0] }
+            .replacing { $0 == .client(.deviceChanged) ? [] : [$0] }
         },
     ]
 }
@@ -83,13 +83,13 @@ extension Mutant {
         var denied: [AppID] = []
         return Mutant(
             event: { event in
-                if case .requested(let id, .activate(let app)) = event { asked.append((id, app)) }
+                if case .client(.requested(let id, .activate(let app))) = event { asked.append((id, app)) }
                 guard event == .woke, let app = denied.popLast() else { return event }
-                return .requested(RequestID(rawValue: -1), .activate(app))
+                return .client(.requested(RequestID(rawValue: -1), .activate(app)))
             },
             effects: { effects, _, _ in
                 for effect in effects {
-                    guard case .reply(let id, .denied("sleeping")) = effect,
+                    guard case .client(.reply(let id, .denied("sleeping"))) = effect,
                         let app = asked.first(where: { $0.id == id })?.app
                     else { continue }
                     denied.append(app)

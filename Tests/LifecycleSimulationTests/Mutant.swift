@@ -40,10 +40,10 @@ extension Mutant {
         var frozen: [InstanceID] = []
         return replacing { effect in
             switch effect {
-            case .freeze(let instance): frozen.append(instance)
-            case .thaw(let instance): frozen.removeAll { $0 == instance }
+            case .process(.freeze(let instance)): frozen.append(instance)
+            case .process(.thaw(let instance)): frozen.removeAll { $0 == instance }
             case .report(let end): frozen.removeAll { $0 == end.instance }
-            case .note(.sleepReleased): if let instance = frozen.last { return [effect, .thaw(instance)] }
+            case .note(.sleep(.released)): if let instance = frozen.last { return [effect, .process(.thaw(instance))] }
             default: break
             }
             return [effect]
@@ -57,10 +57,10 @@ extension Mutant {
             event: { event in
                 guard event == .woke, hasSlept else { return event }
                 hasSlept = false
-                return .requested(RequestID(rawValue: -1), .background(AppID(rawValue: 0)))
+                return .client(.requested(RequestID(rawValue: -1), .background(AppID(rawValue: 0))))
             },
             effects: { effects, _, _ in
-                if effects.contains(where: { if case .note(.sleepEnded) = $0 { true } else { false } }) {
+                if effects.contains(where: { if case .note(.sleep(.ended)) = $0 { true } else { false } }) {
                     hasSlept = true
                 }
                 return effects
@@ -70,8 +70,8 @@ extension Mutant {
     /// A battery has one per cent less than it says.
     static func hearingLess() -> Mutant {
         Mutant(event: { event in
-            guard case .power(let reading) = event, let level = reading.level, level > 0 else { return event }
-            return .power(PowerReading(isExternal: reading.isExternal, level: level - 1))
+            guard case .board(.power(let reading)) = event, let level = reading.level, level > 0 else { return event }
+            return .board(.power(PowerReading(isExternal: reading.isExternal, level: level - 1)))
         })
     }
 
@@ -83,7 +83,7 @@ extension Mutant {
             case .report:
                 kept.append(effect)
                 return []
-            case .spawn:
+            case .process(.spawn):
                 defer { kept = [] }
                 return [effect] + kept
             default: return [effect]
@@ -95,8 +95,8 @@ extension Mutant {
     static func hurrying() -> Mutant {
         replacing { effect in
             switch effect {
-            case .call(let instance, let id, let call, let deadline):
-                return [.call(instance, id, call, deadline: deadline + deadline / 9)]
+            case .app(.call(let instance, let id, let call, let deadline)):
+                return [.app(.call(instance, id, call, deadline: deadline + deadline / 9))]
             case .report(var end):
                 end.allowance = end.allowance.map { $0 + $0 / 9 }
                 return [.report(end)]
@@ -117,16 +117,16 @@ extension Mutant {
         var calls: [Call] = []
         var overrun: [Call] = []
         return Mutant(effects: { effects, event, instant in
-            if case .handlerReturned(let instance, let id) = event {
+            if case .app(.handlerReturned(let instance, let id)) = event {
                 calls.removeAll { $0.instance == instance && $0.id == id }
             }
             var altered: [Effect] = []
             for effect in effects {
                 switch effect {
-                case .call(let instance, let id, let call, let told):
+                case .app(.call(let instance, let id, let call, let told)):
                     calls.append(
                         Call(instance: instance, id: id, handler: call.handler, told: told, at: instant.monotonic))
-                case .kill(let instance): calls.removeAll { $0.instance == instance }
+                case .process(.kill(let instance)): calls.removeAll { $0.instance == instance }
                 case .report(var end):
                     calls.removeAll { $0.instance == end.instance }
                     if let call = overrun.first(where: { $0.instance == end.instance }) {
@@ -143,7 +143,7 @@ extension Mutant {
             let due = calls.filter { instant.monotonic - $0.at >= $0.told }
             calls.removeAll { instant.monotonic - $0.at >= $0.told }
             overrun += due
-            return altered + due.map { .kill($0.instance) }
+            return altered + due.map { .process(.kill($0.instance)) }
         })
     }
 }

@@ -24,39 +24,39 @@ import Testing
 
     static let ofSleep = [
         Mutation("never releases the sleep lock", .lockReleased) {
-            .replacing { $0 == .releaseLock(.sleep) ? [] : [$0] }
+            .replacing { $0 == .login(.releaseLock(.sleep)) ? [] : [$0] }
         },
         Mutation("never releases the shutdown lock", .lockReleased) {
-            .replacing { $0 == .releaseLock(.shutdown) ? [] : [$0] }
+            .replacing { $0 == .login(.releaseLock(.shutdown)) ? [] : [$0] }
         },
         Mutation("takes the lock back at once", .lockReleased) {
-            .replacing { $0 == .releaseLock(.sleep) ? [$0, .takeLock(.sleep)] : [$0] }
+            .replacing { $0 == .login(.releaseLock(.sleep)) ? [$0, .login(.takeLock(.sleep))] : [$0] }
         },
         Mutation("never says that a sleep is handled", .sleepHandled) {
-            .replacing { $0 == .sleepHandled(true) ? [] : [$0] }
+            .replacing { $0 == .sleep(.handled(true)) ? [] : [$0] }
         },
         Mutation("says for ever that a sleep is handled", .sleepHandled) {
-            .replacing { $0 == .sleepHandled(false) ? [] : [$0] }
+            .replacing { $0 == .sleep(.handled(false)) ? [] : [$0] }
         },
         Mutation("says it too late", .sleepHandled) {
             .replacing {
                 switch $0 {
-                case .sleepHandled(true): []
-                case .releaseLock(.sleep): [$0, .sleepHandled(true)]
+                case .sleep(.handled(true)): []
+                case .login(.releaseLock(.sleep)): [$0, .sleep(.handled(true))]
                 default: [$0]
                 }
             }
         },
         Mutation("says it of an operator's sleep", .sleepHandled) {
-            .replacing { if case .note(.sleepReleased) = $0 { [$0, .sleepHandled(true)] } else { [$0] } }
+            .replacing { if case .note(.sleep(.released)) = $0 { [$0, .sleep(.handled(true))] } else { [$0] } }
         },
         Mutation("releases before the freeze", .everybodyStill) {
-            .replacing { if case .note(.sleepPreparing) = $0 { [$0, .releaseLock(.sleep)] } else { [$0] } }
+            .replacing { if case .note(.sleep(.preparing)) = $0 { [$0, .login(.releaseLock(.sleep))] } else { [$0] } }
         },
         Mutation("does not freeze, and names nobody", .everybodyStill) {
             .replacing {
                 switch $0 {
-                case .freeze, .nameCulprits: []
+                case .process(.freeze), .process(.nameCulprits): []
                 default: [$0]
                 }
             }
@@ -66,15 +66,18 @@ import Testing
         Mutation("thaws twice", .frozenSilence) { .thawingInSleep() },
         Mutation("launches in a sleep", .quietInSleep) {
             .replacing {
-                guard case .note(.sleepReleased) = $0 else { return [$0] }
-                return [$0, .spawn(AppID(rawValue: 0), InstanceID(rawValue: 1_000_000), .restart, background: true)]
+                guard case .note(.sleep(.released)) = $0 else { return [$0] }
+                return [
+                    $0,
+                    .process(.spawn(AppID(rawValue: 0), InstanceID(rawValue: 1_000_000), .restart, background: true)),
+                ]
             }
         },
         Mutation("never takes the sleep lock again", .convergence) {
-            .replacing { $0 == .takeLock(.sleep) ? [] : [$0] }
+            .replacing { $0 == .login(.takeLock(.sleep)) ? [] : [$0] }
         },
         Mutation("misses that the shutdown is off", .convergence) {
-            Mutant(event: { if case .prepareForShutdown(false, _, _) = $0 { nil } else { $0 } })
+            Mutant(event: { if case .login(.prepareForShutdown(false, _, _)) = $0 { nil } else { $0 } })
         },
     ]
 
@@ -83,31 +86,33 @@ import Testing
         Mutation("counts frozen and lost time", .deadlineKept) { .countingAllTime() },
         Mutation("judges the frozen", .frozenSilence) { .countingAllTime() },
         Mutation("does not kill who overruns", .deadlineKept) {
-            .replacing { if case .kill = $0 { [] } else { [$0] } }
+            .replacing { if case .process(.kill) = $0 { [] } else { [$0] } }
         },
         Mutation("makes two calls at once", .handlerOrder) {
-            .replacing { if case .call = $0 { [$0, $0] } else { [$0] } }
+            .replacing { if case .app(.call) = $0 { [$0, $0] } else { [$0] } }
         },
         Mutation("goes to background without resigning", .handlerOrder) {
             .replacing {
-                guard case .call(let instance, let id, .willResignActive, let deadline) = $0 else { return [$0] }
-                return [.call(instance, id, .didEnterBackground, deadline: deadline)]
+                guard case .app(.call(let instance, let id, .willResignActive, let deadline)) = $0 else { return [$0] }
+                return [.app(.call(instance, id, .didEnterBackground, deadline: deadline))]
             }
         },
         Mutation("calls who is asked to end", .handlerOrder) {
             .replacing {
-                guard case .terminate(let instance) = $0 else { return [$0] }
-                return [$0, .call(instance, CallID(rawValue: 1_000_000), .didBecomeActive, deadline: .seconds(1))]
+                guard case .process(.terminate(let instance)) = $0 else { return [$0] }
+                return [
+                    $0, .app(.call(instance, CallID(rawValue: 1_000_000), .didBecomeActive, deadline: .seconds(1))),
+                ]
             }
         },
         Mutation("calls before it thaws", .frozenSilence) {
             Mutant(effects: { effects, _, _ in
-                let thaws = effects.filter { if case .thaw = $0 { true } else { false } }
+                let thaws = effects.filter { if case .process(.thaw) = $0 { true } else { false } }
                 return effects.filter { !thaws.contains($0) } + thaws
             })
         },
         Mutation("does not suspend in background", .frozenSilence) {
-            .replacing { if case .freeze = $0 { [] } else { [$0] } }
+            .replacing { if case .process(.freeze) = $0 { [] } else { [$0] } }
         },
         Mutation("reports twice", .recordedOnce) { .replacing { if case .report = $0 { [$0, $0] } else { [$0] } } },
         Mutation("does not report", .recordedOnce) { .replacing { if case .report = $0 { [] } else { [$0] } } },
@@ -127,28 +132,36 @@ import Testing
             })
         },
         Mutation("cannot read its archive", .archive) { Mutant(state: { _ in nil }) },
-        Mutation("does not answer", .requestsAnswered) { .replacing { if case .reply = $0 { [] } else { [$0] } } },
-        Mutation("answers twice", .requestsAnswered) { .replacing { if case .reply = $0 { [$0, $0] } else { [$0] } } },
+        Mutation("does not answer", .requestsAnswered) {
+            .replacing { if case .client(.reply) = $0 { [] } else { [$0] } }
+        },
+        Mutation("answers twice", .requestsAnswered) {
+            .replacing { if case .client(.reply) = $0 { [$0, $0] } else { [$0] } }
+        },
         Mutation("says done at once", .requestsAnswered) {
             Mutant(effects: { effects, event, _ in
-                guard case .requested(let id, .terminate) = event else { return effects }
-                return effects + [.reply(id, .done)]
+                guard case .client(.requested(let id, .terminate)) = event else { return effects }
+                return effects + [.client(.reply(id, .done))]
             })
         },
         Mutation("restarts without a delay", .restartsBounded) {
             .replacing {
-                guard case .note(.restartScheduled(let app, _)) = $0 else { return [$0] }
-                return [$0, .spawn(app, InstanceID(rawValue: 1_000_000), .restart, background: true)]
+                guard case .note(.app(.restartScheduled(let app, _))) = $0 else { return [$0] }
+                return [$0, .process(.spawn(app, InstanceID(rawValue: 1_000_000), .restart, background: true))]
             }
         },
         Mutation("starts two", .oneInstance) {
             .replacing {
-                guard case .spawn(let app, let id, let reason, let background) = $0 else { return [$0] }
-                return [$0, .spawn(app, InstanceID(rawValue: id.rawValue + 1), reason, background: background)]
+                guard case .process(.spawn(let app, let id, let reason, let background)) = $0 else { return [$0] }
+                return [
+                    $0, .process(.spawn(app, InstanceID(rawValue: id.rawValue + 1), reason, background: background)),
+                ]
             }
         },
         Mutation("clears what still runs", .oneInstance) {
-            .replacing { if case .terminate(let instance) = $0 { [$0, .clear(instance)] } else { [$0] } }
+            .replacing {
+                if case .process(.terminate(let instance)) = $0 { [$0, .process(.clear(instance))] } else { [$0] }
+            }
         },
     ]
 

@@ -4,22 +4,31 @@ import LifecycleSimulation
 extension MutationTests {
     static let ofTasks = [
         Mutation("ends a task twice", .taskEnded) {
-            .replacing { if case .taskChanged(_, _, _, .ended) = $0 { [$0, $0] } else { [$0] } }
+            .replacing { if case .client(.taskChanged(_, _, _, .ended)) = $0 { [$0, $0] } else { [$0] } }
         },
         Mutation("forgets the tasks of who is gone", .taskEnded) {
-            .replacing { if case .taskChanged(_, _, _, .died) = $0 { [] } else { [$0] } }
+            .replacing { if case .client(.taskChanged(_, _, _, .died)) = $0 { [] } else { [$0] } }
         },
         Mutation("tells another identifier", .taskEnded) {
             .replacing {
-                guard case .reply(let request, .taskBegun(let task, let left)) = $0 else { return [$0] }
-                return [.reply(request, .taskBegun(BackgroundTaskID(rawValue: task.rawValue + 1), timeRemaining: left))]
+                guard case .client(.reply(let request, .taskBegun(let task, let left))) = $0 else { return [$0] }
+                return [
+                    .client(
+                        .reply(request, .taskBegun(BackgroundTaskID(rawValue: task.rawValue + 1), timeRemaining: left)))
+                ]
             }
         },
         Mutation("uses identifiers twice", .taskEnded) {
             .namingTasks { BackgroundTaskID(rawValue: ($0.rawValue + 1) / 2) }
         },
         Mutation("ends what is not held", .taskEnded) {
-            .replacing { if case .reply(let request, .noSuchTask) = $0 { [.reply(request, .done)] } else { [$0] } }
+            .replacing {
+                if case .client(.reply(let request, .noSuchTask)) = $0 {
+                    [.client(.reply(request, .done))]
+                } else {
+                    [$0]
+                }
+            }
         },
         Mutation("kills 10 % early", .taskBudget) {
             .configured { app, _ in app.taskBudget = app.taskBudget - app.taskBudget / 10 }
@@ -32,7 +41,7 @@ extension MutationTests {
         Mutation("does not say that the time runs out", .taskBudget) {
             .replacing {
                 switch $0 {
-                case .taskChanged(_, _, _, .expiring), .call(_, _, .backgroundTaskWillExpire, _): []
+                case .client(.taskChanged(_, _, _, .expiring)), .app(.call(_, _, .backgroundTaskWillExpire, _)): []
                 default: [$0]
                 }
             }
@@ -44,37 +53,37 @@ extension MutationTests {
         Mutation("charges the time in which it was frozen", .taskBudget) { .chargingFrozenTime() },
         Mutation("freezes who holds a task", .frozenSilence) {
             Mutant(effects: { effects, event, _ in
-                guard case .requested(_, .beginTask(let instance, _)) = event,
-                    effects.contains(where: { if case .taskChanged = $0 { true } else { false } })
+                guard case .client(.requested(_, .beginTask(let instance, _))) = event,
+                    effects.contains(where: { if case .client(.taskChanged) = $0 { true } else { false } })
                 else { return effects }
-                return effects + [.freeze(instance)]
+                return effects + [.process(.freeze(instance))]
             })
         },
         Mutation("calls the next expiration handler too soon", .handlerOrder) {
             .replacing {
-                guard case .call(let instance, let id, let call, let deadline) = $0,
+                guard case .app(.call(let instance, let id, let call, let deadline)) = $0,
                     call.handler == .backgroundTaskWillExpire
                 else { return [$0] }
-                return [$0, .call(instance, CallID(rawValue: id.rawValue + 1), call, deadline: deadline)]
+                return [$0, .app(.call(instance, CallID(rawValue: id.rawValue + 1), call, deadline: deadline))]
             }
         },
         Mutation("keeps the board awake after the last task", .keepAwake) {
-            .replacing { $0 == .releaseLock(.keepAwake) ? [] : [$0] }
+            .replacing { $0 == .login(.releaseLock(.keepAwake)) ? [] : [$0] }
         },
         Mutation("never keeps the board awake", .keepAwake) {
-            .replacing { $0 == .takeLock(.keepAwake) ? [] : [$0] }
+            .replacing { $0 == .login(.takeLock(.keepAwake)) ? [] : [$0] }
         },
         Mutation("keeps the board awake beyond the budget", .keepAwake) {
             Mutant(effects: { effects, _, _ in
-                let isSpent = effects.contains { if case .note(.keepAwakeSpent) = $0 { true } else { false } }
-                return isSpent ? effects.filter { $0 != .releaseLock(.keepAwake) } : effects
+                let isSpent = effects.contains { if case .note(.app(.keepAwakeSpent)) = $0 { true } else { false } }
+                return isSpent ? effects.filter { $0 != .login(.releaseLock(.keepAwake)) } : effects
             })
         },
         Mutation("keeps the board awake too shortly", .keepAwake) {
             .configured { app, _ in app.taskBudget = app.taskBudget / 2 }
         },
         Mutation("keeps the board awake in its sleep", .keepAwake) {
-            .replacing { if case .note(.sleepReleased) = $0 { [$0, .takeLock(.keepAwake)] } else { [$0] } }
+            .replacing { if case .note(.sleep(.released)) = $0 { [$0, .login(.takeLock(.keepAwake))] } else { [$0] } }
         },
         Mutation("lets everybody keep the board awake", .keepAwake) {
             .configured { app, _ in app.keepsAwake = true }
@@ -84,10 +93,10 @@ extension MutationTests {
         },
         Mutation("has no grace", .taskGrace) { .configured { _, device in device.taskGrace = .zero } },
         Mutation("does not tell of memory", .informed) {
-            .replacing { if case .inform = $0 { [] } else { [$0] } }
+            .replacing { if case .app(.inform) = $0 { [] } else { [$0] } }
         },
         Mutation("tells of memory twice", .informed) {
-            .replacing { if case .inform = $0 { [$0, $0] } else { [$0] } }
+            .replacing { if case .app(.inform) = $0 { [$0, $0] } else { [$0] } }
         },
     ]
 }
@@ -111,11 +120,11 @@ extension Mutant {
     static func namingTasks(_ name: @escaping (BackgroundTaskID) -> BackgroundTaskID) -> Mutant {
         replacing { effect in
             switch effect {
-            case .taskChanged(let app, let instance, var task, let change):
+            case .client(.taskChanged(let app, let instance, var task, let change)):
                 task.id = name(task.id)
-                return [.taskChanged(app, instance, task, change)]
-            case .reply(let request, .taskBegun(let task, let left)):
-                return [.reply(request, .taskBegun(name(task), timeRemaining: left))]
+                return [.client(.taskChanged(app, instance, task, change))]
+            case .client(.reply(let request, .taskBegun(let task, let left))):
+                return [.client(.reply(request, .taskBegun(name(task), timeRemaining: left)))]
             default: return [effect]
             }
         }
@@ -125,10 +134,13 @@ extension Mutant {
     static func sparing() -> Mutant {
         Mutant(effects: { effects, _, _ in
             var spared: [InstanceID] = []
-            for case .note(.overrun(_, let instance, let reason)) in effects where reason.namespace == .backgroundTask {
+            for case .note(.app(.overrun(_, let instance, let reason))) in effects
+            where reason.namespace == .backgroundTask {
                 spared.append(instance)
             }
-            return effects.filter { if case .kill(let instance) = $0 { !spared.contains(instance) } else { true } }
+            return effects.filter {
+                if case .process(.kill(let instance)) = $0 { !spared.contains(instance) } else { true }
+            }
         })
     }
 
@@ -138,7 +150,7 @@ extension Mutant {
         var chosen: BackgroundTaskID?
         return replacing { effect in
             switch effect {
-            case .taskChanged(let app, let instance, var task, let change):
+            case .client(.taskChanged(let app, let instance, var task, let change)):
                 switch change {
                 case .began: open.append((instance, task.id, false))
                 case .expiring:
@@ -149,10 +161,10 @@ extension Mutant {
                     chosen = task.id
                 case .ended, .expired, .died: open.removeAll { $0.task == task.id }
                 }
-                return [.taskChanged(app, instance, task, change)]
-            case .call(let instance, let id, .backgroundTaskWillExpire(let task, let name), let deadline):
+                return [.client(.taskChanged(app, instance, task, change))]
+            case .app(.call(let instance, let id, .backgroundTaskWillExpire(let task, let name), let deadline)):
                 return [
-                    .call(instance, id, .backgroundTaskWillExpire(chosen ?? task, name: name), deadline: deadline)
+                    .app(.call(instance, id, .backgroundTaskWillExpire(chosen ?? task, name: name), deadline: deadline))
                 ]
             default: return [effect]
             }
@@ -162,8 +174,8 @@ extension Mutant {
     /// What was launched for one reason is treated as if it was for another.
     static func launching(_ inner: LaunchReason, for outer: LaunchReason) -> Mutant {
         replacing { effect in
-            guard case .spawn(let app, let instance, inner, let background) = effect else { return [effect] }
-            return [.spawn(app, instance, outer, background: background)]
+            guard case .process(.spawn(let app, let instance, inner, let background)) = effect else { return [effect] }
+            return [.process(.spawn(app, instance, outer, background: background))]
         }
     }
 
@@ -176,20 +188,21 @@ extension Mutant {
         return Mutant(effects: { effects, _, instant in
             effects.flatMap { effect -> [Effect] in
                 switch effect {
-                case .note(.phaseChanged(let app, .background)): background.insert(app)
-                case .note(.phaseChanged(let app, _)): background.remove(app)
-                case .taskChanged(let app, let instance, let task, .began): held.append((app, instance, task.id))
-                case .taskChanged(_, _, let task, .ended), .taskChanged(_, _, let task, .expired),
-                    .taskChanged(_, _, let task, .died):
+                case .note(.app(.phaseChanged(let app, .background))): background.insert(app)
+                case .note(.app(.phaseChanged(let app, _))): background.remove(app)
+                case .client(.taskChanged(let app, let instance, let task, .began)):
+                    held.append((app, instance, task.id))
+                case .client(.taskChanged(_, _, let task, .ended)), .client(.taskChanged(_, _, let task, .expired)),
+                    .client(.taskChanged(_, _, let task, .died)):
                     held.removeAll { $0.task == task.id }
-                case .freeze(let instance): frozen.append((instance, instant.monotonic))
-                case .thaw(let instance):
+                case .process(.freeze(let instance)): frozen.append((instance, instant.monotonic))
+                case .process(.thaw(let instance)):
                     let since = frozen.last { $0.instance == instance }?.at ?? instant.monotonic
                     guard held.contains(where: { $0.instance == instance && background.contains($0.app) }),
                         instant.monotonic - since > .seconds(30)
                     else { break }
                     killed.append(instance)
-                    return [effect, .kill(instance)]
+                    return [effect, .process(.kill(instance))]
                 case .report(var end) where killed.contains(end.instance):
                     end.reason = TerminationReason(
                         namespace: .backgroundTask, code: TerminationReason.taskBudgetCode, explanation: "spent")

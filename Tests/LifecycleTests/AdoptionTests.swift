@@ -92,7 +92,7 @@ import Testing
 
     @Test func failureIsAnswered() throws {
         var board = adopted()
-        let effects = board.tell(.spawnFailed(board.last("task-sync"), code: 3, explanation: "it is gone"))
+        let effects = board.tell(.process(.spawnFailed(board.last("task-sync"), code: 3, explanation: "it is gone")))
         #expect(effects == ["report task-sync launchFailure: it is gone", "reply 1: ended by launchFailure"])
         #expect(board.core.appIDs.isEmpty)
     }
@@ -113,7 +113,7 @@ import Testing
 
     @Test func nobodyIsAnsweredWhoDoesNotWaitAnyMore() {
         var board = adopted()
-        #expect(board.tell(.requestAbandoned(RequestID(rawValue: 1))) == [])
+        #expect(board.tell(.client(.abandoned(RequestID(rawValue: 1)))) == [])
         #expect(board.spawned("task-sync") == ["task task-sync sync began 60 s"])
         #expect(board.gone("task-sync", .unknown) == [])
     }
@@ -141,7 +141,7 @@ import Testing
         var board = adopted()
         let sync = app("task-sync") { $0.launch = .manual }
         _ = board.tell(.configured([sync], DevicePolicy()))
-        let effects = board.tell(.spawnFailed(board.last("task-sync"), code: 3, explanation: "it has gone"))
+        let effects = board.tell(.process(.spawnFailed(board.last("task-sync"), code: 3, explanation: "it has gone")))
         #expect(effects.contains("reply 1: ended by launchFailure"), "\(effects)")
         // What is launched under that name now is no task.
         _ = try board.ask(2, .launch(board.id("task-sync"), background: false))
@@ -153,7 +153,7 @@ import Testing
         let sync = manual("task-sync") { $0.taskBudget = .seconds(300) }
         _ = board.tell(.configured([sync], DevicePolicy()))
         _ = board.spawned("task-sync")
-        board.follow(.exited(board.last("task-sync"), .exited(0)))
+        board.follow(.process(.exited(board.last("task-sync"), .exited(0))))
         let id = try board.id("task-sync")
         board.follow(2, .launch(id, background: false))
         _ = board.begin("task-sync")
@@ -173,9 +173,9 @@ import Testing
 
     @Test func noTaskBegins_whenAReloadConfiguresWhatNoClientWaitsForAnyMore() throws {
         var board = adopted()
-        _ = board.tell(.requestAbandoned(RequestID(rawValue: 1)))
+        _ = board.tell(.client(.abandoned(RequestID(rawValue: 1))))
         _ = board.tell(.configured([app("task-sync") { $0.launch = .manual }], DevicePolicy()))
-        _ = board.tell(.spawnFailed(board.last("task-sync"), code: 2, explanation: "no such file"))
+        _ = board.tell(.process(.spawnFailed(board.last("task-sync"), code: 2, explanation: "no such file")))
         #expect(board.pass(.seconds(1)) == ["spawn task-sync restart background"])
         #expect(board.spawned("task-sync") == ["call task-sync didFinishLaunching restart 20 s"])
     }
@@ -196,7 +196,7 @@ import Testing
 
     @Test func nobodyIsAnsweredAndNothingIsLeft_whenASpawnThatNobodyWaitsForIsGivenUp() throws {
         var board = adopted(nil)
-        #expect(board.tell(.requestAbandoned(RequestID(rawValue: 1))) == [])
+        #expect(board.tell(.client(.abandoned(RequestID(rawValue: 1)))) == [])
         #expect(
             board.pass(.seconds(30)) == [
                 "report task-sync launchFailure: its program was not started within 30 s", "kill task-sync",
@@ -234,8 +234,8 @@ import Testing
 
     @Test func boardIsNotReset_whenWhatCouldNotBeTakenOverIsConfiguredAsEssential() throws {
         var board = adopted()
-        _ = board.tell(.spawnFailed(board.last("task-sync"), code: 2, explanation: "no such file"))
-        _ = board.tell(.hardwareWatchdog(timeout: .seconds(30)))
+        _ = board.tell(.process(.spawnFailed(board.last("task-sync"), code: 2, explanation: "no such file")))
+        _ = board.tell(.watchdog(.hardware(timeout: .seconds(30))))
         _ = board.tell(.configured([manual("task-sync") { $0.isEssential = true }], DevicePolicy()))
         #expect(board.pass(.seconds(20)).contains("feed"))
     }
@@ -253,7 +253,7 @@ import Testing
         var board = adopted()
         _ = board.tell(.configured([manual("camera") { $0.after = ["task-sync"] }], DevicePolicy()))
         #expect(try board.ask(2, .launch(board.id("camera"), background: false)) == [])
-        let failed = board.tell(.spawnFailed(board.last("task-sync"), code: 2, explanation: "no such file"))
+        let failed = board.tell(.process(.spawnFailed(board.last("task-sync"), code: 2, explanation: "no such file")))
         #expect(failed.contains("spawn camera user"))
     }
 }

@@ -78,7 +78,7 @@ import Testing
         _ = board.begin("camera")
         try board.goBack("camera")
         _ = board.pass(.seconds(100))
-        let effects = try board.handle(.requested(RequestID(rawValue: 2), .activate(board.id("camera"))))
+        let effects = try board.handle(.client(.requested(RequestID(rawValue: 2), .activate(board.id("camera")))))
         _ = board.obey(effects)
         #expect(try remaining(board) == nil)
         try board.goBack("camera")
@@ -105,9 +105,11 @@ import Testing
         _ = board.pass(.milliseconds(100))
         _ = board.spawned("camera")
         #expect(try remaining(board) == .seconds(20))
-        let effects = try board.handle(.requested(RequestID(rawValue: 2), .terminate(board.id("camera"), force: true)))
+        let effects = try board.handle(
+            .client(.requested(RequestID(rawValue: 2), .terminate(board.id("camera"), force: true))))
         _ = board.obey(effects)
-        let launch = try board.handle(.requested(RequestID(rawValue: 3), .launch(board.id("camera"), background: true)))
+        let launch = try board.handle(
+            .client(.requested(RequestID(rawValue: 3), .launch(board.id("camera"), background: true))))
         _ = board.obey(launch)
         #expect(try remaining(board) == .seconds(30))
     }
@@ -298,10 +300,11 @@ import Testing
         _ = board.begin("camera")
         _ = board.pass(.seconds(20))
         let id = try board.id("camera")
-        let ended = board.handle(.requested(RequestID(rawValue: 2), .terminate(id, force: true)))
+        let ended = board.handle(.client(.requested(RequestID(rawValue: 2), .terminate(id, force: true))))
         _ = board.obey(ended)
         _ = board.ask(3, .launch(id, background: true))
-        _ = board.tell(.spawnFailed(board.last("camera"), code: 2, explanation: "exec: No such file or directory"))
+        _ = board.tell(
+            .process(.spawnFailed(board.last("camera"), code: 2, explanation: "exec: No such file or directory")))
         _ = board.pass(.milliseconds(100))
         _ = board.spawned("camera")
         #expect(try remaining(board) == .seconds(30))

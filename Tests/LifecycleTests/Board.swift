@@ -24,14 +24,16 @@ struct Board {
     mutating func handle(_ event: Event) -> [Effect] {
         handleAll(event).filter {
             switch $0 {
-            case .appChanged, .deviceChanged, .note: false
+            case .client(.appChanged), .client(.deviceChanged), .note: false
             default: true
             }
         }
     }
 
     mutating func handleAll(_ event: Event) -> [Effect] {
-        if case .handlerReturned(let instance, let call) = event, calls[instance] == call { calls[instance] = nil }
+        if case .app(.handlerReturned(let instance, let call)) = event, calls[instance] == call {
+            calls[instance] = nil
+        }
         let effects = core.handle(event, at: now)
         remember(effects)
         return effects
@@ -51,14 +53,14 @@ struct Board {
 
     /// logind appears, grants both locks, and is awake.
     mutating func login(delayMax: Nanoseconds = .seconds(5)) {
-        _ = handle(.loginAvailable(delayMax: delayMax, preparingForSleep: false, preparingForShutdown: false))
-        _ = handle(.lockTaken(.sleep))
-        _ = handle(.lockTaken(.shutdown))
-        _ = handle(.preparingForSleep(false))
+        _ = handle(.login(.available(delayMax: delayMax, preparingForSleep: false, preparingForShutdown: false)))
+        _ = handle(.login(.lockTaken(.sleep)))
+        _ = handle(.login(.lockTaken(.shutdown)))
+        _ = handle(.login(.preparingForSleep(false)))
     }
 
     mutating func prepareForSleep(_ start: Bool, delayMax: Nanoseconds = .seconds(5)) -> [Effect] {
-        handle(.prepareForSleep(start, delayMax: delayMax, signalled: monotonic))
+        handle(.login(.prepareForSleep(start, delayMax: delayMax, signalled: monotonic)))
     }
 
     /// Spawns what is asked to be spawned and answers every call at once, until nothing more comes.
@@ -69,11 +71,11 @@ struct Board {
             var more: [Effect] = []
             for effect in open {
                 switch effect {
-                case .spawn(_, let instance, _, _): more += handle(.spawned(instance))
-                case .call(let instance, let call, _, _): more += handle(.handlerReturned(instance, call))
-                case .freeze(let instance): more += handle(.frozen(instance))
-                case .kill(let instance): more += handle(.exited(instance, .signalled(9)))
-                case .clear(let instance): more += handle(.groupEmptied(instance))
+                case .process(.spawn(_, let instance, _, _)): more += handle(.process(.spawned(instance)))
+                case .app(.call(let instance, let call, _, _)): more += handle(.app(.handlerReturned(instance, call)))
+                case .process(.freeze(let instance)): more += handle(.process(.frozen(instance)))
+                case .process(.kill(let instance)): more += handle(.process(.exited(instance, .signalled(9))))
+                case .process(.clear(let instance)): more += handle(.process(.groupEmptied(instance)))
                 default: break
                 }
             }

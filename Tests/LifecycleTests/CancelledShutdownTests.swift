@@ -14,12 +14,12 @@ import Testing
 
     @Test func crashedAppThatIsNeverRestartedStaysDown_whenAChargerEndsTheShutdownForALowBattery() throws {
         var board = startedBoard([app("camera") { $0.restart = .never }])
-        _ = board.tell(.power(PowerReading(isExternal: false, level: 1)))
+        _ = board.tell(.board(.power(PowerReading(isExternal: false, level: 1))))
         _ = board.pass(.milliseconds(4900))
         _ = board.exited("camera", .signalled(11))
         _ = board.pass(.milliseconds(200))
         #expect(board.core.device.isShuttingDown)
-        _ = board.tell(.power(PowerReading(isExternal: true, level: 50)))
+        _ = board.tell(.board(.power(PowerReading(isExternal: true, level: 50))))
         _ = board.pass(.milliseconds(100))
         #expect(!board.core.device.isShuttingDown)
         #expect(board.emptied("camera") == [])
@@ -117,10 +117,10 @@ import Testing
 
     @Test func frontIsKept_whenAReloadAddsAnAppInAShutdownThatIsCancelled() throws {
         var board = startedBoard([app("map")], front: .one)
-        board.follow(.prepareForShutdown(true, delayMax: .seconds(5), signalled: board.monotonic))
+        board.follow(.login(.prepareForShutdown(true, delayMax: .seconds(5), signalled: board.monotonic)))
         board.gone("map", .exited(0))
         _ = board.tell(.configured([app("map"), app("radio")], oneInFront()))
-        board.follow(.prepareForShutdown(false, delayMax: nil, signalled: board.monotonic))
+        board.follow(.login(.prepareForShutdown(false, delayMax: nil, signalled: board.monotonic)))
         board.answerAll()
         #expect(board.phases("map", "radio") == ["active", "background"])
     }
@@ -189,14 +189,14 @@ import Testing
 
     @Test func launchThatStoodIsNotPutOff_whenItsAppWasOnceEndedForMemory() throws {
         var board = startedBoard([manual("server"), app("camera") { $0.after = ["server"] }])
-        _ = board.tell(.memoryPressure(.critical))
+        _ = board.tell(.memory(.pressure(.critical)))
         let use = MemoryUse(instance: board.last("camera"), bytes: 100 << 20)
-        #expect(board.tell(.memoryRead(available: 0, total: 1 << 30, [use])).contains("kill camera"))
+        #expect(board.tell(.memory(.read(available: 0, total: 1 << 30, [use]))).contains("kill camera"))
         board.gone("camera")
         _ = try board.ask(1, .terminate(board.id("camera"), force: false))
         _ = try board.ask(2, .launch(board.id("server"), background: true))
         _ = try board.ask(3, .launch(board.id("camera"), background: false))
-        _ = board.tell(.requestAbandoned(RequestID(rawValue: 3)))
+        _ = board.tell(.client(.abandoned(RequestID(rawValue: 3))))
         _ = board.shutdownSignal(true)
         _ = board.shutdownSignal(false)
         #expect(try board.view("camera").restartPending)

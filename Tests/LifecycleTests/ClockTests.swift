@@ -39,7 +39,7 @@ import Testing
     @Test func stallIsAnnounced_whileAHandlerRuns() throws {
         var board = launching()
         board.monotonic += .milliseconds(1251)
-        #expect(board.handleAll(.woke) == [.note(.stalled(.milliseconds(502)))])
+        #expect(board.handleAll(.woke) == [.note(.board(.stalled(.milliseconds(502))))])
     }
 
     @Test func nothingIsCredited_whenTheWakeUpIsALittleLate() throws {
@@ -120,7 +120,7 @@ import Testing
     @Test func unannouncedSleepIsNoted_whenTheClocksPartWhileAwake() throws {
         var board = Board([])
         board.slept = .seconds(7)
-        #expect(board.handleAll(.woke) == [.note(.sleptUnannounced(.seconds(7)))])
+        #expect(board.handleAll(.woke) == [.note(.sleep(.unannounced(.seconds(7))))])
         board.slept += .milliseconds(500)
         #expect(board.handleAll(.woke) == [])
     }

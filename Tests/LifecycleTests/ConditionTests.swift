@@ -13,7 +13,7 @@ import Testing
     }
 
     private func people(_ users: Int = 1, locked: Bool = false, idle: Bool = false) -> Event {
-        .session(SessionReading(users: users, isLocked: locked, isIdle: idle))
+        .board(.session(SessionReading(users: users, isLocked: locked, isIdle: idle)))
     }
 
     @Test func lockTakesTheAppToInactive_andUnlockBringsItBack() throws {
@@ -27,24 +27,24 @@ import Testing
 
     @Test func lidTakesTheAppToBackgroundAndFreezesIt() throws {
         var board = board()
-        #expect(board.tell(.lid(closed: true)) == ["call kiosk willResignActive 10 s"])
+        #expect(board.tell(.board(.lid(closed: true))) == ["call kiosk willResignActive 10 s"])
         #expect(board.returned("kiosk") == ["call kiosk didEnterBackground 5 s"])
         #expect(board.returned("kiosk") == ["freeze kiosk"])
         #expect(board.frozen("kiosk") == [])
         #expect(board.core.device.phaseLimit == .background)
         #expect(board.core.device.limit == "the lid is closed")
         _ = board.pass(.seconds(2))
-        #expect(board.tell(.lid(closed: false)) == ["thaw kiosk", "call kiosk willEnterForeground 10 s"])
+        #expect(board.tell(.board(.lid(closed: false))) == ["thaw kiosk", "call kiosk willEnterForeground 10 s"])
     }
 
     @Test func strongestWins_whenSeveralHold() throws {
         var board = board()
         board.follow(people(locked: true))
-        board.follow(.lid(closed: true))
+        board.follow(.board(.lid(closed: true)))
         #expect(try board.view("kiosk").taskState == .suspended)
         _ = board.pass(.seconds(5))
         // The lid is open again, and the session still locked.
-        board.follow(.lid(closed: false))
+        board.follow(.board(.lid(closed: false)))
         #expect(try board.view("kiosk").phase == .inactive)
     }
 
@@ -78,7 +78,7 @@ import Testing
         board.start()
         #expect(board.tell(people(0, idle: true)) == [])
         #expect(board.begin("kiosk") == ["task kiosk upload began", "reply 0: begun, no limit", "take keepAwake"])
-        _ = board.handle(.lockTaken(.keepAwake))
+        _ = board.handle(.login(.lockTaken(.keepAwake)))
         #expect(board.tell(people(1, idle: true)) == [])
         #expect(board.end("kiosk").contains("call kiosk willResignActive 10 s"))
     }
@@ -93,7 +93,7 @@ import Testing
         let kiosk = try board.id("kiosk")
         _ = board.handle(people(locked: true))
         #expect(board.ask(1, .activate(kiosk)) == ["reply 1: denied, the session is locked"])
-        _ = board.handle(.lid(closed: true))
+        _ = board.handle(.board(.lid(closed: true)))
         #expect(board.ask(2, .activate(kiosk)) == ["reply 2: denied, the lid is closed"])
     }
 
@@ -112,26 +112,26 @@ import Testing
 
     @Test func launchUnderAClosedLidIsInBackground() throws {
         var board = Board([app("kiosk")])
-        _ = board.handle(.lid(closed: true))
+        _ = board.handle(.board(.lid(closed: true)))
         #expect(board.tell(.started) == ["spawn kiosk boot background"])
     }
 
     @Test func policyDecides() throws {
         var board = board { $0.responses[.lidClosed] = .nothing }
-        #expect(board.tell(.lid(closed: true)) == [])
+        #expect(board.tell(.board(.lid(closed: true))) == [])
     }
 
     @Test func lidSendsTheBoardToSleep_whereConfigured() throws {
         var board = board { $0.responses[.lidClosed] = .sleep }
-        #expect(board.tell(.lid(closed: true)).contains("suspend"))
+        #expect(board.tell(.board(.lid(closed: true))).contains("suspend"))
         var logical = self.board {
             $0.responses[.lidClosed] = .sleep
             $0.sleepsLogically = true
         }
-        logical.follow(.lid(closed: true))
+        logical.follow(.board(.lid(closed: true)))
         #expect(logical.core.device.sleepState == .asleep)
         _ = logical.pass(.seconds(3))
-        logical.follow(.lid(closed: false))
+        logical.follow(.board(.lid(closed: false)))
         #expect(logical.core.device.sleepState == .awake)
         #expect(try logical.view("kiosk").phase == .active)
     }
@@ -147,15 +147,16 @@ import Testing
         policy.responses[.powerKey] = .sleep
         var board = Board([app("kiosk")], device: policy)
         board.start()
-        _ = board.handle(.power(PowerReading(isExternal: false, level: nil)))
-        board.follow(.powerKeyPressed)
+        _ = board.handle(.board(.power(PowerReading(isExternal: false, level: nil))))
+        board.follow(.board(.powerKeyPressed))
         #expect(board.core.device.sleepState == .asleep)
         return board
     }
 
     @Test(arguments: [
-        (WakeSource.key, Event.powerKeyPressed), (.externalPower, .power(PowerReading(isExternal: true, level: nil))),
-        (.network, .network(up: true)),
+        (WakeSource.key, Event.board(.powerKeyPressed)),
+        (.externalPower, .board(.power(PowerReading(isExternal: true, level: nil)))),
+        (.network, .board(.network(up: true))),
     ])
     func endsByItsWakeSource_andByNoOther(_ source: WakeSource, _ event: Event) throws {
         var board = try asleep([source])
@@ -169,16 +170,16 @@ import Testing
 
     @Test func lidEndsItWhenItOpens() throws {
         var board = try asleep([.lid])
-        _ = board.handle(.lid(closed: true))
+        _ = board.handle(.board(.lid(closed: true)))
         #expect(board.core.device.sleepState == .asleep)
-        _ = board.handle(.lid(closed: false))
+        _ = board.handle(.board(.lid(closed: false)))
         #expect(board.core.device.sleepState == .awake)
     }
 
     @Test func keyDoesNothing_whereItIsNotConfigured() throws {
         var board = Board([app("kiosk")])
         board.start()
-        #expect(board.tell(.powerKeyPressed) == [])
+        #expect(board.tell(.board(.powerKeyPressed)) == [])
         #expect(board.core.device.sleepState == .awake)
     }
 
@@ -188,27 +189,27 @@ import Testing
         var board = Board([app("kiosk")], device: policy)
         board.login()
         board.start()
-        #expect(board.tell(.powerKeyPressed) == ["suspend"])
+        #expect(board.tell(.board(.powerKeyPressed)) == ["suspend"])
     }
 
     @Test func externalPowerEndsIt_thoughTheSupplyWasSilentForLong() throws {
         var board = try asleep([.externalPower])
-        _ = board.tell(.power(PowerReading(isExternal: nil, level: nil)))
+        _ = board.tell(.board(.power(PowerReading(isExternal: nil, level: nil))))
         _ = board.pass(.seconds(301))
-        _ = board.tell(.power(PowerReading(isExternal: true, level: nil)))
+        _ = board.tell(.board(.power(PowerReading(isExternal: true, level: nil))))
         #expect(board.core.device.sleepState == .awake)
     }
 
     @Test func keyThatWokeTheBoardDoesNotPutItToSleep() throws {
         var board = try asleep([.key])
         _ = board.pass(.seconds(60))
-        _ = board.tell(.powerKeyPressed)
+        _ = board.tell(.board(.powerKeyPressed))
         #expect(board.core.device.sleepState == .awake)
         _ = board.pass(.seconds(2))
-        _ = board.tell(.powerKeyPressed)
+        _ = board.tell(.board(.powerKeyPressed))
         #expect(board.core.device.sleepState == .awake)
         _ = board.pass(.milliseconds(1))
-        _ = board.tell(.powerKeyPressed)
+        _ = board.tell(.board(.powerKeyPressed))
         #expect(board.core.device.sleepState != .awake)
     }
 
@@ -220,6 +221,6 @@ import Testing
         board.follow(1, .sleep(start: true, logical: true))
         #expect(board.core.device.sleepState == .asleep)
         let hot = ThermalReading(temperature: 95_000, fair: nil, serious: nil, critical: 90_000)
-        #expect(board.tell(.temperatures([hot])).contains("kill logger"))
+        #expect(board.tell(.board(.temperatures([hot]))).contains("kill logger"))
     }
 }

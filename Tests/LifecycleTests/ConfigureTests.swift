@@ -16,7 +16,7 @@ import Testing
         board.start()
         #expect(board.tell(reload([app("camera")])) == [])
         #expect(try board.ask(1, .background(board.id("camera"))) == ["freeze camera"])
-        #expect(board.tell(.frozen(try board.instance("camera"))) == ["reply 1: done"])
+        #expect(board.tell(.process(.frozen(try board.instance("camera")))) == ["reply 1: done"])
     }
 
     @Test func nothingIsLaunched_beforeTheStart() throws {

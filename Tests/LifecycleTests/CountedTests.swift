@@ -19,9 +19,9 @@ import Testing
         var kills = 0
         for _ in 0..<20 {
             guard try board.view("kiosk").taskState == .running else { break }
-            _ = board.tell(.memoryPressure(.critical))
+            _ = board.tell(.memory(.pressure(.critical)))
             let uses = [MemoryUse(instance: board.last("kiosk"), bytes: 400 << 20)]
-            let effects = board.handle(.memoryRead(available: 10 << 20, total: 512 << 20, uses))
+            let effects = board.handle(.memory(.read(available: 10 << 20, total: 512 << 20, uses)))
             if board.lines(effects).contains("kill kiosk") { kills += 1 }
             _ = board.obey(effects)
             _ = board.obey(board.wait(.seconds(20)))
@@ -36,9 +36,9 @@ import Testing
     @Test func delayGrows_whenMemoryEndsAnAppAgainAndAgain() throws {
         var board = board([app("kiosk") { $0.restartDelay = .seconds(11) }])
         for delay in [Nanoseconds.seconds(11), .seconds(22), .seconds(30)] {
-            _ = board.tell(.memoryPressure(.critical))
+            _ = board.tell(.memory(.pressure(.critical)))
             let uses = [MemoryUse(instance: board.last("kiosk"), bytes: 400 << 20)]
-            obeyAll(&board, .memoryRead(available: 10 << 20, total: 512 << 20, uses))
+            obeyAll(&board, .memory(.read(available: 10 << 20, total: 512 << 20, uses)))
             #expect(board.pass(delay - .milliseconds(1)) == [])
             let back = board.wait(.milliseconds(1))
             #expect(board.lines(back) == ["spawn kiosk restart"])
@@ -48,9 +48,9 @@ import Testing
 
     @Test func crashedAppIsNotStartedAgain_whileMemoryIsCriticallyShort() throws {
         var board = board([app("kiosk"), app("logger") { $0.priorityBand = 900 }])
-        _ = board.tell(.memoryPressure(.critical))
+        _ = board.tell(.memory(.pressure(.critical)))
         let uses = [MemoryUse(instance: board.last("kiosk"), bytes: 400 << 20)]
-        obeyAll(&board, .memoryRead(available: 10 << 20, total: 512 << 20, uses))
+        obeyAll(&board, .memory(.read(available: 10 << 20, total: 512 << 20, uses)))
         board.crash("logger")
         #expect(board.pass(.milliseconds(9999)) == [])
         #expect(board.pass(.milliseconds(1)) == ["spawn logger restart", "spawn kiosk restart"])
@@ -63,10 +63,10 @@ import Testing
         }
         var notes = 0
         for _ in 0..<10 {
-            _ = board.tell(.memoryPressure(.critical))
-            let effects = board.handleAll(.memoryRead(available: 10 << 20, total: 512 << 20, uses))
+            _ = board.tell(.memory(.pressure(.critical)))
+            let effects = board.handleAll(.memory(.read(available: 10 << 20, total: 512 << 20, uses)))
             #expect(!board.lines(effects).contains { $0.hasPrefix("kill") })
-            notes += effects.filter { $0 == .note(.memoryExhausted) }.count
+            notes += effects.filter { $0 == .note(.board(.memoryExhausted)) }.count
             _ = board.pass(.seconds(2))
         }
         #expect(notes == 1)
@@ -77,17 +77,17 @@ import Testing
     ])
     func leastThatAnEndGivesBack(_ total: Int, _ bytes: Int, _ isEnded: Bool) throws {
         var board = board()
-        _ = board.tell(.memoryPressure(.critical))
+        _ = board.tell(.memory(.pressure(.critical)))
         let uses = [MemoryUse(instance: board.last("kiosk"), bytes: Int64(bytes))]
-        let effects = board.tell(.memoryRead(available: 0, total: Int64(total) << 20, uses))
+        let effects = board.tell(.memory(.read(available: 0, total: Int64(total) << 20, uses)))
         #expect(effects.contains("kill kiosk") == isEnded)
     }
 
     @Test func appWhoseMemoryIsNotCountedMayBeEnded() throws {
         var board = board()
-        _ = board.tell(.memoryPressure(.critical))
+        _ = board.tell(.memory(.pressure(.critical)))
         let uses = [MemoryUse(instance: board.last("kiosk"), bytes: nil)]
-        #expect(board.tell(.memoryRead(available: 0, total: 512 << 20, uses)).contains("kill kiosk"))
+        #expect(board.tell(.memory(.read(available: 0, total: 512 << 20, uses))).contains("kill kiosk"))
     }
 
     // MARK: Time
@@ -113,12 +113,12 @@ import Testing
 
     @Test func livenessIsArmedInFullAfterASleep_thoughMonotonicRanOn() throws {
         var board = watched(.seconds(30))
-        obeyAll(&board, .prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic))
+        obeyAll(&board, .login(.prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic)))
         // s2idle: nothing runs, and MONOTONIC goes on.
         #expect(board.stall(.milliseconds(29_700)) == [])
-        board.follow(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic))
-        _ = board.tell(.lockTaken(.sleep))
-        _ = board.tell(.preparingForSleep(false))
+        board.follow(.login(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic)))
+        _ = board.tell(.login(.lockTaken(.sleep)))
+        _ = board.tell(.login(.preparingForSleep(false)))
         #expect(board.pass(.milliseconds(29_999)) == [])
         #expect(board.pass(.milliseconds(1)) == ["kill kiosk"])
     }
@@ -126,11 +126,11 @@ import Testing
     @Test func livenessIsArmedInFullAfterASleep_whereMonotonicStoodStill() throws {
         var board = watched(.seconds(30))
         _ = board.pass(.seconds(29))
-        obeyAll(&board, .prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic))
+        obeyAll(&board, .login(.prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic)))
         board.slept = .seconds(600)
-        obeyAll(&board, .prepareForSleep(false, delayMax: nil, signalled: board.monotonic))
-        _ = board.tell(.lockTaken(.sleep))
-        _ = board.tell(.preparingForSleep(false))
+        obeyAll(&board, .login(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic)))
+        _ = board.tell(.login(.lockTaken(.sleep)))
+        _ = board.tell(.login(.preparingForSleep(false)))
         #expect(board.pass(.milliseconds(29_999)) == [])
         #expect(board.pass(.milliseconds(1)) == ["kill kiosk"])
     }
@@ -184,7 +184,7 @@ import Testing
     // MARK: Sleeps
 
     private func outcomes(_ effects: [Effect]) -> [SleepOutcome] {
-        effects.compactMap { if case .note(.sleepEnded(_, let outcome)) = $0 { outcome } else { nil } }
+        effects.compactMap { if case .note(.sleep(.ended(_, let outcome))) = $0 { outcome } else { nil } }
     }
 
     @Test func sleepThatTheKernelRefusedIsNone() throws {
@@ -194,39 +194,41 @@ import Testing
             }
         ])
         _ = board.begin("kiosk")
-        _ = board.tell(.lockTaken(.keepAwake))
+        _ = board.tell(.login(.lockTaken(.keepAwake)))
         #expect(board.pass(.seconds(40)) == ["release keepAwake"])
-        obeyAll(&board, .prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic))
+        obeyAll(&board, .login(.prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic)))
         _ = board.obey(board.wait(.seconds(5)))
-        let effects = board.handleAll(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic))
+        let effects = board.handleAll(.login(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic)))
         #expect(outcomes(effects) == [.failed])
         #expect(
             board.begin("kiosk", keepAwake: true)
                 == ["reply 0: denied, the time to keep the board awake is spent until it has slept"])
         // The next one is real.
-        _ = board.tell(.lockTaken(.sleep))
-        obeyAll(&board, .prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic))
+        _ = board.tell(.login(.lockTaken(.sleep)))
+        obeyAll(&board, .login(.prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic)))
         _ = board.obey(board.wait(.seconds(5)))
         board.slept = .seconds(2)
-        let woken = board.handleAll(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic))
+        let woken = board.handleAll(.login(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic)))
         #expect(outcomes(woken) == [.slept])
-        #expect(woken.contains(.takeLock(.keepAwake)))
+        #expect(woken.contains(.login(.takeLock(.keepAwake))))
     }
 
     @Test func sleepInWhichMonotonicRanOnIsOne() throws {
         var board = board()
-        obeyAll(&board, .prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic))
+        obeyAll(&board, .login(.prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic)))
         _ = board.stall(.seconds(20))
         #expect(
-            outcomes(board.handleAll(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic))) == [.slept])
+            outcomes(board.handleAll(.login(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic)))) == [
+                .slept
+            ])
     }
 
     @Test func sleepInWhichMonotonicRanOnIsOne_thoughLogindIsAskedFirst() throws {
         var board = board()
-        obeyAll(&board, .prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic))
+        obeyAll(&board, .login(.prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic)))
         #expect(board.stall(.seconds(60)) == ["read PreparingForSleep"])
-        #expect(board.tell(.preparingForSleep(true)) == [])
-        let effects = board.handleAll(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic))
+        #expect(board.tell(.login(.preparingForSleep(true))) == [])
+        let effects = board.handleAll(.login(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic)))
         #expect(outcomes(effects) == [.slept])
     }
 
@@ -234,7 +236,7 @@ import Testing
         var board = board()
         _ = board.sleepSignal(true)
         #expect(
-            outcomes(board.handleAll(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic))) == [
+            outcomes(board.handleAll(.login(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic)))) == [
                 .cancelled
             ])
     }
@@ -247,7 +249,7 @@ import Testing
             $0.isEssential = true; $0.restartLimit = 1
         }
         var board = board([kiosk])
-        _ = board.tell(.hardwareWatchdog(timeout: .seconds(15)))
+        _ = board.tell(.watchdog(.hardware(timeout: .seconds(15))))
         board.crash("kiosk")
         #expect(board.pass(.seconds(10)) == [])
         if isRemovedFirst { _ = board.tell(.configured([], DevicePolicy())) }
@@ -258,8 +260,8 @@ import Testing
 
     @Test func essentialAppThatAnOperatorEndedIsNotMissed() throws {
         var board = board([app("kiosk") { $0.isEssential = true }])
-        _ = board.tell(.hardwareWatchdog(timeout: .seconds(15)))
-        obeyAll(&board, .requested(RequestID(rawValue: 1), .terminate(try board.id("kiosk"), force: true)))
+        _ = board.tell(.watchdog(.hardware(timeout: .seconds(15))))
+        obeyAll(&board, .client(.requested(RequestID(rawValue: 1), .terminate(try board.id("kiosk"), force: true))))
         #expect(board.pass(.seconds(10)).contains("feed"))
     }
 }

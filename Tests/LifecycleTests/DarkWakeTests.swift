@@ -35,7 +35,7 @@ import Testing
     private func inDarkWake() throws -> Board {
         var board = try asleep()
         _ = board.wake(afterSleeping: .seconds(901))
-        _ = board.tell(.lockTaken(.sleep))
+        _ = board.tell(.login(.lockTaken(.sleep)))
         return board
     }
 
@@ -44,7 +44,7 @@ import Testing
         let dark = board.wake(afterSleeping: .seconds(901))
         #expect(dark == ["alarm off", "sleep is over", "take sleep", "thaw upload"])
         #expect(board.core.device.sleepState == .darkWake)
-        #expect(board.tell(.lockTaken(.sleep)) == ["read PreparingForSleep"])
+        #expect(board.tell(.login(.lockTaken(.sleep))) == ["read PreparingForSleep"])
         #expect(board.pass(.seconds(3)) == [])
         #expect(try board.view("camera").taskState == .suspended)
         #expect(board.end("upload") == ["task upload upload ended 595 s", "reply 0: done", "freeze upload", "suspend"])
@@ -103,7 +103,7 @@ import Testing
         var board = try inDarkWake()
         #expect(board.pass(.seconds(30)) == ["suspend"])
         var refused = board
-        #expect(refused.tell(.suspendRefused).contains("call camera willEnterForeground 10 s"))
+        #expect(refused.tell(.login(.suspendRefused)).contains("call camera willEnterForeground 10 s"))
         #expect(board.pass(.milliseconds(29_999)) == [])
         #expect(board.pass(.milliseconds(1)).contains("call camera willEnterForeground 10 s"))
     }
@@ -166,14 +166,14 @@ import Testing
         #expect(late.pass(.milliseconds(29_999)) == [])
         #expect(late.pass(.milliseconds(1)) == ["take sleep"])
         var hooked = late
-        #expect(late.tell(.lockTaken(.sleep)) == ["read PreparingForSleep", "suspend"])
+        #expect(late.tell(.login(.lockTaken(.sleep))) == ["read PreparingForSleep", "suspend"])
         // logind is still at it, for another package's hook perhaps; but no app sits there frozen for ever.
         for _ in 0..<9 {
-            #expect(hooked.tell(.lockRefused(.sleep)) == [])
+            #expect(hooked.tell(.login(.lockRefused(.sleep))) == [])
             #expect(hooked.pass(.milliseconds(29_999)) == [])
             #expect(hooked.pass(.milliseconds(1)) == ["take sleep"])
         }
-        #expect(hooked.tell(.lockRefused(.sleep)) == [])
+        #expect(hooked.tell(.login(.lockRefused(.sleep))) == [])
         #expect(hooked.pass(.seconds(30)).contains("call camera willEnterForeground 10 s"))
     }
 
@@ -232,7 +232,7 @@ import Testing
 
     @Test func lowPowerModeTakesTheAlarmBack() throws {
         var board = try asleep(logical: true)
-        #expect(board.tell(.power(PowerReading(isExternal: false, level: 15))) == ["alarm off"])
+        #expect(board.tell(.board(.power(PowerReading(isExternal: false, level: 15)))) == ["alarm off"])
     }
 
     @Test func alarmIsSetAnew_whenItComesAsTheNextSleepIsAnnounced() throws {
@@ -260,7 +260,7 @@ import Testing
         _ = board.frozen("upload")
         _ = board.pass(.seconds(900))
         #expect(board.tell(.woke) == ["alarm off", "thaw camera", "thaw upload"])
-        #expect(board.tell(.lockRefused(.keepAwake)) == [])
+        #expect(board.tell(.login(.lockRefused(.keepAwake))) == [])
         #expect(board.ask(9, .sleep(start: false, logical: true)).contains("take keepAwake"))
     }
 
@@ -275,11 +275,11 @@ import Testing
         _ = board.sleepSignal(true)
         _ = board.pass(.seconds(2))
         #expect(board.frozen("upload") == ["alarm in 20 s", "sleep is handled", "release sleep"])
-        _ = board.tell(.loginUnavailable)
+        _ = board.tell(.login(.unavailable))
         #expect(board.pass(.seconds(20)) == [])
         board.monotonic += .milliseconds(1)
         _ = board.tell(.woke)
-        _ = board.tell(.loginAvailable(delayMax: nil, preparingForSleep: true, preparingForShutdown: false))
+        _ = board.tell(.login(.available(delayMax: nil, preparingForSleep: true, preparingForShutdown: false)))
         _ = board.sleepSignal(false)
         #expect(board.core.device.sleepState == .darkWake)
     }
@@ -288,7 +288,7 @@ import Testing
         var board = try asleep()
         _ = board.end("upload")
         board.monotonic += .seconds(899)
-        _ = board.tell(.loginAvailable(delayMax: nil, preparingForSleep: true, preparingForShutdown: false))
+        _ = board.tell(.login(.available(delayMax: nil, preparingForSleep: true, preparingForShutdown: false)))
         board.monotonic += .seconds(1)
         _ = board.sleepSignal(false)
         #expect(board.core.device.sleepState == .darkWake)
@@ -300,7 +300,7 @@ import Testing
         board.slept += .seconds(60)
         _ = board.tell(.woke)
         #expect(board.core.device.sleepState == .awake)
-        _ = board.tell(.preparingForSleep(true))
+        _ = board.tell(.login(.preparingForSleep(true)))
         #expect(board.core.device.sleepState == .awake)
     }
 

@@ -27,7 +27,7 @@ import Testing
         var board = startedBoard([app("map"), app("radio")], front: .one)
         _ = try board.ask(1, .activate(board.id("radio")))
         if isReloaded { _ = board.tell(.configured([app("map"), app("radio")], oneInFront())) }
-        #expect(board.tell(.lid(closed: true)).contains("reply 1: denied, the lid is closed"))
+        #expect(board.tell(.board(.lid(closed: true))).contains("reply 1: denied, the lid is closed"))
         board.answerAll()
         board.openLid()
         #expect(board.phases("map", "radio") == ["active", "background"])
@@ -45,9 +45,9 @@ import Testing
     @Test func appIsBackInFront_whenTheActivationThatStartsAnotherIsDenied() throws {
         var board = startedBoard([app("map"), manual("radio")], front: .one)
         _ = try board.ask(1, .activate(board.id("radio")))
-        #expect(board.tell(.lid(closed: true)).contains("reply 1: denied, the lid is closed"))
+        #expect(board.tell(.board(.lid(closed: true))).contains("reply 1: denied, the lid is closed"))
         board.answerAll()
-        board.follow(.spawned(board.last("radio")))
+        board.follow(.process(.spawned(board.last("radio"))))
         board.answerAll()
         board.openLid()
         #expect(board.phases("map", "radio") == ["active", "background"])
@@ -80,8 +80,8 @@ import Testing
         #expect(ending.first == "reply 1: denied, shutting down")
         _ = board.shutdownSignal(false)
         board.answerAll()
-        board.follow(.spawned(board.last("server")))
-        board.follow(.exited(board.last("server"), .signalled(9)))
+        board.follow(.process(.spawned(board.last("server"))))
+        board.follow(.process(.exited(board.last("server"), .signalled(9))))
         board.settle()
         #expect(board.phases("map", "radio", "phone") == ["active", "-", "background"])
         #expect(try !board.view("radio").restartPending)
@@ -153,7 +153,7 @@ import Testing
         #expect(
             try board.ask(3, .activate(board.id("radio"))).contains(
                 "reply 2: denied, another request changed its phase"))
-        #expect(board.tell(.lid(closed: true)).contains("reply 3: denied, the lid is closed"))
+        #expect(board.tell(.board(.lid(closed: true))).contains("reply 3: denied, the lid is closed"))
         board.answerAll()
         #expect(board.sleepAMinute().contains("reply 1: denied, sleeping"))
         board.openLid()
@@ -166,7 +166,7 @@ import Testing
         _ = try board.ask(2, .activate(board.id("map")))
         #expect(
             try board.ask(3, .activate(board.id("radio"))) == ["reply 2: denied, another request changed its phase"])
-        #expect(board.tell(.lid(closed: true)) == ["reply 3: denied, the lid is closed"])
+        #expect(board.tell(.board(.lid(closed: true))) == ["reply 3: denied, the lid is closed"])
         board.answerAll()
         board.openLid()
         // Only the launch in front is still wished.
@@ -264,7 +264,7 @@ import Testing
         #expect(board.tell(zone(99_000)).contains("kill map"))
         if isActivated { _ = try board.ask(1, .activate(board.id("radio"))) }
         board.gone("map")
-        let lid = board.tell(.lid(closed: true))
+        let lid = board.tell(.board(.lid(closed: true)))
         if isActivated { #expect(lid.contains("reply 1: denied, the lid is closed")) }
         board.answerAll()
         board.openLid()

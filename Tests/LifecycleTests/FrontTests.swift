@@ -46,9 +46,9 @@ import Testing
             try board.ask(2, .activate(board.id("phone"))).contains(
                 "reply 1: denied, another request changed its phase"))
         #expect(board.sleepSignal(true).contains("reply 2: denied, sleeping"))
-        board.follow(.handlerReturned(board.last("map"), board.openCall("map")))
-        board.follow(.handlerReturned(board.last("radio"), board.openCall("radio")))
-        board.follow(.handlerReturned(board.last("phone"), board.openCall("phone")))
+        board.follow(.app(.handlerReturned(board.last("map"), board.openCall("map"))))
+        board.follow(.app(.handlerReturned(board.last("radio"), board.openCall("radio"))))
+        board.follow(.app(.handlerReturned(board.last("phone"), board.openCall("phone"))))
         let woken = board.prepareForSleep(false)
         _ = board.obey(woken)
         #expect(try board.view("map").phase == .active)

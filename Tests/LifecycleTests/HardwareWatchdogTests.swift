@@ -6,7 +6,7 @@ import Testing
         var board = Board(apps)
         board.login()
         board.start()
-        _ = board.handle(.hardwareWatchdog(timeout: timeout))
+        _ = board.handle(.watchdog(.hardware(timeout: timeout)))
         return board
     }
 
@@ -23,7 +23,7 @@ import Testing
 
     @Test func isLeftAlone_whenThereIsNone() throws {
         var board = board()
-        _ = board.handle(.hardwareWatchdog(timeout: nil))
+        _ = board.handle(.watchdog(.hardware(timeout: nil)))
         #expect(board.pass(.seconds(120)) == [])
     }
 
@@ -110,13 +110,13 @@ import Testing
         _ = board.returned("kiosk")
         #expect(board.frozen("kiosk") == ["watchdog rests", "sleep is handled", "release sleep"])
         #expect(board.wake(afterSleeping: .seconds(600)).contains("watchdog wakes"))
-        #expect(board.tell(.hardwareWatchdog(timeout: .seconds(15))) == [])
+        #expect(board.tell(.watchdog(.hardware(timeout: .seconds(15)))) == [])
         #expect(board.pass(.seconds(5)).filter { $0 == "feed" } == ["feed"])
     }
 
     @Test func serviceManagerDoesNotWatch_whileTheKernelMaySleep() throws {
         var board = board()
-        #expect(board.tell(.serviceWatchdog) == [])
+        #expect(board.tell(.watchdog(.service)) == [])
         _ = board.sleepSignal(true)
         _ = board.returned("kiosk")
         _ = board.returned("kiosk")
@@ -129,7 +129,7 @@ import Testing
 
     @Test func serviceManagerWatchesOn_whileTheBoardSleepsLogically() throws {
         var board = board()
-        _ = board.handle(.serviceWatchdog)
+        _ = board.handle(.watchdog(.service))
         board.follow(1, .sleep(start: true, logical: true))
         #expect(board.core.device.sleepState == .asleep)
         // Now the kernel is to sleep, too.
@@ -202,7 +202,7 @@ import Testing
         var board = Board([app("camera") { $0.isEssential = true }])
         board.login()
         board.start()
-        _ = board.tell(.hardwareWatchdog(timeout: .seconds(30)))
+        _ = board.tell(.watchdog(.hardware(timeout: .seconds(30))))
         let camera = try board.id("camera")
         _ = board.ask(1, .terminate(camera, force: false))
         _ = board.returned("camera")
@@ -236,7 +236,7 @@ import Testing
         var board = Board([app("upload")], device: device)
         board.login()
         board.start()
-        _ = board.tell(.serviceWatchdog)
+        _ = board.tell(.watchdog(.service))
         _ = board.begin("upload")
         try board.goBack("upload")
         _ = board.sleepSignal(true)
@@ -259,7 +259,7 @@ import Testing
             }
         ])
         board.start()
-        _ = board.tell(.hardwareWatchdog(timeout: .seconds(30)))
+        _ = board.tell(.watchdog(.hardware(timeout: .seconds(30))))
         board.crash("camera")
         #expect(board.pass(.seconds(10)) == [])
         #expect(try board.ask(1, .terminate(board.id("camera"), force: false)).contains("reply 1: not running"))
@@ -315,7 +315,7 @@ import Testing
             policy.isEssential = true
         }
         var board = startedBoard([manual("server"), app("modem", essential)])
-        _ = board.tell(.hardwareWatchdog(timeout: .seconds(30)))
+        _ = board.tell(.watchdog(.hardware(timeout: .seconds(30))))
         board.crash("modem")
         #expect(!board.pass(.seconds(20)).contains("feed"))
         let reload = Event.configured([manual("server"), manual("modem", essential)], DevicePolicy())

@@ -12,16 +12,16 @@ import Testing
     /// The kernel says critical, and the shell reads: megabytes.
     private func critical(_ board: inout Board, available: Int64, wanted: Int64, _ uses: [(String, Int64)]) -> [String]
     {
-        var effects = board.tell(.memoryPressure(.critical)).filter { !$0.hasPrefix("inform") }
+        var effects = board.tell(.memory(.pressure(.critical))).filter { !$0.hasPrefix("inform") }
         #expect(effects == ["read memory and uses"])
         let read = uses.map { MemoryUse(instance: board.last($0.0), bytes: $0.1 << 20) }
-        effects = board.tell(.memoryRead(available: available << 20, total: wanted << 23, read))
+        effects = board.tell(.memory(.read(available: available << 20, total: wanted << 23, read)))
         return effects.filter { $0.hasPrefix("kill") }
     }
 
     private func warn(_ board: inout Board) -> [String] {
-        #expect(board.tell(.memoryPressure(.warning)) == ["read memory"])
-        return board.tell(.memoryRead(available: 40, total: 100, []))
+        #expect(board.tell(.memory(.pressure(.warning))) == ["read memory"])
+        return board.tell(.memory(.read(available: 40, total: 100, [])))
     }
 
     private func die(_ board: inout Board, _ name: String) {
@@ -113,12 +113,12 @@ import Testing
     @Test func whoIsKilledByOthersWaitsLongerEachTime_andIsLeftDown() throws {
         var board = board([app("kiosk") { $0.restartLimit = 4 }])
         for delay in [100, 200, 400] {
-            _ = board.tell(.killedForMemory(board.last("kiosk")))
+            _ = board.tell(.memory(.killed(board.last("kiosk"))))
             die(&board, "kiosk")
             #expect(board.pass(.milliseconds(Int64(delay) - 1)) == [])
             #expect(board.pass(.milliseconds(1)) == ["spawn kiosk restart"])
         }
-        _ = board.tell(.killedForMemory(board.last("kiosk")))
+        _ = board.tell(.memory(.killed(board.last("kiosk"))))
         die(&board, "kiosk")
         #expect(try board.view("kiosk").isLeftDown)
         #expect(board.pass(.seconds(600)) == [])
@@ -127,7 +127,7 @@ import Testing
     @Test func whoIsKilledByOthersWaitsForTheBoardToBeWell() throws {
         var board = board([app("kiosk")])
         _ = warn(&board)
-        _ = board.tell(.killedForMemory(board.last("kiosk")))
+        _ = board.tell(.memory(.killed(board.last("kiosk"))))
         die(&board, "kiosk")
         #expect(board.pass(.milliseconds(9999)) == [])
         #expect(board.pass(.milliseconds(1)) == ["spawn kiosk restart"])
@@ -136,7 +136,7 @@ import Testing
     @Test func whoIsKilledByOthersInBackgroundStaysThere() throws {
         var board = board([app("logger")])
         try board.goBack("logger")
-        _ = board.tell(.killedForMemory(board.last("logger")))
+        _ = board.tell(.memory(.killed(board.last("logger"))))
         die(&board, "logger")
         #expect(board.pass(.seconds(600)) == [])
     }
@@ -161,7 +161,7 @@ import Testing
     @Test(arguments: [(MemoryKiller.kernel, "killed by the kernel"), (.oomd, "killed by systemd-oomd")])
     func othersKillIsRecordedAsWhatItIs(killer: MemoryKiller, words: String) throws {
         var board = board([app("kiosk")])
-        #expect(board.tell(.killedForMemory(board.last("kiosk"), by: killer)) == [])
+        #expect(board.tell(.memory(.killed(board.last("kiosk"), by: killer))) == [])
         _ = board.exited("kiosk", .signalled(9))
         let reason = try #require(try board.view("kiosk").lastTermination?.reason)
         #expect(reason.namespace == .jetsam)
@@ -171,27 +171,27 @@ import Testing
 
     @Test func appAtItsOwnLimitIsWarned_alone() throws {
         var board = board([app("kiosk"), app("logger")])
-        #expect(board.tell(.memoryLimitReached(board.last("logger"))) == ["inform logger memory warning"])
+        #expect(board.tell(.memory(.limitReached(board.last("logger")))) == ["inform logger memory warning"])
         #expect(board.core.device.memoryPressure == .normal)
         // The kernel says so again and again.
-        #expect(board.tell(.memoryLimitReached(board.last("logger"))) == [])
+        #expect(board.tell(.memory(.limitReached(board.last("logger")))) == [])
         #expect(board.pass(.seconds(10)) == ["watch limit logger"])
-        #expect(board.tell(.memoryLimitReached(board.last("logger"))) == ["inform logger memory warning"])
+        #expect(board.tell(.memory(.limitReached(board.last("logger")))) == ["inform logger memory warning"])
     }
 
     @Test func answerNobodyAskedForEndsNobody() throws {
         var board = board([app("kiosk")])
-        #expect(board.tell(.memoryRead(available: 0, total: 1 << 30, [])) == [])
+        #expect(board.tell(.memory(.read(available: 0, total: 1 << 30, []))) == [])
     }
 
     @Test func appThatWaitsAtItsOwnLimitIsNoShortageOfTheBoard() throws {
         var board = board([app("kiosk")])
-        #expect(board.tell(.memoryPressure(.critical)) == ["read memory and uses"])
-        #expect(board.tell(.memoryRead(available: 51, total: 100, [])) == [])
+        #expect(board.tell(.memory(.pressure(.critical))) == ["read memory and uses"])
+        #expect(board.tell(.memory(.read(available: 51, total: 100, []))) == [])
         #expect(board.core.device.memoryPressure == .normal)
         // Between a half and a quarter it is a warning.
-        _ = board.tell(.memoryPressure(.critical))
-        #expect(board.tell(.memoryRead(available: 26, total: 100, [])) == ["inform kiosk memory warning"])
+        _ = board.tell(.memory(.pressure(.critical)))
+        #expect(board.tell(.memory(.read(available: 26, total: 100, []))) == ["inform kiosk memory warning"])
         #expect(board.core.device.memoryPressure == .warning)
     }
 }

@@ -12,7 +12,7 @@ import Testing
     @Test func lockIsTakenWithTheFirstAndDroppedWithTheLast() throws {
         var board = awake(["camera", "radio"])
         #expect(board.begin("camera", "a") == ["task camera a began", "reply 0: begun, no limit", "take keepAwake"])
-        #expect(board.tell(.lockTaken(.keepAwake)) == [])
+        #expect(board.tell(.login(.lockTaken(.keepAwake))) == [])
         #expect(board.begin("radio", "b") == ["task radio b began", "reply 0: begun, no limit"])
         #expect(board.end("camera", "a") == ["task camera a ended", "reply 0: done"])
         #expect(board.end("radio", "b") == ["task radio b ended", "reply 0: done", "release keepAwake"])
@@ -27,14 +27,14 @@ import Testing
         var board = awake()
         _ = board.begin("camera")
         _ = board.end("camera")
-        #expect(board.tell(.lockTaken(.keepAwake)) == ["release keepAwake"])
+        #expect(board.tell(.login(.lockTaken(.keepAwake))) == ["release keepAwake"])
     }
 
     @Test func lockIsDropped_whenItsTimeIsSpentAndOnlyASleepBringsMore() throws {
         var board = awake()
         _ = board.begin("camera")
         _ = board.pass(.seconds(50))
-        _ = board.tell(.lockTaken(.keepAwake))
+        _ = board.tell(.login(.lockTaken(.keepAwake)))
         #expect(board.pass(.milliseconds(599_999)) == [])
         #expect(board.pass(.milliseconds(1)) == ["release keepAwake"])
         // The task goes on; another one is like any other.
@@ -53,15 +53,15 @@ import Testing
     @Test func timeForTheLockOutlivesTheInstance() throws {
         var board = awake()
         _ = board.begin("camera")
-        _ = board.tell(.lockTaken(.keepAwake))
+        _ = board.tell(.login(.lockTaken(.keepAwake)))
         _ = board.pass(.seconds(400))
         #expect(board.exited("camera", .signalled(11)).contains("release keepAwake"))
         _ = board.emptied("camera")
         _ = board.pass(.milliseconds(100))
-        let up = board.handle(.spawned(board.last("camera")))
+        let up = board.handle(.process(.spawned(board.last("camera"))))
         _ = board.obey(up)
         _ = board.begin("camera")
-        _ = board.tell(.lockTaken(.keepAwake))
+        _ = board.tell(.login(.lockTaken(.keepAwake)))
         #expect(board.pass(.milliseconds(199_999)) == [])
         #expect(board.pass(.milliseconds(1)) == ["release keepAwake"])
     }
@@ -69,7 +69,7 @@ import Testing
     @Test func forcedSleepTreatsTheTaskAsAnyOther() throws {
         var board = awake()
         _ = board.begin("camera")
-        _ = board.tell(.lockTaken(.keepAwake))
+        _ = board.tell(.login(.lockTaken(.keepAwake)))
         #expect(board.sleepSignal(true) == ["call camera willResignActive 2.25 s", "release keepAwake"])
         _ = board.returned("camera")
         #expect(board.returned("camera") == [])
@@ -85,7 +85,7 @@ import Testing
     @Test func lockIsNotAskedForAgainAndAgain_whenLogindRefuses() throws {
         var board = awake()
         _ = board.begin("camera", "a")
-        #expect(board.tell(.lockRefused(.keepAwake)) == [])
+        #expect(board.tell(.login(.lockRefused(.keepAwake))) == [])
         #expect(board.pass(.seconds(600)) == [])
         #expect(board.begin("camera", "b").last == "take keepAwake")
     }
@@ -93,7 +93,7 @@ import Testing
     @Test func lockIsAskedForAgain_whenItWasRefusedForASleepThatEndsForLogindOnlyNow() throws {
         var board = awake()
         _ = board.begin("camera")
-        _ = board.tell(.lockTaken(.keepAwake))
+        _ = board.tell(.login(.lockTaken(.keepAwake)))
         _ = board.sleepSignal(true)
         _ = board.returned("camera")
         _ = board.returned("camera")
@@ -101,31 +101,31 @@ import Testing
         _ = board.frozen("camera")
         // The hook comes before logind's signal.
         #expect(board.ask(1, .sleep(start: false, logical: false)).contains("take keepAwake"))
-        _ = board.tell(.lockRefused(.sleep))
-        #expect(board.tell(.lockRefused(.keepAwake)) == [])
+        _ = board.tell(.login(.lockRefused(.sleep)))
+        #expect(board.tell(.login(.lockRefused(.keepAwake))) == [])
         #expect(board.sleepSignal(false) == ["take sleep", "take keepAwake"])
     }
 
     @Test func lockIsTakenAgain_whenLogindComesBack() throws {
         var board = awake()
         _ = board.begin("camera")
-        _ = board.tell(.lockTaken(.keepAwake))
-        #expect(board.tell(.loginUnavailable) == [])
-        let back = board.tell(.loginAvailable(delayMax: nil, preparingForSleep: false, preparingForShutdown: false))
+        _ = board.tell(.login(.lockTaken(.keepAwake)))
+        #expect(board.tell(.login(.unavailable)) == [])
+        let back = board.tell(.login(.available(delayMax: nil, preparingForSleep: false, preparingForShutdown: false)))
         #expect(back == ["take sleep", "take shutdown", "take keepAwake"])
     }
 
     @Test func timeIsFullAgain_whenALogicalSleepBecomesOneThatTheKernelRefuses() throws {
         var board = awake()
         _ = board.begin("camera")
-        _ = board.tell(.lockTaken(.keepAwake))
+        _ = board.tell(.login(.lockTaken(.keepAwake)))
         _ = board.pass(.seconds(400))
         try board.follow(1, .sleep(start: true, logical: true))
         _ = board.pass(.seconds(2))
         _ = board.frozen("camera")
         #expect(board.sleepSignal(true).contains("release sleep"))
-        board.follow(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic))
-        _ = board.tell(.lockTaken(.keepAwake))
+        board.follow(.login(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic)))
+        _ = board.tell(.login(.lockTaken(.keepAwake)))
         #expect(!board.pass(.milliseconds(599_999)).contains("release keepAwake"))
         #expect(board.pass(.milliseconds(1)) == ["release keepAwake"])
     }
@@ -134,7 +134,7 @@ import Testing
         var board = awake()
         _ = board.ask(1, .setLowPower(true))
         _ = board.begin("camera")
-        _ = board.tell(.lockTaken(.keepAwake))
+        _ = board.tell(.login(.lockTaken(.keepAwake)))
         // An interval in which time may be stolen unseen.
         let deadline = try #require(board.core.nextDeadline)
         #expect(deadline.at - board.monotonic == .seconds(3))
@@ -144,8 +144,8 @@ import Testing
         var board = awake()
         _ = board.begin("camera")
         #expect(board.pass(.seconds(30)) == ["take keepAwake"])
-        #expect(board.tell(.lockRefused(.keepAwake)) == [])
-        #expect(board.tell(.lockTaken(.keepAwake)) == [])
+        #expect(board.tell(.login(.lockRefused(.keepAwake))) == [])
+        #expect(board.tell(.login(.lockTaken(.keepAwake))) == [])
         #expect(board.end("camera").last == "release keepAwake")
     }
 
@@ -155,13 +155,13 @@ import Testing
         var board = Board([app("camera") { $0.keepsAwake = true }], device: device)
         board.login()
         board.start()
-        _ = board.tell(.session(SessionReading(users: 1, isLocked: false, isIdle: true)))
+        _ = board.tell(.board(.session(SessionReading(users: 1, isLocked: false, isIdle: true))))
         _ = board.returned("camera")
         _ = board.begin("camera")
         _ = board.returned("camera")
         _ = board.end("camera")
         _ = board.frozen("camera")
         _ = board.pass(.seconds(10))
-        #expect(board.tell(.lockTaken(.keepAwake)) == ["release keepAwake"])
+        #expect(board.tell(.login(.lockTaken(.keepAwake))) == ["release keepAwake"])
     }
 }

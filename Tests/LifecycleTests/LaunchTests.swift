@@ -76,10 +76,10 @@ import Testing
         _ = board.tell(.started)
         _ = board.spawned("camera")
         _ = board.pass(.seconds(19))
-        #expect(board.tell(.extendTimeout(board.last("camera"), .seconds(10))) == [])
+        #expect(board.tell(.app(.extendTimeout(board.last("camera"), .seconds(10)))) == [])
         #expect(board.pass(.milliseconds(9999)) == [])
-        #expect(board.tell(.extendTimeout(board.last("camera"), .seconds(3600))) == [])
-        #expect(board.tell(.extendTimeout(board.last("camera"), .max)) == [])
+        #expect(board.tell(.app(.extendTimeout(board.last("camera"), .seconds(3600)))) == [])
+        #expect(board.tell(.app(.extendTimeout(board.last("camera"), .max))) == [])
         // 60 s in all.
         #expect(board.pass(.milliseconds(31_000)) == [])
         #expect(board.pass(.milliseconds(1)) == ["kill camera"])
@@ -90,7 +90,7 @@ import Testing
         _ = board.tell(.started)
         _ = board.spawned("camera")
         _ = board.returned("camera")
-        #expect(board.tell(.extendTimeout(board.last("camera"), .seconds(100))) == [])
+        #expect(board.tell(.app(.extendTimeout(board.last("camera"), .seconds(100)))) == [])
         #expect(board.pass(.seconds(10)) == ["kill camera"])
     }
 
@@ -98,7 +98,7 @@ import Testing
         var board = Board([app("camera")])
         _ = board.tell(.started)
         #expect(
-            board.tell(.spawnFailed(board.last("camera"), code: 2, explanation: "exec /x: No such file")) == [
+            board.tell(.process(.spawnFailed(board.last("camera"), code: 2, explanation: "exec /x: No such file"))) == [
                 "report camera launchFailure: exec /x: No such file"
             ])
         #expect(board.pass(.milliseconds(100)) == ["spawn camera restart"])
@@ -141,7 +141,7 @@ import Testing
         board.gone("camera", .exited(1))
         #expect(board.pass(.milliseconds(100)) == ["spawn camera restart"])
         _ = try board.ask(1, .terminate(board.id("camera"), force: false))
-        let failed = board.tell(.spawnFailed(board.last("camera"), code: 2, explanation: "no such file"))
+        let failed = board.tell(.process(.spawnFailed(board.last("camera"), code: 2, explanation: "no such file")))
         #expect(failed == ["report camera user: ended by an operator", "reply 1: done"])
         #expect(board.pass(.seconds(60)) == [])
     }

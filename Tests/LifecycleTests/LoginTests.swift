@@ -11,8 +11,9 @@ import Testing
     }
 
     private func appear(sleeping: Bool = false, shuttingDown: Bool = false) -> Event {
-        .loginAvailable(
-            delayMax: .seconds(5), preparingForSleep: sleeping, preparingForShutdown: shuttingDown)
+        .login(
+            .available(
+                delayMax: .seconds(5), preparingForSleep: sleeping, preparingForShutdown: shuttingDown))
     }
 
     @Test func oldSleepIsForgottenWithItsLogind_inALogicalSleepToo() throws {
@@ -22,18 +23,18 @@ import Testing
         board.slept += .seconds(60)
         _ = board.tell(.woke)
         board.follow(1, .sleep(start: true, logical: true))
-        _ = board.tell(.loginUnavailable)
-        _ = board.tell(.loginAvailable(delayMax: nil, preparingForSleep: false, preparingForShutdown: false))
+        _ = board.tell(.login(.unavailable))
+        _ = board.tell(.login(.available(delayMax: nil, preparingForSleep: false, preparingForShutdown: false)))
         #expect(board.ask(2, .sleep(start: false, logical: true)).contains("take sleep"))
     }
 
     @Test func bothLocksAreTakenAndThePropertyRead_whenLoginAppears() throws {
         var board = Board([app("camera")])
         #expect(board.tell(appear()) == ["take sleep", "take shutdown"])
-        #expect(board.tell(.lockTaken(.sleep)) == ["read PreparingForSleep"])
-        #expect(board.tell(.lockTaken(.shutdown)) == [])
-        #expect(board.tell(.preparingForSleep(false)) == [])
-        #expect(board.tell(.lockTaken(.sleep)) == [])
+        #expect(board.tell(.login(.lockTaken(.sleep))) == ["read PreparingForSleep"])
+        #expect(board.tell(.login(.lockTaken(.shutdown))) == [])
+        #expect(board.tell(.login(.preparingForSleep(false))) == [])
+        #expect(board.tell(.login(.lockTaken(.sleep))) == [])
     }
 
     @Test func handshakeRunsWithoutLock_whenStartedDuringASleep() throws {
@@ -56,9 +57,9 @@ import Testing
         var board = Board([app("camera")])
         board.start()
         _ = board.tell(appear())
-        #expect(board.tell(.lockRefused(.sleep)) == ["read PreparingForSleep"])
+        #expect(board.tell(.login(.lockRefused(.sleep))) == ["read PreparingForSleep"])
         // Without a lock nothing waits for us, and it may be over: no app is held to less than its own time.
-        #expect(board.tell(.preparingForSleep(true)) == ["call camera willResignActive 10 s"])
+        #expect(board.tell(.login(.preparingForSleep(true))) == ["call camera willResignActive 10 s"])
         #expect(board.sleepSignal(true) == [])
         #expect(board.returned("camera") == ["call camera didEnterBackground 4.5 s"])
         #expect(board.returned("camera") == ["freeze camera"])
@@ -67,7 +68,7 @@ import Testing
     @Test func lockIsTriedAgainAtResume_whenItWasRefused() throws {
         var board = Board([])
         _ = board.tell(appear())
-        _ = board.tell(.lockRefused(.sleep))
+        _ = board.tell(.login(.lockRefused(.sleep)))
         _ = board.sleepSignal(true)
         #expect(board.sleepSignal(false) == ["sleep is over", "take sleep"])
     }
@@ -75,25 +76,25 @@ import Testing
     @Test func lockIsTriedOnceAtOnceAndThenLater_whenItWasRefusedForNoReason() throws {
         var board = Board([])
         _ = board.tell(appear())
-        _ = board.tell(.lockTaken(.shutdown))
-        #expect(board.tell(.lockRefused(.sleep)) == ["read PreparingForSleep"])
+        _ = board.tell(.login(.lockTaken(.shutdown)))
+        #expect(board.tell(.login(.lockRefused(.sleep))) == ["read PreparingForSleep"])
         // What it was refused for was over before the answer.
-        #expect(board.tell(.preparingForSleep(false)) == ["take sleep"])
-        #expect(board.tell(.lockRefused(.sleep)) == ["read PreparingForSleep"])
-        #expect(board.tell(.preparingForSleep(false)) == [])
+        #expect(board.tell(.login(.preparingForSleep(false))) == ["take sleep"])
+        #expect(board.tell(.login(.lockRefused(.sleep))) == ["read PreparingForSleep"])
+        #expect(board.tell(.login(.preparingForSleep(false))) == [])
         #expect(board.pass(.milliseconds(29_999)) == [])
         #expect(board.pass(.milliseconds(1)) == ["take sleep"])
-        #expect(board.tell(.lockTaken(.sleep)) == ["read PreparingForSleep"])
-        #expect(board.tell(.preparingForSleep(false)) == [])
+        #expect(board.tell(.login(.lockTaken(.sleep))) == ["read PreparingForSleep"])
+        #expect(board.tell(.login(.preparingForSleep(false))) == [])
         #expect(board.pass(.seconds(3600)) == [])
     }
 
     @Test func lockIsTriedAgain_whenTheEndOfASleepWeNeverHeardOfIsTold() throws {
         var board = Board([])
         _ = board.tell(appear())
-        _ = board.tell(.lockRefused(.sleep))
+        _ = board.tell(.login(.lockRefused(.sleep)))
         #expect(board.sleepSignal(false) == ["take sleep"])
-        _ = board.tell(.lockRefused(.shutdown))
+        _ = board.tell(.login(.lockRefused(.shutdown)))
         #expect(board.shutdownSignal(false) == ["take shutdown"])
     }
 
@@ -101,7 +102,7 @@ import Testing
         var board = awakeBoard()
         _ = board.sleepSignal(true)
         _ = board.returned("camera")
-        #expect(board.tell(.loginUnavailable) == [])
+        #expect(board.tell(.login(.unavailable)) == [])
         #expect(board.returned("camera") == ["freeze camera"])
         // It has forgotten the sleep; its edge will never come.
         #expect(
@@ -113,7 +114,7 @@ import Testing
     @Test func everybodyComesBack_whenLoginReturnsAwakeAfterTheRelease() throws {
         var board = awakeBoard()
         board.fallAsleep()
-        _ = board.tell(.loginUnavailable)
+        _ = board.tell(.login(.unavailable))
         #expect(
             board.tell(appear()) == [
                 "sleep is over", "take sleep", "thaw camera", "take shutdown", "call camera willEnterForeground 10 s",
@@ -123,7 +124,7 @@ import Testing
     @Test func walkGoesOn_whenLoginReturnsStillPreparing() throws {
         var board = awakeBoard()
         _ = board.sleepSignal(true)
-        _ = board.tell(.loginUnavailable)
+        _ = board.tell(.login(.unavailable))
         #expect(board.tell(appear(sleeping: true)) == ["take shutdown"])
         #expect(board.returned("camera") == ["call camera didEnterBackground 4.5 s"])
         #expect(board.returned("camera") == ["freeze camera"])
@@ -137,14 +138,14 @@ import Testing
         _ = board.ask(1, .sleep(start: true, logical: false))
         #expect(board.core.device.sleepState == .asleep)
         // The lock is not released for a sleep that logind knows nothing of.
-        #expect(board.tell(.lockTaken(.sleep)) == [])
-        #expect(board.tell(.preparingForSleep(true)) == ["release sleep"])
+        #expect(board.tell(.login(.lockTaken(.sleep))) == [])
+        #expect(board.tell(.login(.preparingForSleep(true))) == ["release sleep"])
     }
 
     @Test func propertyJoinsTheSleep_whenTheSignalWasLost() throws {
         var board = awakeBoard()
         _ = board.ask(1, .sleep(start: true, logical: true))
-        _ = board.tell(.preparingForSleep(true))
+        _ = board.tell(.login(.preparingForSleep(true)))
         _ = board.returned("camera")
         _ = board.returned("camera")
         #expect(board.frozen("camera") == ["sleep is handled", "release sleep", "reply 1: sleep 1 ready, killed []"])
@@ -154,9 +155,9 @@ import Testing
         var board = Board([app("camera")])
         board.start()
         _ = board.tell(
-            .loginAvailable(delayMax: .seconds(2), preparingForSleep: false, preparingForShutdown: false))
+            .login(.available(delayMax: .seconds(2), preparingForSleep: false, preparingForShutdown: false)))
         _ = board.sleepSignal(true, delayMax: .seconds(2))
-        #expect(board.tell(.lockTaken(.sleep)) == [])
+        #expect(board.tell(.login(.lockTaken(.sleep))) == [])
         #expect(board.pass(.milliseconds(1499)) == [])
         // The call was told another limit: frozen with it.
         #expect(board.pass(.milliseconds(1)) == ["freeze camera"])
@@ -170,19 +171,19 @@ import Testing
         // logind is not through with its own sleep job yet: it would refuse the lock.
         #expect(board.tell(.woke) == ["sleep is over", "thaw camera", "call camera willEnterForeground 10 s"])
         #expect(board.core.expectsRefusal)
-        #expect(board.tell(.preparingForSleep(true)) == [])
+        #expect(board.tell(.login(.preparingForSleep(true))) == [])
         #expect(board.core.device.sleepState == .awake)
         #expect(board.sleepSignal(false) == ["take sleep"])
-        #expect(board.tell(.lockTaken(.sleep)) == ["read PreparingForSleep"])
-        #expect(board.tell(.preparingForSleep(false)) == [])
+        #expect(board.tell(.login(.lockTaken(.sleep))) == ["read PreparingForSleep"])
+        #expect(board.tell(.login(.preparingForSleep(false))) == [])
     }
 
     @Test func oldSleepIsNotTakenForANewOne_whenTheHookTellsOfTheResumeFirst() throws {
         var board = awakeBoard()
         board.fallAsleep()
         _ = board.ask(1, .sleep(start: false, logical: false))
-        _ = board.tell(.lockRefused(.sleep))
-        #expect(board.tell(.preparingForSleep(true)) == [])
+        _ = board.tell(.login(.lockRefused(.sleep)))
+        #expect(board.tell(.login(.preparingForSleep(true))) == [])
         #expect(board.core.device.sleepState == .awake)
         #expect(board.sleepSignal(true) == [])
         #expect(board.core.device.sleep == 2)
@@ -197,14 +198,14 @@ import Testing
         for _ in 0..<5 {
             #expect(board.pass(.milliseconds(1)) == ["take sleep"])
             // Another package's hook holds logind's job: the old sleep stays old.
-            #expect(board.tell(.lockRefused(.sleep)) == [])
-            #expect(board.tell(.preparingForSleep(true)) == [])
+            #expect(board.tell(.login(.lockRefused(.sleep))) == [])
+            #expect(board.tell(.login(.preparingForSleep(true))) == [])
             #expect(board.pass(.milliseconds(29_999)) == [])
         }
         #expect(board.pass(.milliseconds(1)) == ["take sleep"])
         // What it grants, it grants because it is through.
-        #expect(board.tell(.lockTaken(.sleep)) == ["read PreparingForSleep"])
-        #expect(board.tell(.preparingForSleep(true)) == ["call camera willResignActive 2.25 s"])
+        #expect(board.tell(.login(.lockTaken(.sleep))) == ["read PreparingForSleep"])
+        #expect(board.tell(.login(.preparingForSleep(true))) == ["call camera willResignActive 2.25 s"])
     }
 
     @Test func calledOffSleepGoesOnWithinItsLimit_whenTheEdgeWasALateOne() throws {
@@ -214,7 +215,7 @@ import Testing
         board.monotonic += .seconds(1)
         #expect(board.sleepSignal(false) == ["read PreparingForSleep"])
         #expect(board.returned("camera") == ["call camera willEnterForeground 10 s"])
-        #expect(board.tell(.preparingForSleep(true)) == [])
+        #expect(board.tell(.login(.preparingForSleep(true))) == [])
         #expect(board.core.device.sleepState == .preparing)
         #expect(board.pass(.milliseconds(3500)) == ["freeze camera"])
         #expect(board.frozen("camera") == ["sleep is handled", "release sleep"])
@@ -234,10 +235,10 @@ import Testing
         #expect(board.pass(.seconds(30)) == ["read PreparingForSleep"])
         // It says by itself that it still prepares.
         #expect(board.tell(appear(sleeping: true)) == ["take shutdown"])
-        #expect(board.tell(.lockTaken(.shutdown)) == [])
+        #expect(board.tell(.login(.lockTaken(.shutdown))) == [])
         #expect(board.pass(.seconds(30)) == ["read PreparingForSleep"])
-        #expect(board.tell(.preparingForSleep(true)) == [])
-        #expect(board.tell(.loginUnavailable) == [])
+        #expect(board.tell(.login(.preparingForSleep(true))) == [])
+        #expect(board.tell(.login(.unavailable)) == [])
         // Nobody is left who could say more.
         #expect(board.pass(.seconds(30)) == ["sleep is over", "thaw camera", "call camera willEnterForeground 10 s"])
     }
@@ -248,9 +249,9 @@ import Testing
         board.start()
         _ = board.ask(1, .sleep(start: true, logical: true))
         let signalled = board.monotonic - .seconds(20)
-        _ = board.tell(.prepareForSleep(true, delayMax: .seconds(30), signalled: signalled))
-        _ = board.tell(.prepareForSleep(false, delayMax: .seconds(30), signalled: board.monotonic))
-        _ = board.tell(.preparingForSleep(true))
+        _ = board.tell(.login(.prepareForSleep(true, delayMax: .seconds(30), signalled: signalled)))
+        _ = board.tell(.login(.prepareForSleep(false, delayMax: .seconds(30), signalled: board.monotonic)))
+        _ = board.tell(.login(.preparingForSleep(true)))
         #expect(board.pass(.seconds(10)).contains("release sleep"))
     }
 
@@ -258,7 +259,7 @@ import Testing
     private func asksAndSleeps(_ meanwhile: (inout Board) -> Void) -> Board {
         var board = Board([app("camera") { $0.keepsAwake = true }])
         board.start()
-        _ = board.tell(.loginAvailable(delayMax: .seconds(5), preparingForSleep: false, preparingForShutdown: false))
+        _ = board.tell(.login(.available(delayMax: .seconds(5), preparingForSleep: false, preparingForShutdown: false)))
         meanwhile(&board)
         board.slept += .seconds(60)
         _ = board.tell(.woke)
@@ -266,10 +267,10 @@ import Testing
     }
 
     @Test func oldGrantStaysOld_whateverOtherLockIsAskedForMeanwhile() {
-        var board = asksAndSleeps { _ = $0.tell(.lockTaken(.shutdown)) }
+        var board = asksAndSleeps { _ = $0.tell(.login(.lockTaken(.shutdown))) }
         #expect(board.begin("camera", keepAwake: true).contains("take keepAwake"))
-        #expect(board.tell(.lockTaken(.sleep)) == ["read PreparingForSleep"])
-        #expect(board.tell(.preparingForSleep(true)) == [])
+        #expect(board.tell(.login(.lockTaken(.sleep))) == ["read PreparingForSleep"])
+        #expect(board.tell(.login(.preparingForSleep(true))) == [])
         #expect(board.core.device.sleepState == .awake)
     }
 
@@ -280,8 +281,8 @@ import Testing
             _ = $0.returned("camera")
             _ = $0.frozen("camera")
         }
-        #expect(board.tell(.lockTaken(.sleep)) == ["read PreparingForSleep"])
-        #expect(board.tell(.preparingForSleep(true)) == [])
+        #expect(board.tell(.login(.lockTaken(.sleep))) == ["read PreparingForSleep"])
+        #expect(board.tell(.login(.preparingForSleep(true))) == [])
         #expect(board.core.device.sleepState == .awake)
     }
 
@@ -290,7 +291,7 @@ import Testing
     /// logind is there, and has not answered yet.
     private func lockAskedFor() -> Board {
         var board = Board([app("camera")])
-        _ = board.tell(.loginAvailable(delayMax: .seconds(5), preparingForSleep: false, preparingForShutdown: false))
+        _ = board.tell(.login(.available(delayMax: .seconds(5), preparingForSleep: false, preparingForShutdown: false)))
         board.start()
         return board
     }
@@ -300,8 +301,8 @@ import Testing
         board.slept += .seconds(600)
         _ = board.tell(.woke)
         #expect(board.core.device.sleepState == .awake)
-        _ = board.tell(.lockTaken(.sleep))
-        _ = board.tell(.preparingForSleep(true))
+        _ = board.tell(.login(.lockTaken(.sleep)))
+        _ = board.tell(.login(.preparingForSleep(true)))
         #expect(board.core.device.sleepState == .awake)
     }
 
@@ -330,10 +331,10 @@ import Testing
         board.slept += .seconds(60)
         _ = board.tell(.woke)
         #expect(board.core.device.sleepState == .asleep)
-        _ = board.tell(.lockTaken(.sleep))
-        _ = board.tell(.preparingForSleep(true))
+        _ = board.tell(.login(.lockTaken(.sleep)))
+        _ = board.tell(.login(.preparingForSleep(true)))
         _ = board.ask(2, .sleep(start: false, logical: true))
-        _ = board.tell(.preparingForSleep(true))
+        _ = board.tell(.login(.preparingForSleep(true)))
         #expect(board.core.device.sleepState == .awake)
     }
 
@@ -341,7 +342,7 @@ import Testing
         var board = lockAskedFor()
         // Nothing waits for us yet: the app has its own time.
         #expect(board.shutdownSignal(true) == ["call camera willTerminate shutdown 5 s"])
-        #expect(board.tell(.lockTaken(.shutdown)) == [])
+        #expect(board.tell(.login(.lockTaken(.shutdown))) == [])
         #expect(board.shutdownSignal(false) == [])
         #expect(board.returned("camera") == ["terminate camera"])
         #expect(board.gone("camera", .exited(0)) == ["spawn camera restart"])

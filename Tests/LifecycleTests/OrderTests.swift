@@ -37,9 +37,10 @@ import Testing
         var board = Board([app("storage"), app("camera") { $0.after = ["storage"] }])
         _ = board.tell(.started)
         #expect(
-            board.tell(.spawnFailed(board.last("storage"), code: 2, explanation: "exec /x: No such file")) == [
-                "report storage launchFailure: exec /x: No such file", "spawn camera boot",
-            ])
+            board.tell(.process(.spawnFailed(board.last("storage"), code: 2, explanation: "exec /x: No such file")))
+                == [
+                    "report storage launchFailure: exec /x: No such file", "spawn camera boot",
+                ])
     }
 
     @Test func clientIsLaunchedWithoutItsServer_whenTheQueuedServerIsTerminated() throws {

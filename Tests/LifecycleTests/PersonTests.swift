@@ -22,12 +22,12 @@ import Testing
         #expect(board.core.wakeAlarm != nil)
     }
 
-    private static let person: [Event] = [.powerKeyPressed, .lid(closed: false)]
+    private static let person: [Event] = [.board(.powerKeyPressed), .board(.lid(closed: false))]
 
     @Test(arguments: person)
     func nextWakeIsFull_whenAPersonWasThereWhilePreparing(_ event: Event) throws {
         var board = try preparing()
-        _ = board.tell(.lid(closed: true))
+        _ = board.tell(.board(.lid(closed: true)))
         _ = board.tell(event)
         fallAsleep(&board)
         _ = board.wake(afterSleeping: .seconds(901))
@@ -37,7 +37,7 @@ import Testing
     @Test(arguments: person)
     func nextWakeIsFull_whenAPersonWasThereWhileAsleep(_ event: Event) throws {
         var board = try preparing()
-        _ = board.tell(.lid(closed: true))
+        _ = board.tell(.board(.lid(closed: true)))
         fallAsleep(&board)
         #expect(board.tell(event) == [])
         _ = board.wake(afterSleeping: .seconds(901))
@@ -51,7 +51,7 @@ import Testing
         fallAsleep(&board)
         board.monotonic += .seconds(899)
         #expect(board.tell(.woke) == ["read PreparingForSleep"])
-        _ = board.tell(.preparingForSleep(answer))
+        _ = board.tell(.login(.preparingForSleep(answer)))
         #expect(board.core.device.sleepState == .darkWake)
     }
 
@@ -61,13 +61,13 @@ import Testing
         let alarm = board.core.wakeAlarm
         board.monotonic += .seconds(899)
         #expect(board.tell(.woke) == ["read PreparingForSleep"])
-        #expect(board.tell(.preparingForSleep(true)) == [])
+        #expect(board.tell(.login(.preparingForSleep(true))) == [])
         #expect(board.core.wakeAlarm == alarm)
     }
 
     @Test func wakeIsDark_whenALidWasClosedAfterTheAnnouncement() throws {
         var board = try preparing()
-        _ = board.tell(.lid(closed: true))
+        _ = board.tell(.board(.lid(closed: true)))
         fallAsleep(&board)
         _ = board.wake(afterSleeping: .seconds(901))
         #expect(board.core.device.sleepState == .darkWake)
@@ -75,10 +75,10 @@ import Testing
 
     @Test func keyOfAnEarlierSleepIsForgotten() throws {
         var board = try preparing()
-        _ = board.tell(.powerKeyPressed)
+        _ = board.tell(.board(.powerKeyPressed))
         fallAsleep(&board)
         board.wakePromptly(afterSleeping: .seconds(60))
-        _ = board.tell(.lockTaken(.sleep))
+        _ = board.tell(.login(.lockTaken(.sleep)))
         _ = board.sleepSignal(true)
         fallAsleep(&board)
         _ = board.wake(afterSleeping: .seconds(901))
@@ -93,7 +93,7 @@ import Testing
         #expect(board.wake(afterSleeping: .seconds(901)) == ["alarm off", "sleep is over", "take sleep", "suspend"])
         #expect(board.core.device.sleepState == .darkWake)
         #expect(try board.view("camera").taskState == .suspended)
-        _ = board.tell(.lockTaken(.sleep))
+        _ = board.tell(.login(.lockTaken(.sleep)))
         #expect(board.sleepSignal(true) == ["sleep is handled", "release sleep"])
     }
 
@@ -129,7 +129,7 @@ import Testing
         #expect(
             board.ask(1, .adopt(app: "camera", TaskWish(name: "run"))) == ["reply 1: denied, camera is there already"])
         #expect(board.core.device.sleepState == .darkWake)
-        _ = board.tell(.session(SessionReading(users: 1, isLocked: true, isIdle: false)))
+        _ = board.tell(.board(.session(SessionReading(users: 1, isLocked: true, isIdle: false))))
         #expect(try board.ask(2, .activate(board.id("camera"))) == ["reply 2: denied, the session is locked"])
         #expect(board.core.device.sleepState == .darkWake)
     }

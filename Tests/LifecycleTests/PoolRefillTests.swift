@@ -37,7 +37,7 @@ import Testing
     @Test(arguments: [(1799, false), (1800, true)])
     func poolIsFullAgainAfterALongSleep(_ seconds: Int64, _ isFull: Bool) throws {
         var board = try spent()
-        board.follow(.prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic))
+        board.follow(.login(.prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic)))
         #expect(board.core.device.sleepState == .asleep)
         board.slept += .seconds(seconds)
         #expect(board.sleepSignal(false) == ["sleep is over", "take sleep"])
@@ -46,7 +46,7 @@ import Testing
 
     @Test func supplyThatIsKnownAgainIsNoPowerThatComes() throws {
         var board = headless()
-        func power(_ isExternal: Bool?) -> Event { .power(PowerReading(isExternal: isExternal, level: 80)) }
+        func power(_ isExternal: Bool?) -> Event { .board(.power(PowerReading(isExternal: isExternal, level: 80))) }
         _ = board.tell(power(true))
         _ = board.begin("logger")
         _ = board.pass(.seconds(60))
@@ -77,7 +77,7 @@ import Testing
 
     @Test func poolIsFullAgainWithExternalPower_onceAnHour() throws {
         var board = try spent()
-        func power(_ isExternal: Bool) -> Event { .power(PowerReading(isExternal: isExternal, level: 80)) }
+        func power(_ isExternal: Bool) -> Event { .board(.power(PowerReading(isExternal: isExternal, level: 80))) }
         _ = board.tell(power(false))
         _ = board.pass(.seconds(10))
         _ = board.tell(power(true))
@@ -111,7 +111,7 @@ import Testing
         _ = board.begin("logger")
         _ = board.pass(.seconds(27))
         _ = board.returned("logger")
-        _ = board.tell(.power(PowerReading(isExternal: true, level: nil)))
+        _ = board.tell(.board(.power(PowerReading(isExternal: true, level: nil))))
         #expect(
             board.pass(.seconds(595)) == [
                 "task logger upload expiring 5 s", "call logger backgroundTaskWillExpire upload 5 s",

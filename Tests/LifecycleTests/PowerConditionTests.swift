@@ -20,7 +20,7 @@ import Testing
     }
 
     private func power(_ isExternal: Bool?, _ level: Int?) -> Event {
-        .power(PowerReading(isExternal: isExternal, level: level))
+        .board(.power(PowerReading(isExternal: isExternal, level: level)))
     }
 
     @Test func chargerIsToldOnce_howeverItBounces() throws {
@@ -146,7 +146,7 @@ import Testing
         var board = board()
         _ = board.tell(power(false, 3))
         endEverybody(&board)
-        #expect(board.tell(.powerOffRefused) == [])
+        #expect(board.tell(.login(.powerOffRefused)) == [])
         #expect(board.pass(.seconds(30)) == ["power off"])
     }
 

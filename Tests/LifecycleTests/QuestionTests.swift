@@ -32,16 +32,16 @@ import Testing
         _ = board.pass(.seconds(50))
         #expect(try board.view("server").taskState == .notRunning)
         let server = board.last("server")
-        #expect(board.tell(.spawned(server)) == ["kill server"])
-        #expect(board.tell(.exited(server, .signalled(9))) == ["clear server"])
-        #expect(board.tell(.groupEmptied(server)) == [])
+        #expect(board.tell(.process(.spawned(server))) == ["kill server"])
+        #expect(board.tell(.process(.exited(server, .signalled(9)))) == ["clear server"])
+        #expect(board.tell(.process(.groupEmptied(server))) == [])
     }
 
     @Test func failureThatIsToldTooLateIsNotReportedTwice() throws {
         var board = Board([app("server") { $0.restart = .never }])
         _ = board.tell(.started)
         _ = board.pass(.seconds(30))
-        #expect(board.tell(.spawnFailed(board.last("server"), code: 2, explanation: "exec")) == [])
+        #expect(board.tell(.process(.spawnFailed(board.last("server"), code: 2, explanation: "exec"))) == [])
     }
 
     @Test func daemonLeaves_whenTheShellNeverSaysThatAnAppStarted() throws {
@@ -54,11 +54,11 @@ import Testing
 
     @Test func memoryIsAskedForAgain_whenItIsNeverRead() throws {
         var board = board()
-        #expect(board.tell(.memoryPressure(.critical)) == ["read memory and uses"])
+        #expect(board.tell(.memory(.pressure(.critical))) == ["read memory and uses"])
         #expect(board.pass(.milliseconds(9999)) == [])
-        #expect(board.tell(.memoryPressure(.critical)) == [])
+        #expect(board.tell(.memory(.pressure(.critical))) == [])
         #expect(board.pass(.milliseconds(1)) == [])
-        #expect(board.tell(.memoryPressure(.critical)) == ["read memory and uses"])
+        #expect(board.tell(.memory(.pressure(.critical))) == ["read memory and uses"])
     }
 
     @Test func sleepEnds_whenLogindNeverSaysWhetherItIsMeant() throws {
@@ -79,46 +79,46 @@ import Testing
 
     @Test func everyLockIsAskedForAgainEverMoreRarely_whenItIsNotAnswered() throws {
         var board = Board([])
-        _ = board.tell(.loginAvailable(delayMax: nil, preparingForSleep: false, preparingForShutdown: false))
+        _ = board.tell(.login(.available(delayMax: nil, preparingForSleep: false, preparingForShutdown: false)))
         #expect(board.pass(.milliseconds(29_999)) == [])
         #expect(board.pass(.milliseconds(1)) == ["take sleep", "take shutdown"])
         #expect(board.pass(.milliseconds(59_999)) == [])
         #expect(board.pass(.milliseconds(1)) == ["take sleep", "take shutdown"])
-        #expect(board.tell(.lockTaken(.sleep)) == ["read PreparingForSleep"])
-        #expect(board.tell(.preparingForSleep(false)) == [])
-        #expect(board.tell(.lockTaken(.shutdown)) == [])
+        #expect(board.tell(.login(.lockTaken(.sleep))) == ["read PreparingForSleep"])
+        #expect(board.tell(.login(.preparingForSleep(false))) == [])
+        #expect(board.tell(.login(.lockTaken(.shutdown))) == [])
         #expect(board.pass(.seconds(86_400)) == [])
     }
 
     @Test func lockThatWasNotAskedForIsReleased() throws {
         var board = Board([])
-        _ = board.tell(.loginAvailable(delayMax: nil, preparingForSleep: false, preparingForShutdown: true))
+        _ = board.tell(.login(.available(delayMax: nil, preparingForSleep: false, preparingForShutdown: true)))
         // The answer to a question from before.
-        #expect(board.tell(.lockTaken(.shutdown)) == ["release shutdown"])
+        #expect(board.tell(.login(.lockTaken(.shutdown))) == ["release shutdown"])
         // What is held is held once.
-        _ = board.tell(.lockTaken(.sleep))
-        #expect(board.tell(.lockTaken(.sleep)) == [])
+        _ = board.tell(.login(.lockTaken(.sleep)))
+        #expect(board.tell(.login(.lockTaken(.sleep))) == [])
     }
 
     @Test func shutdownLockIsAskedForAgain_whenItWasRefused() throws {
         var board = Board([])
-        _ = board.tell(.loginAvailable(delayMax: nil, preparingForSleep: false, preparingForShutdown: false))
-        _ = board.tell(.lockTaken(.sleep))
-        _ = board.tell(.preparingForSleep(false))
-        #expect(board.tell(.lockRefused(.shutdown)) == [])
+        _ = board.tell(.login(.available(delayMax: nil, preparingForSleep: false, preparingForShutdown: false)))
+        _ = board.tell(.login(.lockTaken(.sleep)))
+        _ = board.tell(.login(.preparingForSleep(false)))
+        #expect(board.tell(.login(.lockRefused(.shutdown))) == [])
         #expect(board.pass(.seconds(60)) == ["take shutdown"])
-        #expect(board.tell(.lockRefused(.shutdown)) == [])
+        #expect(board.tell(.login(.lockRefused(.shutdown))) == [])
         for _ in 0..<10 {
             #expect(board.pass(.seconds(120)) == ["take shutdown"])
-            #expect(board.tell(.lockRefused(.shutdown)) == [])
+            #expect(board.tell(.login(.lockRefused(.shutdown))) == [])
         }
     }
 
     @Test func shutdownLockIsReleased_whenItIsGrantedAfterItsHandshake() throws {
         var board = Board([])
-        _ = board.tell(.loginAvailable(delayMax: nil, preparingForSleep: false, preparingForShutdown: false))
+        _ = board.tell(.login(.available(delayMax: nil, preparingForSleep: false, preparingForShutdown: false)))
         #expect(board.shutdownSignal(true) == [])
-        #expect(board.tell(.lockTaken(.shutdown)) == ["release shutdown"])
+        #expect(board.tell(.login(.lockTaken(.shutdown))) == ["release shutdown"])
     }
 
     @Test func sleepLockIsTaken_whenLogindComesBackInADarkWake() throws {
@@ -134,7 +134,8 @@ import Testing
         _ = board.frozen("upload")
         _ = board.wake(afterSleeping: .seconds(901))
         #expect(board.core.device.sleepState == .darkWake)
-        let effects = board.tell(.loginAvailable(delayMax: nil, preparingForSleep: false, preparingForShutdown: false))
+        let effects = board.tell(
+            .login(.available(delayMax: nil, preparingForSleep: false, preparingForShutdown: false)))
         #expect(effects == ["take sleep", "take shutdown"])
     }
 
@@ -151,15 +152,15 @@ import Testing
 
     @Test func sleepLockIsAskedForAgain_whenItWasRefusedAndLogindNeverSaysWhetherItPreparesASleep() throws {
         var board = Board([])
-        _ = board.tell(.loginAvailable(delayMax: nil, preparingForSleep: false, preparingForShutdown: false))
-        _ = board.tell(.lockTaken(.shutdown))
-        #expect(board.tell(.lockRefused(.sleep)) == ["read PreparingForSleep"])
+        _ = board.tell(.login(.available(delayMax: nil, preparingForSleep: false, preparingForShutdown: false)))
+        _ = board.tell(.login(.lockTaken(.shutdown)))
+        #expect(board.tell(.login(.lockRefused(.sleep))) == ["read PreparingForSleep"])
         // No answer within 30 s; then the lock is asked for every 30 s.
         #expect(board.pass(.milliseconds(59_999)) == [])
         #expect(board.pass(.milliseconds(1)) == ["take sleep"])
         // Nor does an answer that says nothing end that.
-        #expect(board.tell(.lockRefused(.sleep)) == ["read PreparingForSleep"])
-        #expect(board.tell(.preparingForSleep(nil)) == [])
+        #expect(board.tell(.login(.lockRefused(.sleep))) == ["read PreparingForSleep"])
+        #expect(board.tell(.login(.preparingForSleep(nil))) == [])
         #expect(board.pass(.milliseconds(29_999)) == [])
         #expect(board.pass(.milliseconds(1)) == ["take sleep"])
     }

@@ -137,7 +137,7 @@ import Testing
         _ = try board.ask(1, .launch(board.id("camera"), background: false))
         #expect(board.sleepSignal(true) == [])
         #expect(
-            board.tell(.spawnFailed(board.last("camera"), code: 2, explanation: "no such file")).contains {
+            board.tell(.process(.spawnFailed(board.last("camera"), code: 2, explanation: "no such file"))).contains {
                 $0.hasPrefix("reply 1: ended by launchFailure")
             })
     }
@@ -146,9 +146,9 @@ import Testing
         var board = manual()
         _ = try board.ask(1, .launch(board.id("camera"), background: true))
         _ = board.ask(2, .sleep(start: true, logical: true))
-        #expect(board.tell(.requestAbandoned(RequestID(rawValue: 2))) == [])
+        #expect(board.tell(.client(.abandoned(RequestID(rawValue: 2)))) == [])
         _ = board.spawned("camera")
-        #expect(board.tell(.requestAbandoned(RequestID(rawValue: 1))) == [])
+        #expect(board.tell(.client(.abandoned(RequestID(rawValue: 1)))) == [])
         #expect(board.returned("camera") == ["freeze camera"])
         #expect(board.frozen("camera") == [])
     }
@@ -169,7 +169,7 @@ import Testing
         let camera = try board.id("camera")
         _ = board.ask(1, .launch(camera, background: false))
         _ = board.ask(2, .background(camera))
-        _ = board.tell(.requestAbandoned(RequestID(rawValue: 2)))
+        _ = board.tell(.client(.abandoned(RequestID(rawValue: 2))))
         #expect(!board.sleepSignal(true).contains { $0.hasPrefix("reply") })
         _ = board.sleepSignal(false)
         #expect(board.emptied("camera") == ["spawn camera user background"])
@@ -181,16 +181,16 @@ import Testing
         var board = Board([app("camera") { $0.restartLimit = 1 }])
         board.start()
         let camera = try board.id("camera")
-        _ = board.tell(.memoryPressure(.critical))
+        _ = board.tell(.memory(.pressure(.critical)))
         let use = MemoryUse(instance: board.last("camera"), bytes: 100 << 20)
-        #expect(board.tell(.memoryRead(available: 0, total: 1 << 30, [use])).contains("kill camera"))
+        #expect(board.tell(.memory(.read(available: 0, total: 1 << 30, [use]))).contains("kill camera"))
         _ = board.ask(1, .launch(camera, background: false))
         _ = board.ask(2, .background(camera))
-        _ = board.tell(.power(PowerReading(isExternal: false, level: 1)))
+        _ = board.tell(.board(.power(PowerReading(isExternal: false, level: 1))))
         let ending = board.pass(.seconds(5))
         #expect(ending.contains("reply 1: denied, shutting down"))
         #expect(ending.contains("reply 2: denied, shutting down"))
-        _ = board.tell(.power(PowerReading(isExternal: true, level: 100)))
+        _ = board.tell(.board(.power(PowerReading(isExternal: true, level: 100))))
         #expect(board.gone("camera") == [])
         #expect(try board.view("camera").isLeftDown)
         #expect(board.pass(.seconds(600)) == [])
@@ -217,7 +217,7 @@ import Testing
             board.ask(4, .activate(id)) == [
                 "thaw camera", "call camera willEnterForeground 10 s", "inform camera memory critical",
             ])
-        _ = board.handle(.exited(board.last("camera"), .exited(0)))
+        _ = board.handle(.process(.exited(board.last("camera"), .exited(0))))
         #expect(board.ask(5, .warnOfMemory(id, .warning)) == ["reply 5: not running"])
     }
 }

@@ -16,10 +16,10 @@ import Testing
     @Test func restartIsOwed_whenALaunchThatWasWishedInTheEndIsDenied() throws {
         var board = try wishedInItsEnd { $0.restartDelay = .seconds(20) }
         let camera = try board.id("camera")
-        let restart = Effect.note(.restartScheduled(camera, delay: .seconds(20)))
-        #expect(!board.handleAll(.exited(board.last("camera"), .signalled(9))).contains(restart))
+        let restart = Effect.note(.app(.restartScheduled(camera, delay: .seconds(20))))
+        #expect(!board.handleAll(.process(.exited(board.last("camera"), .signalled(9)))).contains(restart))
         // It is owed, and said, from then on.
-        let asleep = Event.prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic)
+        let asleep = Event.login(.prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic))
         #expect(board.handleAll(asleep).contains(restart))
         _ = board.emptied("camera")
         #expect(board.wake(afterSleeping: .seconds(60)) == awake)
@@ -31,8 +31,8 @@ import Testing
         let camera = try board.id("camera")
         _ = board.ask(2, .launch(camera, background: false))
         _ = board.exited("camera", .signalled(9))
-        let asleep = Event.prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic)
-        let restart = Effect.note(.restartScheduled(camera, delay: .seconds(20)))
+        let asleep = Event.login(.prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic))
+        let restart = Effect.note(.app(.restartScheduled(camera, delay: .seconds(20))))
         #expect(board.handleAll(asleep).filter { $0 == restart } == [restart])
     }
 
@@ -75,12 +75,12 @@ import Testing
         let camera = try board.id("camera")
         _ = board.ask(1, .activate(camera))
         _ = board.ask(2, .activate(camera))
-        _ = board.tell(.requestAbandoned(RequestID(rawValue: 2)))
+        _ = board.tell(.client(.abandoned(RequestID(rawValue: 2))))
         #expect(board.gone("camera") == ["spawn camera user"])
         _ = board.spawned("camera")
         #expect(board.pass(.seconds(20)) == ["kill camera"])
         _ = board.ask(3, .launch(camera, background: false))
-        _ = board.tell(.lid(closed: true))
+        _ = board.tell(.board(.lid(closed: true)))
         _ = board.sleepSignal(true)
         board.gone("camera")
         #expect(board.wake(afterSleeping: .seconds(60)) + board.pass(.seconds(25)) == awake)
@@ -93,7 +93,7 @@ import Testing
         _ = board.ask(1, .activate(radio))
         #expect(board.pass(.seconds(10)).contains("kill radio"))
         _ = board.ask(2, .launch(radio, background: false))
-        #expect(board.tell(.lid(closed: true)).contains("reply 1: denied, the lid is closed"))
+        #expect(board.tell(.board(.lid(closed: true))).contains("reply 1: denied, the lid is closed"))
         #expect(board.sleepSignal(true).contains("reply 2: denied, sleeping"))
         board.gone("radio")
         #expect(board.wake(afterSleeping: .seconds(60)) == awake)
@@ -135,7 +135,7 @@ import Testing
         board.reborn()
         _ = board.exited("camera", .signalled(9))
         board.reborn()
-        #expect(board.tell(.lid(closed: true)) == ["reply 3: denied, the lid is closed"])
+        #expect(board.tell(.board(.lid(closed: true))) == ["reply 3: denied, the lid is closed"])
         board.reborn()
         _ = board.sleepSignal(true)
         #expect(try !board.view("camera").isLeftDown)
@@ -161,7 +161,9 @@ import Testing
         _ = board.spawned("radio")
         #expect(board.pass(.seconds(20)).contains("kill radio"))
         _ = board.ask(2, .launch(radio, background: false))
-        if isLidClosed { #expect(board.tell(.lid(closed: true)).contains("reply 1: denied, the lid is closed")) }
+        if isLidClosed {
+            #expect(board.tell(.board(.lid(closed: true))).contains("reply 1: denied, the lid is closed"))
+        }
         #expect(board.sleepSignal(true).contains("reply 2: denied, sleeping"))
         board.gone("radio")
         _ = board.wake(afterSleeping: .seconds(60))
@@ -191,7 +193,7 @@ import Testing
     @Test func appInBackgroundStaysDown_whenALaunchThatWasWishedInItsEndForHeatIsDenied() throws {
         var board = startedBoard([app("camera") { $0.restartDelay = .zero }])
         _ = try board.ask(7, .background(board.id("camera")))
-        _ = board.tell(.requestAbandoned(RequestID(rawValue: 7)))
+        _ = board.tell(.client(.abandoned(RequestID(rawValue: 7))))
         #expect(board.tell(zone(99_000)) == ["kill camera"])
         _ = try board.ask(1, .launch(board.id("camera"), background: false))
         #expect(afterCoolingAndASleep(&board) == awake)

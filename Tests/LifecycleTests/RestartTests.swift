@@ -12,7 +12,7 @@ import Testing
     /// Ends the app, waits for its restart and returns the delay; nil: none comes.
     private func delay(_ board: inout Board, _ status: Lifecycle.ExitStatus = .exited(1)) -> Nanoseconds? {
         _ = board.exited("camera", status)
-        let immediate = board.obey(board.handle(.groupEmptied(board.last("camera"))))
+        let immediate = board.obey(board.handle(.process(.groupEmptied(board.last("camera")))))
         if !immediate.isEmpty { return .zero }
         guard let deadline = board.core.nextDeadline else { return nil }
         let delay = deadline.at - board.monotonic
@@ -124,9 +124,9 @@ import Testing
 
     @Test func appIsLeftDown_whenItEndsForMemoryAndAShutdownIsCancelledMeanwhile() throws {
         var board = running { $0.restartLimit = 1 }
-        _ = board.tell(.memoryPressure(.critical))
+        _ = board.tell(.memory(.pressure(.critical)))
         let use = MemoryUse(instance: board.last("camera"), bytes: 50 << 20)
-        #expect(board.tell(.memoryRead(available: 10 << 20, total: 1000 << 20, [use])).first == "kill camera")
+        #expect(board.tell(.memory(.read(available: 10 << 20, total: 1000 << 20, [use]))).first == "kill camera")
         _ = board.shutdownSignal(true)
         _ = board.shutdownSignal(false)
         _ = board.exited("camera", .signalled(9))

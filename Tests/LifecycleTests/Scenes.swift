@@ -8,8 +8,8 @@ extension Board {
     mutating func answerAll() {
         for name in instances.keys.sorted() {
             let instance = last(name)
-            if let call = calls[instance] { follow(.handlerReturned(instance, call)) }
-            follow(.frozen(instance))
+            if let call = calls[instance] { follow(.app(.handlerReturned(instance, call))) }
+            follow(.process(.frozen(instance)))
         }
         _ = obey(wait(.milliseconds(100)))
     }
@@ -17,7 +17,9 @@ extension Board {
     /// What an event leads to is answered at once, until nothing more comes.
     mutating func follow(_ event: Event) { _ = obey(handle(event)) }
     /// The same of what a client asks for.
-    mutating func follow(_ id: Int64, _ request: Request) { follow(.requested(RequestID(rawValue: id), request)) }
+    mutating func follow(_ id: Int64, _ request: Request) {
+        follow(.client(.requested(RequestID(rawValue: id), request)))
+    }
 
     /// Some time passes, in which everybody is prompt.
     mutating func settle(_ time: Nanoseconds = .seconds(5)) {
@@ -27,7 +29,7 @@ extension Board {
 
     /// The lid opens, and what it held back comes about.
     mutating func openLid() {
-        follow(.lid(closed: false))
+        follow(.board(.lid(closed: false)))
         settle()
     }
 
@@ -59,19 +61,19 @@ extension Board {
     /// The same, and everybody is prompt.
     mutating func wakePromptly(afterSleeping time: Nanoseconds) {
         slept += time
-        follow(.prepareForSleep(false, delayMax: .seconds(5), signalled: monotonic))
+        follow(.login(.prepareForSleep(false, delayMax: .seconds(5), signalled: monotonic)))
     }
 
     /// A whole sleep of a minute in which every app is prompt; what was said to its announcement.
     mutating func sleepAMinute() -> [String] {
-        let first = handle(.prepareForSleep(true, delayMax: .seconds(5), signalled: monotonic))
+        let first = handle(.login(.prepareForSleep(true, delayMax: .seconds(5), signalled: monotonic)))
         let lines = lines(first)
         _ = obey(first)
         answerAll()
         _ = obey(wait(.seconds(5)))
         wakePromptly(afterSleeping: .seconds(60))
-        _ = handle(.lockTaken(.sleep))
-        _ = handle(.preparingForSleep(false))
+        _ = handle(.login(.lockTaken(.sleep)))
+        _ = handle(.login(.preparingForSleep(false)))
         answerAll()
         settle()
         return lines
@@ -112,7 +114,7 @@ func overrunBoard(_ change: (inout AppPolicy) -> Void = { _ in }) throws -> Boar
     _ = try board.ask(90, .background(board.id("camera")))
     #expect(board.pass(.seconds(10)) == ["kill camera"])
     // So it stays in background, whatever is wished next.
-    #expect(board.tell(.requestAbandoned(RequestID(rawValue: 90))) == [])
+    #expect(board.tell(.client(.abandoned(RequestID(rawValue: 90)))) == [])
     return board
 }
 
@@ -142,9 +144,9 @@ func oneInFront() -> DevicePolicy {
     return device
 }
 
-func people(locked: Bool) -> Event { .session(SessionReading(users: 1, isLocked: locked, isIdle: false)) }
+func people(locked: Bool) -> Event { .board(.session(SessionReading(users: 1, isLocked: locked, isIdle: false))) }
 
 /// In m°C.
 func zone(_ temperature: Int) -> Event {
-    .temperatures([ThermalReading(temperature: temperature, fair: nil, serious: nil, critical: 90_000)])
+    .board(.temperatures([ThermalReading(temperature: temperature, fair: nil, serious: nil, critical: 90_000)]))
 }

@@ -158,7 +158,7 @@ import Testing
         board.login()
         board.start()
         let hot = ThermalReading(temperature: 95_000, fair: nil, serious: nil, critical: 90_000)
-        #expect(board.tell(.temperatures([hot])).contains("kill camera"))
+        #expect(board.tell(.board(.temperatures([hot]))).contains("kill camera"))
         _ = board.exited("camera", .signalled(9))
         _ = board.shutdownSignal(true)
         #expect(board.shutdownSignal(false) == [])
@@ -171,7 +171,7 @@ import Testing
         let apps = ["storage", "camera"].map { name in app(name) { $0.after = name == "camera" ? ["storage"] : [] } }
         #expect(
             board.tell(
-                .prepareForShutdown(true, delayMax: .seconds(5), signalled: board.monotonic - .seconds(6)))
+                .login(.prepareForShutdown(true, delayMax: .seconds(5), signalled: board.monotonic - .seconds(6))))
                 == ["kill camera"])
         #expect(board.tell(.configured(apps, DevicePolicy())) == [])
         #expect(board.gone("camera") == ["kill storage"])
@@ -247,10 +247,10 @@ import Testing
         _ = board.shutdownSignal(true)
         _ = board.returned("camera")
         #expect(board.gone("camera", .exited(0)) == ["release shutdown"])
-        #expect(board.tell(.loginUnavailable) == [])
+        #expect(board.tell(.login(.unavailable)) == [])
         #expect(board.core.device.isShuttingDown)
         #expect(
-            board.tell(.loginAvailable(delayMax: nil, preparingForSleep: false, preparingForShutdown: false)) == [
+            board.tell(.login(.available(delayMax: nil, preparingForSleep: false, preparingForShutdown: false))) == [
                 "take sleep", "take shutdown", "spawn camera restart",
             ])
         #expect(!board.core.device.isShuttingDown)

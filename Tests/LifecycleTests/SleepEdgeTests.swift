@@ -32,7 +32,7 @@ import Testing
         #expect(board.sleepSignal(false) == ["read PreparingForSleep"])
         // It is told the rest of the way back once its handler has returned.
         #expect(board.returned("camera") == ["call camera didBecomeActive 10 s"])
-        #expect(board.tell(.preparingForSleep(false)) == [])
+        #expect(board.tell(.login(.preparingForSleep(false))) == [])
         #expect(board.returned("camera") == [])
         // The lock was held all the time, and is good for the next sleep.
         board.fallAsleep()
@@ -55,10 +55,10 @@ import Testing
         board.fallAsleep()
         #expect(board.pass(.milliseconds(29_999)) == [])
         #expect(board.pass(.milliseconds(1)) == ["read PreparingForSleep"])
-        #expect(board.tell(.preparingForSleep(true)) == [])
+        #expect(board.tell(.login(.preparingForSleep(true))) == [])
         #expect(board.pass(.seconds(30)) == ["read PreparingForSleep"])
         #expect(
-            board.tell(.preparingForSleep(false)) == [
+            board.tell(.login(.preparingForSleep(false))) == [
                 "sleep is over", "take sleep", "thaw camera", "call camera willEnterForeground 10 s",
             ])
     }
@@ -133,23 +133,24 @@ import Testing
     @Test func allowanceCountsFromTheSignal_whenItIsHeardLate() throws {
         var board = running()
         let effects = board.handle(
-            .prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic - .seconds(3)))
+            .login(.prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic - .seconds(3))))
         #expect(board.lines(effects) == ["call camera willResignActive 1.5 s"])
         #expect(board.pass(.milliseconds(1500)) == ["kill camera"])
     }
 
     @Test func allowanceCountsFromTheSignal_whenThePropertyToldOfTheSleepFirst() throws {
         var board = running()
-        #expect(board.tell(.preparingForSleep(true)) == ["call camera willResignActive 2.25 s"])
+        #expect(board.tell(.login(.preparingForSleep(true))) == ["call camera willResignActive 2.25 s"])
         #expect(
-            board.handle(.prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic - .seconds(2))) == [])
+            board.handle(
+                .login(.prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic - .seconds(2)))) == [])
         #expect(board.returned("camera") == ["call camera didEnterBackground 2.5 s"])
     }
 
     @Test func lockIsReleasedAtOnce_whenTheSignalIsHeardTooLate() throws {
         var board = running()
         let effects = board.handle(
-            .prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic - .seconds(6)))
+            .login(.prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic - .seconds(6))))
         // Freezing has only just been tried: whether it does not freeze is not known yet.
         #expect(board.lines(effects) == ["freeze camera", "sleep is handled", "release sleep"])
         #expect(board.pass(.milliseconds(1999)) == [])
@@ -199,7 +200,7 @@ import Testing
         var board = running()
         board.fallAsleep()
         _ = board.obey(board.prepareForSleep(false))
-        _ = board.handle(.lockTaken(.sleep))
+        _ = board.handle(.login(.lockTaken(.sleep)))
         board.fallAsleep()
         #expect(board.core.device.sleep == 2)
     }

@@ -4,7 +4,7 @@ import Testing
 /// A lid, a key or idleness that ask for a sleep are levels: the board is asked again for as long as they last.
 @Suite struct SleepLevelTests {
     private func people(idle: Bool = false) -> Event {
-        .session(SessionReading(users: 1, isLocked: false, isIdle: idle))
+        .board(.session(SessionReading(users: 1, isLocked: false, isIdle: idle)))
     }
 
     private func closing(_ change: (inout DevicePolicy) -> Void = { _ in }) -> Board {
@@ -19,8 +19,8 @@ import Testing
 
     @Test func boardIsAskedToSleepAgainEverMoreRarely_whenLogindRefuses() throws {
         var board = closing()
-        #expect(board.tell(.lid(closed: true)).contains("suspend"))
-        #expect(board.tell(.suspendRefused) == [])
+        #expect(board.tell(.board(.lid(closed: true))).contains("suspend"))
+        #expect(board.tell(.login(.suspendRefused)) == [])
         _ = board.returned("camera")
         _ = board.returned("camera")
         _ = board.frozen("camera")
@@ -29,16 +29,16 @@ import Testing
         #expect(board.pass(.milliseconds(59_999)) == [])
         #expect(board.pass(.milliseconds(1)) == ["suspend"])
         #expect(board.pass(.seconds(7 * 3600)).filter { $0 == "suspend" }.count < 25)
-        _ = board.tell(.lid(closed: false))
+        _ = board.tell(.board(.lid(closed: false)))
         #expect(!board.pass(.seconds(7200)).contains("suspend"))
     }
 
     @Test func boardIsAskedToSleepAgain_whenAForeignWakeFindsTheLidClosed() throws {
         var board = closing()
-        board.follow(.lid(closed: true))
-        board.follow(.prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic))
+        board.follow(.board(.lid(closed: true)))
+        board.follow(.login(.prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic)))
         _ = board.wake(afterSleeping: .seconds(60))
-        _ = board.tell(.lockTaken(.sleep))
+        _ = board.tell(.login(.lockTaken(.sleep)))
         #expect(board.pass(.milliseconds(29_999)) == [])
         #expect(board.pass(.milliseconds(1)) == ["suspend"])
     }
@@ -46,9 +46,9 @@ import Testing
     @Test func boardIsAskedToSleepAtOnce_whenTheLockThatForbadeItIsGone() throws {
         var board = startedBoard([app("camera") { $0.keepsAwake = true }]) { $0.responses[.lidClosed] = .sleep }
         _ = board.begin("camera")
-        _ = board.tell(.lockTaken(.keepAwake))
-        _ = board.tell(.lid(closed: true))
-        _ = board.tell(.suspendRefused)
+        _ = board.tell(.login(.lockTaken(.keepAwake)))
+        _ = board.tell(.board(.lid(closed: true)))
+        _ = board.tell(.login(.suspendRefused))
         _ = board.returned("camera")
         _ = board.returned("camera")
         #expect(board.end("camera").suffix(2) == ["release keepAwake", "suspend"])
@@ -56,11 +56,11 @@ import Testing
 
     @Test func boardIsNotAskedToSleep_whileTheEndOfTheWishIsOnlyHeldBack() throws {
         var board = closing { $0.debounce = .seconds(10) }
-        board.follow(.lid(closed: true))
-        _ = board.tell(.suspendRefused)
-        _ = board.tell(.lid(closed: false))
-        _ = board.tell(.loginUnavailable)
-        let back = Event.loginAvailable(delayMax: nil, preparingForSleep: false, preparingForShutdown: false)
+        board.follow(.board(.lid(closed: true)))
+        _ = board.tell(.login(.suspendRefused))
+        _ = board.tell(.board(.lid(closed: false)))
+        _ = board.tell(.login(.unavailable))
+        let back = Event.login(.available(delayMax: nil, preparingForSleep: false, preparingForShutdown: false))
         #expect(board.tell(back) == ["take sleep", "take shutdown"])
     }
 
@@ -135,7 +135,7 @@ import Testing
         board.follow(people(idle: true))
         _ = board.pass(.seconds(10))
         board.follow(1, .sleep(start: false, logical: true))
-        board.follow(.lid(closed: true))
+        board.follow(.board(.lid(closed: true)))
         _ = board.pass(.seconds(30))
         #expect(board.core.device.sleepState == .asleep)
         _ = board.tell(people())

@@ -13,22 +13,22 @@ import Testing
     }
 
     private func outcome(_ board: inout Board) -> SleepOutcome? {
-        let effects = board.handleAll(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic))
+        let effects = board.handleAll(.login(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic)))
         _ = board.obey(effects)
-        return effects.compactMap { if case .note(.sleepEnded(_, let outcome)) = $0 { outcome } else { nil } }.first
+        return effects.compactMap { if case .note(.sleep(.ended(_, let outcome))) = $0 { outcome } else { nil } }.first
     }
 
     /// It stops every process before a device refuses, and MONOTONIC runs on for as long as that takes.
     @Test func sleepThatTheKernelRefusedHasFailed_howeverLongThatTook() {
         var board = asleep()
         _ = board.stall(.seconds(3))
-        #expect(board.tell(.kernelSlept(false)) == [])
+        #expect(board.tell(.sleep(.kernelSlept(false))) == [])
         #expect(outcome(&board) == .failed)
     }
 
     @Test func sleepThatTheKernelCountedWasOne_thoughTheClocksTellNothing() {
         var board = asleep()
-        #expect(board.tell(.kernelSlept(true)) == [])
+        #expect(board.tell(.sleep(.kernelSlept(true))) == [])
         #expect(outcome(&board) == .slept)
     }
 
@@ -42,9 +42,9 @@ import Testing
 
     @Test func countOfOneSleepIsNotThatOfTheNext() {
         var board = asleep()
-        _ = board.tell(.kernelSlept(true))
+        _ = board.tell(.sleep(.kernelSlept(true)))
         _ = outcome(&board)
-        _ = board.tell(.lockTaken(.sleep))
+        _ = board.tell(.login(.lockTaken(.sleep)))
         _ = board.obey(board.prepareForSleep(true))
         #expect(outcome(&board) == .failed)
     }
@@ -64,9 +64,9 @@ import Testing
     @Test func kernelsWordOutlastsLogindsAnswer() {
         var board = asleep()
         _ = board.stall(.seconds(3))
-        _ = board.tell(.kernelSlept(false))
+        _ = board.tell(.sleep(.kernelSlept(false)))
         #expect(board.pass(.seconds(30)).contains("read PreparingForSleep"))
-        _ = board.tell(.preparingForSleep(true))
+        _ = board.tell(.login(.preparingForSleep(true)))
         #expect(outcome(&board) == .failed)
     }
 

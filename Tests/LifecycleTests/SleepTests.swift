@@ -11,30 +11,30 @@ import Testing
 
         #expect(
             board.prepareForSleep(true) == [
-                .call(camera, CallID(rawValue: 3), .willResignActive, deadline: .milliseconds(2250))
+                .app(.call(camera, CallID(rawValue: 3), .willResignActive, deadline: .milliseconds(2250)))
             ])
         board.monotonic += .milliseconds(10)
         #expect(
-            board.handle(.handlerReturned(camera, CallID(rawValue: 3))) == [
-                .call(camera, CallID(rawValue: 4), .didEnterBackground, deadline: .milliseconds(4490))
+            board.handle(.app(.handlerReturned(camera, CallID(rawValue: 3)))) == [
+                .app(.call(camera, CallID(rawValue: 4), .didEnterBackground, deadline: .milliseconds(4490)))
             ])
         board.monotonic += .milliseconds(10)
-        #expect(board.handle(.handlerReturned(camera, CallID(rawValue: 4))) == [.freeze(camera)])
-        #expect(board.handle(.frozen(camera)) == [.sleepHandled(true), .releaseLock(.sleep)])
+        #expect(board.handle(.app(.handlerReturned(camera, CallID(rawValue: 4)))) == [.process(.freeze(camera))])
+        #expect(board.handle(.process(.frozen(camera))) == [.sleep(.handled(true)), .login(.releaseLock(.sleep))])
         #expect(try board.view("camera").taskState == .suspended)
         #expect(board.core.device.sleepState == .asleep)
 
         board.slept = .seconds(3600)
         #expect(
             board.prepareForSleep(false) == [
-                .sleepHandled(false), .takeLock(.sleep), .thaw(camera),
-                .call(camera, CallID(rawValue: 5), .willEnterForeground, deadline: .seconds(10)),
+                .sleep(.handled(false)), .login(.takeLock(.sleep)), .process(.thaw(camera)),
+                .app(.call(camera, CallID(rawValue: 5), .willEnterForeground, deadline: .seconds(10))),
             ])
         #expect(
-            board.handle(.handlerReturned(camera, CallID(rawValue: 5))) == [
-                .call(camera, CallID(rawValue: 6), .didBecomeActive, deadline: .seconds(10))
+            board.handle(.app(.handlerReturned(camera, CallID(rawValue: 5)))) == [
+                .app(.call(camera, CallID(rawValue: 6), .didBecomeActive, deadline: .seconds(10)))
             ])
-        #expect(board.handle(.handlerReturned(camera, CallID(rawValue: 6))) == [])
+        #expect(board.handle(.app(.handlerReturned(camera, CallID(rawValue: 6)))) == [])
         #expect(try board.view("camera").phase == .active)
     }
 
@@ -45,18 +45,18 @@ import Testing
         let hang = try board.instance("hang")
         var effects = board.prepareForSleep(true)
         for effect in effects {
-            if case .call(let instance, let call, .willResignActive, _) = effect {
-                effects += board.handle(.handlerReturned(instance, call))
+            if case .app(.call(let instance, let call, .willResignActive, _)) = effect {
+                effects += board.handle(.app(.handlerReturned(instance, call)))
             }
         }
         for effect in effects {
-            if case .call(let instance, let call, .didEnterBackground, _) = effect, instance != hang {
-                board.follow(.handlerReturned(instance, call))
+            if case .app(.call(let instance, let call, .didEnterBackground, _)) = effect, instance != hang {
+                board.follow(.app(.handlerReturned(instance, call)))
             }
         }
         #expect(board.wait(.milliseconds(4499)) == [])
-        #expect(board.wait(.milliseconds(1)) == [.kill(hang)])
-        let ended = board.handle(.exited(hang, .signalled(9)))
+        #expect(board.wait(.milliseconds(1)) == [.process(.kill(hang))])
+        let ended = board.handle(.process(.exited(hang, .signalled(9))))
         guard case .report(let termination) = ended.first else {
             Issue.record("no report: \(ended)")
             return
@@ -65,7 +65,7 @@ import Testing
         #expect(termination.reason.code == 0x8bad_f00d)
         #expect(termination.handler == .didEnterBackground)
         #expect(termination.allowance == .milliseconds(4500))
-        #expect(ended.dropFirst() == [.clear(hang)])
-        #expect(board.handle(.groupEmptied(hang)) == [.sleepHandled(true), .releaseLock(.sleep)])
+        #expect(ended.dropFirst() == [.process(.clear(hang))])
+        #expect(board.handle(.process(.groupEmptied(hang))) == [.sleep(.handled(true)), .login(.releaseLock(.sleep))])
     }
 }

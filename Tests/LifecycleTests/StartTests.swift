@@ -4,7 +4,7 @@ import Testing
 /// A daemon that starts in the middle of things, and words that come late.
 @Suite struct StartTests {
     private func appear(sleeping: Bool) -> Event {
-        .loginAvailable(delayMax: .seconds(5), preparingForSleep: sleeping, preparingForShutdown: false)
+        .login(.available(delayMax: .seconds(5), preparingForSleep: sleeping, preparingForShutdown: false))
     }
 
     private func started() -> Board {
@@ -17,20 +17,20 @@ import Testing
     @Test func sleepThatIsOverIsNotWalked_whenAPredecessorNotedIt() throws {
         var board = Board([app("camera")])
         board.slept = .seconds(1000)
-        _ = board.tell(.sleepNoted(timeAsleep: .seconds(940)))
+        _ = board.tell(.sleep(.noted(timeAsleep: .seconds(940))))
         board.start()
         #expect(board.tell(appear(sleeping: true)) == ["take shutdown"])
         #expect(board.core.device.sleepState == .awake)
-        #expect(board.tell(.preparingForSleep(true)) == [])
+        #expect(board.tell(.login(.preparingForSleep(true))) == [])
         #expect(board.sleepSignal(false) == ["take sleep"])
     }
 
     @Test func aPredecessorsNoteCounts_whenLogindIsNotThereAtFirst() throws {
         var board = Board([app("camera")])
         board.slept = .seconds(1000)
-        _ = board.tell(.sleepNoted(timeAsleep: .seconds(940)))
+        _ = board.tell(.sleep(.noted(timeAsleep: .seconds(940))))
         board.start()
-        _ = board.tell(.loginUnavailable)
+        _ = board.tell(.login(.unavailable))
         #expect(board.tell(appear(sleeping: true)) == ["take shutdown"])
         #expect(board.core.device.sleepState == .awake)
     }
@@ -38,7 +38,7 @@ import Testing
     @Test func aPredecessorsNoteIsForgotten_whenLogindHasSaidThatItDoesNotSleep() throws {
         var board = Board([app("camera")])
         board.slept = .seconds(1000)
-        _ = board.tell(.sleepNoted(timeAsleep: .seconds(940)))
+        _ = board.tell(.sleep(.noted(timeAsleep: .seconds(940))))
         board.start()
         _ = board.tell(appear(sleeping: false))
         #expect(board.tell(appear(sleeping: true)).contains("call camera willResignActive 2.25 s"))
@@ -47,7 +47,7 @@ import Testing
     @Test func logicalSleepStaysOne_whenAPredecessorNotedASleepThatIsOver() throws {
         var board = Board([app("camera")])
         board.slept = .seconds(1000)
-        _ = board.tell(.sleepNoted(timeAsleep: .seconds(940)))
+        _ = board.tell(.sleep(.noted(timeAsleep: .seconds(940))))
         board.start()
         _ = board.ask(1, .sleep(start: true, logical: true))
         #expect(board.tell(appear(sleeping: true)) == ["take shutdown"])
@@ -56,17 +56,17 @@ import Testing
         _ = board.frozen("camera")
         #expect(board.core.device.sleepState == .asleep)
         // Of a sleep of the kernel's it would be no end.
-        _ = board.tell(.powerKeyPressed)
+        _ = board.tell(.board(.powerKeyPressed))
         #expect(board.core.device.sleepState == .awake)
         // logind is at the old one until it says that it is not.
-        #expect(board.tell(.preparingForSleep(true)) == [])
+        #expect(board.tell(.login(.preparingForSleep(true))) == [])
         #expect(board.core.device.sleepState == .awake)
     }
 
     @Test func sleepThatIsStillToComeIsWalked_whenAPredecessorNotedIt() throws {
         var board = Board([app("camera")])
         board.slept = .seconds(1000)
-        _ = board.tell(.sleepNoted(timeAsleep: .seconds(1000)))
+        _ = board.tell(.sleep(.noted(timeAsleep: .seconds(1000))))
         board.start()
         #expect(board.tell(appear(sleeping: true)) == ["take shutdown", "call camera willResignActive 10 s"])
     }
@@ -86,15 +86,15 @@ import Testing
         var board = Board([app("camera")])
         board.start()
         #expect(board.tell(appear(sleeping: false)) == ["take sleep", "take shutdown"])
-        _ = board.tell(.lockTaken(.shutdown))
+        _ = board.tell(.login(.lockTaken(.shutdown)))
         board.slept += .seconds(60)
         _ = board.tell(.woke)
-        #expect(board.tell(.lockTaken(.sleep)) == ["read PreparingForSleep"])
-        #expect(board.tell(.preparingForSleep(true)) == [])
+        #expect(board.tell(.login(.lockTaken(.sleep))) == ["read PreparingForSleep"])
+        #expect(board.tell(.login(.preparingForSleep(true))) == [])
         #expect(board.core.device.sleepState == .awake)
         // It is asked again, until it says that the old one is over.
         #expect(board.pass(.seconds(30)) == ["read PreparingForSleep"])
-        #expect(board.tell(.preparingForSleep(false)) == [])
+        #expect(board.tell(.login(.preparingForSleep(false))) == [])
         #expect(board.sleepSignal(true) == ["call camera willResignActive 2.25 s"])
     }
 
@@ -104,10 +104,10 @@ import Testing
         board.slept += .seconds(60)
         _ = board.tell(.woke)
         #expect(board.pass(.seconds(30)) == ["read PreparingForSleep"])
-        #expect(board.tell(.preparingForSleep(true)) == [])
+        #expect(board.tell(.login(.preparingForSleep(true))) == [])
         #expect(board.core.device.sleepState == .awake)
         #expect(board.pass(.seconds(30)) == ["read PreparingForSleep"])
-        #expect(board.tell(.preparingForSleep(false)) == [])
+        #expect(board.tell(.login(.preparingForSleep(false))) == [])
         #expect(board.pass(.seconds(86_400)) == [])
     }
 
@@ -123,12 +123,12 @@ import Testing
     @Test func startInDoubtStaysInDoubt_whenOnlyThePropertySaysItAgain() throws {
         var board = started()
         _ = board.tell(appear(sleeping: true))
-        _ = board.tell(.lockTaken(.shutdown))
+        _ = board.tell(.login(.lockTaken(.shutdown)))
         _ = board.returned("camera")
         _ = board.returned("camera")
         #expect(board.core.device.sleepState == .asleep)
         #expect(board.pass(.seconds(30)) == ["read PreparingForSleep"])
-        #expect(board.tell(.preparingForSleep(true)) == [])
+        #expect(board.tell(.login(.preparingForSleep(true))) == [])
         #expect(board.tell(appear(sleeping: true)) == ["take shutdown"])
         #expect(try board.view("camera").taskState == .running)
     }
@@ -158,7 +158,7 @@ import Testing
 
     @Test func lateHookDoesNotEndANewerSleep() throws {
         var board = asleepAgain()
-        _ = board.tell(.lockTaken(.sleep))
+        _ = board.tell(.login(.lockTaken(.sleep)))
         board.fallAsleep()
         #expect(board.core.device.sleepState == .asleep)
         #expect(board.ask(3, .sleep(start: false, logical: false)) == ["reply 3: sleep 2 ready, killed []"])
@@ -178,7 +178,7 @@ import Testing
             board.follow(2, .sleep(start: true, logical: logical))
             board.follow(3, .sleep(start: false, logical: true))
             #expect(board.core.device.sleepState == .awake)
-            #expect(board.tell(.preparingForSleep(true)) == [])
+            #expect(board.tell(.login(.preparingForSleep(true))) == [])
             #expect(board.core.device.sleepState == .awake)
         }
     }
@@ -190,10 +190,10 @@ import Testing
         board.monotonic += .seconds(6)
         board.slept += .seconds(600)
         let effects = board.handleAll(.woke)
-        #expect(effects.contains(.note(.sleepEnded(sleep: 1, .slept))))
+        #expect(effects.contains(.note(.sleep(.ended(sleep: 1, .slept)))))
         // logind's job may not be over.
         #expect(board.core.expectsRefusal)
-        #expect(board.tell(.preparingForSleep(true)) == [])
+        #expect(board.tell(.login(.preparingForSleep(true))) == [])
         #expect(board.core.device.sleepState == .awake)
     }
 
@@ -219,7 +219,7 @@ import Testing
         #expect(board.gone("camera") == ["release shutdown"])
     }
 
-    @Test(arguments: [Event.stopRequested, .prepareForShutdown(true, delayMax: .max, signalled: .seconds(100))])
+    @Test(arguments: [Event.stopRequested, .login(.prepareForShutdown(true, delayMax: .max, signalled: .seconds(100)))])
     func logicalSleepIsCalledOff_whenEverythingIsToEnd(word: Event) throws {
         var board = started()
         board.login()
@@ -252,7 +252,7 @@ import Testing
         let effects = board.handleAll(.woke)
         #expect(!board.lines(effects).contains("unfreezable camera"))
         _ = board.obey(effects)
-        let end = board.handle(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic))
+        let end = board.handle(.login(.prepareForSleep(false, delayMax: nil, signalled: board.monotonic)))
         _ = board.obey(end)
         #expect(try board.view("camera").taskState == .running)
     }
@@ -261,22 +261,22 @@ import Testing
         var board = Board([app("camera") { $0.restartDelay = .seconds(1) }])
         _ = board.tell(.started)
         #expect(board.pass(.seconds(30)).contains("clear camera"))
-        #expect(board.tell(.spawnFailed(board.last("camera"), code: 2, explanation: "exec")) == [])
+        #expect(board.tell(.process(.spawnFailed(board.last("camera"), code: 2, explanation: "exec"))) == [])
         #expect(board.pass(.seconds(1)) == ["spawn camera restart"])
     }
 
     @Test func logicalSleepGoesOn_whenLogindsFirstWordIsOfAPredecessorsSleep() {
         var board = Board([app("camera")])
         board.slept = .seconds(1000)
-        _ = board.tell(.sleepNoted(timeAsleep: .seconds(940)))
+        _ = board.tell(.sleep(.noted(timeAsleep: .seconds(940))))
         board.start()
         _ = board.ask(1, .sleep(start: true, logical: true))
         _ = board.returned("camera")
         _ = board.returned("camera")
         _ = board.frozen("camera")
-        _ = board.tell(.loginAvailable(delayMax: .seconds(5), preparingForSleep: true, preparingForShutdown: false))
+        _ = board.tell(.login(.available(delayMax: .seconds(5), preparingForSleep: true, preparingForShutdown: false)))
         #expect(board.pass(.seconds(30)) == ["take shutdown"])
-        #expect(board.tell(.preparingForSleep(false)) == [])
+        #expect(board.tell(.login(.preparingForSleep(false))) == [])
         #expect(board.core.device.sleepState == .asleep)
     }
 }

@@ -36,11 +36,12 @@ import Testing
         { $0.returned("camera") }, { $0.sleepSignal(true) }, { $0.ask(3, .sleep(start: true, logical: false)) },
         { $0.returned("camera") }, { $0.pass(.seconds(1)) }, { $0.pass(.seconds(4)) },
         { $0.exited("storage", .signalled(9)) }, { $0.emptied("storage") }, { $0.frozen("camera") },
-        { $0.pass(.seconds(30)) }, { $0.tell(.preparingForSleep(true)) },
+        { $0.pass(.seconds(30)) }, { $0.tell(.login(.preparingForSleep(true))) },
         {
             $0.slept = .seconds(60); return $0.tell(.woke)
         },
-        { $0.tell(.lockRefused(.sleep)) }, { $0.tell(.preparingForSleep(true)) }, { $0.sleepSignal(false) },
+        { $0.tell(.login(.lockRefused(.sleep))) }, { $0.tell(.login(.preparingForSleep(true))) },
+        { $0.sleepSignal(false) },
         { $0.spawned("storage") }, { $0.pass(.seconds(1)) },
         { try $0.ask(4, .terminate($0.id("camera"), force: false)) }, { $0.pass(.seconds(20)) },
         { $0.shutdownSignal(true) }, { $0.pass(.seconds(1)) }, { $0.exited("storage", .exited(0)) },

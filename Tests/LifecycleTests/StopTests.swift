@@ -36,11 +36,11 @@ import Testing
         let camera = try board.id("camera")
         _ = board.ask(1, .launch(camera, background: false))
         _ = board.ask(2, .terminate(camera, force: false))
-        _ = board.tell(.prepareForShutdown(true, delayMax: .seconds(5), signalled: board.monotonic))
+        _ = board.tell(.login(.prepareForShutdown(true, delayMax: .seconds(5), signalled: board.monotonic)))
         _ = board.spawned("camera")
         #expect(board.exited("camera", .signalled(9)).first?.hasPrefix("report camera user") == true)
         _ = board.emptied("camera")
-        _ = board.tell(.prepareForShutdown(false, delayMax: .seconds(5), signalled: board.monotonic))
+        _ = board.tell(.login(.prepareForShutdown(false, delayMax: .seconds(5), signalled: board.monotonic)))
         #expect(!board.pass(.seconds(10)).contains { $0.hasPrefix("spawn") })
     }
 
@@ -175,7 +175,7 @@ import Testing
         var board = running()
         _ = try terminate(&board)
         _ = board.pass(.seconds(4))
-        #expect(board.tell(.extendTimeout(board.last("camera"), .seconds(100))) == [])
+        #expect(board.tell(.app(.extendTimeout(board.last("camera"), .seconds(100)))) == [])
         _ = board.pass(.seconds(6))
         #expect(board.returned("camera") == ["terminate camera"])
         // 15 s in all.
@@ -186,7 +186,7 @@ import Testing
     @Test func extensionEndsWithTheShutdown_whenTheBoardGoesDown() throws {
         var board = running()
         _ = board.shutdownSignal(true)
-        #expect(board.tell(.extendTimeout(board.last("camera"), .seconds(100))) == [])
+        #expect(board.tell(.app(.extendTimeout(board.last("camera"), .seconds(100)))) == [])
         #expect(board.pass(.milliseconds(4500)) == ["kill camera"])
     }
 

@@ -14,16 +14,16 @@ import Testing
 
     @Test func killedByTheKernelInFront_comesBackWhenNothingIsLeftOfIt() throws {
         var board = board([app("kiosk")])
-        _ = board.tell(.killedForMemory(board.last("kiosk")))
+        _ = board.tell(.memory(.killed(board.last("kiosk"))))
         #expect(board.gone("kiosk") == [])
         #expect(board.pass(.milliseconds(100)) == ["spawn kiosk restart"])
     }
 
     @Test func whoDiesSlowlyOfMemoryComesBack_thoughTheBoardIsWellBefore() throws {
         var board = board([app("kiosk")])
-        _ = board.tell(.memoryPressure(.critical))
+        _ = board.tell(.memory(.pressure(.critical)))
         let uses = [MemoryUse(instance: board.last("kiosk"), bytes: 1 << 20)]
-        #expect(board.tell(.memoryRead(available: 0, total: 100, uses)).contains("kill kiosk"))
+        #expect(board.tell(.memory(.read(available: 0, total: 100, uses))).contains("kill kiosk"))
         _ = board.pass(.seconds(20))
         #expect(board.gone("kiosk") == [])
         #expect(board.pass(.milliseconds(100)) == ["spawn kiosk restart"])
@@ -31,7 +31,7 @@ import Testing
 
     @Test func nobodyIsToldOfAnExternalSupplyThatWasTakenForGranted() throws {
         var board = board([app("logger")])
-        #expect(board.tell(.power(PowerReading(isExternal: true, level: nil))) == [])
+        #expect(board.tell(.board(.power(PowerReading(isExternal: true, level: nil)))) == [])
         #expect(board.core.device.externalPower == true)
     }
 
@@ -44,7 +44,7 @@ import Testing
         board.slept += .seconds(60)
         _ = board.tell(.woke)
         _ = board.begin("logger", keepAwake: true)
-        _ = board.tell(.lockTaken(.keepAwake))
+        _ = board.tell(.login(.lockTaken(.keepAwake)))
         #expect(board.pass(.seconds(29)).contains("release keepAwake") == false)
         #expect(board.pass(.seconds(1)).contains("release keepAwake"))
     }
@@ -52,8 +52,8 @@ import Testing
     @Test func appsOfUnknownSizeGoOneAtATime() throws {
         var board = board([app("one"), app("two"), app("three")])
         for name in ["one", "two", "three"] { try board.goBack(name) }
-        _ = board.tell(.memoryPressure(.critical))
-        let effects = board.tell(.memoryRead(available: 0, total: 1 << 30, []))
+        _ = board.tell(.memory(.pressure(.critical)))
+        let effects = board.tell(.memory(.read(available: 0, total: 1 << 30, [])))
         #expect(effects.filter { $0.hasPrefix("kill") } == ["kill one"])
     }
 
@@ -73,33 +73,33 @@ import Testing
 
     @Test func readingsDoNotOverlap() throws {
         var board = board([app("kiosk")])
-        #expect(board.tell(.memoryPressure(.warning)) == ["read memory"])
-        #expect(board.tell(.memoryPressure(.critical)) == [])
-        #expect(board.tell(.memoryRead(available: 0, total: 1 << 30, [])) == ["inform kiosk memory warning"])
+        #expect(board.tell(.memory(.pressure(.warning))) == ["read memory"])
+        #expect(board.tell(.memory(.pressure(.critical))) == [])
+        #expect(board.tell(.memory(.read(available: 0, total: 1 << 30, []))) == ["inform kiosk memory warning"])
     }
 
     @Test func chargerThatComesAtTheLastMomentIsHeardFirst() throws {
         var board = board([app("logger")])
-        _ = board.tell(.power(PowerReading(isExternal: false, level: 3)))
+        _ = board.tell(.board(.power(PowerReading(isExternal: false, level: 3))))
         _ = board.pass(.seconds(5))
         _ = board.returned("logger")
         #expect(board.gone("logger", .exited(0)) == ["power off"])
         board.monotonic += .seconds(60)
-        #expect(board.tell(.power(PowerReading(isExternal: true, level: 3))) == ["spawn logger restart"])
+        #expect(board.tell(.board(.power(PowerReading(isExternal: true, level: 3)))) == ["spawn logger restart"])
     }
 
     @Test func watchdogThatIsArmedInASleepRestsBeforeItsLockGoes() throws {
         var board = Board([])
-        _ = board.tell(.loginAvailable(delayMax: .seconds(5), preparingForSleep: false, preparingForShutdown: false))
+        _ = board.tell(.login(.available(delayMax: .seconds(5), preparingForSleep: false, preparingForShutdown: false)))
         _ = board.sleepSignal(true)
         #expect(board.core.device.sleepState == .asleep)
-        #expect(board.tell(.hardwareWatchdog(timeout: .seconds(15))) == [])
-        #expect(board.tell(.lockTaken(.sleep)) == ["watchdog rests", "release sleep"])
+        #expect(board.tell(.watchdog(.hardware(timeout: .seconds(15)))) == [])
+        #expect(board.tell(.login(.lockTaken(.sleep))) == ["watchdog rests", "release sleep"])
     }
 
     @Test func leftDownStaysDown_whoeverEndedItBefore() throws {
         func heat(_ temperature: Int) -> Event {
-            .temperatures([ThermalReading(temperature: temperature, fair: nil, serious: nil, critical: 85_000)])
+            .board(.temperatures([ThermalReading(temperature: temperature, fair: nil, serious: nil, critical: 85_000)]))
         }
         var board = board([app("kiosk") { $0.restartLimit = 1 }])
         #expect(board.tell(heat(90_000)).contains("kill kiosk"))
@@ -125,10 +125,10 @@ import Testing
 
     @Test func processThatWaitsToBeTakenOverStillIs_afterAShutdownThatWasCancelled() throws {
         var board = board([app("logger")])
-        _ = board.tell(.power(PowerReading(isExternal: false, level: 3)))
+        _ = board.tell(.board(.power(PowerReading(isExternal: false, level: 3))))
         board.monotonic += .seconds(5)
         _ = board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync")))
-        let effects = board.tell(.power(PowerReading(isExternal: true, level: 3)))
+        let effects = board.tell(.board(.power(PowerReading(isExternal: true, level: 3))))
         #expect(effects.contains("spawn task-sync backgroundTask background"), "\(effects)")
     }
 
@@ -147,7 +147,7 @@ import Testing
 
     @Test func whoWaitsToBeTakenOverIsAnswered_whenAnOperatorEndsIt() throws {
         var board = board([app("logger")])
-        _ = board.tell(.power(PowerReading(isExternal: false, level: 3)))
+        _ = board.tell(.board(.power(PowerReading(isExternal: false, level: 3))))
         board.monotonic += .seconds(5)
         _ = board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync")))
         let task = try board.id("task-sync")

@@ -24,33 +24,33 @@ extension Board {
     // What an app, or the shell on its behalf, says of its last instance. One that is gone, or has no call open, says
     // nothing: then the test is wrong about where it is.
     mutating func spawned(_ name: String, at place: SourceLocation = #_sourceLocation) -> [String] {
-        tell(.spawned(present(name, place)))
+        tell(.process(.spawned(present(name, place))))
     }
     mutating func returned(_ name: String, at place: SourceLocation = #_sourceLocation) -> [String] {
-        tell(.handlerReturned(present(name, place), openCall(name, at: place)))
+        tell(.app(.handlerReturned(present(name, place), openCall(name, at: place))))
     }
     mutating func frozen(_ name: String, at place: SourceLocation = #_sourceLocation) -> [String] {
-        tell(.frozen(present(name, place)))
+        tell(.process(.frozen(present(name, place))))
     }
     mutating func exited(
         _ name: String, _ status: Lifecycle.ExitStatus = .exited(0), at place: SourceLocation = #_sourceLocation
     ) -> [String] {
-        tell(.exited(present(name, place), status))
+        tell(.process(.exited(present(name, place), status)))
     }
     mutating func emptied(_ name: String, at place: SourceLocation = #_sourceLocation) -> [String] {
-        tell(.groupEmptied(present(name, place)))
+        tell(.process(.groupEmptied(present(name, place))))
     }
     mutating func ready(_ name: String, at place: SourceLocation = #_sourceLocation) -> [String] {
-        tell(.ready(present(name, place)))
+        tell(.app(.ready(present(name, place))))
     }
     mutating func ping(_ name: String, at place: SourceLocation = #_sourceLocation) -> [String] {
-        tell(.ping(present(name, place)))
+        tell(.app(.ping(present(name, place))))
     }
     mutating func stopping(_ name: String, at place: SourceLocation = #_sourceLocation) -> [String] {
-        tell(.stopping(present(name, place)))
+        tell(.app(.stopping(present(name, place))))
     }
     mutating func ask(_ id: Int64, _ request: Request) -> [String] {
-        tell(.requested(RequestID(rawValue: id), request))
+        tell(.client(.requested(RequestID(rawValue: id), request)))
     }
     mutating func begin(
         _ app: String, _ name: String = "upload", keepAwake: Bool? = nil, allowed: Nanoseconds? = nil
@@ -68,7 +68,7 @@ extension Board {
     }
     /// Takes it to background and says so of its handlers at once.
     mutating func goBack(_ app: String) throws {
-        let effects = try handle(.requested(RequestID(rawValue: 99), .background(id(app))))
+        let effects = try handle(.client(.requested(RequestID(rawValue: 99), .background(id(app)))))
         _ = obey(effects)
     }
     mutating func sleepSignal(_ start: Bool, delayMax: Nanoseconds = .seconds(5)) -> [String] {
@@ -76,7 +76,7 @@ extension Board {
         return lines(effects)
     }
     mutating func shutdownSignal(_ start: Bool, delayMax: Nanoseconds = .seconds(5)) -> [String] {
-        tell(.prepareForShutdown(start, delayMax: delayMax, signalled: monotonic))
+        tell(.login(.prepareForShutdown(start, delayMax: delayMax, signalled: monotonic)))
     }
 
     /// The whole way to sleep, with everybody prompt.
@@ -108,13 +108,13 @@ extension Board {
     /// Notes who is who among what the core has asked for.
     mutating func remember(_ effects: [Effect]) {
         for effect in effects {
-            if case .spawn(let app, let instance, _, _) = effect {
+            if case .process(.spawn(let app, let instance, _, _)) = effect {
                 let name = core.view(of: app)?.name ?? "?"
                 instances[name] = instance
                 names[instance] = name
-            } else if case .call(let instance, let call, _, _) = effect {
+            } else if case .app(.call(let instance, let call, _, _)) = effect {
                 calls[instance] = call
-            } else if case .taskChanged(_, _, let task, .began) = effect {
+            } else if case .client(.taskChanged(_, _, let task, .began)) = effect {
                 tasks[task.name] = task.id
             }
         }
@@ -126,43 +126,44 @@ extension Board {
 
     private func line(_ effect: Effect) -> String {
         switch effect {
-        case .spawn(_, let instance, let reason, let background):
+        case .process(.spawn(_, let instance, let reason, let background)):
             "spawn \(name(instance)) \(reason.name)\(background ? " background" : "")"
-        case .call(let instance, _, let call, let deadline):
+        case .app(.call(let instance, _, let call, let deadline)):
             "call \(name(instance)) \(call.handler)\(told(call)) \(deadline.text)"
-        case .inform(let instance, .didReceiveMemoryWarning(let level)): "inform \(name(instance)) memory \(level)"
-        case .inform(let instance, .powerStateDidChange(let external, let level, let saving)):
+        case .app(.inform(let instance, .didReceiveMemoryWarning(let level))):
+            "inform \(name(instance)) memory \(level)"
+        case .app(.inform(let instance, .powerStateDidChange(let external, let level, let saving))):
             "inform \(name(instance)) \(external ? "external" : "battery") \(level.map { "\($0)" } ?? "-")"
                 + (saving ? " saving" : "")
-        case .inform(let instance, .thermalStateDidChange(let state)): "inform \(name(instance)) thermal \(state)"
-        case .powerOff: "power off"
-        case .pollBoard: "poll"
-        case .readMemory(let uses): "read memory\(uses ? " and uses" : "")"
-        case .watchMemoryLimit(let instance): "watch limit \(name(instance))"
-        case .feedHardwareWatchdog: "feed"
-        case .restHardwareWatchdog: "watchdog rests"
-        case .wakeHardwareWatchdog: "watchdog wakes"
-        case .restServiceWatchdog: "service watchdog rests"
-        case .wakeServiceWatchdog: "service watchdog wakes"
-        case .terminate(let instance): "terminate \(name(instance))"
-        case .kill(let instance): "kill \(name(instance))"
-        case .clear(let instance): "clear \(name(instance))"
-        case .freeze(let instance): "freeze \(name(instance))"
-        case .thaw(let instance): "thaw \(name(instance))"
-        case .nameCulprits(let instance, let stuck): "\(stuck) \(name(instance))"
-        case .takeLock(let kind): "take \(kind)"
-        case .releaseLock(let kind): "release \(kind)"
-        case .readPreparingForSleep: "read PreparingForSleep"
-        case .sleepHandled(let isHandled): isHandled ? "sleep is handled" : "sleep is over"
-        case .setWakeAlarm(let alarm): "alarm \(alarm.map { "in \(($0 - now.boottime).text)" } ?? "off")"
-        case .suspendDevice: "suspend"
+        case .app(.inform(let instance, .thermalStateDidChange(let state))): "inform \(name(instance)) thermal \(state)"
+        case .login(.powerOff): "power off"
+        case .board(.poll): "poll"
+        case .memory(.read(let uses)): "read memory\(uses ? " and uses" : "")"
+        case .memory(.watchLimit(let instance)): "watch limit \(name(instance))"
+        case .watchdog(.feed): "feed"
+        case .watchdog(.rest): "watchdog rests"
+        case .watchdog(.wake): "watchdog wakes"
+        case .watchdog(.restService): "service watchdog rests"
+        case .watchdog(.wakeService): "service watchdog wakes"
+        case .process(.terminate(let instance)): "terminate \(name(instance))"
+        case .process(.kill(let instance)): "kill \(name(instance))"
+        case .process(.clear(let instance)): "clear \(name(instance))"
+        case .process(.freeze(let instance)): "freeze \(name(instance))"
+        case .process(.thaw(let instance)): "thaw \(name(instance))"
+        case .process(.nameCulprits(let instance, let stuck)): "\(stuck) \(name(instance))"
+        case .login(.takeLock(let kind)): "take \(kind)"
+        case .login(.releaseLock(let kind)): "release \(kind)"
+        case .login(.readPreparingForSleep): "read PreparingForSleep"
+        case .sleep(.handled(let isHandled)): isHandled ? "sleep is handled" : "sleep is over"
+        case .sleep(.setWakeAlarm(let alarm)): "alarm \(alarm.map { "in \(($0 - now.boottime).text)" } ?? "off")"
+        case .login(.suspendDevice): "suspend"
         case .report(let end): "report \(end.name) \(end.reason.namespace.name): \(end.reason.explanation)"
-        case .reply(let id, let outcome): "reply \(id.rawValue): \(text(outcome))"
-        case .taskChanged(_, let instance, let task, let change):
+        case .client(.reply(let id, let outcome)): "reply \(id.rawValue): \(text(outcome))"
+        case .client(.taskChanged(_, let instance, let task, let change)):
             "task \(name(instance)) \(task.name) \(change)\(task.timeRemaining.map { " \($0.text)" } ?? "")"
         case .note(let notice): "note \(notice)"
-        case .appChanged(let app): "changed \(core.view(of: app)?.name ?? "?")"
-        case .deviceChanged: "device changed"
+        case .client(.appChanged(let app)): "changed \(core.view(of: app)?.name ?? "?")"
+        case .client(.deviceChanged): "device changed"
         case .stopDaemon: "stop daemon"
         }
     }

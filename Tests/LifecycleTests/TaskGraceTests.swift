@@ -52,7 +52,7 @@ import Testing
         _ = board.begin("camera")
         try board.goBack("camera")
         try board.goBack("storage")
-        let effects = try board.handle(.requested(RequestID(rawValue: 1), .activate(board.id("storage"))))
+        let effects = try board.handle(.client(.requested(RequestID(rawValue: 1), .activate(board.id("storage")))))
         _ = board.obey(effects)
         _ = board.sleepSignal(true)
         _ = board.returned("storage")

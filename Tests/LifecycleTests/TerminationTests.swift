@@ -4,7 +4,7 @@ import Testing
 /// What the report of an end says.
 @Suite struct TerminationTests {
     private func end(_ board: inout Board, _ status: Lifecycle.ExitStatus) throws -> Termination {
-        let effects = board.handle(.exited(board.last("camera"), status))
+        let effects = board.handle(.process(.exited(board.last("camera"), status)))
         let ends = effects.compactMap { if case .report(let end) = $0 { end } else { nil } }
         try #require(ends.count == 1)
         return try #require(ends.first)
@@ -91,7 +91,8 @@ import Testing
     @Test func failedLaunchCarriesTheErrno_whenExecFails() throws {
         var board = Board([app("camera")])
         _ = board.tell(.started)
-        _ = board.tell(.spawnFailed(board.last("camera"), code: 13, explanation: "exec /x: Permission denied"))
+        _ = board.tell(
+            .process(.spawnFailed(board.last("camera"), code: 13, explanation: "exec /x: Permission denied")))
         let reason = try #require(board.view("camera").lastTermination).reason
         #expect(
             reason

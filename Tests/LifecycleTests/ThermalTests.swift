@@ -3,9 +3,10 @@ import Testing
 
 @Suite struct ThermalTests {
     private func zone(_ temperature: Int) -> Event {
-        .temperatures([
-            ThermalReading(temperature: temperature * 1000, fair: 60_000, serious: 75_000, critical: 90_000)
-        ])
+        .board(
+            .temperatures([
+                ThermalReading(temperature: temperature * 1000, fair: 60_000, serious: 75_000, critical: 90_000)
+            ]))
     }
 
     private func board(_ apps: [AppPolicy] = [app("kiosk")]) -> Board {
@@ -23,7 +24,7 @@ import Testing
             ThermalReading(temperature: 40_000, fair: nil, serious: nil, critical: 100_000),
             ThermalReading(temperature: 80_000, fair: nil, serious: 75_000, critical: nil),
         ]
-        #expect(board.tell(.temperatures(readings)) == ["inform kiosk thermal serious"])
+        #expect(board.tell(.board(.temperatures(readings))) == ["inform kiosk thermal serious"])
         #expect(board.core.device.thermalState == .serious)
     }
 
@@ -37,7 +38,7 @@ import Testing
         _ = board.pass(.seconds(5))
         #expect(board.tell(zone(71)) == ["inform kiosk thermal fair"])
         // A place that cannot be read any more has not cooled down by that.
-        #expect(board.tell(.temperatures([])) == [])
+        #expect(board.tell(.board(.temperatures([]))) == [])
         #expect(board.pass(.milliseconds(299_999)) == [])
         #expect(board.pass(.milliseconds(1)) == ["inform kiosk thermal nominal"])
     }
@@ -88,12 +89,12 @@ import Testing
 
     @Test func boardIsLookedAt_whereNothingAnnouncesItsHeat_butNotWhileItSleeps() throws {
         var board = board()
-        #expect(board.tell(.polling(interval: .seconds(10))) == [])
+        #expect(board.tell(.board(.polling(interval: .seconds(10)))) == [])
         #expect(board.pass(.seconds(30)) == ["poll", "poll", "poll"])
         board.fallAsleep()
         #expect(board.pass(.seconds(29)) == [])
         #expect(board.sleepSignal(false).contains("poll"))
-        #expect(board.tell(.polling(interval: nil)) == [])
+        #expect(board.tell(.board(.polling(interval: nil))) == [])
         _ = board.pass(.seconds(1))
         #expect(!board.pass(.seconds(60)).contains("poll"))
     }

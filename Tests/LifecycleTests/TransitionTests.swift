@@ -38,7 +38,7 @@ import Testing
         }
         #expect(board.pass(allowance - .milliseconds(1)) == [])
         #expect(board.pass(.milliseconds(1)) == ["kill camera"])
-        let effects = board.handle(.exited(board.last("camera"), .signalled(9)))
+        let effects = board.handle(.process(.exited(board.last("camera"), .signalled(9))))
         guard case .report(let end) = effects.first else {
             Issue.record("no report: \(effects)")
             return
@@ -83,10 +83,10 @@ import Testing
         var board = running()
         _ = try board.ask(1, .background(board.id("camera")))
         let call = board.openCall("camera")
-        #expect(board.tell(.handlerReturned(InstanceID(rawValue: 99), call)) == [])
-        #expect(board.tell(.handlerReturned(board.last("camera"), CallID(rawValue: 1))) == [])
+        #expect(board.tell(.app(.handlerReturned(InstanceID(rawValue: 99), call))) == [])
+        #expect(board.tell(.app(.handlerReturned(board.last("camera"), CallID(rawValue: 1)))) == [])
         #expect(board.returned("camera") == ["call camera didEnterBackground 5 s"])
-        #expect(board.tell(.handlerReturned(board.last("camera"), call)) == [])
+        #expect(board.tell(.app(.handlerReturned(board.last("camera"), call))) == [])
         #expect(board.returned("camera") == ["freeze camera"])
     }
 
@@ -100,7 +100,7 @@ import Testing
         _ = board.frozen("camera")
         _ = board.obey(board.prepareForSleep(false))
         #expect(board.sleepSignal(true) == ["call camera willResignActive 2.25 s"])
-        #expect(board.tell(.handlerReturned(board.last("camera"), first)) == [])
+        #expect(board.tell(.app(.handlerReturned(board.last("camera"), first))) == [])
     }
 
     @Test func handlersOfTwoAppsRunSideBySide_whenBothAreCalled() throws {

@@ -13,13 +13,14 @@ import Testing
     }
 
     private func power(_ isExternal: Bool?, _ level: Int?) -> Event {
-        .power(PowerReading(isExternal: isExternal, level: level))
+        .board(.power(PowerReading(isExternal: isExternal, level: level)))
     }
 
     private func zone(_ temperature: Int?, number: Int = 0) -> Event {
-        .temperatures([
-            ThermalReading(zone: number, temperature: temperature, fair: nil, serious: 75_000, critical: 90_000)
-        ])
+        .board(
+            .temperatures([
+                ThermalReading(zone: number, temperature: temperature, fair: nil, serious: 75_000, critical: 90_000)
+            ]))
     }
 
     /// A critical battery has ended the app, and logind is asked to switch the board off.
@@ -107,9 +108,9 @@ import Testing
         _ = board.tell(zone(95_000))
         _ = board.tell(zone(nil))
         _ = board.pass(.seconds(301))
-        _ = board.tell(.memoryPressure(.critical))
+        _ = board.tell(.memory(.pressure(.critical)))
         let uses = [MemoryUse(instance: try board.instance("kiosk"), bytes: 400 << 20)]
-        #expect(board.tell(.memoryRead(available: 1 << 20, total: 512 << 20, uses)).contains("kill kiosk"))
+        #expect(board.tell(.memory(.read(available: 1 << 20, total: 512 << 20, uses))).contains("kill kiosk"))
         board.gone("kiosk")
         #expect(board.pass(.seconds(60)).contains("spawn kiosk restart"))
     }
@@ -122,17 +123,19 @@ import Testing
         _ = board.pass(.seconds(301))
         #expect(try board.view("kiosk").taskState == .notRunning)
         let unwatched = ThermalReading(zone: 0, temperature: nil, fair: nil, serious: nil, critical: nil)
-        #expect(board.tell(.temperatures([unwatched])) == ["spawn kiosk restart"])
+        #expect(board.tell(.board(.temperatures([unwatched]))) == ["spawn kiosk restart"])
         #expect(board.core.device.thermalState == .nominal)
     }
 
-    private static let zoneIsMissing = Event.temperatures([])
-    private static let zoneIsUnreadable = Event.temperatures([
-        ThermalReading(temperature: nil, fair: nil, serious: 75_000, critical: 90_000)
-    ])
-    private static let anotherZoneIsCool = Event.temperatures([
-        ThermalReading(zone: 1, temperature: 40_000, fair: nil, serious: 75_000, critical: 90_000)
-    ])
+    private static let zoneIsMissing = Event.board(.temperatures([]))
+    private static let zoneIsUnreadable = Event.board(
+        .temperatures([
+            ThermalReading(temperature: nil, fair: nil, serious: 75_000, critical: 90_000)
+        ]))
+    private static let anotherZoneIsCool = Event.board(
+        .temperatures([
+            ThermalReading(zone: 1, temperature: 40_000, fair: nil, serious: 75_000, critical: 90_000)
+        ]))
 
     @Test func appThatHeatEndsDuringACancelledShutdownWaitsForTheCold() throws {
         var board = board()
@@ -149,7 +152,7 @@ import Testing
         _ = board.pass(.milliseconds(50))
         _ = board.shutdownSignal(true)
         #expect(board.shutdownSignal(false) == ["take shutdown"])
-        _ = board.tell(.lockTaken(.shutdown))
+        _ = board.tell(.login(.lockTaken(.shutdown)))
         #expect(board.pass(.seconds(60)) == [])
         #expect(board.tell(zone(50_000)) == ["spawn kiosk restart"])
     }
@@ -166,7 +169,7 @@ import Testing
         let readings = [40_000, 80_000, 50_000].map {
             ThermalReading(zone: 3, temperature: $0, fair: nil, serious: 75_000, critical: 90_000)
         }
-        _ = board.tell(.temperatures(readings))
+        _ = board.tell(.board(.temperatures(readings)))
         #expect(board.core.device.thermalState == .serious)
     }
 
@@ -179,12 +182,12 @@ import Testing
             for limit in extremes {
                 let reading = ThermalReading(
                     zone: limit, temperature: temperature, fair: limit, serious: limit, critical: limit)
-                _ = board.tell(.temperatures([reading]))
+                _ = board.tell(.board(.temperatures([reading])))
             }
             _ = board.tell(power(false, temperature))
-            _ = board.tell(.memoryPressure(.critical))
+            _ = board.tell(.memory(.pressure(.critical)))
             let use = MemoryUse(instance: board.last("kiosk"), bytes: Int64(temperature))
-            for total in extremes { _ = board.tell(.memoryRead(available: .min, total: Int64(total), [use, use])) }
+            for total in extremes { _ = board.tell(.memory(.read(available: .min, total: Int64(total), [use, use]))) }
         }
         #expect(board.core.device.thermalState == .critical)
     }
@@ -192,10 +195,11 @@ import Testing
     @Test func noMorePlacesThanABoardHasAreKept() throws {
         var board = board()
         _ = board.tell(
-            .temperatures(
-                (0..<10_000).map {
-                    ThermalReading(zone: $0, temperature: 1, fair: nil, serious: nil, critical: 2000)
-                }))
+            .board(
+                .temperatures(
+                    (0..<10_000).map {
+                        ThermalReading(zone: $0, temperature: 1, fair: nil, serious: nil, critical: 2000)
+                    })))
         #expect(board.core.archived().count < 100_000)
     }
 }

@@ -20,7 +20,7 @@ import Testing
         let supervisor = try Supervisor(
             loop: EventLoop(), paths: RuntimePaths(root: "/nonexistent"), log: Log(journal: journal), groups: nil,
             configuration: Configuration.load(paths: ConfigurationPaths(root: "/nonexistent")))
-        supervisor.say(.essentialAppLost(AppID(rawValue: 7), reset: .seconds(20)))
+        supervisor.say(.app(.essentialAppLost(AppID(rawValue: 7), reset: .seconds(20))))
         writer.close()
         let said = String(decoding: try reader.readAll(limit: 4096), as: UTF8.self)
         #expect(said.hasPrefix("critical: app 7: is essential and gone for good: "))

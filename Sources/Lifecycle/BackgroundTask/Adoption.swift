@@ -2,9 +2,9 @@
 
 extension DeviceLifecycle {
     mutating func adopt(_ name: String, _ wish: TaskWish, _ request: RequestID) {
-        if let launchDenial { return emit(.reply(request, .denied(launchDenial))) }
+        if let launchDenial { return emit(.client(.reply(request, .denied(launchDenial)))) }
         if let index = indexOfName[name], !apps[index].isRetired || apps[index].instance != nil {
-            return emit(.reply(request, .denied("\(name) is there already")))
+            return emit(.client(.reply(request, .denied("\(name) is there already"))))
         }
         wakeFully()
         let index = placeForAdopted(name)
@@ -49,7 +49,7 @@ extension DeviceLifecycle {
         apps[index].pool = TaskPool(limited(apps[index].policy.taskBudget))
         let task = addTask(index, wish, keepsAwake: wish.keepAwake ?? false)
         if let request = adoption.request {
-            emit(.reply(request, .taskBegun(task, timeRemaining: apps[index].pool?.left)))
+            emit(.client(.reply(request, .taskBegun(task, timeRemaining: apps[index].pool?.left))))
         }
     }
 
@@ -85,9 +85,9 @@ extension DeviceLifecycle {
         apps[index].adoption = nil
         guard let request = adoption.request else { return }
         if let end = apps[index].lastTermination {
-            emit(.reply(request, .appEnded(end)))
+            emit(.client(.reply(request, .appEnded(end))))
         } else {
-            emit(.reply(request, .denied("it was ended before it began")))
+            emit(.client(.reply(request, .denied("it was ended before it began"))))
         }
     }
 }

@@ -59,7 +59,7 @@ extension DeviceLifecycle {
     mutating func spendLockTime(_ index: Int) {
         stopLockTime(index)
         apps[index].lockTimeLeft = .zero
-        emit(.note(.keepAwakeSpent(AppID(rawValue: index), budget: apps[index].policy.taskBudget)))
+        emit(.note(.app(.keepAwakeSpent(AppID(rawValue: index), budget: apps[index].policy.taskBudget))))
         touch(index)
     }
 

@@ -13,27 +13,31 @@ extension DeviceLifecycle {
     mutating func beginTask(_ id: InstanceID, _ wish: TaskWish, _ request: RequestID) {
         guard let index = index(of: id), let instance = apps[index].instance, instance.stage == .running,
             instance.stop == nil
-        else { return emit(.reply(request, .denied("the app is being ended"))) }
-        if instance.tasks.count >= Self.taskLimit { return emit(.reply(request, .tooManyTasks(limit: Self.taskLimit))) }
+        else { return emit(.client(.reply(request, .denied("the app is being ended")))) }
+        if instance.tasks.count >= Self.taskLimit {
+            return emit(.client(.reply(request, .tooManyTasks(limit: Self.taskLimit))))
+        }
         if let left = timeRemaining(index, at: now.monotonic), left <= lead(index) {
             let refill =
                 apps[index].hasBeenActive
                 ? "when the app becomes active" : "after a day, a sleep of half an hour, or with external power"
-            return emit(.reply(request, .denied("the budget is spent; it is full again " + refill)))
+            return emit(.client(.reply(request, .denied("the budget is spent; it is full again " + refill))))
         }
         var keepsAwake = wish.keepAwake ?? false
         if wish.keepAwake == true {
             if !apps[index].policy.keepsAwake {
-                return emit(.reply(request, .denied("the app is not configured with task-policy = \"keep-awake\"")))
+                return emit(
+                    .client(.reply(request, .denied("the app is not configured with task-policy = \"keep-awake\""))))
             }
             if lockTimeLeft(index) == .zero {
-                return emit(.reply(request, .denied("the time to keep the board awake is spent until it has slept")))
+                return emit(
+                    .client(.reply(request, .denied("the time to keep the board awake is spent until it has slept"))))
             }
         } else if wish.keepAwake == nil {
             keepsAwake = apps[index].policy.keepsAwake && lockTimeLeft(index) > .zero
         }
         let task = addTask(index, wish, keepsAwake: keepsAwake)
-        emit(.reply(request, .taskBegun(task, timeRemaining: timeRemaining(index, task, at: now.monotonic))))
+        emit(.client(.reply(request, .taskBegun(task, timeRemaining: timeRemaining(index, task, at: now.monotonic)))))
     }
 
     @discardableResult
@@ -54,10 +58,10 @@ extension DeviceLifecycle {
 
     mutating func endTask(_ id: InstanceID, _ task: BackgroundTaskID, _ request: RequestID) {
         guard let index = index(of: id), apps[index].instance?.tasks.contains(where: { $0.id == task }) == true else {
-            return emit(.reply(request, .noSuchTask))
+            return emit(.client(.reply(request, .noSuchTask)))
         }
         endTask(index, task, .ended)
-        emit(.reply(request, .done))
+        emit(.client(.reply(request, .done)))
     }
 
     private mutating func endTask(_ index: Int, _ task: BackgroundTaskID, _ end: TaskChange) {
@@ -80,7 +84,10 @@ extension DeviceLifecycle {
         guard let instance = apps[index].instance, let held = instance.tasks.first(where: { $0.id == task }) else {
             return
         }
-        emit(.taskChanged(AppID(rawValue: index), instance.id, view(index, instance, held, at: now.monotonic), change))
+        emit(
+            .client(
+                .taskChanged(
+                    AppID(rawValue: index), instance.id, view(index, instance, held, at: now.monotonic), change)))
     }
 
     // MARK: The pool
@@ -158,7 +165,7 @@ extension DeviceLifecycle {
                     .backgroundTaskWillExpire(task.id, name: task.name), index, allowance: allowance, awaitsReply: true)
             } else {
                 // A command that was adopted knows SIGTERM: of its budget, not of what it has begun itself.
-                if apps[index].isAdopted, isLow(index, instance) { emit(.terminate(instance.id)) }
+                if apps[index].isAdopted, isLow(index, instance) { emit(.process(.terminate(instance.id))) }
                 if pending.isOver { endTask(index, task.id, .expired) }
             }
         }
@@ -221,7 +228,7 @@ extension DeviceLifecycle {
         let isCalled = instance.call?.call.handler == .backgroundTaskWillExpire
         let names = instance.tasks.map { "\"\($0.name)\"" }
         let reason = TerminationReason.budgetSpent(pool.size, held: names)
-        emit(.note(.overrun(AppID(rawValue: index), instance.id, reason)))
+        emit(.note(.app(.overrun(AppID(rawValue: index), instance.id, reason))))
         kill(
             index,
             Cause(

@@ -83,7 +83,9 @@ extension DeviceLifecycle {
         conditions.voltage.wanted = conditions.isUnderVoltage ? 1 : 0
         if conditions.supply.settle(at: at, window) { powerDidChange() }
         if conditions.level.settle(at: at, window) { levelDidChange() }
-        if conditions.voltage.settle(at: at, window) { emit(.note(.underVoltage(conditions.voltage.value == 1))) }
+        if conditions.voltage.settle(at: at, window) {
+            emit(.note(.board(.underVoltage(conditions.voltage.value == 1))))
+        }
         if conditions.heat.settle(at: at, window) { heatDidChange() }
         findConditions()
         wantResponses()
@@ -98,7 +100,7 @@ extension DeviceLifecycle {
         settleRest()
         if let due = conditions.pollDue, due <= at, isBoardUp {
             conditions.pollDue = conditions.pollInterval.map { at + $0 }
-            emit(.pollBoard)
+            emit(.board(.poll))
         }
         settleCriticalBattery()
         settleCriticalHeat()
@@ -152,14 +154,14 @@ extension DeviceLifecycle {
     }
 
     private mutating func limitDidChange() {
-        emit(.note(.phaseLimited(conditionLimit, by: limitingCondition)))
+        emit(.note(.board(.phaseLimited(conditionLimit, by: limitingCondition))))
         if let reason = frontDenial { deny(reason) { $0.isActivation } }
         touchAll()
     }
 
     private mutating func powerDidChange() {
         if let isExternal = conditions.isExternal {
-            emit(.note(.externalPower(isExternal, level: conditions.batteryLevel)))
+            emit(.note(.board(.externalPower(isExternal, level: conditions.batteryLevel))))
             // That it can be told again brings no power.
             if isExternal, conditions.lastExternal != true { refillPoolsForPower() }
             conditions.lastExternal = isExternal
@@ -176,12 +178,12 @@ extension DeviceLifecycle {
     }
 
     private mutating func heatDidChange() {
-        emit(.note(.thermalState(conditions.thermalState)))
+        emit(.note(.board(.thermalState(conditions.thermalState))))
         touchAll()
     }
 
     private mutating func lowPowerDidChange() {
-        emit(.note(.lowPowerMode(conditions.isLowPower, level: conditions.batteryLevel)))
+        emit(.note(.board(.lowPowerMode(conditions.isLowPower, level: conditions.batteryLevel))))
         if conditions.isLowPower {
             for index in apps.indices { cutBudgets(index) }
         }

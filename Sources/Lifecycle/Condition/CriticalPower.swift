@@ -27,7 +27,7 @@ extension DeviceLifecycle {
         shutdown.isLowBattery = true
         shutdown.margin = policy.sleepMargin
         shutdown.end = now.monotonic + policy.sleepAllowanceMax
-        emit(.note(.criticalBattery(level: conditions.batteryLevel)))
+        emit(.note(.shutdown(.criticalBattery(level: conditions.batteryLevel))))
         beginShutdown()
     }
 
@@ -45,6 +45,6 @@ extension DeviceLifecycle {
             return
         }
         shutdown.powerOffDue = now.monotonic + Self.powerOffRetry
-        emit(.powerOff)
+        emit(.login(.powerOff))
     }
 }

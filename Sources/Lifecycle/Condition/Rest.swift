@@ -62,7 +62,7 @@ extension DeviceLifecycle {
             announceSleep(since: now.monotonic, logical: true, byLogin: false)
             sleep.isForIdleness = isForIdleness
         } else {
-            emit(.suspendDevice)
+            emit(.login(.suspendDevice))
         }
     }
 }

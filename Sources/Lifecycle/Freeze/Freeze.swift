@@ -57,14 +57,14 @@ extension DeviceLifecycle {
         apps[index].instance?.freezer = .freezing
         apps[index].instance?.waitingSince = now.monotonic
         apps[index].instance?.isNamed = false
-        emit(.freeze(id))
+        emit(.process(.freeze(id)))
     }
 
     private mutating func thaw(_ index: Int) {
         guard let instance = apps[index].instance, instance.freezer != .thawed else { return }
         apps[index].instance?.clock.resume(at: now.monotonic)
         apps[index].instance?.freezer = .thawed
-        emit(.thaw(instance.id))
+        emit(.process(.thaw(instance.id)))
         armLiveness(index)
     }
 
@@ -85,7 +85,7 @@ extension DeviceLifecycle {
     mutating func nameCulprits(_ index: Int, _ stuck: Stuck) {
         guard let instance = apps[index].instance, !instance.isNamed else { return }
         apps[index].instance?.isNamed = true
-        emit(.nameCulprits(instance.id, stuck))
+        emit(.process(.nameCulprits(instance.id, stuck)))
         touch(index)
         touchNeighbours(index)
     }

@@ -30,7 +30,7 @@ extension DeviceLifecycle {
     mutating func settleHardwareWatchdog() {
         if watchdog.isResting, sleep.state != .asleep || sleep.isLogical {
             watchdog.isResting = false
-            emit(.wakeHardwareWatchdog)
+            emit(.watchdog(.wake))
         }
         guard let timeout = watchdog.timeout,
             watchdog.isStarving || watchdog.fedAt + timeout / 3 <= now.monotonic
@@ -38,12 +38,12 @@ extension DeviceLifecycle {
         if let lost = lostEssentialApp {
             guard !watchdog.isStarving else { return }
             watchdog.isStarving = true
-            emit(.note(.essentialAppLost(lost, reset: max(watchdog.fedAt + timeout - now.monotonic, .zero))))
+            emit(.note(.app(.essentialAppLost(lost, reset: max(watchdog.fedAt + timeout - now.monotonic, .zero)))))
             return
         }
         watchdog.isStarving = false
         watchdog.fedAt = now.monotonic
-        emit(.feedHardwareWatchdog)
+        emit(.watchdog(.feed))
     }
 
     /// Before the lock is released: the kernel may sleep from then on.
@@ -55,7 +55,7 @@ extension DeviceLifecycle {
     private mutating func restHardwareWatchdog() {
         guard watchdog.timeout != nil, !watchdog.isResting, !sleep.isLogical else { return }
         watchdog.isResting = true
-        emit(.restHardwareWatchdog)
+        emit(.watchdog(.rest))
     }
 
     /// The first essential app that is meant to run, ended by its own fault and will not be started again, or that

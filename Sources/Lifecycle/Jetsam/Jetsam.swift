@@ -63,7 +63,7 @@ extension DeviceLifecycle {
         guard memory.asked == nil else { return }
         memory.asked = level
         memory.answerDue = now.monotonic + Self.memoryAnswer
-        emit(.readMemory(uses: level == .critical))
+        emit(.memory(.read(uses: level == .critical)))
     }
 
     /// Whoever was ended last is still on its way out.
@@ -112,7 +112,7 @@ extension DeviceLifecycle {
         }
         orders.sort()
         guard let first = orders.first else {
-            if !memory.isExhaustionSaid { emit(.note(.memoryExhausted)) }
+            if !memory.isExhaustionSaid { emit(.note(.board(.memoryExhausted))) }
             memory.isExhaustionSaid = true
             return
         }
@@ -160,7 +160,7 @@ extension DeviceLifecycle {
             for index in apps.indices where apps[index].launch.queued != nil { touch(index) }
         }
         memory.pressure = pressure
-        emit(.note(.memoryPressure(pressure)))
+        emit(.note(.board(.memoryPressure(pressure))))
         guard isWorse else { return }
         for index in apps.indices where apps[index].instance?.isAlive == true {
             apps[index].instance?.memoryWarning = pressure == .critical ? .critical : .warning

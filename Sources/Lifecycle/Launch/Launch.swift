@@ -64,7 +64,7 @@ extension DeviceLifecycle {
         apps[index].instance?.knownPower = conditions.powerWord
         apps[index].instance?.knownHeat = conditions.thermalState
         indexOfInstance[id] = index
-        emit(.spawn(AppID(rawValue: index), id, reason, background: inBackground))
+        emit(.process(.spawn(AppID(rawValue: index), id, reason, background: inBackground)))
     }
 
     /// On its way up: apps that come after it wait.
@@ -80,7 +80,7 @@ extension DeviceLifecycle {
 
     mutating func didSpawn(_ id: InstanceID) {
         guard let index = index(of: id), apps[index].instance?.stage == .spawning else {
-            if isGivenUp(id) { emit(.kill(id)) }
+            if isGivenUp(id) { emit(.process(.kill(id))) }
             return
         }
         let policy = apps[index].policy
@@ -88,7 +88,7 @@ extension DeviceLifecycle {
         apps[index].instance?.startedAt = now.monotonic
         apps[index].instance?.clock = RunnableClock()
         apps[index].instance?.isReady = policy.readiness == .launch
-        emit(.note(.launched(AppID(rawValue: index), id)))
+        emit(.note(.app(.launched(AppID(rawValue: index), id))))
         touch(index)
         if let cause = apps[index].instance?.cause { return kill(index, cause) }
         beginAdopted(index)
@@ -120,8 +120,8 @@ extension DeviceLifecycle {
         apps[index].instance?.isGivenUp = true
         apps[index].instance?.waitingSince = now.monotonic
         apps[index].instance?.isNamed = false
-        emit(.kill(instance.id))
-        emit(.clear(instance.id))
+        emit(.process(.kill(instance.id)))
+        emit(.process(.clear(instance.id)))
         touch(index)
         touchNeighbours(index)
     }

@@ -17,7 +17,7 @@ extension DeviceLifecycle {
     @inline(never)
     private mutating func withApp(_ app: AppID, _ id: RequestID, _ act: (inout DeviceLifecycle, Int) -> Void) {
         guard apps.indices.contains(app.rawValue), !apps[app.rawValue].isRetired else {
-            return emit(.reply(id, .denied("no such app")))
+            return emit(.client(.reply(id, .denied("no such app"))))
         }
         act(&self, app.rawValue)
     }
@@ -43,7 +43,7 @@ extension DeviceLifecycle {
     func isThere(_ index: Int) -> Bool { apps[index].instance != nil && !isLeaving(index) }
 
     private mutating func launch(_ index: Int, background: Bool, _ id: RequestID) {
-        if !isThere(index), let launchDenial { return emit(.reply(id, .denied(launchDenial))) }
+        if !isThere(index), let launchDenial { return emit(.client(.reply(id, .denied(launchDenial)))) }
         wakeFully()
         // A task is started by who started it.
         if isThere(index) || apps[index].isAdopted { return wait(id, index, .running) }
@@ -56,8 +56,10 @@ extension DeviceLifecycle {
 
     private mutating func activate(_ index: Int, _ id: RequestID) {
         // In front its budget would not run.
-        if apps[index].isAdopted { return emit(.reply(id, .denied("a task of its own does not come to the front"))) }
-        if let denial = launchDenial ?? frontDenial { return emit(.reply(id, .denied(denial))) }
+        if apps[index].isAdopted {
+            return emit(.client(.reply(id, .denied("a task of its own does not come to the front"))))
+        }
+        if let denial = launchDenial ?? frontDenial { return emit(.client(.reply(id, .denied(denial)))) }
         wakeFully()
         let launches = !isThere(index)
         wait(id, index, .phase, .active, change: .active, launches: launches)
@@ -67,8 +69,8 @@ extension DeviceLifecycle {
     }
 
     private mutating func background(_ index: Int, _ id: RequestID) {
-        guard isThere(index) || apps[index].launch.queued != nil else { return emit(.reply(id, .notRunning)) }
-        if !isThere(index), shutdown.isRunning { return emit(.reply(id, .denied("shutting down"))) }
+        guard isThere(index) || apps[index].launch.queued != nil else { return emit(.client(.reply(id, .notRunning))) }
+        if !isThere(index), shutdown.isRunning { return emit(.client(.reply(id, .denied("shutting down")))) }
         // A launch that waits goes on, to background.
         let launches = apps[index].launchIfDenied != nil
         wait(id, index, .phase, .background, change: .background, launches: launches)
@@ -80,7 +82,7 @@ extension DeviceLifecycle {
         guard apps[index].instance != nil || apps[index].isLaunchDue else {
             // It is no loss any more that it is down.
             apps[index].launch.isMeantToRun = false
-            return emit(.reply(id, .notRunning))
+            return emit(.client(.reply(id, .notRunning)))
         }
         let reason = TerminationReason(
             namespace: .user, code: 0, explanation: force ? "ended by an operator, at once" : "ended by an operator")
@@ -95,20 +97,20 @@ extension DeviceLifecycle {
 
     private mutating func sleepEdge(start: Bool, logical: Bool, about: Int?, _ id: RequestID) {
         if start {
-            if shutdown.isRunning { return emit(.reply(id, .denied("shutting down"))) }
+            if shutdown.isRunning { return emit(.client(.reply(id, .denied("shutting down")))) }
             announceSleep(since: now.monotonic, logical: logical, byLogin: false)
             if !logical { sleep.isToldByHook = true }
             if sleep.state == .preparing {
                 sleep.waiting.append(Sleeper(id: id, isHook: !logical))
             } else {
-                emit(.reply(id, .sleepReady(sleep: sleep.id, killed: sleep.killed)))
+                emit(.client(.reply(id, .sleepReady(sleep: sleep.id, killed: sleep.killed))))
             }
         } else if sleep.state == .preparing, sleep.isAnnouncedByLogin, login.locks[.sleep] == .held {
             // It would wait for the lock in vain, for as long as it can.
-            emit(.reply(id, .denied("logind prepares a sleep")))
+            emit(.client(.reply(id, .denied("logind prepares a sleep"))))
         } else if !logical, !isHooksOwn(about) {
             // A late word on a sleep that is over.
-            emit(.reply(id, .sleepReady(sleep: sleep.id, killed: [])))
+            emit(.client(.reply(id, .sleepReady(sleep: sleep.id, killed: []))))
         } else {
             // Who ends a logical sleep is at the board; the hook is told of any wake.
             switch sleep.state {
@@ -117,7 +119,7 @@ extension DeviceLifecycle {
             case .darkWake where !logical: break
             case .awake, .preparing, .asleep, .darkWake: endSleep(cancelled: false, heardFromLogin: false)
             }
-            emit(.reply(id, .sleepReady(sleep: sleep.id, killed: [])))
+            emit(.client(.reply(id, .sleepReady(sleep: sleep.id, killed: []))))
         }
     }
 
@@ -173,7 +175,7 @@ extension DeviceLifecycle {
     /// What they have changed stands.
     private mutating func answer(_ outcome: RequestOutcome, _ answered: [PendingRequest]) {
         for request in answered {
-            emit(.reply(request.id, outcome))
+            emit(.client(.reply(request.id, outcome)))
             if let place = requests.firstIndex(where: { $0.id == request.id }) { grant(place) }
         }
         requests.removeAll { request in answered.contains { $0.id == request.id } }

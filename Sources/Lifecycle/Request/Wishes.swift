@@ -99,7 +99,7 @@ extension DeviceLifecycle {
     @inline(never)
     mutating func deny(_ reason: String, _ which: (PendingRequest) -> Bool) {
         guard requests.contains(where: which) else { return }
-        for request in requests where which(request) { emit(.reply(request.id, .denied(reason))) }
+        for request in requests where which(request) { emit(.client(.reply(request.id, .denied(reason)))) }
         requests.removeAll(where: which)
         deriveWishes()
         for index in apps.indices { callOffLaunch(index) }

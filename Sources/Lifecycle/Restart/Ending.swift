@@ -4,7 +4,7 @@ extension DeviceLifecycle {
     mutating func didExit(_ id: InstanceID, _ status: ExitStatus) {
         guard let index = index(of: id), let instance = apps[index].instance, instance.stage != .clearing else {
             // It has been started and killed since.
-            if isGivenUp(id) { emit(.clear(id)) }
+            if isGivenUp(id) { emit(.process(.clear(id))) }
             return
         }
         let own = apps[index].isAdopted ? adoptedEnd(index, status) : TerminationReason.ended(status)
@@ -15,7 +15,7 @@ extension DeviceLifecycle {
         apps[index].instance?.livenessDue = nil
         apps[index].instance?.waitingSince = now.monotonic
         apps[index].instance?.isNamed = false
-        emit(.clear(id))
+        emit(.process(.clear(id)))
         leaveFront(index)
         touch(index)
         touchNeighbours(index)
@@ -91,9 +91,9 @@ extension DeviceLifecycle {
         let restart = apps[index].launch.restart
         let id = AppID(rawValue: index)
         if restart.isLeftDown {
-            emit(.note(.leftDown(id, ends: restart.endsInRow)))
+            emit(.note(.app(.leftDown(id, ends: restart.endsInRow))))
         } else if let due = restart.due, !shutdown.isRunning {
-            emit(.note(.restartScheduled(id, delay: max(due - now.monotonic, .zero))))
+            emit(.note(.app(.restartScheduled(id, delay: max(due - now.monotonic, .zero)))))
         }
     }
 

@@ -73,7 +73,7 @@ extension DeviceLifecycle {
         // It would freeze apps in the middle of their end, and need never be over.
         if sleep.state == .preparing, sleep.isLogical { endSleep(cancelled: true, heardFromLogin: false) }
         let allowance = shutdown.end.map { $0 - now.monotonic }
-        emit(.note(.shutdownPreparing(allowance: allowance)))
+        emit(.note(.shutdown(.preparing(allowance: allowance))))
         denyLaunches("shutting down", isForGood: true)
         shutdown.isOver = false
         shutdown.forgetWave()
@@ -92,7 +92,7 @@ extension DeviceLifecycle {
         shutdown = Shutdown()
         shutdown.stopsDaemon = stopsDaemon
         guard !stopsDaemon else { return beginShutdown() }
-        emit(.note(.shutdownCancelled))
+        emit(.note(.shutdown(.cancelled)))
         // Whoever is to end for another reason has all its time again.
         for index in apps.indices {
             apps[index].instance?.stop?.limit = nil

@@ -23,13 +23,13 @@ extension DeviceLifecycle {
             !sleep.isLogical || policy.wakeSources.contains(.clock)
         else { return clearAlarm() }
         sleep.alarm = now.boottime + interval
-        emit(.setWakeAlarm(sleep.alarm))
+        emit(.sleep(.setWakeAlarm(sleep.alarm)))
     }
 
     mutating func clearAlarm() {
         guard sleep.alarm != nil else { return }
         sleep.alarm = nil
-        emit(.setWakeAlarm(nil))
+        emit(.sleep(.setWakeAlarm(nil)))
     }
 
     /// Whether the board is awake because of our alarm, and of nothing else. lead: how long before its moment that
@@ -58,7 +58,7 @@ extension DeviceLifecycle {
         sleep.state = .darkWake
         sleep.isReturning = false
         sleep.darkEnd = now.monotonic + policy.darkWakeAllowance
-        emit(.note(.darkWake(sleep: sleep.id, allowance: policy.darkWakeAllowance)))
+        emit(.note(.sleep(.darkWake(sleep: sleep.id, allowance: policy.darkWakeAllowance))))
         touchAll()
     }
 
@@ -94,7 +94,7 @@ extension DeviceLifecycle {
         }
         sleep.isReturning = true
         sleep.darkEnd = now.monotonic + Self.returnDelay
-        emit(.suspendDevice)
+        emit(.login(.suspendDevice))
     }
 
     mutating func suspendWasRefused() {

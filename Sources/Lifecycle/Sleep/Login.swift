@@ -118,13 +118,13 @@ extension DeviceLifecycle {
         login.locks[kind] = .requested
         if kind == .sleep { login.isGrantOld = false }
         login.lockDue[kind] = now.monotonic + patience(kind)
-        emit(.takeLock(kind))
+        emit(.login(.takeLock(kind)))
     }
 
     /// Asks logind whether it prepares a sleep.
     mutating func readPreparing() {
         login.answerDue = now.monotonic + Self.loginPatience
-        emit(.readPreparingForSleep)
+        emit(.login(.readPreparingForSleep))
     }
 
     /// What logind has not answered in time it will not answer: asked again, or taken for a "no".
@@ -176,13 +176,13 @@ extension DeviceLifecycle {
     mutating func releaseLock(_ kind: LockKind) {
         guard login.locks[kind] == .held else { return }
         login.locks[kind] = .none
-        emit(.releaseLock(kind))
+        emit(.login(.releaseLock(kind)))
     }
 
     mutating func lockWasTaken(_ kind: LockKind) {
         guard login.locks[kind] == .requested || login.locks[kind] == .none && wantsLock(kind) else {
             // The question had been given up, and by now it is of no use.
-            if login.locks[kind] == .none { emit(.releaseLock(kind)) }
+            if login.locks[kind] == .none { emit(.login(.releaseLock(kind))) }
             return
         }
         login.locks[kind] = .held

@@ -18,8 +18,9 @@ extension DeviceLifecycle {
         sleep.recheckAt = sleep.isLogical ? nil : now.monotonic + Self.cancellationDelay
         emit(
             .note(
-                .sleepReleased(
-                    sleep: sleep.id, elapsed: now.monotonic - sleep.since, killed: sleep.killed.count)))
+                .sleep(
+                    .released(
+                        sleep: sleep.id, elapsed: now.monotonic - sleep.since, killed: sleep.killed.count))))
         answerSleepers()
         touchAll()
     }
@@ -27,7 +28,7 @@ extension DeviceLifecycle {
     mutating func setSleepHandled(_ isHandled: Bool) {
         guard sleep.isHandled != isHandled else { return }
         sleep.isHandled = isHandled
-        emit(.sleepHandled(isHandled))
+        emit(.sleep(.handled(isHandled)))
     }
 
     /// Background tasks are given no more than this once nothing else holds the sleep up.
@@ -67,7 +68,7 @@ extension DeviceLifecycle {
     /// Everybody comes back to where they were: servers thaw before their clients.
     mutating func endSleep(cancelled: Bool, heardFromLogin: Bool) {
         guard sleep.state != .awake else { return }
-        emit(.note(.sleepEnded(sleep: sleep.id, outcome(cancelled: cancelled))))
+        emit(.note(.sleep(.ended(sleep: sleep.id, outcome(cancelled: cancelled)))))
         answerSleepers(isCalledOff: outcome(cancelled: cancelled) != .slept)
         if sleep.state == .darkWake {
             // What was refused then can be had now.
@@ -146,7 +147,9 @@ extension DeviceLifecycle {
     private mutating func answerSleepers(isCalledOff: Bool = false) {
         let ready = RequestOutcome.sleepReady(sleep: sleep.id, killed: sleep.killed)
         for sleeper in sleep.waiting {
-            emit(.reply(sleeper.id, isCalledOff && !sleeper.isHook ? .denied("the sleep was called off") : ready))
+            emit(
+                .client(
+                    .reply(sleeper.id, isCalledOff && !sleeper.isHook ? .denied("the sleep was called off") : ready)))
         }
         sleep.waiting = []
     }

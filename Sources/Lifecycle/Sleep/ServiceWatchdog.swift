@@ -12,12 +12,12 @@ extension DeviceLifecycle {
     mutating func restServiceWatchdog() {
         guard serviceWatchdog.isWatching, !serviceWatchdog.isResting, !sleep.isLogical else { return }
         serviceWatchdog.isResting = true
-        emit(.restServiceWatchdog)
+        emit(.watchdog(.restService))
     }
 
     mutating func settleServiceWatchdog() {
         guard serviceWatchdog.isResting, sleep.state != .asleep || sleep.isLogical else { return }
         serviceWatchdog.isResting = false
-        emit(.wakeServiceWatchdog)
+        emit(.watchdog(.wakeService))
     }
 }

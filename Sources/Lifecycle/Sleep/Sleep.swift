@@ -228,7 +228,7 @@ extension DeviceLifecycle {
         next.release = .max
         sleep = next
         boundSleep(since: since)
-        emit(.note(.sleepPreparing(sleep: sleep.id, allowance: sleep.allowance)))
+        emit(.note(.sleep(.preparing(sleep: sleep.id, allowance: sleep.allowance))))
         denyLaunches("sleeping")
         touchAll()
     }

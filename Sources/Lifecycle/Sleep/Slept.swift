@@ -37,7 +37,7 @@ extension DeviceLifecycle {
     }
 
     private mutating func didSleepUnannounced(_ time: Nanoseconds) {
-        emit(.note(.sleptUnannounced(time)))
+        emit(.note(.sleep(.unannounced(time))))
         didSleepFor(time)
         rearmHardwareWatchdog()
     }
@@ -46,7 +46,7 @@ extension DeviceLifecycle {
     private mutating func rearmHardwareWatchdog() {
         guard watchdog.timeout != nil else { return }
         watchdog.isResting = false
-        emit(.wakeHardwareWatchdog)
+        emit(.watchdog(.wake))
     }
 
     /// logind's own job may have been a part of the sleep that is over; it has still to say so.

@@ -50,7 +50,7 @@ extension DeviceLifecycle {
         if stop.isOwnWish || reason.namespace == .user { apps[index].instance?.stop?.reason = reason }
         guard stop.isOwnWish else { return }
         apps[index].instance?.stop?.isOwnWish = false
-        emit(.terminate(instance.id))
+        emit(.process(.terminate(instance.id)))
     }
 
     /// Carries out an order to stop as soon as no other handler runs.
@@ -79,7 +79,7 @@ extension DeviceLifecycle {
             begin(.willTerminate(stop.reason.namespace.name), index, allowance: allowance, awaitsReply: true)
         } else {
             apps[index].instance?.stop?.exitDue = reading + allowance
-            emit(.terminate(instance.id))
+            emit(.process(.terminate(instance.id)))
         }
     }
 
@@ -88,7 +88,7 @@ extension DeviceLifecycle {
         guard let instance = apps[index].instance, let stop = instance.stop else { return }
         let due = stop.extensionLimit - stop.exitAllowance - stop.exitAllowance
         apps[index].instance?.stop?.exitDue = max(due, stop.extendedDue)
-        emit(.terminate(instance.id))
+        emit(.process(.terminate(instance.id)))
     }
 
     /// STOPPING=1 of an app that ends by itself, whether or not it is to be asked to: it gets the time of willTerminate
@@ -152,7 +152,7 @@ extension DeviceLifecycle {
             apps[index].instance?.livenessDue = nil
             apps[index].instance?.waitingSince = now.monotonic
             apps[index].instance?.isNamed = false
-            emit(.kill(instance.id))
+            emit(.process(.kill(instance.id)))
             leaveFront(index)
             touch(index)
             touchNeighbours(index)

@@ -34,7 +34,7 @@ extension DeviceLifecycle {
                 apps[index].instance?.clock.credit(lost)
                 dueOfApp[index] = deadline(ofApp: index)?.at ?? .max
             }
-            if runningCalls > 0 { emit(.note(.stalled(lost))) }
+            if runningCalls > 0 { emit(.note(.board(.stalled(lost)))) }
         }
         let slept = now.timeAsleep - last.timeAsleep
         if slept > Self.sleepThreshold { didSleep(slept, heardFromLogin: heardFromLogin) }
@@ -164,7 +164,7 @@ extension DeviceLifecycle {
         func isOver(_ due: Nanoseconds) -> Bool { judgement(instance, due) ?? .max <= now.monotonic }
         if let end = instance.limitQuietEnd, end <= now.monotonic {
             apps[index].instance?.limitQuietEnd = nil
-            emit(.watchMemoryLimit(instance.id))
+            emit(.memory(.watchLimit(instance.id)))
             touch(index)
         }
         // The event at hand may have ended the last task.

@@ -2,10 +2,10 @@
 
 extension DeviceLifecycle {
     mutating func warnOfMemory(_ index: Int, _ level: MemoryLevel, _ request: RequestID) {
-        guard apps[index].instance?.isAlive == true else { return emit(.reply(request, .notRunning)) }
+        guard apps[index].instance?.isAlive == true else { return emit(.client(.reply(request, .notRunning))) }
         apps[index].instance?.memoryWarning = level
         touch(index)
-        emit(.reply(request, .done))
+        emit(.client(.reply(request, .done)))
     }
 
     /// Nothing is sent to a frozen app, nor after willTerminate.
@@ -15,20 +15,21 @@ extension DeviceLifecycle {
         else { return }
         if let level = instance.memoryWarning {
             apps[index].instance?.memoryWarning = nil
-            emit(.inform(instance.id, .didReceiveMemoryWarning(level)))
+            emit(.app(.inform(instance.id, .didReceiveMemoryWarning(level))))
         }
         if instance.knownPower != conditions.powerWord {
             apps[index].instance?.knownPower = conditions.powerWord
             emit(
-                .inform(
-                    instance.id,
-                    .powerStateDidChange(
-                        externalPower: conditions.lastExternal ?? true, batteryLevel: conditions.batteryLevel,
-                        lowPowerMode: conditions.isLowPower)))
+                .app(
+                    .inform(
+                        instance.id,
+                        .powerStateDidChange(
+                            externalPower: conditions.lastExternal ?? true, batteryLevel: conditions.batteryLevel,
+                            lowPowerMode: conditions.isLowPower))))
         }
         if instance.knownHeat != conditions.thermalState {
             apps[index].instance?.knownHeat = conditions.thermalState
-            emit(.inform(instance.id, .thermalStateDidChange(conditions.thermalState)))
+            emit(.app(.inform(instance.id, .thermalStateDidChange(conditions.thermalState))))
         }
     }
 }

@@ -54,7 +54,7 @@ extension DeviceLifecycle {
         apps[index].instance?.call = Call(
             id: id, call: call, told: allowance, issued: reading, deadline: reading + allowance,
             awaitsReply: awaitsReply, awaitsReady: awaitsReady)
-        if awaitsReply { emit(.call(instance.id, id, call, deadline: allowance)) }
+        if awaitsReply { emit(.app(.call(instance.id, id, call, deadline: allowance))) }
     }
 
     mutating func handlerDidReturn(_ id: InstanceID, _ call: CallID) {
@@ -112,7 +112,7 @@ extension DeviceLifecycle {
         guard let before = apps[index].instance?.phase, before != phase else { return }
         if before == .active { leaveFront(index) }
         apps[index].instance?.phase = phase
-        emit(.note(.phaseChanged(AppID(rawValue: index), phase)))
+        emit(.note(.app(.phaseChanged(AppID(rawValue: index), phase))))
     }
 
     /// A handler ran into the deadline it was told: the app is killed.
@@ -122,7 +122,7 @@ extension DeviceLifecycle {
         let reason =
             call.awaitsReply
             ? TerminationReason.overrun(handler, told: call.told) : .readinessMissed(call.told)
-        emit(.note(.overrun(AppID(rawValue: index), id, reason)))
+        emit(.note(.app(.overrun(AppID(rawValue: index), id, reason))))
         if sleep.state == .preparing { sleep.killed.append(apps[index].policy.name) }
         kill(index, Cause(reason: reason, handler: handler, allowance: call.told, taken: taken))
     }

@@ -73,7 +73,7 @@ public struct LoginConditions: Equatable, Sendable {
 
 /// What the login manager says. Times in nanoseconds; inhibitDelayMax is nil where it has never been told, and
 /// Int64.max for "without limit".
-public enum LoginEvent: Equatable, Sendable {
+public enum LoginMessage: Equatable, Sendable {
     /// It has appeared or reappeared; locks have to be taken anew.
     case available(inhibitDelayMax: Int64?, preparingForSleep: Bool, preparingForShutdown: Bool)
     /// It, or the bus, is not there. Once until it is available again. Locks that were asked for and not answered are
@@ -101,7 +101,7 @@ public enum LoginEvent: Equatable, Sendable {
 
 /// What Curfew needs of a login manager. Everything is answered by an event from the loop, never from within a call.
 public protocol LoginService: AnyObject {
-    var onEvent: (LoginEvent) -> Void { get set }
+    var onEvent: (LoginMessage) -> Void { get set }
     /// Looks for the login manager; the first event is `available` or `unavailable`.
     func start()
     /// Closes all locks and the connection; no event comes any more.

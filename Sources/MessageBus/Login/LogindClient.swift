@@ -27,7 +27,7 @@ public final class LogindClient: LoginService {
         BusMethod(owner, "/org/freedesktop/login1", "org.freedesktop.login1.Manager", member)
     }
 
-    public var onEvent: (LoginEvent) -> Void
+    public var onEvent: (LoginMessage) -> Void
     let limits: Limits
     var bus: Bus?
     /// logind's unique name on the bus; "" when it has none.
@@ -51,13 +51,13 @@ public final class LogindClient: LoginService {
     private var answerLimit: Delay?
     private var preparingLimit: Delay?
     /// Events that answer a call of ours, to be told from the loop.
-    private var waiting: [LoginEvent] = []
+    private var waiting: [LoginMessage] = []
     private var delivery: Delay?
 
     /// event: an sd_event. address: nil for the system bus (DBUS_SYSTEM_BUS_ADDRESS).
     public init(
         event: OpaquePointer, priority: Int32, address: String? = nil, limits: Limits = Limits(),
-        onEvent: @escaping (LoginEvent) -> Void = { _ in }
+        onEvent: @escaping (LoginMessage) -> Void = { _ in }
     ) throws(SystemError) {
         self.onEvent = onEvent
         self.limits = limits
@@ -102,20 +102,20 @@ public final class LogindClient: LoginService {
     // MARK: Events
 
     /// Tells it now, after what still waits.
-    func tell(_ event: LoginEvent) {
+    func tell(_ event: LoginMessage) {
         guard isStarted else { return }
         waiting.append(event)
         deliver()
     }
 
     /// Tells it from the loop.
-    func tellLater(_ event: LoginEvent) {
+    func tellLater(_ event: LoginMessage) {
         guard isStarted else { return }
         waiting.append(event)
         delivery?.start(nanoseconds: 0)
     }
 
-    func dropWaiting(_ isDropped: (LoginEvent) -> Bool) { waiting.removeAll(where: isDropped) }
+    func dropWaiting(_ isDropped: (LoginMessage) -> Bool) { waiting.removeAll(where: isDropped) }
 
     private func deliver() {
         while !waiting.isEmpty { onEvent(waiting.removeFirst()) }

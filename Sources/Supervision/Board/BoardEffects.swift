@@ -8,38 +8,27 @@ internal import SystemCalls
 // What the core asks of the board itself, and where that is known.
 
 extension Supervisor {
-    func performOnBoard(_ effect: Effect) {
+    func perform(_ effect: BoardEffect) {
         switch effect {
-        case .powerOff: powerOff()
-        case .pollBoard: boardWatch?.poll()
-        case .readMemory(let uses): readMemory(uses: uses)
-        case .watchMemoryLimit(let instance): processes[instance.rawValue]?.watchMemoryLimit()
-        case .feedHardwareWatchdog: keeper?.feed()
-        case .restHardwareWatchdog: keeper?.rest()
-        case .wakeHardwareWatchdog: keeper?.wake()
-        case .restServiceWatchdog: serviceWatchdog?.rest()
-        case .wakeServiceWatchdog: serviceWatchdog?.wake()
-        case .spawn, .call, .inform, .terminate, .kill, .clear, .freeze, .thaw, .nameCulprits, .takeLock, .releaseLock,
-            .readPreparingForSleep, .sleepHandled, .setWakeAlarm, .suspendDevice, .report, .reply, .taskChanged, .note,
-            .appChanged,
-            .deviceChanged, .stopDaemon:
-            break
+        case .poll: boardWatch?.poll()
         }
     }
 
-    private func powerOff() {
-        keeper?.saysPowerOff(true)
-        if let login {
-            login.powerOff()
-        } else {
-            powerOffFailed("there is no logind")
+    func perform(_ effect: MemoryEffect) {
+        switch effect {
+        case .read(let uses): readMemory(uses: uses)
+        case .watchLimit(let instance): processes[instance.rawValue]?.watchMemoryLimit()
         }
     }
 
-    func powerOffFailed(_ reason: String) {
-        log.daemon(.error, "the board cannot be switched off: " + reason + "; apps stay ended", .boardAtRisk)
-        keeper?.saysPowerOff(false)
-        dispatch(.powerOffRefused)
+    func perform(_ effect: WatchdogEffect) {
+        switch effect {
+        case .feed: keeper?.feed()
+        case .rest: keeper?.rest()
+        case .wake: keeper?.wake()
+        case .restService: serviceWatchdog?.rest()
+        case .wakeService: serviceWatchdog?.wake()
+        }
     }
 
     /// What kind of board this is, and what follows from it. Said when it is another than before.

@@ -63,7 +63,7 @@ final class BoardWatch {
         later = try? supervisor.loop.timer(priority: EventLoop.Priority.normal) { [unowned(unsafe) self] in look() }
         watchSwitches(switches.descriptors)
         change(settings)
-        supervisor.dispatch(.lid(closed: isLidClosed))
+        supervisor.dispatch(.board(.lid(closed: isLidClosed)))
     }
 
     /// Another profile or configuration.
@@ -101,7 +101,7 @@ final class BoardWatch {
 
     func loginSays(_ conditions: LoginConditions) {
         login = conditions
-        supervisor.dispatch(.lid(closed: isLidClosed))
+        supervisor.dispatch(.board(.lid(closed: isLidClosed)))
         readPower()
     }
 
@@ -137,7 +137,7 @@ final class BoardWatch {
         }
         if changes.contains(.inputs) {
             watchSwitches(switches.rescan())
-            supervisor.dispatch(.lid(closed: isLidClosed))
+            supervisor.dispatch(.board(.lid(closed: isLidClosed)))
         }
         if changes.contains(.watchdog) { supervisor.keeper?.tryAgain() }
     }
@@ -150,7 +150,7 @@ final class BoardWatch {
         let isExternal = reading.externalPower ?? (reading.supplies.isEmpty ? login.isOnExternalPower : nil)
         // Rounded down: a battery is not fuller than it is.
         supervisor.dispatch(
-            .power(Lifecycle.PowerReading(isExternal: isExternal, level: reading.batteryLevel.map { $0 / 10 })))
+            .board(.power(Lifecycle.PowerReading(isExternal: isExternal, level: reading.batteryLevel.map { $0 / 10 }))))
         supervisor.keeper?.hearBattery(supervisor.core.device, low: settings.board.power.batteryLow)
     }
 
@@ -175,7 +175,7 @@ final class BoardWatch {
             self.underVoltage = nil
             return
         }
-        supervisor.dispatch(.underVoltage(isLow))
+        supervisor.dispatch(.board(.underVoltage(isLow)))
     }
 
     // MARK: Network
@@ -191,9 +191,9 @@ final class BoardWatch {
         guard links == nil, let found = try? NetworkLinks() else { return }
         links = found
         linkSource = try? supervisor.loop.watch(found.descriptor, .readable) { [unowned(unsafe) self] _ in
-            if found.receive() { supervisor.dispatch(.network(up: found.isUp)) }
+            if found.receive() { supervisor.dispatch(.board(.network(up: found.isUp))) }
         }
-        supervisor.dispatch(.network(up: found.isUp))
+        supervisor.dispatch(.board(.network(up: found.isUp)))
     }
 
     // MARK: Heat
@@ -221,13 +221,13 @@ final class BoardWatch {
             }
         }
         if let underVoltage, !underVoltage.isAnnounced { polledHeat.append("under-voltage") }
-        supervisor.dispatch(.temperatures(readings))
+        supervisor.dispatch(.board(.temperatures(readings)))
         askForPolling()
     }
 
     private func askForPolling() {
         let interval = polledHeat.isEmpty ? (polledBattery ? Self.batteryInterval : nil) : Self.heatInterval
-        supervisor.dispatch(.polling(interval: interval))
+        supervisor.dispatch(.board(.polling(interval: interval)))
     }
 
     // MARK: The lid and the keys
@@ -243,13 +243,13 @@ final class BoardWatch {
     private func hearSwitch(_ descriptor: Int32) {
         let before = isLidClosed
         if let changes = switches.receive(descriptor) {
-            for change in changes where change.pressed { supervisor.dispatch(.powerKeyPressed) }
+            for change in changes where change.pressed { supervisor.dispatch(.board(.powerKeyPressed)) }
         } else {
             switchSources[descriptor] = nil
             switches.remove(descriptor)
             watchSwitches(switches.rescan())
         }
-        if isLidClosed != before { supervisor.dispatch(.lid(closed: isLidClosed)) }
+        if isLidClosed != before { supervisor.dispatch(.board(.lid(closed: isLidClosed))) }
     }
 
     /// A switch that is gone keeps no lid closed.

@@ -53,7 +53,7 @@ extension Supervisor {
                     leavePressure()
                     log.daemon(.notice, "memory pressure is not heard of any more")
                 } else {
-                    dispatch(.memoryPressure(level))
+                    dispatch(.memory(.pressure(level)))
                 }
             }
             pressureSources.append(source)
@@ -71,10 +71,10 @@ extension Supervisor {
             }
         }
         if let reading = try? MemoryReading(path: boardFile("/proc/meminfo")) {
-            dispatch(.memoryRead(available: reading.availableBytes, total: reading.totalBytes, sizes))
+            dispatch(.memory(.read(available: reading.availableBytes, total: reading.totalBytes, sizes)))
         } else {
             // Without a word on it nobody is ended.
-            dispatch(.memoryRead(available: 1, total: 1, []))
+            dispatch(.memory(.read(available: 1, total: 1, [])))
         }
     }
 }
@@ -98,7 +98,7 @@ extension AppProcess {
                 highCount = high
                 // Up to a hundred times a second: once is enough until the core wants to know again.
                 try? memorySource?.setEnabled(false)
-                supervisor.dispatch(.memoryLimitReached(instance))
+                supervisor.dispatch(.memory(.limitReached(instance)))
             }
         } catch {
             supervisor.log.app(app.name, .warning, "its memory limit is not heard of: " + error.text)

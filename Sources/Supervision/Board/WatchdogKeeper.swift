@@ -90,7 +90,7 @@ final class WatchdogKeeper {
     }
 
     private func tell(_ device: WatchdogDevice) {
-        supervisor.dispatch(.hardwareWatchdog(timeout: device.isOpen ? .seconds(Int64(device.timeout)) : nil))
+        supervisor.dispatch(.watchdog(.hardware(timeout: device.isOpen ? .seconds(Int64(device.timeout)) : nil)))
     }
 
     func feed() { attempt { device throws(WatchdogError) in try device.feed() } }
@@ -145,7 +145,7 @@ final class WatchdogKeeper {
                 .hardwareWatchdog)
         }
         self.device = nil
-        supervisor.dispatch(.hardwareWatchdog(timeout: nil))
+        supervisor.dispatch(.watchdog(.hardware(timeout: nil)))
     }
 
     /// The daemon leaves in good order: nobody feeds it any more.

@@ -28,14 +28,14 @@ final class HookDelegate: DelegateChannel {
 
     func deliver(_ call: CallID, _ handler: HandlerCall, deadline: Nanoseconds) {
         guard let command = process.app.configuration.hook(for: handler.handler) else {
-            return supervisor.dispatch(.handlerReturned(process.instance, call))
+            return supervisor.dispatch(.app(.handlerReturned(process.instance, call)))
         }
         do throws(LaunchFailure) {
             try run(command, call, handler, deadline: deadline)
         } catch {
             // A hook that cannot be run is no reason to end the app: it counts as handled.
             supervisor.log.handlerFailed(process.app.name, handler.handler, "hook: \(error.text)")
-            supervisor.dispatch(.handlerReturned(process.instance, call))
+            supervisor.dispatch(.app(.handlerReturned(process.instance, call)))
         }
     }
 
@@ -94,7 +94,7 @@ final class HookDelegate: DelegateChannel {
         case .signalled(let number, _):
             supervisor.log.handlerFailed(process.app.name, handler, "its hook was killed by signal \(number)")
         }
-        supervisor.dispatch(.handlerReturned(process.instance, call))
+        supervisor.dispatch(.app(.handlerReturned(process.instance, call)))
     }
 
     func close() {

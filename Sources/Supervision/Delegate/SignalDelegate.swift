@@ -23,14 +23,14 @@ final class SignalDelegate: DelegateChannel {
         if configuration.acknowledge {
             outstanding = call
         } else {
-            supervisor.dispatch(.handlerReturned(process.instance, call))
+            supervisor.dispatch(.app(.handlerReturned(process.instance, call)))
         }
     }
 
     func didBecomeReady() {
         guard let call = outstanding else { return }
         outstanding = nil
-        supervisor.dispatch(.handlerReturned(process.instance, call))
+        supervisor.dispatch(.app(.handlerReturned(process.instance, call)))
     }
 
     func close() { outstanding = nil }

@@ -103,7 +103,7 @@ final class VarlinkDelegate: DelegateChannel {
             }
         }
         if outstanding?.call == call { outstanding = nil }
-        supervisor.dispatch(.handlerReturned(process.instance, call))
+        supervisor.dispatch(.app(.handlerReturned(process.instance, call)))
     }
 
     private func didClose(_ reason: CloseReason) {

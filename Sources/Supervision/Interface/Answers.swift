@@ -20,14 +20,14 @@ final class Answers {
             waiting[id.rawValue] = (request, answer)
             request.onCancelled = { [unowned(unsafe) self] in
                 waiting[id.rawValue] = nil
-                supervisor.dispatch(.requestAbandoned(id))
+                supervisor.dispatch(.client(.abandoned(id)))
             }
         }
-        supervisor.dispatch(.requested(id, wish))
+        supervisor.dispatch(.client(.requested(id, wish)))
     }
 
     /// A wish of the shell's own: nobody waits for its outcome.
-    func submit(_ wish: Lifecycle.Request) { supervisor.dispatch(.requested(nextID(), wish)) }
+    func submit(_ wish: Lifecycle.Request) { supervisor.dispatch(.client(.requested(nextID(), wish))) }
 
     func answer(_ id: RequestID, _ outcome: RequestOutcome) {
         guard let (request, answer) = waiting.removeValue(forKey: id.rawValue) else { return }

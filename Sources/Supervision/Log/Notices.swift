@@ -9,6 +9,15 @@ extension Supervisor {
 
     func say(_ notice: Notice) {
         switch notice {
+        case .app(let notice): say(notice)
+        case .sleep(let notice): say(notice)
+        case .shutdown(let notice): say(notice)
+        case .board(let notice): say(notice)
+        }
+    }
+
+    private func say(_ notice: AppNotice) {
+        switch notice {
         case .launched(let app, let instance):
             let pid = processes[instance.rawValue]?.mainPID ?? 0
             log.app(name(app), .info, "launched, pid \(pid)", .appLaunched)
@@ -28,16 +37,27 @@ extension Supervisor {
                 "its background tasks have kept the board awake for \(budget.text), and do so no more before it has "
                     + "slept",
                 .keepAwakeSpent)
-        case .sleepPreparing, .sleepReleased, .sleepEnded, .sleptUnannounced, .darkWake: saySleep(notice)
-        case .shutdownPreparing(let allowance):
+        case .essentialAppLost(let app, let time):
+            // journald writes what is critical at once: after the reset its reader wants to know why.
+            reports.sync()
+            log.app(
+                name(app), .critical,
+                "is essential and gone for good: the hardware watchdog is not fed any more, the board resets in "
+                    + time.text,
+                .boardAtRisk)
+        }
+    }
+
+    private func say(_ notice: ShutdownNotice) {
+        switch notice {
+        case .preparing(let allowance):
             let limit = allowance.map { " within \($0.text)" } ?? ""
             log.daemon(.notice, "ending all apps\(limit)", .shutdownPreparing)
-        case .shutdownCancelled: log.daemon(.notice, "the shutdown was cancelled", .shutdownPreparing)
-        case .stalled(let time):
-            log.daemon(.notice, "the board gave no time for \(time.text); deadlines were moved by it", .clockJumped)
-        case .phaseLimited, .externalPower, .lowPowerMode, .underVoltage, .thermalState, .memoryPressure,
-            .memoryExhausted, .criticalBattery, .essentialAppLost:
-            sayCondition(notice)
+        case .cancelled: log.daemon(.notice, "the shutdown was cancelled", .shutdownPreparing)
+        case .criticalBattery(let level):
+            log.daemon(
+                .error, "the battery is critical\(percent(level)): apps are ended and the board is switched off",
+                .boardAtRisk)
         }
     }
 
@@ -57,30 +77,26 @@ extension Supervisor {
         }
     }
 
-    private func saySleep(_ notice: Notice) {
+    private func say(_ notice: SleepNotice) {
         switch notice {
-        case .sleepPreparing(let sleep, let allowance):
+        case .preparing(let sleep, let allowance):
             noteSleep()
             suspendsBefore = SuspendStatistics(sysfs: sysfs)
             saidSuspendRefused = false
             let id = [("CURFEW_SLEEP_ID", "\(sleep)")]
             log.send(.info, "sleep \(sleep): apps have \(allowance.text) to get ready", .sleepPreparing, id)
-        case .sleepReleased(let sleep, let elapsed, let killed):
+        case .released(let sleep, let elapsed, let killed):
             let id = [("CURFEW_SLEEP_ID", "\(sleep)")]
             let toll = killed == 0 ? "" : ", \(killed) killed"
             log.send(.info, "sleep \(sleep): ready after \(elapsed.text)\(toll)", .sleepReleased, id)
-        case .sleepEnded(let sleep, let outcome):
+        case .ended(let sleep, let outcome):
             sayEnd(of: sleep, outcome)
         case .darkWake(let sleep, let allowance):
             let id = [("CURFEW_SLEEP_ID", "\(sleep)")]
             log.send(
                 .info, "sleep \(sleep): woken for background tasks, for \(allowance.text) at most", .darkWake, id)
-        case .sleptUnannounced(let time):
+        case .unannounced(let time):
             log.daemon(.notice, "the board slept for \(time.text) unannounced", .clockJumped)
-        case .launched, .restartScheduled, .leftDown, .overrun, .phaseChanged, .shutdownPreparing, .shutdownCancelled,
-            .stalled, .keepAwakeSpent, .phaseLimited, .externalPower, .lowPowerMode, .underVoltage, .thermalState,
-            .memoryPressure, .memoryExhausted, .criticalBattery, .essentialAppLost:
-            break
         }
     }
 }

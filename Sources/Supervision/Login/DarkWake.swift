@@ -5,7 +5,7 @@ internal import MessageBus
 internal import SystemCalls
 internal import WakeAlarm
 
-// Waking the board by ourselves, and putting it to sleep again.
+// Waking the board by ourselves.
 
 extension Supervisor {
     /// moment: BOOTTIME; nil: no alarm any more.
@@ -30,13 +30,5 @@ extension Supervisor {
         }
         wakeAlarm = alarm
         return alarm
-    }
-
-    func suspendDevice() {
-        if let login {
-            login.suspend()
-        } else {
-            dispatch(.suspendRefused)
-        }
     }
 }

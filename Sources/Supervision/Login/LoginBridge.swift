@@ -49,58 +49,62 @@ extension Supervisor {
         if wanted { login.takeLock(kind, mode: .block) } else { login.releaseLock(kind) }
     }
 
-    private func hear(_ event: LoginEvent) {
+    private func hear(_ event: LoginMessage) {
         switch event {
         case .available(let delayMax, let sleeping, let shuttingDown):
             if isLoginLost { log.daemon(.notice, "logind is back", .busBack) }
             isLoginLost = false
             dispatch(
-                .loginAvailable(
-                    delayMax: delayMax.map { Nanoseconds(rawValue: $0) }, preparingForSleep: sleeping,
-                    preparingForShutdown: shuttingDown))
+                .login(
+                    .available(
+                        delayMax: delayMax.map { Nanoseconds(rawValue: $0) }, preparingForSleep: sleeping,
+                        preparingForShutdown: shuttingDown)))
             takeKeyLocks()
         case .unavailable(let reason):
             isLoginLost = true
             log.daemon(
                 .notice, "no logind: \(reason); sleep comes from the sleep hook, and from curfew sleep", .busLost)
-            dispatch(.loginUnavailable)
+            dispatch(.login(.unavailable))
         case .prepareForSleep(let start, let delayMax, let at):
             if !start {
                 boardWatch?.lookAgain()
                 tellIfKernelSlept()
             }
             dispatch(
-                .prepareForSleep(
-                    start, delayMax: delayMax.map { Nanoseconds(rawValue: $0) },
-                    signalled: Nanoseconds(rawValue: at + skipped)))
+                .login(
+                    .prepareForSleep(
+                        start, delayMax: delayMax.map { Nanoseconds(rawValue: $0) },
+                        signalled: Nanoseconds(rawValue: at + skipped))))
         case .prepareForShutdown(let start, let delayMax, let at):
             isBoardGoingDown = start
             dispatch(
-                .prepareForShutdown(
-                    start, delayMax: delayMax.map { Nanoseconds(rawValue: $0) },
-                    signalled: Nanoseconds(rawValue: at + skipped)))
-        case .lockTaken(let kind, _): if let kind = kind.core { dispatch(.lockTaken(kind)) }
+                .login(
+                    .prepareForShutdown(
+                        start, delayMax: delayMax.map { Nanoseconds(rawValue: $0) },
+                        signalled: Nanoseconds(rawValue: at + skipped))))
+        case .lockTaken(let kind, _): if let kind = kind.core { dispatch(.login(.lockTaken(kind))) }
         case .lockRefused(let kind, let reason):
             let isExpected = kind == .sleep && core.expectsRefusal
             log.daemon(
                 isExpected ? .debug : .warning, "logind refused a \(kind.name) lock: \(reason)", .sleepLockRefused)
-            if let kind = kind.core { dispatch(.lockRefused(kind)) }
+            if let kind = kind.core { dispatch(.login(.lockRefused(kind))) }
         // `unavailable` comes with it, and says so of all of them.
         case .lockLost: break
         case .preparingForSleep(let value):
             if value != true { tellIfKernelSlept() }
-            dispatch(.preparingForSleep(value))
+            dispatch(.login(.preparingForSleep(value)))
         case .suspendRefused(let reason):
             // A closed lid asks again and again.
             log.daemon(saidSuspendRefused ? .debug : .warning, "logind does not put the board to sleep: \(reason)")
             saidSuspendRefused = true
-            dispatch(.suspendRefused)
+            dispatch(.login(.suspendRefused))
         case .sessionChanged(let reading):
             guard followsBoard else { break }
             dispatch(
-                .session(
-                    Lifecycle.SessionReading(
-                        users: reading.userSessions, isLocked: reading.isLocked, isIdle: reading.isIdle)))
+                .board(
+                    .session(
+                        Lifecycle.SessionReading(
+                            users: reading.userSessions, isLocked: reading.isLocked, isIdle: reading.isIdle))))
         case .conditionsChanged(let conditions): boardWatch?.loginSays(conditions)
         case .powerOffRefused(let reason): powerOffFailed(reason)
         }
@@ -111,9 +115,9 @@ extension Supervisor {
             let before = suspendsBefore, let now = SuspendStatistics(sysfs: sysfs)
         else { return }
         if now.successes > before.successes {
-            dispatch(.kernelSlept(true))
+            dispatch(.sleep(.kernelSlept(true)))
         } else if now.failures > before.failures {
-            dispatch(.kernelSlept(false))
+            dispatch(.sleep(.kernelSlept(false)))
         }
     }
 }

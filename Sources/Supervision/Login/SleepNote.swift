@@ -51,7 +51,7 @@ extension Supervisor {
         do throws(SystemError) {
             let noted = try SleepNote.read(paths.sleepNote, now: timeAsleep)
             forgetSleep()
-            if let noted { return dispatch(.sleepNoted(timeAsleep: noted)) }
+            if let noted { return dispatch(.sleep(.noted(timeAsleep: noted))) }
             log.daemon(.debug, paths.sleepNote + " is no note of a sleep")
         } catch {
             if error.errno != .noEntry { log.daemon(.debug, error.text) }

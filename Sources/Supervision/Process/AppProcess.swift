@@ -87,11 +87,11 @@ final class AppProcess {
         adoptedSource = nil
         delegate?.close()
         if status == .signalled(SIGKILL), let killer = memoryKiller {
-            supervisor.dispatch(.killedForMemory(instance, by: killer))
+            supervisor.dispatch(.memory(.killed(instance, by: killer)))
         }
         memorySource = nil
         memoryEvents = nil
-        supervisor.dispatch(.exited(instance, status))
+        supervisor.dispatch(.process(.exited(instance, status)))
         checkCleared()
     }
 
@@ -208,7 +208,7 @@ final class AppProcess {
         app.statusText = nil
         supervisor.retire(self)
         supervisor.interfaces?.resumeAccepting()
-        supervisor.dispatch(.groupEmptied(instance))
+        supervisor.dispatch(.process(.groupEmptied(instance)))
     }
 
     // MARK: The group
@@ -241,7 +241,7 @@ final class AppProcess {
         guard !isClearing, let state = try? group?.state(), state.frozen else { return }
         eventsSource = nil
         events = nil
-        supervisor.dispatch(.frozen(instance))
+        supervisor.dispatch(.process(.frozen(instance)))
     }
 
     /// Watches cgroup.events while something of it is waited for; it costs nothing the rest of the time.

@@ -48,10 +48,10 @@ final class NotifyReceiver {
             switch field.name {
             case "READY" where field.value == "1":
                 process.delegate?.didBecomeReady()
-                supervisor.dispatch(.ready(instance))
-            case "WATCHDOG" where field.value == "1": supervisor.dispatch(.ping(instance))
+                supervisor.dispatch(.app(.ready(instance)))
+            case "WATCHDOG" where field.value == "1": supervisor.dispatch(.app(.ping(instance)))
             case "STATUS": setStatus(field.value)
-            case "STOPPING" where field.value == "1": supervisor.dispatch(.stopping(instance))
+            case "STOPPING" where field.value == "1": supervisor.dispatch(.app(.stopping(instance)))
             case "MAINPID": if let pid = Int32(field.value), pid > 0 { process.adopt(pid) }
             case "EXTEND_TIMEOUT_USEC": extend(instance, field.value)
             case "RELOADING" where field.value == "1": setStatus("reloading")
@@ -66,7 +66,7 @@ final class NotifyReceiver {
 
     private func extend(_ instance: InstanceID, _ value: String) {
         guard let microseconds = Int64(value), microseconds > 0, microseconds < Int64.max / 1000 else { return }
-        supervisor.dispatch(.extendTimeout(instance, .microseconds(microseconds)))
+        supervisor.dispatch(.app(.extendTimeout(instance, .microseconds(microseconds))))
     }
 
     private func setStatus(_ text: String) {

@@ -14,18 +14,19 @@ extension Supervisor {
             return takeOver(handle, id, instance)
         }
         guard let app = supervised(id) else {
-            return dispatch(.spawnFailed(instance, code: ENOENT, explanation: "it is not configured any more"))
+            return dispatch(
+                .process(.spawnFailed(instance, code: ENOENT, explanation: "it is not configured any more")))
         }
         let process: AppProcess
         do throws(LaunchFailure) {
             process = try start(app, instance, reason)
         } catch {
-            return dispatch(.spawnFailed(instance, code: error.code, explanation: error.text))
+            return dispatch(.process(.spawnFailed(instance, code: error.code, explanation: error.text)))
         }
         app.process = process
         processes[instance.rawValue] = process
         process.watchMemoryLimit()
-        dispatch(.spawned(instance))
+        dispatch(.process(.spawned(instance)))
     }
 
     private func start(_ app: SupervisedApp, _ instance: InstanceID, _ reason: LaunchReason) throws(LaunchFailure)
@@ -48,7 +49,7 @@ extension Supervisor {
 
     /// One that was never started, or is gone, has left nothing.
     func clear(_ instance: InstanceID) {
-        guard let process = processes[instance.rawValue] else { return dispatch(.groupEmptied(instance)) }
+        guard let process = processes[instance.rawValue] else { return dispatch(.process(.groupEmptied(instance))) }
         process.clear()
     }
 

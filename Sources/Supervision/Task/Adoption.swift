@@ -46,24 +46,24 @@ extension Supervisor {
 
     func takeOver(_ handle: ProcessHandle, _ id: AppID, _ instance: InstanceID) {
         guard let name = core.view(of: id)?.name else {
-            return dispatch(.spawnFailed(instance, code: ENOENT, explanation: "it is not known any more"))
+            return dispatch(.process(.spawnFailed(instance, code: ENOENT, explanation: "it is not known any more")))
         }
         let app = SupervisedApp(id, AppConfiguration(name: name, exec: []), isAdopted: true)
         let process: AppProcess
         do throws(LaunchFailure) {
             process = AppProcess(instance, app, self, group: try makeGroup(app))
         } catch {
-            return dispatch(.spawnFailed(instance, code: error.code, explanation: error.text))
+            return dispatch(.process(.spawnFailed(instance, code: error.code, explanation: error.text)))
         }
         apps[id.rawValue] = app
         do throws(SystemError) {
             try process.takeOver(handle)
         } catch {
             try? process.group?.remove()
-            return dispatch(.spawnFailed(instance, code: error.errno.rawValue, explanation: error.text))
+            return dispatch(.process(.spawnFailed(instance, code: error.errno.rawValue, explanation: error.text)))
         }
         app.process = process
         processes[instance.rawValue] = process
-        dispatch(.spawned(instance))
+        dispatch(.process(.spawned(instance)))
     }
 }

@@ -62,21 +62,22 @@ final class Trial {
             // Limits far enough apart for each to be left at once.
             let temperature = Int(state.rawValue) * 10_000
             supervisor.dispatch(
-                .temperatures([
-                    ThermalReading(temperature: temperature, fair: 10_000, serious: 20_000, critical: 30_000)
-                ]))
+                .board(
+                    .temperatures([
+                        ThermalReading(temperature: temperature, fair: 10_000, serious: 20_000, critical: 30_000)
+                    ])))
         }
         if let locked = given["locked"]?.boolValue {
-            supervisor.dispatch(.session(SessionReading(users: 1, isLocked: locked, isIdle: false)))
+            supervisor.dispatch(.board(.session(SessionReading(users: 1, isLocked: locked, isIdle: false))))
         }
-        if let closed = given["lidClosed"]?.boolValue { supervisor.dispatch(.lid(closed: closed)) }
+        if let closed = given["lidClosed"]?.boolValue { supervisor.dispatch(.board(.lid(closed: closed))) }
         if let level = given["batteryLevel"]?.doubleValue {
             guard level >= 0, level <= 1 else { return request.fail(.invalidParameter(parameter: "batteryLevel")) }
             power.level = Int(level * 100 + 0.5)
             power.isExternal = power.isExternal ?? false
         }
         if let external = given["externalPower"]?.boolValue { power.isExternal = external }
-        supervisor.dispatch(.power(power))
+        supervisor.dispatch(.board(.power(power)))
         request.reply()
     }
 
@@ -132,7 +133,7 @@ final class Trial {
     }
 
     func hear(_ event: Event) {
-        guard case .handlerReturned(_, let call) = event else { return }
+        guard case .app(.handlerReturned(_, let call)) = event else { return }
         close("returned") { $0.call == call }
     }
 

@@ -120,9 +120,11 @@ public enum ControlInterface {
 
         # The two edges of a sleep, for the system-sleep hook and for tests of an app. A start returns when all apps \
         are ready; killed: the
-        # apps that had to be ended for it. It joins a sleep that was announced by other means. sleepId: the sleep \
-        that an end is about, as the
-        # start's reply said; a hook's end ends no other. null: not known.
+        # apps that had to be ended for it. It joins a sleep that was announced by other means; one without a kind is \
+        denied when the sleep
+        # is called off before. sleepId: the sleep that an end is about, as the start's reply said; a hook's end ends \
+        no other. null: not
+        # known.
         method PrepareForSleep(start: bool, kind: ?string, sleepId: ?int) -> (sleepId: int, killed: []string)
 
         method ListTerminations(app: ?string, since: ?string) -> (terminations: []Termination)

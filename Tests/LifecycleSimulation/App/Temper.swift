@@ -79,7 +79,7 @@ extension Temper {
                 reactions.append(
                     Reaction(
                         after: deadline / 8 + (deadline / 8).multiplied(by: step),
-                        deed: .says(.extendTimeout(instance, time))))
+                        deed: .says(.app(.extendTimeout(instance, time)))))
             }
         }
         if hangs.contains(handler), random.chance(perMille: 600) { return reactions }
@@ -105,11 +105,11 @@ extension Temper {
             let other = strangers.isEmpty ? instance : random.pick(strangers)
             let lie: AppDeed =
                 switch random.below(7) {
-                case 0 where wrongID != id: .says(.handlerReturned(instance, wrongID))
-                case 1 where other != instance: .says(.handlerReturned(other, CallID(rawValue: .max)))
-                case 2: .says(.ready(instance))
-                case 3: .says(.ping(instance))
-                case 4: .says(.handlerReturned(instance, CallID(rawValue: -1)))
+                case 0 where wrongID != id: .says(.app(.handlerReturned(instance, wrongID)))
+                case 1 where other != instance: .says(.app(.handlerReturned(other, CallID(rawValue: .max))))
+                case 2: .says(.app(.ready(instance)))
+                case 3: .says(.app(.ping(instance)))
+                case 4: .says(.app(.handlerReturned(instance, CallID(rawValue: -1))))
                 default: .returns(id)
                 }
             lies.append(Reaction(after: random.magnitude(.microseconds(100), deadline + deadline), deed: lie))

@@ -26,11 +26,11 @@ private enum AnswerKind {
 
     init?(_ event: Event) {
         switch event {
-        case .spawned, .spawnFailed: self = .spawn
-        case .exited, .groupEmptied: self = .end
-        case .frozen: self = .freezer
-        case .memoryRead: self = .reading
-        case .suspendRefused, .powerOffRefused: self = .login
+        case .process(.spawned), .process(.spawnFailed): self = .spawn
+        case .process(.exited), .process(.groupEmptied): self = .end
+        case .process(.frozen): self = .freezer
+        case .memory(.read): self = .reading
+        case .login(.suspendRefused), .login(.powerOffRefused): self = .login
         default: return nil
         }
     }

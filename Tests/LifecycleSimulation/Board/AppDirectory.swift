@@ -28,8 +28,8 @@ struct AppDirectory {
     private var spawned: [(instance: InstanceID, app: AppID)] = []
 
     mutating func learn(from event: Event, _ effects: [Effect], _ core: WatchedCore) {
-        if case .requested(let request, .adopt(let name, let wish)) = event {
-            let isAnswered = effects.contains { if case .reply(request, _) = $0 { true } else { false } }
+        if case .client(.requested(let request, .adopt(let name, let wish))) = event {
+            let isAnswered = effects.contains { if case .client(.reply(request, _)) = $0 { true } else { false } }
             if !isAnswered, let id = core.id(of: name) { adopt(name, wish, as: id) }
         }
         guard case .configured(let policies, _) = event else { return }

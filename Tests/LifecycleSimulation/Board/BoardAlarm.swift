@@ -51,13 +51,14 @@ extension SimulatedBoard {
     /// The daemon's Suspend call.
     func suspend() {
         guard login.isPresent, login.isConnected else {
-            return schedule(.deliver(.suspendRefused), after: darkRandom.magnitude(.microseconds(5), .milliseconds(1)))
+            return schedule(
+                .deliver(.login(.suspendRefused)), after: darkRandom.magnitude(.microseconds(5), .milliseconds(1)))
         }
         let isBlocked = login.holds(.keepAwake) && !plan.strikes(.forcedSleep, &darkRandom)
         let isBusy = login.sleep != .idle || login.shutdown != .idle
         if isBlocked || isBusy || plan.strikes(.suspendRefused, &darkRandom) {
             say("logind refuses to suspend the board")
-            return sendFromLogin(.suspendRefused, after: transport())
+            return sendFromLogin(.login(.suspendRefused), after: transport())
         }
         if plan.strikes(.suspendIgnored, &darkRandom) { return say("logind says nothing of the sleep it is asked for") }
         prepareSleep()

@@ -125,7 +125,7 @@ extension SimulatedBoard {
     func request(_ request: Request) -> RequestID {
         let id = RequestID(rawValue: nextRequest)
         nextRequest += 1
-        hear(.requested(id, request))
+        hear(.client(.requested(id, request)))
         return id
     }
 
@@ -143,7 +143,7 @@ extension SimulatedBoard {
                 }
             let id = request(wish)
             if plan.strikes(.abandonedRequests, &random) {
-                schedule(.deliver(.requestAbandoned(id)), after: random.magnitude(.microseconds(100), .seconds(5)))
+                schedule(.deliver(.client(.abandoned(id))), after: random.magnitude(.microseconds(100), .seconds(5)))
             }
         }
     }
@@ -155,7 +155,7 @@ extension SimulatedBoard {
 
     private func askStrangely() {
         switch random.below(3) {
-        case 0: hear(.requestAbandoned(RequestID(rawValue: nextRequest + 1000)))
+        case 0: hear(.client(.abandoned(RequestID(rawValue: nextRequest + 1000))))
         case 1: request(.activate(AppID(rawValue: 977)))
         default:
             let gone = directory.entries.filter { !$0.isConfigured }

@@ -92,13 +92,13 @@ extension SimulatedBoard {
     func scheduleStart() {
         var messages: [Event] = [.freezing(available: freezingAvailable)]
         if plan.has(.loginAbsent) {
-            if random.chance(perMille: 500) { messages.append(.loginUnavailable) }
+            if random.chance(perMille: 500) { messages.append(.login(.unavailable)) }
         } else {
             startLogin(&messages)
         }
         var at = Nanoseconds.microseconds(500)
         schedule(.deliver(.configured(configuration, devicePolicy)), after: .microseconds(100))
-        schedule(.deliver(.serviceWatchdog), after: .microseconds(200))
+        schedule(.deliver(.watchdog(.service)), after: .microseconds(200))
         let startFirst = random.chance(perMille: 200)
         if startFirst {
             messages.insert(.started, at: random.below(messages.count + 1))
@@ -116,7 +116,7 @@ extension SimulatedBoard {
     private func startLogin(_ messages: inout [Event]) {
         if random.chance(perMille: 150) {
             plan(.returns, after: random.magnitude(.milliseconds(10), .seconds(30)))
-            if random.chance(perMille: 500) { messages.append(.loginUnavailable) }
+            if random.chance(perMille: 500) { messages.append(.login(.unavailable)) }
             return
         }
         login.isPresent = true
@@ -128,8 +128,9 @@ extension SimulatedBoard {
             plan(.losesPatience(.sleep, handshake: 1), after: random.span(.zero, login.delayMax))
         }
         messages.append(
-            .loginAvailable(
-                delayMax: login.delayMax, preparingForSleep: login.sleep != .idle, preparingForShutdown: false))
+            .login(
+                .available(
+                    delayMax: login.delayMax, preparingForSleep: login.sleep != .idle, preparingForShutdown: false)))
     }
 
     // MARK: Reloads

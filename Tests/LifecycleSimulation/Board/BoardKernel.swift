@@ -14,8 +14,30 @@ extension SimulatedBoard {
 
     func carryOut(_ effect: Effect) {
         switch effect {
+        case .process(let effect): carryOut(effect)
+        case .app(.call(let instance, let id, let call, let deadline)): pass(call, id, to: instance, deadline: deadline)
+        case .login(let effect): carryOut(effect)
+        case .sleep(.setWakeAlarm(let moment)): setAlarm(moment)
+        case .board(.poll): poll()
+        case .memory(.read): readMemory()
+        case .watchdog(.rest): restWatchdog()
+        case .watchdog(.wake): wakeWatchdog()
+        case .client(.reply(let request, let outcome)):
+            answered(request, outcome)
+            answered(request)
+        case .note(let notice): coincide(with: notice)
+        case .stopDaemon:
+            say("the daemon leaves")
+            daemonHasLeft = true
+        case .app(.inform), .sleep(.handled), .memory(.watchLimit), .watchdog(.feed), .watchdog(.restService),
+            .watchdog(.wakeService), .client(.taskChanged), .client(.appChanged), .client(.deviceChanged), .report:
+            break
+        }
+    }
+
+    private func carryOut(_ effect: ProcessEffect) {
+        switch effect {
         case .spawn(let app, let instance, _, _): spawn(instance, of: app)
-        case .call(let instance, let id, let call, let deadline): pass(call, id, to: instance, deadline: deadline)
         case .terminate(let instance): if let process = process(instance) { terminate(process) }
         case .kill(let instance):
             if let process = process(instance) { kill(process) }
@@ -23,37 +45,35 @@ extension SimulatedBoard {
         case .clear(let instance): if let process = process(instance) { clear(process) }
         case .freeze(let instance): if let process = process(instance) { freeze(process) }
         case .thaw(let instance): if let process = process(instance) { thaw(process) }
+        case .nameCulprits: break
+        }
+    }
+
+    private func carryOut(_ effect: LoginEffect) {
+        switch effect {
         case .takeLock(let kind): askForLock(kind)
         case .releaseLock(let kind): closeLock(kind)
         case .readPreparingForSleep: askPreparing()
-        case .setWakeAlarm(let moment): setAlarm(moment)
         case .suspendDevice: suspend()
         case .powerOff:
             powerOff()
             coincideWithPowerOff()
-        case .pollBoard: poll()
-        case .readMemory: readMemory()
-        case .restHardwareWatchdog: restWatchdog()
-        case .wakeHardwareWatchdog: wakeWatchdog()
-        case .reply(let request, let outcome):
-            answered(request, outcome)
-            answered(request)
-        case .stopDaemon:
-            say("the daemon leaves")
-            daemonHasLeft = true
-        case .note(.sleepPreparing):
+        }
+    }
+
+    private func coincide(with notice: Notice) {
+        switch notice {
+        case .sleep(.preparing):
             truth.noteCounts()
             sleepNote = now.boottime - now.monotonic
             coincideWithPreparing()
-        case .note(.sleepReleased): coincideWithRelease()
-        case .note(.sleepEnded):
+        case .sleep(.released): coincideWithRelease()
+        case .sleep(.ended):
             sleepNote = nil
             coincideWithWake()
-        case .note(.overrun(_, let instance, _)): coincideWithOverrun(of: instance)
-        case .note(.darkWake): loseLoginInTheDark()
-        case .inform, .nameCulprits, .report, .taskChanged, .note, .appChanged, .deviceChanged, .feedHardwareWatchdog,
-            .watchMemoryLimit, .sleepHandled, .restServiceWatchdog, .wakeServiceWatchdog:
-            break
+        case .sleep(.darkWake): loseLoginInTheDark()
+        case .app(.overrun(_, let instance, _)): coincideWithOverrun(of: instance)
+        case .sleep(.unannounced), .app, .shutdown, .board: break
         }
     }
 
@@ -100,7 +120,9 @@ extension SimulatedBoard {
 
     private func clear(_ process: SimulatedProcess) {
         guard !process.clearAsked else { return }
-        if isToCome(process) { return schedule(.deliver(.groupEmptied(process.instance)), after: .milliseconds(1)) }
+        if isToCome(process) {
+            return schedule(.deliver(.process(.groupEmptied(process.instance))), after: .milliseconds(1))
+        }
         process.clearAsked = true
         // Its start was given up: what there is of it goes at once.
         if process.stage == .starting { process.stage = .exited }
@@ -181,29 +203,29 @@ extension SimulatedBoard {
             process.aliveSince = monotonic
             process.hasLeftovers = process.temper.forks
             begin(process)
-            hear(.spawned(instance))
+            hear(.process(.spawned(instance)))
         case .execFails:
             guard process.stage == .starting else { return }
             processes.removeAll { $0 === process }
-            hear(.spawnFailed(instance, code: 2, explanation: "exec: No such file or directory"))
+            hear(.process(.spawnFailed(instance, code: 2, explanation: "exec: No such file or directory")))
         case .freezeDone(let generation):
             guard generation == process.freezeGeneration, process.freezeAsked, process.stage != .exited else { return }
             process.frozenSince = monotonic
             holdUp(process)
-            hear(.frozen(instance))
+            hear(.process(.frozen(instance)))
         case .killDone:
             process.hasLeftovers = false
             end(process, .signalled(9))
         case .groupEmpty:
             guard process.stage == .exited else { return }
             processes.removeAll { $0 === process }
-            hear(.groupEmptied(instance))
+            hear(.process(.groupEmptied(instance)))
         case .ping:
             guard process.stage == .alive, let interval = process.policy.liveness else { return }
             if process.temper.ceasesPinging, random.chance(perMille: 100) { return }
             after(random.span(interval / 5, interval / 2), .ping, process)
             process.lastPing = process.ran(at: monotonic)
-            hear(.ping(instance))
+            hear(.app(.ping(instance)))
         case .urge: follow(process)
         case .endsTask(let task), .namedProcessEnds(let task): endTask(task, process)
         case .deed(let index): does(process.deeds[index], process)
@@ -213,7 +235,7 @@ extension SimulatedBoard {
     private func does(_ deed: AppDeed, _ process: SimulatedProcess) {
         guard process.stage == .alive else { return }
         switch deed {
-        case .returns(let call): hear(.handlerReturned(process.instance, call))
+        case .returns(let call): hear(.app(.handlerReturned(process.instance, call)))
         case .says(let event): hear(event)
         case .exits(let status): end(process, status)
         case .beginsTask: beginTask(process)
@@ -226,7 +248,7 @@ extension SimulatedBoard {
         if let since = process.frozenSince { process.lost += monotonic - since }
         process.frozenSince = nil
         process.heldUp = []
-        hear(.exited(process.instance, status))
+        hear(.process(.exited(process.instance, status)))
         endTaskLate(process)
         if process.clearAsked { after(short(), .groupEmpty, process) }
     }
@@ -252,15 +274,17 @@ extension SimulatedBoard {
                 process.temper.isSlow
                 ? random.span(.milliseconds(1), Swift.max(most, .milliseconds(2)))
                 : random.magnitude(.milliseconds(1), .milliseconds(300))
-            plan(Reaction(after: time, deed: .says(.ready(instance))), for: process)
+            plan(Reaction(after: time, deed: .says(.app(.ready(instance)))), for: process)
         }
         if let interval = process.policy.liveness { after(random.span(interval / 10, interval / 2), .ping, process) }
         if process.temper.extends {
-            plan(Reaction(after: .milliseconds(100), deed: .says(.extendTimeout(instance, .seconds(60)))), for: process)
+            plan(
+                Reaction(after: .milliseconds(100), deed: .says(.app(.extendTimeout(instance, .seconds(60))))),
+                for: process)
         }
         if process.temper.stops {
             let when = random.magnitude(.milliseconds(100), .seconds(300))
-            plan(Reaction(after: when, deed: .says(.stopping(instance))), for: process)
+            plan(Reaction(after: when, deed: .says(.app(.stopping(instance)))), for: process)
             if random.chance(perMille: 600) {
                 plan(Reaction(after: when + .milliseconds(300), deed: .exits(.exited(0))), for: process)
             }

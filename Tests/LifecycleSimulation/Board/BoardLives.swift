@@ -90,7 +90,9 @@ extension SimulatedBoard {
             forgetClients()
         } else {
             // Whoever wanted it awake was not heard.
-            if inbox.contains(where: { if case .requested(_, .sleep(false, _, _)) = $0 { true } else { false } }) {
+            if inbox.contains(where: {
+                if case .client(.requested(_, .sleep(false, _, _))) = $0 { true } else { false }
+            }) {
                 logicalSleep = true
             }
             inbox = inbox.filter(isKept)
@@ -114,8 +116,7 @@ extension SimulatedBoard {
     /// place.
     private func isKept(_ event: Event) -> Bool {
         switch event {
-        case .spawned, .spawnFailed, .exited, .groupEmptied, .frozen, .handlerReturned, .ready, .ping, .stopping,
-            .extendTimeout, .requested(_, .beginTask), .requested(_, .endTask), .killedForMemory:
+        case .process, .app, .client(.requested(_, .beginTask)), .client(.requested(_, .endTask)), .memory(.killed):
             true
         default: false
         }
@@ -186,8 +187,8 @@ extension SimulatedBoard {
         core.state = former
         denials.forget()
         asked = core.nextDeadline
-        var messages: [Event] = [.loginUnavailable]
-        messages += openRequests.filter { id in !askers.contains { $0.request == id } }.map { .requestAbandoned($0) }
+        var messages: [Event] = [.login(.unavailable)]
+        messages += openRequests.filter { id in !askers.contains { $0.request == id } }.map { .client(.abandoned($0)) }
         messages += inbox
         inbox = []
         for message in messages {
@@ -205,7 +206,10 @@ extension SimulatedBoard {
     /// What is to be read of the board at any time.
     private var nowTrue: [Event] {
         guard limits.storms else { return [] }
-        return [.lid(closed: surroundings.isLidClosed), .power(readablePower), .temperatures(readableHeat)]
+        return [
+            .board(.lid(closed: surroundings.isLidClosed)), .board(.power(readablePower)),
+            .board(.temperatures(readableHeat)),
+        ]
     }
 
     private func endLeftovers() {
@@ -218,9 +222,9 @@ extension SimulatedBoard {
         var messages: [Event] = [.freezing(available: freezingAvailable), .configured(configuration, devicePolicy)]
         messages += nowTrue
         messages.append(.started)
-        if let timeout = surroundings.watchdog { messages.append(.hardwareWatchdog(timeout: timeout)) }
-        messages.append(.serviceWatchdog)
-        if let note = sleepNote { messages.append(.sleepNoted(timeAsleep: note)) }
+        if let timeout = surroundings.watchdog { messages.append(.watchdog(.hardware(timeout: timeout))) }
+        messages.append(.watchdog(.service))
+        if let note = sleepNote { messages.append(.sleep(.noted(timeAsleep: note))) }
         sleepNote = nil
         for message in messages {
             monotonic += .microseconds(Int64(10 + lifeRandom.below(500)))
@@ -235,7 +239,7 @@ extension SimulatedBoard {
             let time = lifeRandom.magnitude(.microseconds(100), isSlow ? .seconds(8) : .milliseconds(5))
             plan(.isFound(connection: login.connection), after: time)
         } else {
-            hear(.loginUnavailable)
+            hear(.login(.unavailable))
         }
     }
 
@@ -243,12 +247,13 @@ extension SimulatedBoard {
     func findLogin() {
         guard !isDaemonDead, !login.isHeard else { return }
         login.isHeard = true
-        guard login.isPresent else { return hear(.loginUnavailable) }
+        guard login.isPresent else { return hear(.login(.unavailable)) }
         login.lastDelivery = monotonic
         sendFromLogin(
-            .loginAvailable(
-                delayMax: login.delayMax, preparingForSleep: login.sleep != .idle,
-                preparingForShutdown: login.shutdown != .idle), after: transport())
-        if limits.storms { sendFromLogin(.session(surroundings.session), after: transport()) }
+            .login(
+                .available(
+                    delayMax: login.delayMax, preparingForSleep: login.sleep != .idle,
+                    preparingForShutdown: login.shutdown != .idle)), after: transport())
+        if limits.storms { sendFromLogin(.board(.session(surroundings.session)), after: transport()) }
     }
 }

@@ -57,7 +57,7 @@ extension SimulatedBoard {
 
     func askPreparing() {
         let delay = transport()
-        guard login.isPresent else { return schedule(.deliver(.preparingForSleep(nil)), after: delay) }
+        guard login.isPresent else { return schedule(.deliver(.login(.preparingForSleep(nil))), after: delay) }
         if plan.strikes(.preparingUnanswered, &hardRandom) { return say("PreparingForSleep is not answered") }
         plan(.answersPreparing(incarnation: login.incarnation), after: delay)
     }
@@ -73,9 +73,9 @@ extension SimulatedBoard {
             let answer = unknown ? nil : login.sleep != .idle
             if login.isPresent, answersPreparingLate(answer) { return }
             if login.isPresent {
-                sendFromLogin(.preparingForSleep(answer), after: transport())
+                sendFromLogin(.login(.preparingForSleep(answer)), after: transport())
             } else {
-                schedule(.deliver(.preparingForSleep(nil)), after: transport())
+                schedule(.deliver(.login(.preparingForSleep(nil))), after: transport())
             }
         case .losesPatience(let kind, let handshake):
             guard handshake == login.handshake, login[kind] == .preparing else { return }
@@ -101,15 +101,16 @@ extension SimulatedBoard {
         let isIdle = !login.isPreparing(kind)
         login.refusedIdly[Int(kind.rawValue)] = isIdle && plan.strikes(.lockRefused, &random)
         if !isIdle || login.refusedIdly[Int(kind.rawValue)] {
-            sendFromLogin(.lockRefused(kind), after: transport())
+            sendFromLogin(.login(.lockRefused(kind)), after: transport())
         } else {
             login.grant(kind)
             if kind == .sleep, happensLate(perMille: 30) {
                 // logind waits longer for one that it has granted.
                 return schedule(
-                    .deliver(.lockTaken(kind)), after: lateRandom.magnitude(.milliseconds(1), .milliseconds(90)))
+                    .deliver(.login(.lockTaken(kind))), after: lateRandom.magnitude(.milliseconds(1), .milliseconds(90))
+                )
             }
-            sendFromLogin(.lockTaken(kind), after: transport())
+            sendFromLogin(.login(.lockTaken(kind)), after: transport())
         }
     }
 
@@ -178,8 +179,8 @@ extension SimulatedBoard {
         let signalled = monotonic + message
         let event: Event =
             switch kind {
-            case .sleep: .prepareForSleep(edge, delayMax: saidDelayMax, signalled: signalled)
-            case .shutdown: .prepareForShutdown(edge, delayMax: saidDelayMax, signalled: signalled)
+            case .sleep: .login(.prepareForSleep(edge, delayMax: saidDelayMax, signalled: signalled))
+            case .shutdown: .login(.prepareForShutdown(edge, delayMax: saidDelayMax, signalled: signalled))
             }
         // A cancelled shutdown is announced by nothing else; logind is known to lose edges of sleeps only.
         if kind == .sleep || edge, plan.strikes(.edgeLost, &random) {
@@ -254,9 +255,9 @@ extension SimulatedBoard {
             let hasSlept = truth.hasSleptSince
         else { return }
         switch event {
-        case .prepareForSleep(false, _, _), .preparingForSleep(false), .preparingForSleep(nil),
-            .requested(_, .sleep(false, false, _)):
-            step(.kernelSlept(hasSlept))
+        case .login(.prepareForSleep(false, _, _)), .login(.preparingForSleep(false)), .login(.preparingForSleep(nil)),
+            .client(.requested(_, .sleep(false, false, _))):
+            step(.sleep(.kernelSlept(hasSlept)))
         default: break
         }
     }
@@ -322,7 +323,7 @@ extension SimulatedBoard {
     private func loseLogin() {
         guard login.isPresent else { return }
         say("logind is gone")
-        sendFromLogin(.loginUnavailable, after: transport())
+        sendFromLogin(.login(.unavailable), after: transport())
         login.isPresent = false
         login.incarnation += 1
         login.loseLocks()
@@ -356,9 +357,10 @@ extension SimulatedBoard {
         say("logind is there")
         grantStrays()
         sendFromLogin(
-            .loginAvailable(
-                delayMax: saidDelayMax, preparingForSleep: login.sleep != .idle,
-                preparingForShutdown: login.shutdown != .idle),
+            .login(
+                .available(
+                    delayMax: saidDelayMax, preparingForSleep: login.sleep != .idle,
+                    preparingForShutdown: login.shutdown != .idle)),
             after: transport())
     }
 

@@ -27,7 +27,7 @@ extension SimulatedBoard {
             if process.stage == .alive, process.ran(at: monotonic) > .seconds(2) { process.bytes = Self.totalMemory }
         }
         guard availableMemory < Self.totalMemory / 8 else { return }
-        hear(.memoryPressure(availableMemory < Self.totalMemory / 16 ? .critical : .warning))
+        hear(.memory(.pressure(availableMemory < Self.totalMemory / 16 ? .critical : .warning)))
         if truth.hogged > 0 { plan(.pressesForMemory, after: .seconds(1)) }
     }
 
@@ -37,6 +37,6 @@ extension SimulatedBoard {
             let isKnown = !hardRandom.chance(perMille: 50)
             return MemoryUse(instance: process.instance, bytes: isKnown ? process.bytes : nil)
         }
-        hear(.memoryRead(available: availableMemory, total: Self.totalMemory, uses))
+        hear(.memory(.read(available: availableMemory, total: Self.totalMemory, uses)))
     }
 }

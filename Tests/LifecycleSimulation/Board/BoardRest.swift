@@ -112,7 +112,7 @@ extension SimulatedBoard {
 
     /// Looks for a moment of rest, and has the checkers look at it.
     func lookForRest(after event: Event) {
-        if case .ping = event, quietSince != nil { return }
+        if case .app(.ping) = event, quietSince != nil { return }
         guard !isBusy, unrest() == nil else {
             quietSince = nil
             return

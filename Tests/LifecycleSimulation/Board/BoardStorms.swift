@@ -144,18 +144,20 @@ extension SimulatedBoard {
             case .storm: true
             case .board(let move): !move.isAnswer
             // As it was before.
-            case .deliver(.session), .deliver(.lid), .deliver(.power), .deliver(.temperatures): true
+            case .deliver(.board(.session)), .deliver(.board(.lid)), .deliver(.board(.power)),
+                .deliver(.board(.temperatures)):
+                true
             default: false
             }
         }
         surroundings.lastMove = monotonic
         surroundings.session = SessionReading(users: 1, isLocked: false, isIdle: false)
         surroundings.power = PowerReading(isExternal: true, level: 100)
-        hear(.session(surroundings.session))
+        hear(.board(.session(surroundings.session)))
         surroundings.isLidClosed = false
-        hear(.lid(closed: false))
-        hear(.power(surroundings.power))
-        hear(.underVoltage(false))
+        hear(.board(.lid(closed: false)))
+        hear(.board(.power(surroundings.power)))
+        hear(.board(.underVoltage(false)))
         surroundings.heat = [Self.cool]
         let coolPlaces = (0..<3).map { place in
             ThermalReading(zone: place, temperature: 40_000, fair: 60_000, serious: 75_000, critical: 85_000)
@@ -163,11 +165,11 @@ extension SimulatedBoard {
         let unwatched = Self.absurdNumbers.filter { $0 != 0 }.map { place in
             ThermalReading(zone: place, temperature: nil, fair: nil, serious: nil, critical: nil)
         }
-        hear(.temperatures(isRough ? coolPlaces + unwatched : coolPlaces))
-        hear(.polling(interval: nil))
+        hear(.board(.temperatures(isRough ? coolPlaces + unwatched : coolPlaces)))
+        hear(.board(.polling(interval: nil)))
         if surroundings.watchdog != nil {
             surroundings.watchdog = .seconds(60)
-            hear(.hardwareWatchdog(timeout: .seconds(60)))
+            hear(.watchdog(.hardware(timeout: .seconds(60))))
         }
         request(.setLowPower(nil))
     }

@@ -118,7 +118,7 @@ extension SimulatedBoard {
             timeAllowed: random.pick([nil, .seconds(1), .seconds(5), .seconds(20), .seconds(60), .seconds(300)]))
         let id = request(.adopt(app: known ?? "task-\(random.below(4))", wish))
         if plan.strikes(.abandonedRequests, &random) {
-            schedule(.deliver(.requestAbandoned(id)), after: random.magnitude(.microseconds(10), .milliseconds(20)))
+            schedule(.deliver(.client(.abandoned(id))), after: random.magnitude(.microseconds(10), .milliseconds(20)))
         }
     }
 }

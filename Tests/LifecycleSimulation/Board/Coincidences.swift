@@ -17,7 +17,7 @@ extension SimulatedBoard {
     /// The kernel ends it before the daemon does.
     func coincideWithOverrun(of instance: InstanceID) {
         guard happens(.memoryLimits, perMille: 250) else { return }
-        schedule(.deliver(.killedForMemory(instance, by: .kernel)), after: .microseconds(1))
+        schedule(.deliver(.memory(.killed(instance, by: .kernel))), after: .microseconds(1))
     }
 
     /// People and cables are about when a board goes to sleep.

@@ -33,7 +33,7 @@ extension SimulatedBoard {
         blanks.supply = !blanks.level || hardRandom.chance(perMille: 300)
         truth.supplyBlankSince = monotonic
         say("the supply cannot be read")
-        hear(.power(readablePower))
+        hear(.board(.power(readablePower)))
         plan(.restoresSupply, after: blankness())
     }
 
@@ -42,7 +42,7 @@ extension SimulatedBoard {
         blanks.supply = false
         truth.supplyBlankSince = nil
         say("the supply can be read again")
-        hear(.power(readablePower))
+        hear(.board(.power(readablePower)))
     }
 
     func blankZones() {
@@ -51,7 +51,7 @@ extension SimulatedBoard {
         blanks.hidesZones = hardRandom.chance(perMille: 500)
         truth.zonesBlankSince = monotonic
         say("the hot zone cannot be read")
-        hear(.temperatures(readableHeat))
+        hear(.board(.temperatures(readableHeat)))
         plan(.restoresZones, after: blankness())
     }
 
@@ -59,7 +59,7 @@ extension SimulatedBoard {
         blanks.zones = false
         truth.zonesBlankSince = nil
         say("the hot zone can be read again")
-        hear(.temperatures(readableHeat))
+        hear(.board(.temperatures(readableHeat)))
     }
 
     // MARK: Time
@@ -148,8 +148,10 @@ extension SimulatedBoard {
         login.loseLocks()
         let delay: Nanoseconds? = hardRandom.pick([nil, .zero, login.delayMax, .max])
         hear(
-            .loginAvailable(
-                delayMax: delay, preparingForSleep: login.sleep != .idle, preparingForShutdown: login.shutdown != .idle)
+            .login(
+                .available(
+                    delayMax: delay, preparingForSleep: login.sleep != .idle,
+                    preparingForShutdown: login.shutdown != .idle))
         )
     }
 
@@ -160,15 +162,17 @@ extension SimulatedBoard {
     func readAbsurdly() {
         func number() -> Int { hardRandom.pick(Self.absurdNumbers) }
         switch hardRandom.below(5) {
-        case 0: hear(.temperatures([]))
+        case 0: hear(.board(.temperatures([])))
         case 1, 2:
             hear(
-                .temperatures([
-                    ThermalReading(
-                        zone: number(), temperature: number(), fair: number(), serious: number(), critical: number()),
-                    ThermalReading(zone: 0, temperature: 40_000, fair: nil, serious: nil, critical: number()),
-                ]))
-        case 3: hear(.power(PowerReading(isExternal: false, level: number())))
+                .board(
+                    .temperatures([
+                        ThermalReading(
+                            zone: number(), temperature: number(), fair: number(), serious: number(), critical: number()
+                        ),
+                        ThermalReading(zone: 0, temperature: 40_000, fair: nil, serious: nil, critical: number()),
+                    ])))
+        case 3: hear(.board(.power(PowerReading(isExternal: false, level: number()))))
         default: tellOfAbsurdMemory()
         }
         plan(.heat(surroundings.heat), after: .seconds(1))
@@ -178,7 +182,7 @@ extension SimulatedBoard {
         func number() -> Int64 { hardRandom.pick([.min, -1, 0, 1, 1 << 20, .max]) }
         var uses: [MemoryUse] = []
         for process in processes { uses.append(MemoryUse(instance: process.instance, bytes: number())) }
-        hear(.memoryPressure(.critical))
-        hear(.memoryRead(available: number(), total: number(), uses))
+        hear(.memory(.pressure(.critical)))
+        hear(.memory(.read(available: number(), total: number(), uses)))
     }
 }

@@ -17,7 +17,7 @@ extension SimulatedBoard {
         guard happensLate(perMille: 60) else { return }
         let time = delay + lateRandom.magnitude(.microseconds(10), .seconds(2))
         say("a late word: the sleep before is over")
-        schedule(.deliver(.prepareForSleep(false, delayMax: nil, signalled: monotonic + time)), after: time)
+        schedule(.deliver(.login(.prepareForSleep(false, delayMax: nil, signalled: monotonic + time))), after: time)
     }
 
     /// A hook that tells of the end of a sleep when the next one has begun.
@@ -34,7 +34,7 @@ extension SimulatedBoard {
         // A late "no" says nothing new; a late "yes" would be another sleep.
         if answer == false, happensLate(perMille: 60) {
             let time = lateRandom.magnitude(.milliseconds(1), .seconds(8))
-            schedule(.deliver(.preparingForSleep(answer)), after: time)
+            schedule(.deliver(.login(.preparingForSleep(answer))), after: time)
             return true
         }
         guard core.device.sleepState == .asleep, happensLate(perMille: 100) else { return false }
@@ -63,7 +63,7 @@ extension SimulatedBoard {
             say("a question for a \(kind) lock from before logind went is granted")
             login.grant(kind)
             login.answers[Int(kind.rawValue)].append(login.connection)
-            sendFromLogin(.lockTaken(kind), after: transport(&strayRandom))
+            sendFromLogin(.login(.lockTaken(kind)), after: transport(&strayRandom))
         }
         login.strays = []
     }

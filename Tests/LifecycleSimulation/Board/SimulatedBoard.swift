@@ -228,8 +228,8 @@ final class SimulatedBoard {
         let effects = ask(given, at: at)
         if let problem = denials.follow(given, at: at, effects, core) { inspection.violate(.denials, problem) }
         directory.learn(from: given, effects, core)
-        if case .requested(let id, _) = given { openRequests.append(id) }
-        if case .requestAbandoned(let id) = given { openRequests.removeAll { $0 == id } }
+        if case .client(.requested(let id, _)) = given { openRequests.append(id) }
+        if case .client(.abandoned(let id)) = given { openRequests.removeAll { $0 == id } }
         noteConnection(given)
         noteReadiness(given)
         let before = asked
@@ -251,35 +251,35 @@ final class SimulatedBoard {
 
     /// The shell stamps logind's edges when it reads them.
     private func stamped(_ event: Event) -> Event {
-        guard case .prepareForSleep(let edge, let delayMax, let signalled) = event, signalled > monotonic else {
+        guard case .login(.prepareForSleep(let edge, let delayMax, let signalled)) = event, signalled > monotonic else {
             return event
         }
-        return .prepareForSleep(edge, delayMax: delayMax, signalled: monotonic)
+        return .login(.prepareForSleep(edge, delayMax: delayMax, signalled: monotonic))
     }
 
     /// The shell reads the state of a control group when it hears of it, and drops answers to
     /// calls that went with a connection: news that is not true any more is not passed on.
     private func isStillTrue(_ event: Event) -> Bool {
-        if case .lockTaken(let kind) = event { return isAwaited(kind, granted: true) }
-        if case .lockRefused(let kind) = event { return isAwaited(kind, granted: false) }
-        guard case .frozen(let instance) = event, let process = process(instance) else { return true }
+        if case .login(.lockTaken(let kind)) = event { return isAwaited(kind, granted: true) }
+        if case .login(.lockRefused(let kind)) = event { return isAwaited(kind, granted: false) }
+        guard case .process(.frozen(let instance)) = event, let process = process(instance) else { return true }
         return process.isFrozen
     }
 
     private func noteConnection(_ event: Event) {
-        if case .loginAvailable = event { login.isConnected = true }
-        guard event == .loginUnavailable else { return }
+        if case .login(.available) = event { login.isConnected = true }
+        guard event == .login(.unavailable) else { return }
         login.isConnected = false
         login.connection += 1
         login.isInHand = [false, false, false]
     }
 
     private func noteReadiness(_ event: Event) {
-        if case .spawned(let instance) = event, let process = process(instance), !process.isKnown {
+        if case .process(.spawned(let instance)) = event, let process = process(instance), !process.isKnown {
             process.isKnown = true
             process.awaitsReady = directory.entry(process.app)?.policy.readiness == .notify
         }
-        if case .ready(let instance) = event { process(instance)?.awaitsReady = false }
+        if case .app(.ready(let instance)) = event { process(instance)?.awaitsReady = false }
     }
 
     private func armTimer() {

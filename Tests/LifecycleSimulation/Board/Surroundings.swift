@@ -112,31 +112,31 @@ extension SimulatedBoard {
         switch move {
         case .locks(let on):
             surroundings.session.isLocked = on
-            hear(.session(surroundings.session))
+            hear(.board(.session(surroundings.session)))
         case .idles(let on):
             surroundings.session.isIdle = on
-            hear(.session(surroundings.session))
+            hear(.board(.session(surroundings.session)))
         case .users(let count):
             surroundings.session.users = count
-            hear(.session(surroundings.session))
+            hear(.board(.session(surroundings.session)))
         case .lid(let closed):
             surroundings.isLidClosed = closed
-            hear(.lid(closed: closed))
+            hear(.board(.lid(closed: closed)))
         case .charger(let on):
             surroundings.power.isExternal = on
-            hear(.power(readablePower))
+            hear(.board(.power(readablePower)))
         case .battery(let level):
             surroundings.power.level = level
-            hear(.power(readablePower))
-        case .voltage(let on): hear(.underVoltage(on))
+            hear(.board(.power(readablePower)))
+        case .voltage(let on): hear(.board(.underVoltage(on)))
         case .heat(let readings):
             surroundings.heat = readings
-            hear(.temperatures(readableHeat))
-        case .network(let up): hear(.network(up: up))
-        case .key: hear(.powerKeyPressed)
-        case .polls(let interval): hear(.polling(interval: interval))
-        case .pressure(let level): hear(.memoryPressure(level))
-        case .limitReached: if let process = anyProcess() { hear(.memoryLimitReached(process.instance)) }
+            hear(.board(.temperatures(readableHeat)))
+        case .network(let up): hear(.board(.network(up: up)))
+        case .key: hear(.board(.powerKeyPressed))
+        case .polls(let interval): hear(.board(.polling(interval: interval)))
+        case .pressure(let level): hear(.memory(.pressure(level)))
+        case .limitReached: if let process = anyProcess() { hear(.memory(.limitReached(process.instance))) }
         case .killsForMemory: killForMemory()
         case .toldOfMemory, .answersMemory: tellOfMemory()
         case .asks(let wish): request(wish)
@@ -151,11 +151,11 @@ extension SimulatedBoard {
         case .arms(let timeout):
             surroundings.watchdog = timeout
             if let timeout { surroundings.watchdogTimeout = timeout }
-            hear(.hardwareWatchdog(timeout: timeout))
-        case .answersWatchdog(let timeout): hear(.hardwareWatchdog(timeout: timeout))
+            hear(.watchdog(.hardware(timeout: timeout)))
+        case .answersWatchdog(let timeout): hear(.watchdog(.hardware(timeout: timeout)))
         case .answersPoll:
             surroundings.lastMove = monotonic
-            hear(.power(readablePower))
+            hear(.board(.power(readablePower)))
         }
     }
 
@@ -168,7 +168,7 @@ extension SimulatedBoard {
         guard let process = anyProcess() else { return }
         let killer = stormRandom.pick(MemoryKiller.allCases)
         say("\(killer) kills \(directory.name(process.instance)) for its memory")
-        hear(.killedForMemory(process.instance, by: killer))
+        hear(.memory(.killed(process.instance, by: killer)))
         // The daemon may have been about to do it.
         if process.killAsked { return }
         schedule(.process(process.instance, .killDone), after: .microseconds(1))
@@ -187,7 +187,7 @@ extension SimulatedBoard {
         }
         let total = Int64(stormRandom.pick([128, 512, 1024, 4096])) << 20
         let available = total / 100 * Int64(stormRandom.below(stormRandom.pick([10, 30, 80])))
-        hear(.memoryRead(available: available, total: total, uses))
+        hear(.memory(.read(available: available, total: total, uses)))
     }
 
     // MARK: What the daemon asks
@@ -217,12 +217,12 @@ extension SimulatedBoard {
     func powerOff() {
         guard login.isPresent, login.isConnected else {
             return schedule(
-                .deliver(.powerOffRefused), after: stormRandom.magnitude(.microseconds(5), .milliseconds(1)))
+                .deliver(.login(.powerOffRefused)), after: stormRandom.magnitude(.microseconds(5), .milliseconds(1)))
         }
         let isBusy = login.sleep != .idle || login.shutdown != .idle
         if isBusy || plan.strikes(.powerOffRefused, &stormRandom) {
             say("logind refuses to switch the board off")
-            return sendFromLogin(.powerOffRefused, after: transport())
+            return sendFromLogin(.login(.powerOffRefused), after: transport())
         }
         if plan.strikes(.powerOffIgnored, &stormRandom) { return say("logind does not answer the wish to switch off") }
         announceShutdown()

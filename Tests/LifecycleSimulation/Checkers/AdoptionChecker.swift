@@ -30,7 +30,7 @@ final class AdoptionChecker: Checker {
 
     func heard(_ event: Event, _ scene: Scene) {
         switch event {
-        case .requested(let id, .adopt(let name, let wish)):
+        case .client(.requested(let id, .adopt(let name, let wish))):
             isNew = true
             adoptions.append(Adoption(request: id, name: name, wish: wish, app: scene.board.core.id(of: name)))
             let records = scene.chronicle.records.filter { scene.name($0.app) == name }
@@ -39,10 +39,10 @@ final class AdoptionChecker: Checker {
                 scene.board.directory.entries.contains { $0.isConfigured && $0.policy.name == name }
                 || records.contains { $0.isAlive && !$0.isReported }
             wasEnding = scene.chronicle.isEnding
-        case .requestAbandoned(let id):
+        case .client(.abandoned(let id)):
             for index in adoptions.indices where adoptions[index].request == id { adoptions[index].isAnswered = true }
-        case .killedForMemory(let instance, _): killedForMemory.append(instance)
-        case .exited(let instance, let status): noteExit(instance, status, scene)
+        case .memory(.killed(let instance, _)): killedForMemory.append(instance)
+        case .process(.exited(let instance, let status)): noteExit(instance, status, scene)
         default: break
         }
     }
@@ -69,13 +69,13 @@ final class AdoptionChecker: Checker {
     func did(_ effect: Effect, _ scene: Scene) {
         story.see(effect, scene)
         switch effect {
-        case .spawn(let app, let instance, let reason, let background):
+        case .process(.spawn(let app, let instance, let reason, let background)):
             if isAdopted(app, scene) { spawn(app, instance, reason, background, scene) }
-        case .reply(let request, let outcome): judge(request, outcome, scene)
+        case .client(.reply(let request, let outcome)): judge(request, outcome, scene)
         case .report(let end): note(end, scene)
-        case .note(.restartScheduled(let app, _)):
+        case .note(.app(.restartScheduled(let app, _))):
             if isAdopted(app, scene) { violate("\(scene.name(app)) is to be restarted, and is a task", scene) }
-        case .taskChanged(let app, let instance, let task, let change):
+        case .client(.taskChanged(let app, let instance, let task, let change)):
             guard isAdopted(app, scene) else { return }
             if change == .expiring { warned.append((instance, task.id)) }
             if change == .began { judge(task, instance, scene) }
@@ -101,7 +101,8 @@ final class AdoptionChecker: Checker {
         let adoption = adoptions[place]
         switch outcome {
         case .taskBegun(_, let left):
-            if scene.step.effects.contains(where: { if case .note(.lowPowerMode) = $0 { true } else { false } }) {
+            if scene.step.effects.contains(where: { if case .note(.board(.lowPowerMode)) = $0 { true } else { false } })
+            {
                 return
             }
             // A reload may have configured its name by now: then it has the app's budget.
@@ -126,7 +127,7 @@ final class AdoptionChecker: Checker {
     }
 
     private func judge(_ task: BackgroundTaskView, _ instance: InstanceID, _ scene: Scene) {
-        guard case .spawned(instance) = scene.step.event,
+        guard case .process(.spawned(instance)) = scene.step.event,
             let adoption = adoptions.last(where: { $0.instance == instance })
         else { return }
         if task.name != adoption.wish.name || task.keepAwake != (adoption.wish.keepAwake ?? false) {
@@ -148,7 +149,7 @@ final class AdoptionChecker: Checker {
     private func isCode(_ end: Termination, _ code: UInt64?) -> Bool { code.map { $0 == end.reason.code } ?? true }
 
     func stepped(_ step: Step, _ scene: Scene) {
-        if isNew, let adoption = adoptions.last, case .requested(adoption.request, _) = step.event {
+        if isNew, let adoption = adoptions.last, case .client(.requested(adoption.request, _)) = step.event {
             judge(adoption, scene)
         }
         story.hear()

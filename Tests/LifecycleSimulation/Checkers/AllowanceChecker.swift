@@ -16,13 +16,13 @@ final class AllowanceChecker: Checker {
     func did(_ effect: Effect, _ scene: Scene) {
         story.see(effect, scene)
         switch effect {
-        case .note(.sleepPreparing(_, let allowance)):
+        case .note(.sleep(.preparing(_, let allowance))):
             self.allowance = allowance
             var began = scene.now
-            if case .prepareForSleep(_, _, let signalled) = scene.step.event { began = min(signalled, began) }
+            if case .login(.prepareForSleep(_, _, let signalled)) = scene.step.event { began = min(signalled, began) }
             end = began + allowance
-            if case .preparingForSleep = scene.step.event { end = nil }
-        case .call(let instance, _, let call, let deadline): judge(call, deadline, instance, scene)
+            if case .login(.preparingForSleep) = scene.step.event { end = nil }
+        case .app(.call(let instance, _, let call, let deadline)): judge(call, deadline, instance, scene)
         default: break
         }
     }

@@ -26,10 +26,10 @@ final class AnswerChecker: Checker {
     func heard(_ event: Event, _ scene: Scene) {
         begin(scene)
         switch event {
-        case .lockTaken(.sleep): holdsLock = true
-        case .loginAvailable, .loginUnavailable: holdsLock = false
-        case .prepareForSleep(true, _, _): isLogins = true
-        case .prepareForSleep(false, _, _): isLogins = false
+        case .login(.lockTaken(.sleep)): holdsLock = true
+        case .login(.available), .login(.unavailable): holdsLock = false
+        case .login(.prepareForSleep(true, _, _)): isLogins = true
+        case .login(.prepareForSleep(false, _, _)): isLogins = false
         default: break
         }
     }
@@ -47,22 +47,23 @@ final class AnswerChecker: Checker {
         begin(scene)
         story.see(effect, scene)
         switch effect {
-        case .releaseLock(.sleep): holdsLock = false
-        case .note(.sleepPreparing(let id, _)):
+        case .login(.releaseLock(.sleep)): holdsLock = false
+        case .note(.sleep(.preparing(let id, _))):
             sleep = id
-            if case .prepareForSleep(true, _, _) = scene.step.event { return }
+            if case .login(.prepareForSleep(true, _, _)) = scene.step.event { return }
             isLogins = false
-        case .note(.sleepEnded): isLogins = false
-        case .note(.criticalBattery), .note(.shutdownPreparing), .note(.shutdownCancelled): hasChanged = true
+        case .note(.sleep(.ended)): isLogins = false
+        case .note(.shutdown(.criticalBattery)), .note(.shutdown(.preparing)), .note(.shutdown(.cancelled)):
+            hasChanged = true
         default: break
         }
     }
 
     func stepped(_ step: Step, _ scene: Scene) {
         defer { isHeard = false }
-        guard case .requested(let id, let request) = step.event, !hasChanged else { return }
+        guard case .client(.requested(let id, let request)) = step.event, !hasChanged else { return }
         var outcome: RequestOutcome?
-        for case .reply(id, let answer) in step.effects { outcome = answer }
+        for case .client(.reply(id, let answer)) in step.effects { outcome = answer }
         switch request {
         case .launch(let app, _): judgeStart(app, isActivation: false, outcome, scene)
         case .activate(let app): judgeStart(app, isActivation: true, outcome, scene)
@@ -149,5 +150,5 @@ final class AnswerChecker: Checker {
 }
 
 extension Step {
-    fileprivate var request: Request? { if case .requested(_, let request) = event { request } else { nil } }
+    fileprivate var request: Request? { if case .client(.requested(_, let request)) = event { request } else { nil } }
 }

@@ -59,7 +59,7 @@ enum ArchiveChecker {
         guard damaged != whole, var core = DeviceLifecycle(archive: damaged) else { return nil }
         for app in core.appIDs { _ = core.view(of: app) }
         _ = core.handle(.woke, at: instant)
-        _ = core.handle(.prepareForSleep(true, delayMax: nil, signalled: instant.monotonic), at: instant)
+        _ = core.handle(.login(.prepareForSleep(true, delayMax: nil, signalled: instant.monotonic)), at: instant)
         _ = core.handle(.stopRequested, at: instant)
         _ = core.nextDeadline
         _ = core.archived()

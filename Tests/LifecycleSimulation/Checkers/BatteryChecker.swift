@@ -10,8 +10,8 @@ final class BatteryChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .note(.criticalBattery): isEnding = true
-        case .note(.shutdownCancelled):
+        case .note(.shutdown(.criticalBattery)): isEnding = true
+        case .note(.shutdown(.cancelled)):
             if isEnding, !isBetterWord(scene.step.event, scene) {
                 scene.inspection.violate(.battery, "the shutdown of an empty battery is called off for no better word")
             }
@@ -22,10 +22,10 @@ final class BatteryChecker: Checker {
 
     private func isBetterWord(_ event: Event, _ scene: Scene) -> Bool {
         switch event {
-        case .power(let reading):
+        case .board(.power(let reading)):
             reading.isExternal == true
                 || reading.level.map { (0...100).contains($0) && $0 > scene.conditions.policy.batteryCritical } ?? false
-        case .configured, .prepareForShutdown(false, _, _), .loginAvailable: true
+        case .configured, .login(.prepareForShutdown(false, _, _)), .login(.available): true
         default: false
         }
     }

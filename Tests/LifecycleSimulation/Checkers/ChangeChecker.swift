@@ -19,14 +19,14 @@ final class ChangeChecker: Checker {
         for place in views.indices {
             let app = AppID(rawValue: place)
             let view = board.core.view(of: app)
-            let isTold = step.effects.contains(.appChanged(app))
+            let isTold = step.effects.contains(.client(.appChanged(app)))
             let hasChanged = view != views[place]
             views[place] = view
             if hasChanged, !isTold { violate("\(scene.name(app)) has changed, and it is not said", scene) }
             if isTold, !hasChanged { violate("\(scene.name(app)) is said to have changed, and has not", scene) }
         }
         let seen = board.core.device
-        if let device, (seen != device) != step.effects.contains(.deviceChanged) {
+        if let device, (seen != device) != step.effects.contains(.client(.deviceChanged)) {
             violate(
                 "the device has \(seen == device ? "not changed, and is said to" : "changed, and is not said to")",
                 scene)

@@ -67,58 +67,50 @@ final class Chronicle {
         switch event {
         case .configured: isConfigured = true
         case .freezing(let available): isFreezingAvailable = available
-        case .spawned(let instance): record(instance)?.isSpawned = true
-        case .spawnFailed(let instance, _, _): record(instance)?.spawnFailed = true
-        case .exited(let instance, let status):
+        case .process(.spawned(let instance)): record(instance)?.isSpawned = true
+        case .process(.spawnFailed(let instance, _, _)): record(instance)?.spawnFailed = true
+        case .process(.exited(let instance, let status)):
             guard let record = record(instance) else { return }
             record.status = status
             record.call = nil
-        case .groupEmptied(let instance): record(instance)?.isEmptied = true
-        case .frozen(let instance):
+        case .process(.groupEmptied(let instance)): record(instance)?.isEmptied = true
+        case .process(.frozen(let instance)):
             if let record = record(instance), record.isFreezeAsked { record.isFrozenHeard = true }
-        case .handlerReturned(let instance, let call):
+        case .app(.handlerReturned(let instance, let call)):
             if let record = record(instance), record.call?.id == call { record.call = nil }
-        case .prepareForShutdown(let edge, _, _): isShuttingDown = edge
-        case .loginAvailable(_, _, let shutdown): isShuttingDown = shutdown
+        case .login(.prepareForShutdown(let edge, _, _)): isShuttingDown = edge
+        case .login(.available(_, _, let shutdown)): isShuttingDown = shutdown
         case .stopRequested: isStopping = true
-        case .started, .woke, .ready, .ping, .stopping, .extendTimeout, .loginUnavailable, .lockTaken, .lockRefused,
-            .prepareForSleep, .preparingForSleep, .kernelSlept, .suspendRefused, .sleepNoted, .powerOffRefused,
-            .session, .lid,
-            .powerKeyPressed,
-            .power, .underVoltage, .temperatures, .network, .polling, .memoryPressure, .memoryRead, .memoryLimitReached,
-            .killedForMemory, .hardwareWatchdog, .serviceWatchdog, .requested, .requestAbandoned:
+        case .started, .woke, .app(.ready), .app(.ping), .app(.stopping), .app(.extendTimeout), .login(.unavailable),
+            .login(.lockTaken), .login(.lockRefused), .login(.prepareForSleep), .login(.preparingForSleep), .sleep,
+            .login(.suspendRefused), .login(.powerOffRefused), .board, .memory, .watchdog, .client:
             break
         }
     }
 
     func note(_ effect: Effect, _ step: Step) {
         switch effect {
-        case .spawn(let app, let instance, let reason, let background):
+        case .process(.spawn(let app, let instance, let reason, let background)):
             records.append(InstanceRecord(instance, of: app, reason, inBackground: background))
-        case .call(let instance, let id, let call, let deadline):
+        case .app(.call(let instance, let id, let call, let deadline)):
             record(instance)?.call = InstanceRecord.Call(
                 id: id, call: call, at: step.at.monotonic, deadline: deadline)
-        case .terminate(let instance): if !isWarning(instance, step) { record(instance)?.isTerminateAsked = true }
-        case .kill(let instance): record(instance)?.isKillAsked = true
-        case .freeze(let instance): record(instance)?.isFreezeAsked = true
-        case .thaw(let instance):
+        case .process(.terminate(let instance)):
+            if !isWarning(instance, step) { record(instance)?.isTerminateAsked = true }
+        case .process(.kill(let instance)): record(instance)?.isKillAsked = true
+        case .process(.freeze(let instance)): record(instance)?.isFreezeAsked = true
+        case .process(.thaw(let instance)):
             record(instance)?.isFreezeAsked = false
             record(instance)?.isFrozenHeard = false
         case .report(let end): record(end.instance)?.isReported = true
-        case .taskChanged(_, let instance, let task, let change): note(task, change, record(instance))
-        case .note(.criticalBattery):
+        case .client(.taskChanged(_, let instance, let task, let change)): note(task, change, record(instance))
+        case .note(.shutdown(.criticalBattery)):
             isOutOfPower = true
             for record in records { record.isDoomed = true }
-        case .note(.shutdownCancelled): isOutOfPower = false
-        case .note(.phaseChanged(let app, let phase)): records.last { $0.app == app }?.phase = phase
-        case .clear, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep, .sleepHandled, .setWakeAlarm,
-            .suspendDevice,
-            .reply, .inform, .note,
-            .appChanged,
-            .deviceChanged, .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog,
-            .restHardwareWatchdog,
-            .wakeHardwareWatchdog, .restServiceWatchdog,
-            .wakeServiceWatchdog, .stopDaemon:
+        case .note(.shutdown(.cancelled)): isOutOfPower = false
+        case .note(.app(.phaseChanged(let app, let phase))): records.last { $0.app == app }?.phase = phase
+        case .process(.clear), .process(.nameCulprits), .login, .sleep, .client(.reply), .app(.inform), .note,
+            .client(.appChanged), .client(.deviceChanged), .board, .memory, .watchdog, .stopDaemon:
             break
         }
     }
@@ -128,12 +120,12 @@ final class Chronicle {
         for record in records {
             let isMeant =
                 switch event {
-                case .stopping(let instance): record.instance == instance
-                case .requested(_, .terminate(let app, _)): record.app == app
+                case .app(.stopping(let instance)): record.instance == instance
+                case .client(.requested(_, .terminate(let app, _))): record.app == app
                 case .configured:
                     directory.entry(record.app).map { !$0.isConfigured && !$0.isAdopted } ?? true
-                case .prepareForShutdown(let edge, _, _): edge
-                case .loginAvailable(_, _, let isShuttingDown): isShuttingDown
+                case .login(.prepareForShutdown(let edge, _, _)): edge
+                case .login(.available(_, _, let isShuttingDown)): isShuttingDown
                 case .stopRequested: true
                 default: false
                 }
@@ -147,10 +139,10 @@ final class Chronicle {
         // Of each task that expires one; an order to end may come in the same step.
         var warnings = 0
         for effect in step.effects {
-            if case .taskChanged(_, instance, _, .expiring) = effect { warnings += 1 }
-            if effect == .terminate(instance) { warnings -= 1 }
+            if case .client(.taskChanged(_, instance, _, .expiring)) = effect { warnings += 1 }
+            if effect == .process(.terminate(instance)) { warnings -= 1 }
         }
-        return warnings >= 0 && step.effects.contains(.terminate(instance))
+        return warnings >= 0 && step.effects.contains(.process(.terminate(instance)))
     }
 
     private func note(_ task: BackgroundTaskView, _ change: TaskChange, _ record: InstanceRecord?) {

@@ -28,20 +28,20 @@ final class ConditionChecker: Checker {
     func did(_ effect: Effect, _ scene: Scene) {
         let limit = scene.conditions.limit
         switch effect {
-        case .note(.phaseLimited(let phase, let condition)):
+        case .note(.board(.phaseLimited(let phase, let condition))):
             turn(.limit, Int(phase.rawValue), scene)
             judgeDemand(condition, scene)
-        case .note(.lowPowerMode(let on, _)): turn(.lowPower, on ? 1 : 0, scene)
-        case .note(.underVoltage(let on)): turn(.voltage, on ? 1 : 0, scene)
-        case .note(.memoryPressure(let pressure)):
+        case .note(.board(.lowPowerMode(let on, _))): turn(.lowPower, on ? 1 : 0, scene)
+        case .note(.board(.underVoltage(let on))): turn(.voltage, on ? 1 : 0, scene)
+        case .note(.board(.memoryPressure(let pressure))):
             if pressure == toldPressure { violate("memory is said to be \(pressure.name) again", scene) }
             toldPressure = pressure
-        case .note(.thermalState(let state)): turn(.heat, Int(state.rawValue), scene)
-        case .call(let instance, _, .didBecomeActive, _):
+        case .note(.board(.thermalState(let state))): turn(.heat, Int(state.rawValue), scene)
+        case .app(.call(let instance, _, .didBecomeActive, _)):
             if limit < .active { violate("\(scene.name(instance)) becomes active above \(limit.name)", scene) }
-        case .call(let instance, _, .willEnterForeground, _):
+        case .app(.call(let instance, _, .willEnterForeground, _)):
             if limit < .inactive { violate("\(scene.name(instance)) comes to the foreground", scene) }
-        case .spawn(let app, _, _, let inBackground):
+        case .process(.spawn(let app, _, _, let inBackground)):
             if limit < .inactive, !inBackground { violate("\(scene.name(app)) is launched in front", scene) }
         default: break
         }

@@ -108,30 +108,30 @@ final class ConditionKnowledge {
         limitBefore = limit
         switch event {
         case .configured(_, let device): policy = device
-        case .session(let reading): session = reading
-        case .lid(let closed): isLidClosed = closed
-        case .power(let reading):
+        case .board(.session(let reading)): session = reading
+        case .board(.lid(let closed)): isLidClosed = closed
+        case .board(.power(let reading)):
             supply.hear(reading.isExternal.map { $0 ? 1 : 0 }, at: now)
             charge.hear(reading.level.flatMap { (0...100).contains($0) ? $0 : nil }, at: now)
-        case .underVoltage(let present): isVoltageLow = present
-        case .temperatures(let readings): hear(readings, at: now)
-        case .memoryPressure(let level):
+        case .board(.underVoltage(let present)): isVoltageLow = present
+        case .board(.temperatures(let readings)): hear(readings, at: now)
+        case .memory(.pressure(let level)):
             if pressureAsked == nil {
                 pressureAsked = level
                 askedAt = now
             }
-        case .memoryRead(let available, let total, _):
+        case .memory(.read(let available, let total, _)):
             guard let asked = pressureAsked else { break }
             pressureAsked = nil
             // Plenty is there: somebody waits at a limit of its own.
             if available > total / 2 { break }
             warningEnd = now + .seconds(10)
             if asked == .critical, available <= total / 4 { criticalEnd = warningEnd }
-        case .requested(_, .setLowPower(let enabled)): userLowPower = enabled
-        case .lockTaken(.keepAwake): if !isGivenBack { keepAwake = .held }
+        case .client(.requested(_, .setLowPower(let enabled))): userLowPower = enabled
+        case .login(.lockTaken(.keepAwake)): if !isGivenBack { keepAwake = .held }
         // A question that was asked twice has two answers.
-        case .lockRefused(.keepAwake): if keepAwake == .asked { keepAwake = .none }
-        case .loginAvailable, .loginUnavailable: keepAwake = .none
+        case .login(.lockRefused(.keepAwake)): if keepAwake == .asked { keepAwake = .none }
+        case .login(.available), .login(.unavailable): keepAwake = .none
         default: break
         }
         supply.forget(at: now)
@@ -160,8 +160,8 @@ final class ConditionKnowledge {
     /// Idle counts as soon as our own lock is dropped.
     func see(_ effect: Effect, at now: Nanoseconds) {
         switch effect {
-        case .takeLock(.keepAwake): keepAwake = .asked
-        case .releaseLock(.keepAwake):
+        case .login(.takeLock(.keepAwake)): keepAwake = .asked
+        case .login(.releaseLock(.keepAwake)):
             keepAwake = .none
             want()
             limitWord.follow(at: now, policy.debounce)

@@ -15,22 +15,18 @@ final class ConvergenceChecker: Checker {
 
     func heard(_ event: Event, _ scene: Scene) {
         switch event {
-        case .lockTaken(let kind):
+        case .login(.lockTaken(let kind)):
             locks[Int(kind.rawValue)] = true
-        case .loginUnavailable, .loginAvailable: locks = [false, false, false]
-        case .configured, .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen,
-            .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .lockRefused, .prepareForSleep,
-            .prepareForShutdown, .preparingForSleep, .kernelSlept, .suspendRefused, .powerOffRefused, .sleepNoted,
-            .session, .lid,
-            .powerKeyPressed, .power, .underVoltage, .temperatures, .network, .polling, .memoryPressure, .memoryRead,
-            .memoryLimitReached, .killedForMemory, .hardwareWatchdog, .serviceWatchdog, .requested, .requestAbandoned,
-            .stopRequested:
+        case .login(.unavailable), .login(.available): locks = [false, false, false]
+        case .configured, .started, .freezing, .woke, .process, .app, .login(.lockRefused), .login(.prepareForSleep),
+            .login(.prepareForShutdown), .login(.preparingForSleep), .sleep, .login(.suspendRefused),
+            .login(.powerOffRefused), .board, .memory, .watchdog, .client, .stopRequested:
             break
         }
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
-        if case .releaseLock(let kind) = effect {
+        if case .login(.releaseLock(let kind)) = effect {
             locks[Int(kind.rawValue)] = false
         }
         guard case .stopDaemon = effect else { return }

@@ -45,9 +45,9 @@ final class CulpritChecker: Checker {
 
     func heard(_ event: Event, _ scene: Scene) {
         switch event {
-        case .frozen(let instance): watches.removeAll { $0.instance == instance && $0.work == .freezing }
-        case .exited(let instance, _): watches.removeAll { $0.instance == instance && $0.work != .clearing }
-        case .groupEmptied(let instance), .spawnFailed(let instance, _, _):
+        case .process(.frozen(let instance)): watches.removeAll { $0.instance == instance && $0.work == .freezing }
+        case .process(.exited(let instance, _)): watches.removeAll { $0.instance == instance && $0.work != .clearing }
+        case .process(.groupEmptied(let instance)), .process(.spawnFailed(let instance, _, _)):
             guard watches.contains(where: { $0.instance == instance && $0.work == .clearing }) else { return }
             watches.removeAll { $0.instance == instance }
             gone.append(instance)
@@ -57,16 +57,16 @@ final class CulpritChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .freeze(let instance): watch(instance, .freezing, scene)
-        case .thaw(let instance): watches.removeAll { $0.instance == instance && $0.work == .freezing }
-        case .kill(let instance): watch(instance, .killing, scene)
-        case .clear(let instance): watch(instance, .clearing, scene)
-        case .note(.shutdownCancelled):
+        case .process(.freeze(let instance)): watch(instance, .freezing, scene)
+        case .process(.thaw(let instance)): watches.removeAll { $0.instance == instance && $0.work == .freezing }
+        case .process(.kill(let instance)): watch(instance, .killing, scene)
+        case .process(.clear(let instance)): watch(instance, .clearing, scene)
+        case .note(.shutdown(.cancelled)):
             vague += watches.map(\.instance) + gone
             watches = []
             isReleased = true
-        case .releaseLock, .note(.sleepReleased): isReleased = true
-        case .nameCulprits(let instance, let stuck):
+        case .login(.releaseLock), .note(.sleep(.released)): isReleased = true
+        case .process(.nameCulprits(let instance, let stuck)):
             let index = watches.firstIndex { $0.instance == instance }
             named.append((instance, stuck, index.map { watches[$0] }))
             if let index { watches[index].wasNamed = true }

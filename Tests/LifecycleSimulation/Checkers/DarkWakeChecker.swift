@@ -62,16 +62,17 @@ final class DarkWakeChecker: Checker {
         case .configured(_, let device):
             policy = device
             front = []
-        case .loginAvailable:
+        case .login(.available):
             isLoginThere = true
             (hasSleepLock, isLockTaken) = (false, false)
-        case .loginUnavailable:
+        case .login(.unavailable):
             isLoginThere = false
             (hasSleepLock, isLockTaken) = (false, false)
-        case .lockTaken(.sleep): isLockTaken = true
-        case .lockRefused(.sleep): if !isLockTaken { hasSleepLock = false }
+        case .login(.lockTaken(.sleep)): isLockTaken = true
+        case .login(.lockRefused(.sleep)): if !isLockTaken { hasSleepLock = false }
         // It may be had later.
-        case .requested(_, .launch), .requested(_, .activate), .requested(_, .background), .requested(_, .terminate):
+        case .client(.requested(_, .launch)), .client(.requested(_, .activate)), .client(.requested(_, .background)),
+            .client(.requested(_, .terminate)):
             front = []
         default: break
         }
@@ -81,11 +82,12 @@ final class DarkWakeChecker: Checker {
 
     private func listen(_ event: Event) {
         switch event {
-        case .prepareForSleep(let start, _, _): isLoginDone = !start
-        case .preparingForSleep(true), .loginAvailable(_, true, _): isLoginDone = false
+        case .login(.prepareForSleep(let start, _, _)): isLoginDone = !start
+        case .login(.preparingForSleep(true)), .login(.available(_, true, _)): isLoginDone = false
         // systemd-sleep runs its hooks for logind, and is at it until logind says that it is not.
-        case .requested(_, .sleep(true, false, _)): isLoginDone = false
-        case .preparingForSleep(false), .loginAvailable: if stage == .dark || stage == .awake { isLoginDone = true }
+        case .client(.requested(_, .sleep(true, false, _))): isLoginDone = false
+        case .login(.preparingForSleep(false)), .login(.available):
+            if stage == .dark || stage == .awake { isLoginDone = true }
         default: break
         }
     }
@@ -93,15 +95,15 @@ final class DarkWakeChecker: Checker {
     /// Somebody else than the core says that the board is to sleep.
     private func beginsSleep(_ event: Event) -> Bool {
         switch event {
-        case .prepareForSleep(true, _, _), .preparingForSleep(true), .loginAvailable(_, true, _),
-            .requested(_, .sleep(true, _, _)):
+        case .login(.prepareForSleep(true, _, _)), .login(.preparingForSleep(true)), .login(.available(_, true, _)),
+            .client(.requested(_, .sleep(true, _, _))):
             true
         default: false
         }
     }
 
     private func isLogicalEdge(_ event: Event) -> Bool {
-        if case .requested(_, .sleep(true, true, _)) = event { true } else { false }
+        if case .client(.requested(_, .sleep(true, true, _))) = event { true } else { false }
     }
 
     // MARK: Work
@@ -136,20 +138,20 @@ final class DarkWakeChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .takeLock(.sleep): hasSleepLock = true
-        case .releaseLock(.sleep): (hasSleepLock, isLockTaken) = (false, false)
-        case .setWakeAlarm(let moment): setAlarm(moment, scene)
-        case .suspendDevice:
+        case .login(.takeLock(.sleep)): hasSleepLock = true
+        case .login(.releaseLock(.sleep)): (hasSleepLock, isLockTaken) = (false, false)
+        case .sleep(.setWakeAlarm(let moment)): setAlarm(moment, scene)
+        case .login(.suspendDevice):
             if stage == .awake, isSleepWanted(scene) { return }
             if stage != .dark { violate("a sleep is asked for outside of a dark wake", scene) }
             if wake.fullAt != nil { violate("a sleep is asked for twice", scene) }
             returned(scene)
         case .note(let notice): see(notice, scene)
-        case .spawn(let app, _, _, _): if stage == .dark { violate("\(scene.name(app)) is launched", scene) }
-        case .takeLock(.keepAwake): if stage == .dark { violate("the board is kept awake", scene) }
-        case .call(let instance, _, let call, _): if stage == .dark { judge(call, of: instance, scene) }
-        case .thaw(let instance): if stage == .dark { judgeThaw(instance, scene) }
-        case .freeze(let instance):
+        case .process(.spawn(let app, _, _, _)): if stage == .dark { violate("\(scene.name(app)) is launched", scene) }
+        case .login(.takeLock(.keepAwake)): if stage == .dark { violate("the board is kept awake", scene) }
+        case .app(.call(let instance, _, let call, _)): if stage == .dark { judge(call, of: instance, scene) }
+        case .process(.thaw(let instance)): if stage == .dark { judgeThaw(instance, scene) }
+        case .process(.freeze(let instance)):
             guard stage == .dark, let record = scene.chronicle.record(instance), surelyWorks(record, scene) else {
                 return
             }
@@ -160,13 +162,13 @@ final class DarkWakeChecker: Checker {
 
     /// By a condition of the board.
     private func isSleepWanted(_ scene: Scene) -> Bool {
-        let isAsked = scene.step.event == .powerKeyPressed && policy.responses[.powerKey] == .sleep
+        let isAsked = scene.step.event == .board(.powerKeyPressed) && policy.responses[.powerKey] == .sleep
         return isAsked || scene.conditions.wantsSleep
     }
 
     private func see(_ notice: Notice, _ scene: Scene) {
         switch notice {
-        case .sleepPreparing:
+        case .sleep(.preparing):
             let event = scene.step.event
             if stage == .dark, !beginsSleep(event) { returned(scene) }
             if stage == .awake {
@@ -174,15 +176,15 @@ final class DarkWakeChecker: Checker {
             }
             if beginsSleep(event) { isLogical = isLogicalEdge(event) } else if stage == .awake { isLogical = true }
             stage = .preparing
-        case .sleepReleased:
+        case .sleep(.released):
             wasReleased = true
             stage = .asleep
         // logind's job may have been a part of it.
-        case .sleptUnannounced: isLoginDone = false
-        case .sleepEnded:
+        case .sleep(.unannounced): isLoginDone = false
+        case .sleep(.ended):
             hasEnded = stage == .dark
             stage = .awake
-        case .darkWake(_, let allowance): begin(allowance, scene)
+        case .sleep(.darkWake(_, let allowance)): begin(allowance, scene)
         default: break
         }
     }
@@ -201,7 +203,7 @@ final class DarkWakeChecker: Checker {
     }
 
     private func hasDarkWake(_ scene: Scene) -> Bool {
-        scene.step.effects.contains { if case .note(.darkWake) = $0 { true } else { false } }
+        scene.step.effects.contains { if case .note(.sleep(.darkWake)) = $0 { true } else { false } }
     }
 
     private func begin(_ allowance: Nanoseconds, _ scene: Scene) {
@@ -216,7 +218,7 @@ final class DarkWakeChecker: Checker {
         if allowance != formerPolicy.darkWakeAllowance, allowance != policy.darkWakeAllowance {
             violate("it has \(allowance.text)", scene)
         }
-        if !scene.step.effects.contains(.setWakeAlarm(nil)) { violate("its alarm is not cleared", scene) }
+        if !scene.step.effects.contains(.sleep(.setWakeAlarm(nil))) { violate("its alarm is not cleared", scene) }
         alarm = nil
         hasBegun = true
         stage = .dark
@@ -240,7 +242,7 @@ final class DarkWakeChecker: Checker {
         case .backgroundTaskWillExpire: return
         case .willTerminate: if scene.chronicle.record(instance)?.isDoomed == true { return }
         // It was being launched before the sleep, and is frozen as it comes up.
-        case .didFinishLaunching: if scene.step.event == .spawned(instance) { return }
+        case .didFinishLaunching: if scene.step.event == .process(.spawned(instance)) { return }
         case .didBecomeActive, .willResignActive, .didEnterBackground, .willEnterForeground: break
         }
         violate("\(call.handler.method) of \(scene.name(instance)) is called", scene)
@@ -270,12 +272,12 @@ final class DarkWakeChecker: Checker {
     private func judgeBeginning(_ scene: Scene) {
         if scene.chronicle.isStopping || scene.chronicle.isShuttingDown { violate("it begins in a shutdown", scene) }
         switch scene.step.event {
-        case .prepareForSleep(true, _, _), .requested(_, .sleep(start: true, logical: false, _)):
+        case .login(.prepareForSleep(true, _, _)), .client(.requested(_, .sleep(start: true, logical: false, _))):
             violate("it begins as a sleep is announced", scene)
         default: break
         }
         // Until logind says that the last sleep is over, it refuses the next lock.
-        if isLoginThere, isLoginDone, !hasSleepLock, scene.step.event != .lockRefused(.sleep) {
+        if isLoginThere, isLoginDone, !hasSleepLock, scene.step.event != .login(.lockRefused(.sleep)) {
             violate("the lock for the next sleep is not asked for", scene)
         }
     }
@@ -313,16 +315,16 @@ final class DarkWakeChecker: Checker {
     private func whoMakesItFull(_ event: Event, _ scene: Scene) -> String? {
         switch event {
         // A task of its own does not come to the front.
-        case .requested(_, .activate(let app)) where scene.board.directory.entry(app)?.isAdopted == true: nil
-        case .requested(_, .launch(let app, _)), .requested(_, .activate(let app)):
+        case .client(.requested(_, .activate(let app))) where scene.board.directory.entry(app)?.isAdopted == true: nil
+        case .client(.requested(_, .launch(let app, _))), .client(.requested(_, .activate(let app))):
             // A condition of the board may keep it from the front: nothing comes of the wish.
             scene.board.core.view(of: app) == nil || isDenied(event, scene) && wasHeldBack(scene)
                 ? nil : "an operator wanted \(scene.name(app))"
-        case .requested(_, .adopt): isDenied(event, scene) ? nil : "a process was handed over"
-        case .requested(_, .sleep(false, true, _)): "an operator woke the board"
-        case .suspendRefused: wake.fullAt != nil ? "the sleep was refused" : nil
-        case .loginUnavailable: isLogical ? nil : "logind was gone"
-        case .prepareForShutdown(true, _, _): "a shutdown was announced"
+        case .client(.requested(_, .adopt)): isDenied(event, scene) ? nil : "a process was handed over"
+        case .client(.requested(_, .sleep(false, true, _))): "an operator woke the board"
+        case .login(.suspendRefused): wake.fullAt != nil ? "the sleep was refused" : nil
+        case .login(.unavailable): isLogical ? nil : "logind was gone"
+        case .login(.prepareForShutdown(true, _, _)): "a shutdown was announced"
         case .stopRequested: "the daemon was told to leave"
         default: nil
         }
@@ -333,7 +335,7 @@ final class DarkWakeChecker: Checker {
     }
 
     private func isDenied(_ event: Event, _ scene: Scene) -> Bool {
-        guard case .requested(let id, _) = event else { return false }
+        guard case .client(.requested(let id, _)) = event else { return false }
         return scene.denies(id)
     }
 

@@ -83,29 +83,24 @@ final class DeadlineChecker: Checker {
         noteStall(scene)
         noteSleep(event, scene)
         switch event {
-        case .extendTimeout(let instance, _):
+        case .app(.extendTimeout(let instance, _)):
             watch(instance)?.isCallVague = true
             watch(instance)?.isExitVague = true
-        case .spawned(let instance):
+        case .process(.spawned(let instance)):
             guard watch(instance) == nil else { return }
             let watch = Watch(instance, at: scene.times.reading(instance, scene) ?? scene.now, on: scene.now)
             watch.launchTold = policy(of: instance, scene)?.allowances[.didFinishLaunching] ?? .zero
             watches.append(watch)
-        case .ping(let instance):
+        case .app(.ping(let instance)):
             if let watch = watch(instance), watch.killedAt == nil { pinged(watch, scene) }
-        case .stopping(let instance):
+        case .app(.stopping(let instance)):
             // What it says while it is being frozen is not heeded.
             if scene.chronicle.record(instance)?.isFreezeAsked == false { askedToExit(instance, scene) }
         case .configured: for watch in watches { heardSign(watch, scene) }
-        case .ready(let instance), .handlerReturned(let instance, _):
+        case .app(.ready(let instance)), .app(.handlerReturned(let instance, _)):
             if let watch = watch(instance) { heardSign(watch, scene) }
-        case .started, .freezing, .woke, .spawnFailed, .exited, .groupEmptied, .frozen,
-            .loginAvailable, .loginUnavailable, .lockTaken, .lockRefused, .prepareForSleep,
-            .prepareForShutdown, .preparingForSleep, .kernelSlept, .suspendRefused, .powerOffRefused, .sleepNoted,
-            .session, .lid,
-            .powerKeyPressed, .power, .underVoltage, .temperatures, .network, .polling, .memoryPressure, .memoryRead,
-            .memoryLimitReached, .killedForMemory, .hardwareWatchdog, .serviceWatchdog, .requested, .requestAbandoned,
-            .stopRequested:
+        case .started, .freezing, .woke, .process(.spawnFailed), .process(.exited), .process(.groupEmptied),
+            .process(.frozen), .login, .sleep, .board, .memory, .watchdog, .client, .stopRequested:
             break
         }
     }
@@ -153,7 +148,7 @@ final class DeadlineChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .call(let instance, _, let call, let deadline):
+        case .app(.call(let instance, _, let call, let deadline)):
             guard let watch = watch(instance) else { return }
             watch.callAt = reading(watch, scene)
             watch.calledOn = scene.now
@@ -167,29 +162,30 @@ final class DeadlineChecker: Checker {
                 watch.creditedAtExit = credited
                 watch.isExitVague = false
             }
-        case .terminate(let instance):
+        case .process(.terminate(let instance)):
             if !scene.chronicle.isWarning(instance, scene.step) { askedToExit(instance, scene) }
-        case .thaw(let instance):
+        case .process(.thaw(let instance)):
             if let watch = watch(instance) { pinged(watch, scene) }
             // The clocks come first: what it says is heeded now.
-            if scene.step.event == .stopping(instance) { askedToExit(instance, scene) }
-        case .freeze(let instance):
+            if scene.step.event == .app(.stopping(instance)) { askedToExit(instance, scene) }
+        case .process(.freeze(let instance)):
             watch(instance)?.isCallVague = true
             watch(instance)?.isExitVague = true
         case .note(let notice):
             story.see(effect, scene)
             switch notice {
-            case .sleepEnded, .darkWake, .sleptUnannounced: for watch in watches { heardSign(watch, scene) }
+            case .sleep(.ended), .sleep(.darkWake), .sleep(.unannounced):
+                for watch in watches { heardSign(watch, scene) }
             default: break
             }
-        case .kill(let instance):
+        case .process(.kill(let instance)):
             guard let watch = watch(instance), watch.killedAt == nil else { return }
             watch.killedAt = reading(watch, scene)
             watch.callAtKill = scene.chronicle.record(instance)?.call
             let isResuming = stalledAt.map { scene.now - $0 < .milliseconds(200) } ?? false
             watch.hadAnswered =
                 watch.callAtKill.map {
-                    isResuming && scene.board.inbox.contains(.handlerReturned(instance, $0.id))
+                    isResuming && scene.board.inbox.contains(.app(.handlerReturned(instance, $0.id)))
                 } ?? false
             if let app = scene.board.directory.app(of: instance), let entry = scene.board.directory.entry(app) {
                 watch.livenessTold = min(entry.policy.liveness ?? .zero, entry.former.liveness ?? .zero)
@@ -197,13 +193,8 @@ final class DeadlineChecker: Checker {
         case .report(let end):
             if end.reason.namespace == .watchdog || isOverrunOfExpiration(end) { judge(end, scene) }
             watches.removeAll { $0.instance == end.instance }
-        case .spawn, .clear, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep, .sleepHandled,
-            .setWakeAlarm,
-            .suspendDevice, .reply, .inform,
-            .taskChanged, .appChanged, .deviceChanged, .powerOff, .pollBoard, .readMemory, .watchMemoryLimit,
-            .feedHardwareWatchdog,
-            .restHardwareWatchdog, .wakeHardwareWatchdog, .restServiceWatchdog,
-            .wakeServiceWatchdog, .stopDaemon:
+        case .process(.spawn), .process(.clear), .process(.nameCulprits), .login, .sleep, .client, .app(.inform),
+            .board, .memory, .watchdog, .stopDaemon:
             break
         }
     }

@@ -24,7 +24,7 @@ struct DenialRehearsal {
 
     /// Before the core hears the event.
     mutating func begin(_ event: Event, _ core: WatchedCore) {
-        guard case .requested(let id, let request) = event, omissions.count < Self.most else { return }
+        guard case .client(.requested(let id, let request)) = event, omissions.count < Self.most else { return }
         switch request {
         case .launch(let app, _), .activate(let app), .background(let app):
             let state = core.state
@@ -39,8 +39,8 @@ struct DenialRehearsal {
         var problem: String?
         omissions = omissions.compactMap { former in
             var omission = former
-            if event == .requestAbandoned(former.request) { return nil }
-            if case .requested(_, .background(former.app)) = event, !former.isNew { return nil }
+            if event == .client(.abandoned(former.request)) { return nil }
+            if case .client(.requested(_, .background(former.app))) = event, !former.isNew { return nil }
             // Time goes by all the same.
             let without = omission.core.handle(former.isNew ? .woke : event, at: instant)
             let isSame = matters(effects, former.request) == matters(without, former.request)
@@ -49,7 +49,7 @@ struct DenialRehearsal {
             if effects.contains(where: { isEnd($0, of: former.app) }) { omission.hasEnded = true }
             guard let outcome = outcome(of: former.request, effects) else { return isSame ? omission : nil }
             // What follows from the end is not said yet where another wish has taken its place.
-            if case .requested = event, omission.hasEnded { return nil }
+            if case .client(.requested) = event, omission.hasEnded { return nil }
             if case .denied(let reason) = outcome, problem == nil {
                 problem = compare(core.state, omission.core, isSame: isSame)
                     .map { "request \(former.request.rawValue), denied (\(reason)), \($0)" }
@@ -61,7 +61,7 @@ struct DenialRehearsal {
 
     private func isConsequence(_ effect: Effect, _ app: AppID) -> Bool {
         switch effect {
-        case .spawn(app, _, _, _), .taskChanged: true
+        case .process(.spawn(app, _, _, _)), .client(.taskChanged): true
         default: false
         }
     }
@@ -78,7 +78,7 @@ struct DenialRehearsal {
     }
 
     private func outcome(of id: RequestID, _ effects: [Effect]) -> RequestOutcome? {
-        for case .reply(id, let outcome) in effects { return outcome }
+        for case .client(.reply(id, let outcome)) in effects { return outcome }
         return nil
     }
 
@@ -86,7 +86,9 @@ struct DenialRehearsal {
     private func matters(_ effects: [Effect], _ id: RequestID) -> [Effect] {
         effects.filter { effect in
             switch effect {
-            case .reply(id, _), .appChanged, .deviceChanged, .note(.restartScheduled), .note(.leftDown): false
+            case .client(.reply(id, _)), .client(.appChanged), .client(.deviceChanged), .note(.app(.restartScheduled)),
+                .note(.app(.leftDown)):
+                false
             default: true
             }
         }

@@ -41,11 +41,11 @@ final class EndChecker: Checker {
     func heard(_ event: Event, _ scene: Scene) {
         returned = nil
         switch event {
-        case .requested(_, .terminate(let app, _)):
+        case .client(.requested(_, .terminate(let app, _))):
             guard let record = scene.chronicle.records.last(where: { $0.app == app }), record.isAlive else { return }
             watch(record.instance)?.isOrdered = true
-        case .stopping(let instance): watch(instance)?.saysItEnds = true
-        case .handlerReturned(let instance, let call):
+        case .app(.stopping(let instance)): watch(instance)?.saysItEnds = true
+        case .app(.handlerReturned(let instance, let call)):
             guard let record = scene.chronicle.record(instance), record.isAlive, !record.isKillAsked,
                 !record.isFreezeAsked, lastCall?.instance == instance, lastCall?.id == call
             else { return }
@@ -57,14 +57,14 @@ final class EndChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .spawn(let app, let instance, _, let inBackground):
+        case .process(.spawn(let app, let instance, _, let inBackground)):
             let handlers = scene.board.directory.entry(app)?.policy.handlers ?? []
             watches.append(Watch(instance, handlers, inBackground: inBackground))
-        case .call(let instance, let id, let call, _):
+        case .app(.call(let instance, let id, let call, _)):
             guard call.handler == .willTerminate else { return }
             watch(instance)?.isToldOfEnd = true
             lastCall = (instance, id)
-        case .terminate(let instance):
+        case .process(.terminate(let instance)):
             guard let watch = watch(instance), !scene.chronicle.isWarning(instance, scene.step) else { return }
             if returned == instance { returned = nil }
             if lastCall?.instance == instance { lastCall = nil }
@@ -77,12 +77,12 @@ final class EndChecker: Checker {
                 violate("\(scene.name(instance)) is sent SIGTERM twice", scene)
             }
             watch.isAsked = true
-        case .kill(let instance): if returned == instance { returned = nil }
-        case .note(.sleepPreparing(let id, _)):
+        case .process(.kill(let instance)): if returned == instance { returned = nil }
+        case .note(.sleep(.preparing(let id, _))):
             story.see(effect, scene)
             sleep = id
-        case .note(.sleepReleased), .note(.sleepEnded), .note(.darkWake): story.see(effect, scene)
-        case .note(.phaseChanged(let app, let phase)):
+        case .note(.sleep(.released)), .note(.sleep(.ended)), .note(.sleep(.darkWake)): story.see(effect, scene)
+        case .note(.app(.phaseChanged(let app, let phase))):
             if let record = scene.chronicle.records.last(where: { $0.app == app }) {
                 watch(record.instance)?.phase = phase
             }

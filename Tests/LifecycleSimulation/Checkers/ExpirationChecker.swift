@@ -41,7 +41,7 @@ final class ExpirationChecker: Checker {
     private var overruns: [(instance: InstanceID, reason: TerminationReason)] = []
 
     func heard(_ event: Event, _ scene: Scene) {
-        guard case .handlerReturned(let instance, let id) = event,
+        guard case .app(.handlerReturned(let instance, let id)) = event,
             let place = calls.firstIndex(where: { $0.id == id }), scene.chronicle.record(instance)?.call?.id == id
         else { return }
         returned = calls.remove(at: place).task
@@ -49,22 +49,22 @@ final class ExpirationChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .taskChanged(_, let instance, let task, let change):
+        case .client(.taskChanged(_, let instance, let task, let change)):
             switch change {
             case .began: begin(task, instance, scene)
             case .expiring: expire(task, instance, scene)
             case .ended, .expired, .died: limits.removeAll { $0.task == task.id }
             }
-        case .call(let instance, let id, .backgroundTaskWillExpire(let task, _), let deadline):
+        case .app(.call(let instance, let id, .backgroundTaskWillExpire(let task, _), let deadline)):
             guard let place = expiries.lastIndex(where: { $0.task.id == task }) else { return }
             expiries[place].isCalled = true
             if expiries[place].isOver { calls.append((id, task)) }
             judge(deadline, expiries[place], instance, scene)
-        case .terminate(let instance):
+        case .process(.terminate(let instance)):
             if let place = expiries.lastIndex(where: { $0.instance == instance }) {
                 expiries[place].isTerminated = true
             }
-        case .note(.overrun(_, let instance, let reason)): overruns.append((instance, reason))
+        case .note(.app(.overrun(_, let instance, let reason))): overruns.append((instance, reason))
         case .report(let end):
             let wasAsked = end.reason.explanation.hasPrefix("asked to end")
             if end.reason.namespace == .backgroundTask, !wasAsked,
@@ -78,7 +78,7 @@ final class ExpirationChecker: Checker {
     }
 
     private func begin(_ task: BackgroundTaskView, _ instance: InstanceID, _ scene: Scene) {
-        guard case .requested(_, .beginTask(_, let wish)) = scene.step.event, let time = wish.timeAllowed,
+        guard case .client(.requested(_, .beginTask(_, let wish))) = scene.step.event, let time = wish.timeAllowed,
             let reading = scene.times.reading(instance, scene)
         else { return }
         limits.append(

@@ -93,11 +93,11 @@ struct FillMoments {
         story.see(effect, scene)
         var fill = Fill.none
         switch notice {
-        case .phaseChanged(let app, .active): if !inFront.contains(app) { inFront.append(app) }
-        case .externalPower(let isExternal, _):
+        case .app(.phaseChanged(let app, .active)): if !inFront.contains(app) { inFront.append(app) }
+        case .board(.externalPower(let isExternal, _)):
             if isExternal, wasExternal != true { fill = powerCame(now) }
             wasExternal = isExternal
-        case .sleepEnded, .darkWake:
+        case .sleep(.ended), .sleep(.darkWake):
             if wasAsleep, now - released >= Self.sleep, grown < Self.sleep { fill = .possible }
         default: break
         }

@@ -15,17 +15,17 @@ final class FrontChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .call(let instance, _, .didBecomeActive, _):
+        case .app(.call(let instance, _, .didBecomeActive, _)):
             if isOne(scene) { expectAlone(scene.board.directory.app(of: instance), scene) }
-        case .note(.phaseChanged(let app, .active)):
+        case .note(.app(.phaseChanged(let app, .active))):
             // Whose handler has returned was judged when it was called.
-            if case .handlerReturned = scene.step.event { return }
+            if case .app(.handlerReturned) = scene.step.event { return }
             if isOne(scene) { expectAlone(app, scene) }
         case .report(let end):
             if end.app == last { last = nil }
             if end.app == pending?.former { pending?.former = nil }
         // What was denied later is undone, and what was wished before is wished again.
-        case .reply(let id, .denied):
+        case .client(.reply(let id, .denied)):
             last = id == pending?.request ? pending?.former : nil
             pending = nil
         default: break
@@ -45,15 +45,16 @@ final class FrontChecker: Checker {
     func heard(_ event: Event, _ scene: Scene) {
         let former = last
         switch event {
-        case .configured, .requested, .stopRequested: pending = nil
+        case .configured, .client(.requested), .stopRequested: pending = nil
         default: return
         }
         switch event {
         case .configured, .stopRequested: last = nil
-        case .requested(_, .background(let app)), .requested(_, .terminate(let app, _)): if app == last { last = nil }
+        case .client(.requested(_, .background(let app))), .client(.requested(_, .terminate(let app, _))):
+            if app == last { last = nil }
         // Both of them may be denied, and nothing is known until that is.
-        case .requested(_, .launch): last = nil
-        case .requested(let id, .activate(let app)):
+        case .client(.requested(_, .launch)): last = nil
+        case .client(.requested(let id, .activate(let app))):
             let isDenied = scene.denies(id)
             if !isDenied {
                 last = app

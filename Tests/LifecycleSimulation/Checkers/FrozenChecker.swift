@@ -18,10 +18,10 @@ final class FrozenChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .call(let instance, _, let call, _):
+        case .app(.call(let instance, _, let call, _)):
             guard let record = scene.chronicle.record(instance), record.isFreezeAsked else { return }
             violate("\(call.handler.method) is called on \(scene.name(instance)), which is frozen", scene)
-        case .freeze(let instance):
+        case .process(.freeze(let instance)):
             guard let record = scene.chronicle.record(instance) else { return }
             if record.isFreezeAsked { violate("\(scene.name(instance)) is frozen twice", scene) }
             if isAwake, !record.tasks.isEmpty {
@@ -30,12 +30,12 @@ final class FrozenChecker: Checker {
             if !scene.chronicle.isFreezingAvailable { violate("there is no freezer here", scene) }
             guard let entry = scene.board.directory.entry(record.app) else { return }
             if !entry.policy.suspend { violate("\(scene.name(instance)) is frozen though it must not be", scene) }
-        case .thaw(let instance):
+        case .process(.thaw(let instance)):
             guard let record = scene.chronicle.record(instance) else { return }
             if !record.isFreezeAsked { violate("\(scene.name(instance)) is thawed and was not frozen", scene) }
-        case .note(.sleepPreparing): isAwake = false
-        case .note(.sleepEnded): isAwake = true
-        case .note(.overrun(_, let instance, _)):
+        case .note(.sleep(.preparing)): isAwake = false
+        case .note(.sleep(.ended)): isAwake = true
+        case .note(.app(.overrun(_, let instance, _))):
             guard let record = scene.chronicle.record(instance), record.isFreezeAsked else { return }
             violate("\(scene.name(instance)) overran while it was frozen", scene)
         case .report(let end):
@@ -44,13 +44,8 @@ final class FrozenChecker: Checker {
                 let record = scene.chronicle.record(end.instance), record.isKillAsked
             else { return }
             if record.isFreezeAsked { violate("\(scene.name(end.instance)) was judged while it was frozen", scene) }
-        case .spawn, .terminate, .kill, .clear, .nameCulprits, .takeLock, .releaseLock, .readPreparingForSleep,
-            .sleepHandled,
-            .setWakeAlarm, .suspendDevice,
-            .reply, .inform, .taskChanged, .note, .appChanged, .deviceChanged, .powerOff, .pollBoard, .readMemory,
-            .watchMemoryLimit,
-            .feedHardwareWatchdog, .restHardwareWatchdog, .wakeHardwareWatchdog, .restServiceWatchdog,
-            .wakeServiceWatchdog, .stopDaemon:
+        case .process(.spawn), .process(.terminate), .process(.kill), .process(.clear), .process(.nameCulprits), .login,
+            .sleep, .client, .app(.inform), .note, .board, .memory, .watchdog, .stopDaemon:
             break
         }
     }

@@ -11,15 +11,15 @@ final class GainChecker: Checker {
     private var killed: [(instance: InstanceID, bytes: Int64)] = []
 
     func heard(_ event: Event, _ scene: Scene) {
-        guard case .memoryRead(_, let total, let uses) = event else { return }
+        guard case .memory(.read(_, let total, let uses)) = event else { return }
         self.uses = uses
         self.total = total
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .kill(let instance):
-            guard case .memoryRead = scene.step.event,
+        case .process(.kill(let instance)):
+            guard case .memory(.read) = scene.step.event,
                 let bytes = uses.first(where: { $0.instance == instance })?.bytes, bytes < min(4 << 20, total / 100)
             else { return }
             killed.append((instance, bytes))

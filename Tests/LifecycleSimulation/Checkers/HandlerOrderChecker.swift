@@ -61,19 +61,15 @@ final class HandlerOrderChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .spawn(let app, let instance, _, let background):
+        case .process(.spawn(let app, let instance, _, let background)):
             var possible = [Bool](repeating: false, count: Place.allCases.count)
             possible[(background ? Place.launchingInBackground : .launching).rawValue] = true
             places.append((instance, scene.board.directory.entry(app)?.policy.handlers ?? [], possible))
-        case .call(let instance, _, let call, let deadline): judge(call, to: instance, deadline, scene)
+        case .app(.call(let instance, _, let call, let deadline)): judge(call, to: instance, deadline, scene)
         case .report(let end): places.removeAll { $0.instance == end.instance }
-        case .terminate, .kill, .clear, .freeze, .thaw, .nameCulprits, .takeLock, .releaseLock,
-            .readPreparingForSleep, .sleepHandled, .setWakeAlarm, .suspendDevice, .reply, .inform, .taskChanged, .note,
-            .appChanged,
-            .deviceChanged, .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog,
-            .restHardwareWatchdog,
-            .wakeHardwareWatchdog, .restServiceWatchdog,
-            .wakeServiceWatchdog, .stopDaemon:
+        case .process(.terminate), .process(.kill), .process(.clear), .process(.freeze), .process(.thaw),
+            .process(.nameCulprits), .login, .sleep, .client, .app(.inform), .note, .board, .memory, .watchdog,
+            .stopDaemon:
             break
         }
     }

@@ -51,7 +51,7 @@ final class HardwareWatchdogChecker: Checker {
         namedNow = []
         hasReleased = false
         switch event {
-        case .hardwareWatchdog(let timeout):
+        case .watchdog(.hardware(let timeout)):
             third = timeout.map { max($0, .milliseconds(300)) / 3 }
             self.timeout = max(timeout ?? .zero, .milliseconds(300))
             isLossSaid = false
@@ -72,10 +72,10 @@ final class HardwareWatchdogChecker: Checker {
             }
             configured = present
             forgetPutBack(scene)
-        case .requested(_, .terminate(let app, _)):
+        case .client(.requested(_, .terminate(let app, _))):
             dismissed.append(app)
             ends.removeAll { $0.app == app }
-        case .exited(let instance, _), .groupEmptied(let instance):
+        case .process(.exited(let instance, _)), .process(.groupEmptied(let instance)):
             named.removeAll { $0 == instance }
             vague.removeAll { $0 == instance }
         default: break
@@ -85,42 +85,42 @@ final class HardwareWatchdogChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .feedHardwareWatchdog: fed(scene)
-        case .restHardwareWatchdog:
+        case .watchdog(.feed): fed(scene)
+        case .watchdog(.rest):
             if isResting { violate("it is laid to rest twice", scene) }
             if third == nil { violate("it is laid to rest, and not there", scene) }
             if !isReal { violate("it is laid to rest, and the board goes on", scene) }
             isResting = true
-        case .wakeHardwareWatchdog:
+        case .watchdog(.wake):
             isResting = false
             hasWoken = true
-        case .note(.sleepPreparing): isReal = scene.saysRealSleep
+        case .note(.sleep(.preparing)): isReal = scene.saysRealSleep
         // One that came too late is given back.
-        case .releaseLock(.sleep) where scene.step.event == .lockTaken(.sleep): break
-        case .releaseLock(.sleep):
+        case .login(.releaseLock(.sleep)) where scene.step.event == .login(.lockTaken(.sleep)): break
+        case .login(.releaseLock(.sleep)):
             hasReleased = true
             if third != nil, !isResting { violate("the board sleeps without its rest", scene) }
-        case .note(.sleepReleased):
+        case .note(.sleep(.released)):
             hasReleased = true
             if isReal, third != nil, !isResting { violate("the board sleeps without its rest", scene) }
-        case .note(.sleepEnded), .note(.darkWake):
+        case .note(.sleep(.ended)), .note(.sleep(.darkWake)):
             isReal = false
             mustWake = isResting
-        case .note(.sleptUnannounced): mustWake = wasThere || isResting
-        case .note(.essentialAppLost(_, let reset)):
+        case .note(.sleep(.unannounced)): mustWake = wasThere || isResting
+        case .note(.app(.essentialAppLost(_, let reset))):
             if isLossSaid { violate("that an essential app is lost is said again", scene) }
             if reset != max(fedAt + timeout - scene.now, .zero) { violate("it resets in another time", scene) }
             isLossSaid = true
             isLossNew = true
-        case .nameCulprits(let instance, .unkillable): namedNow.append(instance)
+        case .process(.nameCulprits(let instance, .unkillable)): namedNow.append(instance)
         // Nor that a shutdown did not.
-        case .note(.shutdownCancelled):
+        case .note(.shutdown(.cancelled)):
             vague += named
             named = []
         case .report(let end):
             ends.removeAll { $0.app == end.app }
             if !dismissed.contains(end.app) { ends.append((end.app, end.reason.isFailure)) }
-        case .spawn(let app, _, _, _): dismissed.removeAll { $0 == app }
+        case .process(.spawn(let app, _, _, _)): dismissed.removeAll { $0 == app }
         default: break
         }
     }

@@ -46,15 +46,15 @@ final class HeatChecker: Checker {
 
     private func isEdge(_ event: Event) -> Bool {
         switch event {
-        case .preparingForSleep, .loginAvailable: false
+        case .login(.preparingForSleep), .login(.available): false
         default: true
         }
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .note(.sleepPreparing): isLogical = !scene.saysRealSleep
-        case .kill(let instance):
+        case .note(.sleep(.preparing)): isLogical = !scene.saysRealSleep
+        case .process(.kill(let instance)):
             if !hasSnapshot || isSnapshotOld {
                 decisions.append(
                     Decision(
@@ -65,7 +65,7 @@ final class HeatChecker: Checker {
             }
             decisions[decisions.count - 1].open.append(instance)
             decisions[decisions.count - 1].killed.append(instance)
-        case .thaw(let instance):
+        case .process(.thaw(let instance)):
             thawed.append(instance)
             isSnapshotOld = true
         case .report(let end): judge(end, scene)
@@ -77,7 +77,7 @@ final class HeatChecker: Checker {
     private func turnsNow(_ scene: Scene) -> Bool {
         scene.step.effects.contains { effect in
             switch effect {
-            case .note(.shutdownPreparing), .note(.shutdownCancelled): true
+            case .note(.shutdown(.preparing)), .note(.shutdown(.cancelled)): true
             default: false
             }
         }

@@ -14,7 +14,7 @@ final class HeldAsleepChecker: Checker {
 
     func heard(_ event: Event, _ scene: Scene) {
         switch event {
-        case .prepareForSleep, .requested, .spawned: looks = true
+        case .login(.prepareForSleep), .client(.requested), .process(.spawned): looks = true
         default: break
         }
         story.hear(event, scene)
@@ -22,8 +22,8 @@ final class HeldAsleepChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         story.see(effect, scene)
-        if case .freeze(let instance) = effect { judgeFreeze(instance, scene) }
-        guard case .nameCulprits(let instance, .unfreezable) = effect,
+        if case .process(.freeze(let instance)) = effect { judgeFreeze(instance, scene) }
+        guard case .process(.nameCulprits(let instance, .unfreezable)) = effect,
             let record = scene.chronicle.record(instance), mayBeFrozen(record, scene)
         else { return }
         if !record.isFreezeAsked {
@@ -35,8 +35,8 @@ final class HeldAsleepChecker: Checker {
 
     /// The order comes before the name, in one step.
     private func hasJustBeenAsked(_ instance: InstanceID, _ effects: [Effect]) -> Bool {
-        guard let order = effects.firstIndex(of: .freeze(instance)),
-            let name = effects.firstIndex(of: .nameCulprits(instance, .unfreezable))
+        guard let order = effects.firstIndex(of: .process(.freeze(instance))),
+            let name = effects.firstIndex(of: .process(.nameCulprits(instance, .unfreezable)))
         else { return false }
         return order < name
     }

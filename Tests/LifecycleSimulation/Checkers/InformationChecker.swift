@@ -32,7 +32,7 @@ final class InformationChecker: Checker {
 
     func heard(_ event: Event, _ scene: Scene) {
         told = []
-        if case .memoryLimitReached(let instance) = event, let record = scene.chronicle.record(instance),
+        if case .memory(.limitReached(let instance)) = event, let record = scene.chronicle.record(instance),
             record.isSpawned, record.isAlive, !quiet.contains(where: { $0.instance == instance })
         {
             expect(.warning, instance)
@@ -54,27 +54,27 @@ final class InformationChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .note(.memoryPressure): if scene.conditions.hasWorsened { notePressure(scene) }
-        case .reply(let id, .done):
-            guard case .requested(id, .warnOfMemory(let app, let level)) = scene.step.event,
+        case .note(.board(.memoryPressure)): if scene.conditions.hasWorsened { notePressure(scene) }
+        case .client(.reply(let id, .done)):
+            guard case .client(.requested(id, .warnOfMemory(let app, let level))) = scene.step.event,
                 let record = scene.chronicle.records.last(where: { $0.app == app && $0.isAlive })
             else { return }
             expect(level, record.instance)
-        case .inform(let instance, let what):
+        case .app(.inform(let instance, let what)):
             judge(what, instance, scene)
             guard let record = scene.chronicle.record(instance) else { return }
             // SIGTERM may have been a warning, and its end is asked for only now.
             let isWarned = scene.step.effects.contains {
-                if case .taskChanged(_, instance, _, .expiring) = $0 { true } else { false }
+                if case .client(.taskChanged(_, instance, _, .expiring)) = $0 { true } else { false }
             }
             if isWarned { return }
             if !scene.isLaunched(record) || record.isKillAsked || record.isTerminateAsked || record.isFreezeAsked {
                 violate("\(scene.name(instance)) is told what it cannot hear", scene)
             }
-        case .watchMemoryLimit(let instance): listen(instance, scene)
-        case .spawn(_, let instance, _, _): known.append((instance, Known(scene.conditions)))
-        case .note(.sleepPreparing): isAwake = false
-        case .note(.sleepEnded): isAwake = true
+        case .memory(.watchLimit(let instance)): listen(instance, scene)
+        case .process(.spawn(_, let instance, _, _)): known.append((instance, Known(scene.conditions)))
+        case .note(.sleep(.preparing)): isAwake = false
+        case .note(.sleep(.ended)): isAwake = true
         case .report(let end):
             pending.removeAll { $0.instance == end.instance }
             known.removeAll { $0.instance == end.instance }

@@ -257,8 +257,8 @@ final class Inspection {
     /// A lock that keeps the board awake is dropped before it has changed what is in force.
     private func isGivenBack(_ step: Step) -> Bool {
         for effect in step.effects {
-            if effect == .releaseLock(.keepAwake) { return true }
-            if case .note(.phaseLimited) = effect { return false }
+            if effect == .login(.releaseLock(.keepAwake)) { return true }
+            if case .note(.board(.phaseLimited)) = effect { return false }
         }
         return false
     }

@@ -16,33 +16,28 @@ final class InstanceChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .spawn(let app, let instance, _, _):
+        case .process(.spawn(let app, let instance, _, _)):
             if instance.rawValue <= lastInstance { violate("#\(instance.rawValue) was used before", scene) }
             lastInstance = instance.rawValue
             for record in scene.chronicle.records where record.app == app && !record.isGone {
                 if record.status != nil, named.contains(record.instance.rawValue) { continue }
                 violate("\(scene.name(app)) is spawned beside #\(record.instance.rawValue)", scene)
             }
-        case .call(let instance, let call, _, _):
+        case .app(.call(let instance, let call, _, _)):
             if call.rawValue <= lastCall { violate("call \(call.rawValue) was used before", scene) }
             lastCall = call.rawValue
             expect(instance, "called", scene)
-        case .terminate(let instance): expect(instance, "terminated", scene)
-        case .kill(let instance): expect(instance, "killed", scene)
-        case .freeze(let instance), .thaw(let instance):
+        case .process(.terminate(let instance)): expect(instance, "terminated", scene)
+        case .process(.kill(let instance)): expect(instance, "killed", scene)
+        case .process(.freeze(let instance)), .process(.thaw(let instance)):
             // The clocks come first: a sleep may end in the step that brings the news of its death.
-            if case .exited(instance, _) = scene.step.event { return }
+            if case .process(.exited(instance, _)) = scene.step.event { return }
             expect(instance, "frozen or thawed", scene)
-        case .clear(let instance):
+        case .process(.clear(let instance)):
             if scene.chronicle.record(instance)?.status == nil { violate("\(scene.name(instance)) still runs", scene) }
             if !cleared.insert(instance.rawValue).inserted { violate("cleared twice", scene) }
-        case .nameCulprits(let instance, _): named.insert(instance.rawValue)
-        case .takeLock, .releaseLock, .readPreparingForSleep, .sleepHandled, .setWakeAlarm, .suspendDevice, .report,
-            .reply, .inform,
-            .taskChanged, .note,
-            .appChanged, .deviceChanged, .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog,
-            .restHardwareWatchdog, .wakeHardwareWatchdog, .restServiceWatchdog, .wakeServiceWatchdog,
-            .stopDaemon:
+        case .process(.nameCulprits(let instance, _)): named.insert(instance.rawValue)
+        case .login, .sleep, .report, .client, .app(.inform), .note, .board, .memory, .watchdog, .stopDaemon:
             break
         }
     }

@@ -77,27 +77,27 @@ final class JetsamChecker: Checker {
         isExhausted = false
         snapshot = nil
         mustDecide = false
-        if case .memoryRead(let available, let total, _) = event {
+        if case .memory(.read(let available, let total, _)) = event {
             let isCritical = asked == .critical && available <= total / 4
             func isLate(_ last: Nanoseconds?) -> Bool { last.map { scene.now - $0 >= .seconds(1) } ?? true }
             mustDecide = isCritical && isLate(lastChance) && dying.allSatisfy { surelyNamed.contains($0) }
             mayDecide = isCritical && isLate(lastDecision) && !dying.contains { !named.contains($0) }
             asked = nil
         }
-        if case .killedForMemory(let instance, _) = event { killedByKernel.append(instance) }
-        if case .spawnFailed(let instance, _, _) = event { dying.removeAll { $0 == instance } }
-        if case .exited(let instance, _) = event {
+        if case .memory(.killed(let instance, _)) = event { killedByKernel.append(instance) }
+        if case .process(.spawnFailed(let instance, _, _)) = event { dying.removeAll { $0 == instance } }
+        if case .process(.exited(let instance, _)) = event {
             named.removeAll { $0 == instance }
             surelyNamed.removeAll { $0 == instance }
         }
-        if case .groupEmptied(let instance) = event { dying.removeAll { $0 == instance } }
+        if case .process(.groupEmptied(let instance)) = event { dying.removeAll { $0 == instance } }
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .readMemory(let withUses): judgeReading(withUses, scene)
-        case .kill(let instance):
-            guard case .memoryRead(let available, let total, let uses) = scene.step.event else { return }
+        case .memory(.read(let withUses)): judgeReading(withUses, scene)
+        case .process(.kill(let instance)):
+            guard case .memory(.read(let available, let total, let uses)) = scene.step.event else { return }
             let wanted = scene.conditions.policy.memoryReserve ?? total / 8
             if snapshot == nil {
                 snapshot = Self.candidates(scene, total, uses)
@@ -107,14 +107,14 @@ final class JetsamChecker: Checker {
                         open: []))
             }
             decisions[decisions.count - 1].open.append(instance)
-        case .nameCulprits(let instance, let stuck):
+        case .process(.nameCulprits(let instance, let stuck)):
             named.append(instance)
             let isLeft = scene.step.effects.contains { effect in
-                if case .note(.sleepReleased) = effect { true } else { effect == .releaseLock(.sleep) }
+                if case .note(.sleep(.released)) = effect { true } else { effect == .login(.releaseLock(.sleep)) }
             }
             if stuck == .unkillable, !isLeft { surelyNamed.append(instance) }
-        case .note(.shutdownCancelled): surelyNamed = []
-        case .note(.memoryExhausted): isExhausted = true
+        case .note(.shutdown(.cancelled)): surelyNamed = []
+        case .note(.board(.memoryExhausted)): isExhausted = true
         case .report(let end): judge(end, scene)
         default: break
         }
@@ -127,7 +127,7 @@ final class JetsamChecker: Checker {
     }
 
     private func judgeReading(_ withUses: Bool, _ scene: Scene) {
-        guard case .memoryPressure(let level) = scene.step.event else {
+        guard case .memory(.pressure(let level)) = scene.step.event else {
             return violate("it is read without need", scene)
         }
         if asked != nil, scene.now - askedAt < .seconds(10) { violate("it is read twice at a time", scene) }
@@ -181,17 +181,17 @@ final class JetsamChecker: Checker {
     }
 
     func stepped(_ step: Step, _ scene: Scene) {
-        if case .memoryPressure = step.event, asked == nil { violate("memory is short, and nobody looks", scene) }
+        if case .memory(.pressure) = step.event, asked == nil { violate("memory is short, and nobody looks", scene) }
         if scene.now - askedAt >= .seconds(10) { asked = nil }
         if scene.conditions.pressure != .critical { isExhaustionSaid = false }
-        guard case .memoryRead = step.event else { return }
+        guard case .memory(.read) = step.event else { return }
         let killed = snapshot == nil ? [] : decisions.last?.open ?? []
         // Those that are too small for it end for other reasons.
         let isDecided = snapshot?.contains { killed.contains($0.instance) } ?? false
         if isExhausted, !mayDecide || isDecided { violate("it is exhausted, and is not", scene) }
         if isExhausted, isExhaustionSaid { violate("that it is exhausted is said again", scene) }
         if isExhausted { isExhaustionSaid = true }
-        guard mayDecide, case .memoryRead(_, let total, let uses) = step.event else { return }
+        guard mayDecide, case .memory(.read(_, let total, let uses)) = step.event else { return }
         let left = Self.candidates(scene, total, uses).first { !killed.contains($0.instance) }
         if mustDecide, killed.isEmpty, !isExhausted, let left {
             violate("it is critically short, and no app is ended: not even \(scene.name(left.instance))", scene)

@@ -114,22 +114,22 @@ final class KeepAwakeChecker: Checker {
         if releasedAt != nil, scene.times.excess > .zero { wasLate = true }
         hearRealSleep(scene)
         switch event {
-        case .spawned(let instance):
+        case .process(.spawned(let instance)):
             watches.append(Watch(instance: instance, reading: scene.times.reading(instance, scene) ?? scene.now))
             if let record = scene.chronicle.record(instance), record.reason == .backgroundTask {
                 accounts.removeAll { $0.app == record.app }
             }
         // It may have been asked for twice: the first answer is not the last.
-        case .lockTaken(.keepAwake): lock = .held
-        case .lockRefused(.keepAwake):
+        case .login(.lockTaken(.keepAwake)): lock = .held
+        case .login(.lockRefused(.keepAwake)):
             if lock == .asked { lock = .refused }
             mayAskAgain = false
-        case .loginAvailable:
+        case .login(.available):
             isAvailable = true
             lock = .none
         // logind has done what it refused the lock for.
-        case .prepareForSleep(false, _, _): if lock == .refused { lock = .none }
-        case .loginUnavailable:
+        case .login(.prepareForSleep(false, _, _)): if lock == .refused { lock = .none }
+        case .login(.unavailable):
             isAvailable = false
             lock = .none
         default: break
@@ -158,42 +158,42 @@ final class KeepAwakeChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .takeLock(.keepAwake):
+        case .login(.takeLock(.keepAwake)):
             if lock == .refused, !mayAskAgain { violate("the lock is asked for again, and was refused", scene) }
             lock = .asked
             mayAskAgain = false
             if !isAwake { violate("the board is kept awake in a sleep", scene) }
-        case .releaseLock(.keepAwake): lock = .none
-        case .note(.sleepPreparing):
+        case .login(.releaseLock(.keepAwake)): lock = .none
+        case .note(.sleep(.preparing)):
             isAwake = false
             releasedAt = nil
             announce(logically: !scene.saysRealSleep, scene)
-        case .note(.sleepReleased): releasedAt = scene.step.at.boottime
-        case .note(.sleepEnded):
+        case .note(.sleep(.released)): releasedAt = scene.step.at.boottime
+        case .note(.sleep(.ended)):
             isAwake = true
             spent = []
             // What ended the sleep may have come before the refusal or after it.
-            if scene.step.event == .lockRefused(.keepAwake) {
+            if scene.step.event == .login(.lockRefused(.keepAwake)) {
                 mayAskAgain = true
             } else if lock == .refused {
                 lock = .none
             }
             wake(scene)
-        case .note(.darkWake):
+        case .note(.sleep(.darkWake)):
             if lock == .refused { lock = .none }
             wake(scene)
-        case .note(.sleptUnannounced):
+        case .note(.sleep(.unannounced)):
             accounts = []
             spent = []
-        case .note(.lowPowerMode(true, _)): cut(scene)
-        case .reply(let request, .denied(let reason)): judgeDenial(request, reason, scene)
-        case .note(.keepAwakeSpent(let app, let budget)):
+        case .note(.board(.lowPowerMode(true, _))): cut(scene)
+        case .client(.reply(let request, .denied(let reason))): judgeDenial(request, reason, scene)
+        case .note(.app(.keepAwakeSpent(let app, let budget))):
             for index in accounts.indices where accounts[index].app == app { accounts[index].isSaid = true }
             guard let account = account(app) else { return violate("\(scene.name(app)) kept nobody awake", scene) }
             if account.hasSurelyMore {
                 violate("\(scene.name(app)) kept the board awake for \(account.most.text) of \(budget.text)", scene)
             }
-        case .taskChanged(let app, _, let task, .began): judge(task, of: app, scene)
+        case .client(.taskChanged(let app, _, let task, .began)): judge(task, of: app, scene)
         case .report(let end): watches.removeAll { $0.instance == end.instance }
         default: break
         }
@@ -201,7 +201,7 @@ final class KeepAwakeChecker: Checker {
 
     private func judgeDenial(_ request: RequestID, _ reason: String, _ scene: Scene) {
         guard reason.hasPrefix("the time to keep the board awake"),
-            case .requested(request, .beginTask(let instance, _)) = scene.step.event,
+            case .client(.requested(request, .beginTask(let instance, _))) = scene.step.event,
             let app = scene.board.directory.app(of: instance),
             let budget = scene.board.directory.entry(app)?.policy.taskBudget
         else { return }
@@ -224,7 +224,7 @@ final class KeepAwakeChecker: Checker {
     /// Who may not, does not.
     private func judge(_ task: BackgroundTaskView, of app: AppID, _ scene: Scene) {
         if task.keepAwake, lock == .refused { lock = .none }
-        guard case .requested(_, .beginTask(_, let wish)) = scene.step.event,
+        guard case .client(.requested(_, .beginTask(_, let wish))) = scene.step.event,
             let policy = scene.board.directory.entry(app)?.policy
         else { return }
         let isSpent = account(app)?.isSurelySpent ?? false

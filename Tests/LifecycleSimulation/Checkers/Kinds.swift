@@ -36,27 +36,71 @@ extension Event {
         case .started: .started
         case .freezing: .freezing
         case .woke: .woke
+        case .stopRequested: .stopRequested
+        case .process(let event): event.kind
+        case .app(let event): event.kind
+        case .login(let event): event.kind
+        case .sleep(let event): event.kind
+        case .board(let event): event.kind
+        case .memory(let event): event.kind
+        case .watchdog(let event): event.kind
+        case .client(let event): event.kind
+        }
+    }
+}
+
+extension ProcessEvent {
+    fileprivate var kind: EventKind {
+        switch self {
         case .spawned: .spawned
         case .spawnFailed: .spawnFailed
         case .exited: .exited
         case .groupEmptied: .groupEmptied
         case .frozen: .frozen
+        }
+    }
+}
+
+extension AppEvent {
+    fileprivate var kind: EventKind {
+        switch self {
         case .handlerReturned: .handlerReturned
         case .ready: .ready
         case .ping: .ping
         case .stopping: .stopping
         case .extendTimeout: .extendTimeout
-        case .loginAvailable: .loginAvailable
-        case .loginUnavailable: .loginUnavailable
+        }
+    }
+}
+
+extension LoginEvent {
+    fileprivate var kind: EventKind {
+        switch self {
+        case .available: .loginAvailable
+        case .unavailable: .loginUnavailable
         case .lockTaken: .lockTaken
         case .lockRefused: .lockRefused
         case .prepareForSleep: .prepareForSleep
         case .prepareForShutdown: .prepareForShutdown
         case .preparingForSleep: .preparingForSleep
-        case .kernelSlept: .kernelSlept
         case .suspendRefused: .suspendRefused
         case .powerOffRefused: .powerOffRefused
-        case .sleepNoted: .sleepNoted
+        }
+    }
+}
+
+extension SleepEvent {
+    fileprivate var kind: EventKind {
+        switch self {
+        case .kernelSlept: .kernelSlept
+        case .noted: .sleepNoted
+        }
+    }
+}
+
+extension BoardEvent {
+    fileprivate var kind: EventKind {
+        switch self {
         case .session: .session
         case .lid: .lid
         case .powerKeyPressed: .powerKeyPressed
@@ -65,15 +109,35 @@ extension Event {
         case .temperatures: .temperatures
         case .network: .network
         case .polling: .polling
-        case .memoryPressure: .memoryPressure
-        case .memoryRead: .memoryRead
-        case .memoryLimitReached: .memoryLimitReached
-        case .killedForMemory: .killedForMemory
-        case .hardwareWatchdog: .hardwareWatchdog
-        case .serviceWatchdog: .serviceWatchdog
+        }
+    }
+}
+
+extension MemoryEvent {
+    fileprivate var kind: EventKind {
+        switch self {
+        case .pressure: .memoryPressure
+        case .read: .memoryRead
+        case .limitReached: .memoryLimitReached
+        case .killed: .killedForMemory
+        }
+    }
+}
+
+extension WatchdogEvent {
+    fileprivate var kind: EventKind {
+        switch self {
+        case .hardware: .hardwareWatchdog
+        case .service: .serviceWatchdog
+        }
+    }
+}
+
+extension ClientEvent {
+    fileprivate var kind: EventKind {
+        switch self {
         case .requested: .requested
-        case .requestAbandoned: .requestAbandoned
-        case .stopRequested: .stopRequested
+        case .abandoned: .requestAbandoned
         }
     }
 }
@@ -81,37 +145,101 @@ extension Event {
 extension Effect {
     var kind: EffectKind {
         switch self {
+        case .report: .report
+        case .note(let notice): notice.kind
+        case .stopDaemon: .stopDaemon
+        case .process(let effect): effect.kind
+        case .app(let effect): effect.kind
+        case .login(let effect): effect.kind
+        case .sleep(let effect): effect.kind
+        case .board(let effect): effect.kind
+        case .memory(let effect): effect.kind
+        case .watchdog(let effect): effect.kind
+        case .client(let effect): effect.kind
+        }
+    }
+}
+
+extension ProcessEffect {
+    fileprivate var kind: EffectKind {
+        switch self {
         case .spawn: .spawn
-        case .call: .call
-        case .inform: .inform
         case .terminate: .terminate
         case .kill: .kill
         case .clear: .clear
         case .freeze: .freeze
         case .thaw: .thaw
         case .nameCulprits: .nameCulprits
+        }
+    }
+}
+
+extension AppEffect {
+    fileprivate var kind: EffectKind {
+        switch self {
+        case .call: .call
+        case .inform: .inform
+        }
+    }
+}
+
+extension LoginEffect {
+    fileprivate var kind: EffectKind {
+        switch self {
         case .takeLock: .takeLock
         case .releaseLock: .releaseLock
         case .readPreparingForSleep: .readPreparingForSleep
-        case .sleepHandled: .sleepHandled
-        case .setWakeAlarm: .setWakeAlarm
         case .suspendDevice: .suspendDevice
         case .powerOff: .powerOff
-        case .pollBoard: .pollBoard
-        case .readMemory: .readMemory
-        case .watchMemoryLimit: .watchMemoryLimit
-        case .feedHardwareWatchdog: .feedHardwareWatchdog
-        case .restHardwareWatchdog: .restHardwareWatchdog
-        case .wakeHardwareWatchdog: .wakeHardwareWatchdog
-        case .restServiceWatchdog: .restServiceWatchdog
-        case .wakeServiceWatchdog: .wakeServiceWatchdog
-        case .report: .report
+        }
+    }
+}
+
+extension SleepEffect {
+    fileprivate var kind: EffectKind {
+        switch self {
+        case .handled: .sleepHandled
+        case .setWakeAlarm: .setWakeAlarm
+        }
+    }
+}
+
+extension BoardEffect {
+    fileprivate var kind: EffectKind {
+        switch self {
+        case .poll: .pollBoard
+        }
+    }
+}
+
+extension MemoryEffect {
+    fileprivate var kind: EffectKind {
+        switch self {
+        case .read: .readMemory
+        case .watchLimit: .watchMemoryLimit
+        }
+    }
+}
+
+extension WatchdogEffect {
+    fileprivate var kind: EffectKind {
+        switch self {
+        case .feed: .feedHardwareWatchdog
+        case .rest: .restHardwareWatchdog
+        case .wake: .wakeHardwareWatchdog
+        case .restService: .restServiceWatchdog
+        case .wakeService: .wakeServiceWatchdog
+        }
+    }
+}
+
+extension ClientEffect {
+    fileprivate var kind: EffectKind {
+        switch self {
         case .reply: .reply
         case .taskChanged: .taskChanged
-        case .note(let notice): notice.kind
         case .appChanged: .appChanged
         case .deviceChanged: .deviceChanged
-        case .stopDaemon: .stopDaemon
         }
     }
 }
@@ -119,12 +247,11 @@ extension Effect {
 extension Notice {
     fileprivate var kind: EffectKind {
         switch self {
-        case .launched, .restartScheduled, .leftDown, .overrun, .phaseChanged, .keepAwakeSpent, .essentialAppLost:
+        case .app:
             .appNotice
-        case .sleepPreparing, .sleepReleased, .sleepEnded, .darkWake, .sleptUnannounced: .sleepNotice
-        case .shutdownPreparing, .shutdownCancelled, .criticalBattery: .endNotice
-        case .stalled, .phaseLimited, .externalPower, .lowPowerMode, .underVoltage, .thermalState, .memoryPressure,
-            .memoryExhausted:
+        case .sleep: .sleepNotice
+        case .shutdown: .endNotice
+        case .board:
             .boardNotice
         }
     }

@@ -40,15 +40,15 @@ final class LaunchChecker: Checker {
             isStarted = true
             new = scene.board.directory.entries.filter { $0.isConfigured && $0.policy.launch == .boot }.map(\.id)
         case .configured: learn(scene)
-        case .prepareForShutdown, .loginAvailable: new = []
-        case .requested(let id, .launch(let app, _)), .requested(let id, .activate(let app)):
+        case .login(.prepareForShutdown), .login(.available): new = []
+        case .client(.requested(let id, .launch(let app, _))), .client(.requested(let id, .activate(let app))):
             new.removeAll { $0 == app }
             wishes.removeAll { $0.app == app }
             if scene.board.directory.entry(app)?.isAdopted == false { wishes.append(Wish(id: id, app: app)) }
-        case .stopping(let instance): leaving.append(instance)
-        case .ready(let instance): ready.append(instance)
-        case .requestAbandoned(let id): wishes.removeAll { $0.id == id }
-        case .requested(_, .terminate(let app, _)), .requested(_, .background(let app)):
+        case .app(.stopping(let instance)): leaving.append(instance)
+        case .app(.ready(let instance)): ready.append(instance)
+        case .client(.abandoned(let id)): wishes.removeAll { $0.id == id }
+        case .client(.requested(_, .terminate(let app, _))), .client(.requested(_, .background(let app))):
             new.removeAll { $0 == app }
             wishes.removeAll { $0.app == app }
         default: break
@@ -68,12 +68,12 @@ final class LaunchChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .spawn(let app, _, _, _):
+        case .process(.spawn(let app, _, _, _)):
             judgeOrder(app, scene)
             new.removeAll { $0 == app }
             wishes.removeAll { $0.app == app }
-        case .reply(let id, _): wishes.removeAll { $0.id == id }
-        case .nameCulprits(let instance, .unkillable): unkillable.append(instance)
+        case .client(.reply(let id, _)): wishes.removeAll { $0.id == id }
+        case .process(.nameCulprits(let instance, .unkillable)): unkillable.append(instance)
         default: break
         }
     }

@@ -37,23 +37,23 @@ final class LimitChecker: Checker {
     func heard(_ event: Event, _ scene: Scene) {
         begin(scene)
         switch event {
-        case .loginAvailable(let delayMax, let sleeping, _):
+        case .login(.available(let delayMax, let sleeping, _)):
             forgetLogin()
             self.delayMax = delayMax
             isLoginThere = true
             if sleeping { sign(scene) }
-        case .loginUnavailable:
+        case .login(.unavailable):
             forgetLogin()
             if lastSign == nil { lastSign = scene.now - .seconds(30) }
-        case .prepareForSleep(let start, let delayMax, _):
+        case .login(.prepareForSleep(let start, let delayMax, _)):
             if let delayMax { self.delayMax = delayMax }
             isLogins = start
             if start { sign(scene) }
-        case .prepareForShutdown(_, let delayMax, _): if let delayMax { self.delayMax = delayMax }
-        case .preparingForSleep(let isSleeping): if isSleeping == true { sign(scene) }
-        case .requested(let id, .sleep(start: true, logical: false, _)): if !scene.denies(id) { sign(scene) }
-        case .lockTaken(let kind): if let place = place(kind) { locks[place] = .held }
-        case .lockRefused(let kind): if let place = place(kind), locks[place] == .asked { locks[place] = .none }
+        case .login(.prepareForShutdown(_, let delayMax, _)): if let delayMax { self.delayMax = delayMax }
+        case .login(.preparingForSleep(let isSleeping)): if isSleeping == true { sign(scene) }
+        case .client(.requested(let id, .sleep(start: true, logical: false, _))): if !scene.denies(id) { sign(scene) }
+        case .login(.lockTaken(let kind)): if let place = place(kind) { locks[place] = .held }
+        case .login(.lockRefused(let kind)): if let place = place(kind), locks[place] == .asked { locks[place] = .none }
         default: break
         }
     }
@@ -87,16 +87,16 @@ final class LimitChecker: Checker {
         begin(scene)
         story.see(effect, scene)
         switch effect {
-        case .takeLock(let kind): if let place = place(kind) { locks[place] = .asked }
-        case .releaseLock(let kind): if let place = place(kind) { locks[place] = .none }
-        case .readPreparingForSleep: hasRead = true
-        case .note(.sleepPreparing(_, let allowance)):
-            if case .prepareForSleep(true, _, _) = scene.step.event {} else { isLogins = false }
+        case .login(.takeLock(let kind)): if let place = place(kind) { locks[place] = .asked }
+        case .login(.releaseLock(let kind)): if let place = place(kind) { locks[place] = .none }
+        case .login(.readPreparingForSleep): hasRead = true
+        case .note(.sleep(.preparing(_, let allowance))):
+            if case .login(.prepareForSleep(true, _, _)) = scene.step.event {} else { isLogins = false }
             mayBeOwn = scene.conditions.wantsSleep && scene.conditions.policy.sleepsLogically
             judgeSleep(allowance, scene)
-        case .note(.sleepEnded), .note(.darkWake): isLogins = false
-        case .note(.shutdownPreparing(let allowance)): judgeShutdown(allowance, scene)
-        case .note(.sleepReleased): sign(scene)
+        case .note(.sleep(.ended)), .note(.sleep(.darkWake)): isLogins = false
+        case .note(.shutdown(.preparing(let allowance))): judgeShutdown(allowance, scene)
+        case .note(.sleep(.released)): sign(scene)
         default: break
         }
     }
@@ -109,11 +109,11 @@ final class LimitChecker: Checker {
         let policy = scene.conditions.policy
         var limit = policy.sleepAllowanceWithoutLogind
         switch scene.step.event {
-        case .prepareForSleep(true, _, _), .preparingForSleep(true), .loginAvailable(_, true, _):
+        case .login(.prepareForSleep(true, _, _)), .login(.preparingForSleep(true)), .login(.available(_, true, _)):
             if locksBefore[0] == .held, isLoginThere { limit = min(delayMax ?? .seconds(5), policy.sleepAllowanceMax) }
         default: break
         }
-        if case .loginAvailable = scene.step.event { limit = policy.sleepAllowanceWithoutLogind }
+        if case .login(.available) = scene.step.event { limit = policy.sleepAllowanceWithoutLogind }
         let due = share(of: limit, scene)
         // A condition may have begun it in the same step.
         if scene.conditions.wantsSleep, allowance == share(of: policy.sleepAllowanceWithoutLogind, scene) { return }
@@ -121,7 +121,7 @@ final class LimitChecker: Checker {
     }
 
     private func judgeShutdown(_ allowance: Nanoseconds?, _ scene: Scene) {
-        guard case .prepareForShutdown(true, _, let signalled) = scene.step.event else { return }
+        guard case .login(.prepareForShutdown(true, _, let signalled)) = scene.step.event else { return }
         var due = scene.conditions.policy.sleepAllowanceWithoutLogind
         if locksBefore[1] == .held {
             due = share(of: delayMax ?? .seconds(5), scene) - (scene.now - min(signalled, scene.now))
@@ -136,20 +136,20 @@ final class LimitChecker: Checker {
         guard isHeard else { return }
         isHeard = false
         switch step.event {
-        case .lockTaken(.sleep):
+        case .login(.lockTaken(.sleep)):
             guard locksBefore[0] == .asked, story.stage == .awake, story.former == .awake, locks[0] == .held, !hasRead
             else { return }
             violate("a lock is granted, and logind is not asked what it is at", scene)
         // It has forgotten the sleep, and will not say that it is over.
-        case .loginAvailable(_, false, true) where goesOn:
+        case .login(.available(_, false, true)) where goesOn:
             violate("a sleep goes on that a new logind knows nothing of", scene)
-        case .loginAvailable(_, false, false):
+        case .login(.available(_, false, false)):
             if goesOn {
                 violate("a sleep goes on that a new logind knows nothing of", scene)
             }
             guard story.stage == .awake, !scene.chronicle.isEnding, locks.contains(.none) else { return }
             violate("a new logind is not asked for its locks", scene)
-        case .prepareForSleep(false, _, _):
+        case .login(.prepareForSleep(false, _, _)):
             guard isLoginThere, story.stage == .awake, !scene.chronicle.isEnding, locks[0] == .none else { return }
             violate("logind says that a sleep is over, and is not asked for the next lock", scene)
         default: break

@@ -32,14 +32,14 @@ final class LockChecker: Checker {
 
     func heard(_ event: Event, _ scene: Scene) {
         switch event {
-        case .lockTaken(let kind):
-            if !scene.board.login.isConnected, !scene.step.effects.contains(.releaseLock(kind)) {
+        case .login(.lockTaken(let kind)):
+            if !scene.board.login.isConnected, !scene.step.effects.contains(.login(.releaseLock(kind))) {
                 violate("a \(kind) lock comes from before logind went, and is kept", scene)
             }
             // Where one is held already, the shell keeps one of the two.
             isExtra = state[Int(kind.rawValue)] == .none
             // The answer to a question that was given up: kept where it is of use, else given back at once.
-            if isExtra, !scene.step.effects.contains(.releaseLock(kind)) {
+            if isExtra, !scene.step.effects.contains(.login(.releaseLock(kind))) {
                 if kind == .sleep, scene.sleep.isBinding, !scene.sleep.isDark {
                     violate("a sleep lock comes in a sleep, and is kept", scene)
                 }
@@ -48,28 +48,23 @@ final class LockChecker: Checker {
             }
             if state[Int(kind.rawValue)] == .asked { state[Int(kind.rawValue)] = .held }
         // What is held is not lost by the answer to an older question.
-        case .lockRefused(let kind): if state[Int(kind.rawValue)] == .asked { state[Int(kind.rawValue)] = .none }
-        case .loginUnavailable:
+        case .login(.lockRefused(let kind)):
+            if state[Int(kind.rawValue)] == .asked { state[Int(kind.rawValue)] = .none }
+        case .login(.unavailable):
             state = [.none, .none, .none]
             limit = [nil, nil, nil]
             told = nil
-        case .loginAvailable(let delayMax, _, _):
+        case .login(.available(let delayMax, _, _)):
             state = [.none, .none, .none]
             limit = [nil, nil, nil]
             told = delayMax
-        case .prepareForSleep(let start, let delayMax, let signalled):
+        case .login(.prepareForSleep(let start, let delayMax, let signalled)):
             edge(.sleep, start, delayMax, signalled, scene)
-        case .prepareForShutdown(let start, let delayMax, let signalled):
+        case .login(.prepareForShutdown(let start, let delayMax, let signalled)):
             edge(.shutdown, start, delayMax, signalled, scene)
-        case .preparingForSleep(false): limit[0] = nil
-        case .configured, .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen,
-            .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .preparingForSleep, .kernelSlept,
-            .suspendRefused,
-            .powerOffRefused, .session, .lid, .powerKeyPressed, .power, .underVoltage, .temperatures, .network,
-            .polling, .memoryPressure, .memoryRead, .memoryLimitReached, .killedForMemory, .hardwareWatchdog,
-            .serviceWatchdog, .sleepNoted,
-            .requested,
-            .requestAbandoned, .stopRequested:
+        case .login(.preparingForSleep(false)): limit[0] = nil
+        case .configured, .started, .freezing, .woke, .process, .app, .login(.preparingForSleep), .sleep,
+            .login(.suspendRefused), .login(.powerOffRefused), .board, .memory, .watchdog, .client, .stopRequested:
             break
         }
     }
@@ -93,7 +88,7 @@ final class LockChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .takeLock(let kind):
+        case .login(.takeLock(let kind)):
             // What is not answered in 30 s is asked again.
             let isAskedAgain =
                 state[Int(kind.rawValue)] == .asked && scene.now - askedAt[Int(kind.rawValue)] >= .seconds(30)
@@ -103,22 +98,17 @@ final class LockChecker: Checker {
             state[Int(kind.rawValue)] = .asked
             askedAt[Int(kind.rawValue)] = scene.now
             guard kind == .sleep, scene.sleep.isBinding, !scene.sleep.isDark else { return }
-            if case .loginAvailable = scene.step.event { return }
+            if case .login(.available) = scene.step.event { return }
             violate("a sleep lock is taken before the resume", scene)
-        case .releaseLock(let kind):
-            if isExtra, case .lockTaken(kind) = scene.step.event { return }
+        case .login(.releaseLock(let kind)):
+            if isExtra, case .login(.lockTaken(kind)) = scene.step.event { return }
             state[Int(kind.rawValue)] = .none
             limit[Int(kind.rawValue)] = nil
         // logind did not wait: what is still held is for the next sleep.
-        case .note(.sleepEnded):
+        case .note(.sleep(.ended)):
             if scene.board.truth.lastSleep?.began.monotonic ?? .zero >= announcedAt { limit[0] = nil }
-        case .spawn, .call, .terminate, .kill, .clear, .freeze, .thaw, .nameCulprits, .readPreparingForSleep,
-            .sleepHandled,
-            .setWakeAlarm, .suspendDevice, .report,
-            .reply, .inform, .taskChanged, .note, .appChanged, .deviceChanged, .powerOff, .pollBoard, .readMemory,
-            .watchMemoryLimit,
-            .feedHardwareWatchdog, .restHardwareWatchdog, .wakeHardwareWatchdog, .restServiceWatchdog,
-            .wakeServiceWatchdog, .stopDaemon:
+        case .process, .app, .login(.readPreparingForSleep), .sleep, .login(.suspendDevice), .report, .client, .note,
+            .login(.powerOff), .board, .memory, .watchdog, .stopDaemon:
             break
         }
     }

@@ -34,14 +34,14 @@ final class LogicalSleepChecker: Checker {
     func heard(_ event: Event, _ scene: Scene) {
         if case .configured = event { isReconfigured = true }
         sessionBefore = session
-        if case .session(let reading) = event { session = reading }
+        if case .board(.session(let reading)) = event { session = reading }
         formerStage = stage
         formerlyLogical = isLogical
         hasEnded = false
         isDark = false
         source = self.source(of: event)
         lastSupplyBefore = lastSupply
-        if case .power(let reading) = event, reading.isExternal != nil {
+        if case .board(.power(let reading)) = event, reading.isExternal != nil {
             lastSupply = reading.isExternal
             wasSilent = scene.now - suppliedAt >= .seconds(300)
             suppliedAt = scene.now
@@ -51,14 +51,14 @@ final class LogicalSleepChecker: Checker {
 
     private func source(of event: Event) -> WakeSource? {
         switch event {
-        case .powerKeyPressed: return .key
-        case .lid(let closed):
+        case .board(.powerKeyPressed): return .key
+        case .board(.lid(let closed)):
             defer { isLidClosed = closed }
             return isLidClosed && !closed ? .lid : nil
-        case .power(let reading):
+        case .board(.power(let reading)):
             defer { isExternal = reading.isExternal }
             return isExternal == false && reading.isExternal == true ? .externalPower : nil
-        case .network(let up):
+        case .board(.network(let up)):
             defer { isNetworkUp = up }
             return !isNetworkUp && up ? .network : nil
         default: return nil
@@ -67,15 +67,15 @@ final class LogicalSleepChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .note(.sleepPreparing):
+        case .note(.sleep(.preparing)):
             isReconfigured = false
             if stage != .dark { isLogical = !scene.saysRealSleep }
             stage = .preparing
-        case .note(.sleepReleased): stage = .asleep
-        case .note(.darkWake):
+        case .note(.sleep(.released)): stage = .asleep
+        case .note(.sleep(.darkWake)):
             isDark = true
             stage = .dark
-        case .note(.sleepEnded):
+        case .note(.sleep(.ended)):
             hasEnded = true
             stage = .awake
         default: break
@@ -110,14 +110,15 @@ final class LogicalSleepChecker: Checker {
         // Nothing asks for it any more.
         if isReconfigured, !scene.conditions.wantsSleep { return true }
         return switch event {
-        case .requested(_, .sleep(false, _, _)), .prepareForSleep(false, _, _), .loginAvailable(_, false, _),
-            .preparingForSleep:
+        case .client(.requested(_, .sleep(false, _, _))), .login(.prepareForSleep(false, _, _)),
+            .login(.available(_, false, _)),
+            .login(.preparingForSleep):
             true
         case .configured: true
         // It may have been without for longer than it was told.
-        case .power(let reading):
+        case .board(.power(let reading)):
             sources.contains(.externalPower) && reading.isExternal == true && (lastSupplyBefore != true || wasSilent)
-        case .powerKeyPressed, .lid, .network: source.map { sources.contains($0) } ?? false
+        case .board(.powerKeyPressed), .board(.lid), .board(.network): source.map { sources.contains($0) } ?? false
         default: false
         }
     }

@@ -36,20 +36,20 @@ final class LoginWordChecker: Checker {
 
     func heard(_ event: Event, _ scene: Scene) {
         switch event {
-        case .prepareForSleep(let start, _, _):
+        case .login(.prepareForSleep(let start, _, _)):
             if start { isAnnounced = true } else { isOutstanding = false }
-        case .preparingForSleep(true): isAnnounced = true
-        case .preparingForSleep(false): isOutstanding = false
-        case .prepareForShutdown(let start, _, _): isShutdownAnnounced = start
-        case .loginAvailable(_, let sleeping, let shuttingDown):
+        case .login(.preparingForSleep(true)): isAnnounced = true
+        case .login(.preparingForSleep(false)): isOutstanding = false
+        case .login(.prepareForShutdown(let start, _, _)): isShutdownAnnounced = start
+        case .login(.available(_, let sleeping, let shuttingDown)):
             isShutdownAnnounced = shuttingDown
             if sleeping { isAnnounced = true }
             forgetLogin(goneSince: nil)
-        case .loginUnavailable: forgetLogin(goneSince: goneSince ?? scene.now)
-        case .lockTaken(.sleep):
+        case .login(.unavailable): forgetLogin(goneSince: goneSince ?? scene.now)
+        case .login(.lockTaken(.sleep)):
             holdsLock = true
             isOutstanding = false
-        case .requested(_, .sleep(true, false, _)): isToldByHook = true
+        case .client(.requested(_, .sleep(true, false, _))): isToldByHook = true
         default: break
         }
         story.hear(event, scene)
@@ -64,9 +64,9 @@ final class LoginWordChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .releaseLock(.sleep): holdsLock = false
-        case .readPreparingForSleep: hasAsked = true
-        case .suspendDevice:
+        case .login(.releaseLock(.sleep)): holdsLock = false
+        case .login(.readPreparingForSleep): hasAsked = true
+        case .login(.suspendDevice):
             guard scene.board.core.device.sleepState == .darkWake else { return }
             if hasAskedToSleep { violate("the way back to sleep is asked for twice", scene) }
             if isOutstanding { violate("the next sleep is asked for, and logind has not ended the last one", scene) }
@@ -80,27 +80,28 @@ final class LoginWordChecker: Checker {
 
     private func note(_ notice: Notice, _ scene: Scene) {
         switch notice {
-        case .sleepPreparing:
+        case .sleep(.preparing):
             isAnnounced = scene.step.event.isLogins && scene.saysRealSleep
             isToldByHook = false
             isConditions = !scene.saysRealSleep
-            if case .requested(_, .sleep(true, let logical, _)) = scene.step.event {
+            if case .client(.requested(_, .sleep(true, let logical, _))) = scene.step.event {
                 isToldByHook = !logical
                 isConditions = false
             }
             sleepsAtRelease = scene.board.truth.sleeps
-        case .sleepReleased:
+        case .sleep(.released):
             hasAsked = false
             sleepsAtRelease = scene.board.truth.sleeps
-        case .sleepEnded:
+        case .sleep(.ended):
             judgeEnd(scene)
-            if case .prepareForSleep(false, _, _) = scene.step.event, story.stage == .preparing, holdsLock, isAnnounced,
-                !scene.step.effects.contains(.readPreparingForSleep), !story.isLogical
+            if case .login(.prepareForSleep(false, _, _)) = scene.step.event, story.stage == .preparing, holdsLock,
+                isAnnounced,
+                !scene.step.effects.contains(.login(.readPreparingForSleep)), !story.isLogical
             {
                 violate("a handshake is called off, and logind is not asked whether it is", scene)
             }
             ended = scene.step.at.boottime
-        case .darkWake:
+        case .sleep(.darkWake):
             hasAskedToSleep = false
             isOutstanding = isAnnounced && !scene.step.event.isLogins && goneSince == nil && !story.isLogical
         default: break
@@ -113,9 +114,9 @@ final class LoginWordChecker: Checker {
         if scene.step.beginsEnd || isConditions && !scene.conditions.isRestInForce { return }
         switch scene.step.event {
         // Without logind the sleep ends by time.
-        case .preparingForSleep where !hasAsked && story.stage == .asleep && goneSince == nil:
+        case .login(.preparingForSleep) where !hasAsked && story.stage == .asleep && goneSince == nil:
             violate("an answer to a question from before the release ends the sleep", scene)
-        case .requested(_, .sleep(false, false, nil)):
+        case .client(.requested(_, .sleep(false, false, nil))):
             guard !isToldByHook, let ended, scene.step.at.boottime - ended <= .seconds(30) else { return }
             violate("a late word of the hook ends a newer sleep", scene)
         default: break
@@ -141,7 +142,7 @@ final class LoginWordChecker: Checker {
 extension Event {
     fileprivate var isLogins: Bool {
         switch self {
-        case .prepareForSleep, .preparingForSleep, .loginAvailable: true
+        case .login(.prepareForSleep), .login(.preparingForSleep), .login(.available): true
         default: false
         }
     }

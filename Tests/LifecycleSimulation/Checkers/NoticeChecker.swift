@@ -37,12 +37,12 @@ final class NoticeChecker: Checker {
         before = last
         last = scene.now
         switch event {
-        case .polling(let wanted):
+        case .board(.polling(let wanted)):
             if wanted != interval { polledAt = scene.now }
             interval = wanted
-        case .configured, .stopRequested, .prepareForShutdown, .loginAvailable: leftDown = []
-        case .requested(_, .launch(let app, _)), .requested(_, .activate(let app)),
-            .requested(_, .terminate(let app, _)):
+        case .configured, .stopRequested, .login(.prepareForShutdown), .login(.available): leftDown = []
+        case .client(.requested(_, .launch(let app, _))), .client(.requested(_, .activate(let app))),
+            .client(.requested(_, .terminate(let app, _))):
             leftDown.removeAll { $0 == app }
         default: break
         }
@@ -50,7 +50,7 @@ final class NoticeChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         story.see(effect, scene)
-        if case .note(.sleepPreparing) = effect { isReal = scene.saysRealSleep }
+        if case .note(.sleep(.preparing)) = effect { isReal = scene.saysRealSleep }
         switch effect {
         case .note(let notice): judge(notice, scene)
         case .report(let end):
@@ -60,16 +60,16 @@ final class NoticeChecker: Checker {
             if overruns.remove(at: place).reason != end.reason {
                 violate("\(scene.name(end.instance)) ran into a deadline, and its end is another", scene)
             }
-        case .spawn(let app, _, let reason, _):
+        case .process(.spawn(let app, _, let reason, _)):
             if reason == .restart, leftDown.contains(app) { violate("\(scene.name(app)) was left down", scene) }
-        case .pollBoard: judgePoll(scene)
-        case .takeLock(.sleep): isLockAwaited = true
+        case .board(.poll): judgePoll(scene)
+        case .login(.takeLock(.sleep)): isLockAwaited = true
         default: break
         }
     }
 
     private func isDenied(_ event: Event, _ scene: Scene) -> Bool {
-        guard case .requested(let id, _) = event else { return false }
+        guard case .client(.requested(let id, _)) = event else { return false }
         return scene.denies(id)
     }
 
@@ -84,39 +84,39 @@ final class NoticeChecker: Checker {
 
     /// It has ended, or had ended before, and a launch that was wished meanwhile is denied.
     private func mayBeOver(_ app: AppID, _ scene: Scene) -> Bool {
-        let isDenied = scene.step.effects.contains { if case .reply(_, .denied) = $0 { true } else { false } }
+        let isDenied = scene.step.effects.contains { if case .client(.reply(_, .denied)) = $0 { true } else { false } }
         return isDenied || reported.contains(app)
     }
 
     private func judge(_ notice: Notice, _ scene: Scene) {
         switch notice {
-        case .launched(let app, let instance):
+        case .app(.launched(let app, let instance)):
             if launched.contains(instance) { violate("\(scene.name(instance)) is launched twice", scene) }
             launched.append(instance)
             guard let record = scene.chronicle.record(instance), record.app == app, record.isSpawned else {
                 return violate("\(scene.name(instance)) is launched, and does not run", scene)
             }
-        case .overrun(_, let instance, let reason): overruns.append((instance, reason))
-        case .restartScheduled(let app, let delay):
+        case .app(.overrun(_, let instance, let reason)): overruns.append((instance, reason))
+        case .app(.restartScheduled(let app, let delay)):
             if !mayBeOver(app, scene) || delay < .zero { violate("\(scene.name(app)) restarts for no end", scene) }
-        case .leftDown(let app, let ends):
+        case .app(.leftDown(let app, let ends)):
             let limit = scene.board.directory.entry(app)?.policy.restartLimit ?? 0
             if !mayBeOver(app, scene) || ends < limit { violate("\(scene.name(app)) is left down too soon", scene) }
             leftDown.append(app)
-        case .sleepPreparing(let sleep, _):
+        case .sleep(.preparing(let sleep, _)):
             if sleep <= lastSleep { violate("sleep \(sleep) prepares, and one of that number was before", scene) }
             lastSleep = sleep
-        case .sleptUnannounced(let time):
+        case .sleep(.unannounced(let time)):
             // Nor was it announced while the board slept logically.
             let mayBe = story.former != .asleep || !wasReal
             if !mayBe || time != grown { violate("it slept \(time.text) unannounced", scene) }
-        case .stalled(let time):
+        case .board(.stalled(let time)):
             if time <= .zero || scene.step.excess(since: before) <= .zero { violate("nothing has stalled", scene) }
-        case .externalPower(let on, _):
+        case .board(.externalPower(let on, _)):
             if scene.conditions.isExternal != on { violate("external power is not \(on)", scene) }
             if toldSupply == on { violate("external power is said again to be \(on)", scene) }
             toldSupply = on
-        case .essentialAppLost(let app, _):
+        case .app(.essentialAppLost(let app, _)):
             guard let entry = scene.board.directory.entry(app), entry.isConfigured, entry.policy.isEssential else {
                 return violate("\(scene.name(app)) is lost, and was not essential", scene)
             }
@@ -125,12 +125,12 @@ final class NoticeChecker: Checker {
     }
 
     func stepped(_ step: Step, _ scene: Scene) {
-        defer { if case .lockTaken(.sleep) = step.event { isLockAwaited = false } }
+        defer { if case .login(.lockTaken(.sleep)) = step.event { isLockAwaited = false } }
         let supply = scene.conditions.isExternal
         if supply == nil { toldSupply = nil }
         if let supply, supply != toldSupply { violate("it is not said that external power is \(supply)", scene) }
-        if case .lockTaken(.sleep) = step.event, isLockAwaited, story.former == .awake, story.stage == .awake,
-            !step.effects.contains(.readPreparingForSleep), !step.effects.contains(.releaseLock(.sleep))
+        if case .login(.lockTaken(.sleep)) = step.event, isLockAwaited, story.former == .awake, story.stage == .awake,
+            !step.effects.contains(.login(.readPreparingForSleep)), !step.effects.contains(.login(.releaseLock(.sleep)))
         {
             violate("the lock is taken, and logind is not asked what was missed", scene)
         }

@@ -31,23 +31,25 @@ final class OldSleepChecker: Checker {
         story.hear()
         if let asked = scene.step.askedBefore?.at, scene.now - asked > .milliseconds(250) { wasLate = true }
         switch event {
-        case .kernelSlept: countedAt = scene.step.at.boottime
-        case .sleepNoted(let asleep): noted = asleep
-        case .lockTaken(.sleep):
+        case .sleep(.kernelSlept): countedAt = scene.step.at.boottime
+        case .sleep(.noted(let asleep)): noted = asleep
+        case .login(.lockTaken(.sleep)):
             holdsLock = true
-            wasOnItsWay = scene.step.effects.contains { if case .note(.sleptUnannounced) = $0 { true } else { false } }
-        case .loginAvailable, .loginUnavailable: holdsLock = false
-        case .prepareForSleep(false, _, _): endHeardAt = scene.now
+            wasOnItsWay = scene.step.effects.contains {
+                if case .note(.sleep(.unannounced)) = $0 { true } else { false }
+            }
+        case .login(.available), .login(.unavailable): holdsLock = false
+        case .login(.prepareForSleep(false, _, _)): endHeardAt = scene.now
         // It means another, or the one that is being prepared.
-        case .prepareForSleep(true, _, _):
+        case .login(.prepareForSleep(true, _, _)):
             isOver = false
             if story.stage != .preparing { countedAt = nil }
-        case .requested(let id, .sleep(true, false, _)) where !scene.denies(id):
+        case .client(.requested(let id, .sleep(true, false, _))) where !scene.denies(id):
             isOver = false
             countedAt = nil
-        case .requested(_, .sleep(true, true, _)): isOver = false
-        case .configured, .requested(_, .background), .lid(true): fromFront = []
-        case .session(let reading): if reading.isLocked || reading.isIdle { fromFront = [] }
+        case .client(.requested(_, .sleep(true, true, _))): isOver = false
+        case .configured, .client(.requested(_, .background)), .board(.lid(true)): fromFront = []
+        case .board(.session(let reading)): if reading.isLocked || reading.isIdle { fromFront = [] }
         default: break
         }
     }
@@ -55,19 +57,19 @@ final class OldSleepChecker: Checker {
     func did(_ effect: Effect, _ scene: Scene) {
         story.see(effect, scene)
         switch effect {
-        case .releaseLock(.sleep): holdsLock = false
-        case .note(.sleepPreparing):
+        case .login(.releaseLock(.sleep)): holdsLock = false
+        case .note(.sleep(.preparing)):
             isLogical = !scene.saysRealSleep
             mayBeOwn = scene.conditions.wantsSleep
             countedAt = nil
             judgeBeginning(scene)
-        case .note(.sleepReleased):
+        case .note(.sleep(.released)):
             stolenBefore = scene.board.truth.stolen
             wasLate = false
-        case .note(.sleepEnded(let sleep, let outcome)):
+        case .note(.sleep(.ended(let sleep, let outcome))):
             isOver = false
             let hasSlept = scene.board.truth.lastSleep.map { $0.ended >= story.announced.boottime } ?? false
-            if case .requested(_, .sleep(false, false, about: let about?)) = scene.step.event, about != sleep,
+            if case .client(.requested(_, .sleep(false, false, about: let about?))) = scene.step.event, about != sleep,
                 isLogical, !hasSlept, !story.hasBegun, !isOverByTime(scene), !scene.step.beginsEnd,
                 !mayBeOwn || scene.conditions.wantsSleep
             {
@@ -75,18 +77,18 @@ final class OldSleepChecker: Checker {
             }
             judge(outcome, scene)
         // What has no work is frozen in it, as at any time.
-        case .note(.darkWake): isOver = false
-        case .freeze(let instance):
+        case .note(.sleep(.darkWake)): isOver = false
+        case .process(.freeze(let instance)):
             if isOver, fromFront.contains(instance) {
                 violate("\(scene.name(instance)) is frozen for a sleep that is over", scene)
             }
-        case .call(let instance, _, let call, let deadline): judge(call, deadline, instance, scene)
+        case .app(.call(let instance, _, let call, let deadline)): judge(call, deadline, instance, scene)
         default: break
         }
     }
 
     func stepped(_ step: Step, _ scene: Scene) {
-        if case .loginAvailable = step.event { hasMetLogin = true }
+        if case .login(.available) = step.event { hasMetLogin = true }
     }
 
     private func isOverByTime(_ scene: Scene) -> Bool {
@@ -104,7 +106,7 @@ final class OldSleepChecker: Checker {
         // The late end of an earlier one passes for its own.
         if let end = endHeardAt, let sleep = scene.board.truth.lastSleep, end >= sleep.began.monotonic { return }
         switch scene.step.event {
-        case .loginAvailable where !hasMetLogin && !scene.board.hasCarriedOn:
+        case .login(.available) where !hasMetLogin && !scene.board.hasCarriedOn:
             isOver = true
             // Some are on their way back for another reason.
             fromFront = scene.chronicle.records.filter { $0.phase == .active && $0.call == nil }.map(\.instance)
@@ -113,7 +115,7 @@ final class OldSleepChecker: Checker {
             return violate("a sleep begins that is over: a predecessor left a note of it", scene)
         // Without a lock it is in doubt, and no app is frozen for it: `everybodyStill` knows of that.
         // With one, its signal was lost; where the clocks are silent, too, it cannot be told from one that begins.
-        case .preparingForSleep(true) where holdsLock:
+        case .login(.preparingForSleep(true)) where holdsLock:
             if wasOnItsWay || scene.board.truth.lastSleep?.isHidden == true { return }
         default: return
         }

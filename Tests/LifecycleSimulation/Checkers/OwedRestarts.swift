@@ -23,10 +23,10 @@ struct OwedRestarts {
 
     mutating func hear(_ event: Event, _ scene: Scene) {
         switch event {
-        case .configured, .prepareForShutdown, .loginAvailable, .stopRequested:
+        case .configured, .login(.prepareForShutdown), .login(.available), .stopRequested:
             rows = []
             asked = scene.board.directory.entries.map(\.id)
-        case .requested(let id, .launch(let app, _)), .requested(let id, .activate(let app)):
+        case .client(.requested(let id, .launch(let app, _))), .client(.requested(let id, .activate(let app))):
             if scene.refuses(id) { return }
             wishes.append((id, app))
             rows.removeAll { $0.app == app }
@@ -34,7 +34,8 @@ struct OwedRestarts {
             let runs = scene.chronicle.records.contains { $0.app == app && !$0.isGone }
             rows.append(Row(app: app, ends: runs ? nil : 0))
             asked.append(app)
-        case .requested(_, .background(let app)), .requested(_, .terminate(let app, _)): asked.append(app)
+        case .client(.requested(_, .background(let app))), .client(.requested(_, .terminate(let app, _))):
+            asked.append(app)
         default: break
         }
     }
@@ -42,18 +43,18 @@ struct OwedRestarts {
     /// wasStable: whose uptime was surely long enough to begin a new row.
     mutating func see(_ effect: Effect, wasStable: AppID?, _ scene: Scene) {
         switch effect {
-        case .spawn(let app, _, let reason, _):
+        case .process(.spawn(let app, _, let reason, _)):
             asked.removeAll { $0 == app }
             scheduled.append(app)
             if reason == .backgroundTask { asked.append(app) }
-        case .note(.restartScheduled(let app, _)): scheduled.append(app)
-        case .note(.leftDown(let app, _)): leftDown.append(app)
-        case .note(.criticalBattery):
+        case .note(.app(.restartScheduled(let app, _))): scheduled.append(app)
+        case .note(.app(.leftDown(let app, _))): leftDown.append(app)
+        case .note(.shutdown(.criticalBattery)):
             rows = []
             asked = scene.board.directory.entries.map(\.id)
         case .report(let end): count(end, isNewRow: wasStable == end.app, scene)
         // Undone: the row goes on, from where it was.
-        case .reply(let id, let outcome):
+        case .client(.reply(let id, let outcome)):
             guard let wish = wishes.firstIndex(where: { $0.id == id }) else { return }
             let app = wishes.remove(at: wish).app
             guard outcome.isRefusal else { return }

@@ -6,8 +6,9 @@ final class OwnerChecker: Checker {
     static let sees: [EffectKind]? = []
 
     func heard(_ event: Event, _ scene: Scene) {
-        guard case .spawned(let instance) = event, scene.board.process(instance)?.stage == .alive,
-            scene.chronicle.record(instance)?.isGivenUp != false, !scene.step.effects.contains(.kill(instance))
+        guard case .process(.spawned(let instance)) = event, scene.board.process(instance)?.stage == .alive,
+            scene.chronicle.record(instance)?.isGivenUp != false,
+            !scene.step.effects.contains(.process(.kill(instance)))
         else { return }
         scene.inspection.violate(.owned, "\(scene.name(instance)) comes up when it was given up, and lives")
     }

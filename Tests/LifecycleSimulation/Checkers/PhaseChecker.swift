@@ -33,9 +33,9 @@ final class PhaseChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         // What is adopted may take the place of what was.
-        if case .spawn(let app, _, .backgroundTask, _) = effect { forget(app) }
-        if case .reply(let id, .denied) = effect { wishes.removeAll { $0.request == id && !$0.hasBegun } }
-        if case .spawn(let app, _, _, _) = effect {
+        if case .process(.spawn(let app, _, .backgroundTask, _)) = effect { forget(app) }
+        if case .client(.reply(let id, .denied)) = effect { wishes.removeAll { $0.request == id && !$0.hasBegun } }
+        if case .process(.spawn(let app, _, _, _)) = effect {
             for index in wishes.indices where wishes[index].app == app && wishes[index].isLaunch {
                 wishes[index].hasBegun = true
             }
@@ -54,15 +54,8 @@ final class PhaseChecker: Checker {
             endedForShutdown = []
             // Who is still on its way out then may have been taken from the configuration and put back.
             asked += scene.chronicle.records.map(\.app)
-        case .requested(let id, let request): if !scene.refuses(id) { note(request, id, scene) }
-        case .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen, .handlerReturned, .ready, .ping,
-            .stopping, .extendTimeout, .loginAvailable, .loginUnavailable, .prepareForShutdown, .lockTaken,
-            .lockRefused,
-            .prepareForSleep, .preparingForSleep, .kernelSlept, .suspendRefused, .powerOffRefused, .sleepNoted,
-            .session, .lid,
-            .powerKeyPressed,
-            .power, .underVoltage, .temperatures, .network, .polling, .memoryPressure, .memoryRead, .memoryLimitReached,
-            .killedForMemory, .hardwareWatchdog, .serviceWatchdog, .requestAbandoned:
+        case .client(.requested(let id, let request)): if !scene.refuses(id) { note(request, id, scene) }
+        case .freezing, .woke, .process, .app, .login, .sleep, .board, .memory, .watchdog, .client(.abandoned):
             break
         }
     }

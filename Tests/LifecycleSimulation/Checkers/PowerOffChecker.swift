@@ -37,10 +37,10 @@ final class PowerOffChecker: Checker {
         isUnconfirmed = isLasting && !isWanted(scene)
         since = isWanted(scene) || isLasting ? since ?? scene.now : nil
         switch event {
-        case .prepareForShutdown(let edge, _, _), .loginAvailable(_, _, let edge):
+        case .login(.prepareForShutdown(let edge, _, _)), .login(.available(_, _, let edge)):
             isAnnounced = edge
             if edge { askedAt = nil }
-        case .groupEmptied(let instance): named.removeAll { $0 == instance }
+        case .process(.groupEmptied(let instance)): named.removeAll { $0 == instance }
         default: break
         }
     }
@@ -48,10 +48,10 @@ final class PowerOffChecker: Checker {
     func did(_ effect: Effect, _ scene: Scene) {
         story.see(effect, scene)
         switch effect {
-        case .note(.sleepPreparing):
+        case .note(.sleep(.preparing)):
             isReal = scene.announcesRealSleep
             if story.former != .dark { isLogical = !scene.saysRealSleep }
-        case .note(.criticalBattery):
+        case .note(.shutdown(.criticalBattery)):
             if since.map({ scene.now - $0 < .seconds(5) }) ?? true { violate("it is not confirmed", scene) }
             if scene.chronicle.isEnding { violate("the board is about to be off already", scene) }
             if isReal, story.stage == .preparing || story.stage == .asleep { violate("the board is asleep", scene) }
@@ -59,17 +59,17 @@ final class PowerOffChecker: Checker {
             isEnding = true
             wasEnding = true
             askedAt = nil
-        case .note(.shutdownPreparing(let allowance)):
+        case .note(.shutdown(.preparing(let allowance))):
             if hasBegun, allowance != scene.conditions.policy.sleepAllowanceMax {
                 violate("the apps are given \(allowance?.text ?? "no limit")", scene)
             }
-        case .note(.shutdownCancelled):
+        case .note(.shutdown(.cancelled)):
             if isEnding, since != nil, !isAnnouncementOver(scene) { violate("it is called off for nothing", scene) }
             isEnding = false
             // Only what is known to be critical begins it anew.
             if !isWanted(scene) { since = nil }
-        case .powerOff: judgeOff(scene)
-        case .nameCulprits(let instance, .unkillable): named.append(instance)
+        case .login(.powerOff): judgeOff(scene)
+        case .process(.nameCulprits(let instance, .unkillable)): named.append(instance)
         case .report(let end):
             if end.reason.namespace == .lowBattery, !wasEnding { violate("\(scene.name(end.app)) ended for it", scene) }
         default: break
@@ -82,7 +82,7 @@ final class PowerOffChecker: Checker {
 
     private func isAnnouncementOver(_ scene: Scene) -> Bool {
         switch scene.step.event {
-        case .prepareForShutdown(false, _, _), .loginAvailable(_, _, false): true
+        case .login(.prepareForShutdown(false, _, _)), .login(.available(_, _, false)): true
         default: false
         }
     }

@@ -22,13 +22,13 @@ final class PresenceChecker: Checker {
     func heard(_ event: Event, _ scene: Scene) {
         story.hear()
         switch event {
-        case .powerKeyPressed: isAttended = true
-        case .lid(let closed):
+        case .board(.powerKeyPressed): isAttended = true
+        case .board(.lid(let closed)):
             if isLidClosed, !closed { isAttended = true }
             isLidClosed = closed
         case .configured: alarm = nil
         // A sleep of its own: the alarm counts anew from it.
-        case .prepareForSleep(true, _, _), .requested(_, .sleep(true, false, _)): alarm = nil
+        case .login(.prepareForSleep(true, _, _)), .client(.requested(_, .sleep(true, false, _))): alarm = nil
         default: break
         }
         if scene.announcesRealSleep { isReal = true }
@@ -38,17 +38,17 @@ final class PresenceChecker: Checker {
         story.see(effect, scene)
         switch effect {
         // One that is cleared as its work ends wakes the board all the same.
-        case .setWakeAlarm(let moment): if moment != nil || scene.conditions.isPaused { alarm = moment }
-        case .suspendDevice: askedAt = scene.now
-        case .note(.sleepPreparing):
+        case .sleep(.setWakeAlarm(let moment)): if moment != nil || scene.conditions.isPaused { alarm = moment }
+        case .login(.suspendDevice): askedAt = scene.now
+        case .note(.sleep(.preparing)):
             isReal = scene.saysRealSleep
             if story.former == .awake || story.hasEnded { isAttended = false }
             if story.former == .dark { askedAt = nil }
             alarm = nil
-        case .note(.darkWake):
+        case .note(.sleep(.darkWake)):
             askedAt = nil
             darkSince = scene.now
-        case .note(.sleepEnded): judgeEnd(scene)
+        case .note(.sleep(.ended)): judgeEnd(scene)
         default: break
         }
     }
@@ -79,7 +79,7 @@ final class PresenceChecker: Checker {
         // logind has not said for too long that the last sleep is over, so it cannot be asked for the next.
         if askedAt == nil, scene.now - darkSince >= .seconds(300) { return }
         // In vain, or refused.
-        if let askedAt, scene.now - askedAt >= .seconds(29) || scene.step.event == .suspendRefused { return }
+        if let askedAt, scene.now - askedAt >= .seconds(29) || scene.step.event == .login(.suspendRefused) { return }
         violate("a dark wake becomes full, and no person is there", scene)
     }
 
@@ -91,15 +91,18 @@ final class PresenceChecker: Checker {
             return true
         }
         // They may do what they want again: who was missed is back.
-        let isUnlimited = scene.step.effects.contains { if case .note(.phaseLimited) = $0 { true } else { false } }
+        let isUnlimited = scene.step.effects.contains {
+            if case .note(.board(.phaseLimited)) = $0 { true } else { false }
+        }
         if isUnlimited, scene.conditions.policy.sleepsLogically { return true }
         switch event {
-        case .requested(let id, let request): return isGranted(request, id, scene)
-        case .loginUnavailable, .loginAvailable, .stopRequested, .prepareForShutdown, .configured, .freezing,
-            .powerKeyPressed, .lid:
+        case .client(.requested(let id, let request)): return isGranted(request, id, scene)
+        case .login(.unavailable), .login(.available), .stopRequested, .login(.prepareForShutdown), .configured,
+            .freezing,
+            .board(.powerKeyPressed), .board(.lid):
             return true
         // What gives the board back its people, or ends a logical sleep.
-        case .power, .network, .session: return true
+        case .board(.power), .board(.network), .board(.session): return true
         default: return false
         }
     }

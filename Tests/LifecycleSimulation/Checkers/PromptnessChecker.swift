@@ -26,12 +26,12 @@ final class PromptnessChecker: Checker {
 
     func heard(_ event: Event, _ scene: Scene) {
         switch event {
-        case .requestAbandoned(let id): forget(id)
-        case .killedForMemory(let instance, _): killed.append(instance)
+        case .client(.abandoned(let id)): forget(id)
+        case .memory(.killed(let instance, _)): killed.append(instance)
         case .configured: launches = []
-        case .requested(let id, .launch(let app, _)), .requested(let id, .activate(let app)):
+        case .client(.requested(let id, .launch(let app, _))), .client(.requested(let id, .activate(let app))):
             launches.append(wish(id, app, scene))
-        case .requested(let id, .background(let app)): retreats.append(wish(id, app, scene))
+        case .client(.requested(let id, .background(let app))): retreats.append(wish(id, app, scene))
         default: break
         }
     }
@@ -49,7 +49,7 @@ final class PromptnessChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .reply(let id, let outcome):
+        case .client(.reply(let id, let outcome)):
             if outcome == .done, let wish = retreats.first(where: { $0.id == id }) { done.append(wish) }
             if outcome == .notRunning, let wish = launches.first(where: { $0.id == id }) { judgeRefusal(wish, scene) }
             if case .appEnded(let end) = outcome,
@@ -58,14 +58,14 @@ final class PromptnessChecker: Checker {
                 violate("request \(id.rawValue) is answered by an end that was under way before it", scene)
             }
             forget(id)
-        case .nameCulprits(let instance, _): named.append(instance)
-        case .call(let instance, _, .willTerminate("user"), let deadline): judge(deadline, instance, scene)
+        case .process(.nameCulprits(let instance, _)): named.append(instance)
+        case .app(.call(let instance, _, .willTerminate("user"), let deadline)): judge(deadline, instance, scene)
         default: break
         }
     }
 
     private func judgeRefusal(_ wish: Wish, _ scene: Scene) {
-        guard case .requested(_, .terminate(let app, _)) = scene.step.event, app == wish.app else { return }
+        guard case .client(.requested(_, .terminate(let app, _))) = scene.step.event, app == wish.app else { return }
         violate("request \(wish.id.rawValue) was called off, and that is not said", scene)
     }
 
@@ -80,7 +80,9 @@ final class PromptnessChecker: Checker {
     func stepped(_ step: Step, _ scene: Scene) {
         for wish in done { judgeRetreat(wish, scene) }
         done = []
-        guard case .requested(let id, .terminate(let app, let force)) = step.event, !scene.refuses(id) else { return }
+        guard case .client(.requested(let id, .terminate(let app, let force))) = step.event, !scene.refuses(id) else {
+            return
+        }
         let record = scene.chronicle.records.last { $0.app == app && !$0.isGone }
         if force, let record, record.isSpawned, record.isAlive, !record.isKillAsked, !killed.contains(record.instance) {
             violate("\(scene.name(record.instance)) is to be killed, and is not", scene)

@@ -35,17 +35,18 @@ final class QuestionChecker: Checker {
         lateness += excess + excess + excess
         last = now(scene)
         switch event {
-        case .spawned(let instance), .spawnFailed(let instance, _, _): spawns.removeAll { $0.instance == instance }
-        case .memoryRead: memoryAskedAt = nil
-        case .preparingForSleep: sleepAskedAt = nil
+        case .process(.spawned(let instance)), .process(.spawnFailed(let instance, _, _)):
+            spawns.removeAll { $0.instance == instance }
+        case .memory(.read): memoryAskedAt = nil
+        case .login(.preparingForSleep): sleepAskedAt = nil
         // It is meant anew: what was asked before is of no interest.
-        case .prepareForSleep(true, _, _), .requested(_, .sleep(true, false, _)): sleepAskedAt = nil
-        case .lockTaken(let kind):
+        case .login(.prepareForSleep(true, _, _)), .client(.requested(_, .sleep(true, false, _))): sleepAskedAt = nil
+        case .login(.lockTaken(let kind)):
             guard kind != .keepAwake else { return }
             lacking[Int(kind.rawValue)] = nil
             // One that comes too late to be of use is no sign that the next will be answered sooner.
-            if !scene.step.effects.contains(.releaseLock(kind)) { tries[Int(kind.rawValue)] = 0 }
-        case .loginAvailable, .loginUnavailable:
+            if !scene.step.effects.contains(.login(.releaseLock(kind))) { tries[Int(kind.rawValue)] = 0 }
+        case .login(.available), .login(.unavailable):
             // Another logind is asked anew.
             sleepAskedAt = sleepAskedAt == nil || isOwn ? nil : now(scene) + .seconds(30)
             lacking = [nil, nil]
@@ -57,16 +58,16 @@ final class QuestionChecker: Checker {
     func did(_ effect: Effect, _ scene: Scene) {
         story.see(effect, scene)
         switch effect {
-        case .spawn(_, let instance, _, _): spawns.append((instance, now(scene)))
+        case .process(.spawn(_, let instance, _, _)): spawns.append((instance, now(scene)))
         case .report(let end): spawns.removeAll { $0.instance == end.instance }
-        case .kill(let instance): spawns.removeAll { $0.instance == instance }
-        case .note(.sleepPreparing):
+        case .process(.kill(let instance)): spawns.removeAll { $0.instance == instance }
+        case .note(.sleep(.preparing)):
             isOwn = !scene.saysRealSleep
             // It was about another one.
             sleepAskedAt = nil
-        case .readMemory: memoryAskedAt = now(scene)
-        case .readPreparingForSleep: sleepAskedAt = now(scene)
-        case .takeLock(let kind):
+        case .memory(.read): memoryAskedAt = now(scene)
+        case .login(.readPreparingForSleep): sleepAskedAt = now(scene)
+        case .login(.takeLock(let kind)):
             guard kind != .keepAwake else { return }
             lacking[Int(kind.rawValue)] = now(scene)
             tries[Int(kind.rawValue)] += 1
@@ -79,7 +80,7 @@ final class QuestionChecker: Checker {
         for (instance, at) in spawns where now - at > .seconds(60) + lateness && before - at > .seconds(50) {
             violate("\(scene.name(instance)) has been spawned \((now - at).text) ago, and nothing came of it", scene)
         }
-        if case .memoryPressure = step.event, let at = memoryAskedAt, before - at > .seconds(11) {
+        if case .memory(.pressure) = step.event, let at = memoryAskedAt, before - at > .seconds(11) {
             violate("memory is short, and the question for it is \((now - at).text) old", scene)
         }
         if story.stage == .asleep, let at = sleepAskedAt, now - at > .seconds(45) {

@@ -13,25 +13,20 @@ final class RecordChecker: Checker {
     private var startedAt: [Int64: Nanoseconds] = [:]
 
     func heard(_ event: Event, _ scene: Scene) {
-        if case .spawned(let instance) = event { startedAt[instance.rawValue] = scene.now }
+        if case .process(.spawned(let instance)) = event { startedAt[instance.rawValue] = scene.now }
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .spawn(let app, let instance, _, _):
+        case .process(.spawn(let app, let instance, _, _)):
             startedAt[instance.rawValue] = scene.now
             if let other = scene.chronicle.records.first(where: { $0.app == app && !$0.isReported }) {
                 violate(
                     "\(scene.name(app)) is spawned before the end of #\(other.instance.rawValue) is recorded", scene)
             }
         case .report(let end): judge(end, scene)
-        case .call, .terminate, .kill, .clear, .freeze, .thaw, .nameCulprits, .takeLock, .releaseLock,
-            .readPreparingForSleep, .sleepHandled, .setWakeAlarm, .suspendDevice, .reply, .inform, .taskChanged, .note,
-            .appChanged,
-            .deviceChanged, .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog,
-            .restHardwareWatchdog,
-            .wakeHardwareWatchdog, .restServiceWatchdog,
-            .wakeServiceWatchdog, .stopDaemon:
+        case .app, .process(.terminate), .process(.kill), .process(.clear), .process(.freeze), .process(.thaw),
+            .process(.nameCulprits), .login, .sleep, .client, .note, .board, .memory, .watchdog, .stopDaemon:
             break
         }
     }
@@ -44,7 +39,7 @@ final class RecordChecker: Checker {
         guard let record = scene.chronicle.record(end.instance) else { return violate("\(name) never was", scene) }
         if record.app != end.app { violate("\(name) is recorded for another app", scene) }
         // Its start was not answered, and it is given up and killed.
-        if !record.isSpawned, !record.spawnFailed, scene.step.effects.contains(.kill(end.instance)) { return }
+        if !record.isSpawned, !record.spawnFailed, scene.step.effects.contains(.process(.kill(end.instance))) { return }
         guard record.spawnFailed || record.status != nil else { return violate("\(name) has not ended", scene) }
         if let start = startedAt[end.instance.rawValue], end.uptime != scene.now - start {
             violate("\(name): uptime \(end.uptime.text) and not \((scene.now - start).text)", scene)

@@ -38,7 +38,7 @@ final class RefillChecker: Checker {
         story.hear()
         spawned = []
         // Until it comes up nothing is there to be filled.
-        if case .spawned(let instance) = event, let app = scene.board.directory.app(of: instance) {
+        if case .process(.spawned(let instance)) = event, let app = scene.board.directory.app(of: instance) {
             for index in accounts.indices where accounts[index].app == app {
                 accounts[index].since = scene.step.at.boottime
             }
@@ -81,7 +81,7 @@ final class RefillChecker: Checker {
     func did(_ effect: Effect, _ scene: Scene) {
         story.see(effect, scene)
         switch effect {
-        case .spawn(let app, _, let reason, let background):
+        case .process(.spawn(let app, _, let reason, let background)):
             // By hand or at boot it is given its time anew.
             accounts.removeAll { $0.app == app && (!background || reason == .user || reason == .boot) }
             // A launch has its own time.
@@ -91,23 +91,23 @@ final class RefillChecker: Checker {
                 let entry = scene.board.directory.entry(app), !entry.isAdopted
             else { return }
             accounts.append(Account(app: app, since: scene.step.at.boottime, budget: entry.policy.taskBudget))
-        case .note(.phaseChanged(let app, let phase)):
+        case .note(.app(.phaseChanged(let app, let phase))):
             if phase == .background { return }
             accounts.removeAll { $0.app == app }
             if phase == .active { wereInFront.append(app) }
-        case .reply(let request, .taskBegun(_, let left?)):
-            guard case .requested(request, .beginTask(let instance, let wish)) = scene.step.event,
+        case .client(.reply(let request, .taskBegun(_, let left?))):
+            guard case .client(.requested(request, .beginTask(let instance, let wish))) = scene.step.event,
                 wish.timeAllowed == nil, let app = scene.board.directory.app(of: instance)
             else { return }
             judge(left, app, scene)
-        case .reply(let request, .denied(let reason)):
+        case .client(.reply(let request, .denied(let reason))):
             guard reason.hasPrefix("the budget"),
-                case .requested(request, .beginTask(let instance, _)) = scene.step.event,
+                case .client(.requested(request, .beginTask(let instance, _))) = scene.step.event,
                 let app = scene.board.directory.app(of: instance)
             else { return }
             judge(app, "is denied a task", scene)
         // What does not die is reported days later.
-        case .note(.overrun(let app, _, let reason)):
+        case .note(.app(.overrun(let app, _, let reason))):
             // A handler that overran is another matter.
             let isHandlers = reason.explanation.hasPrefix(Handler.backgroundTaskWillExpire.method)
             if reason.namespace == .backgroundTask, !isHandlers { judge(app, "is killed for a task", scene) }
@@ -134,7 +134,9 @@ final class RefillChecker: Checker {
         }
         lastSleep = sleep.ended
         // Low power mode was in force until this very step.
-        if step.effects.contains(where: { if case .note(.lowPowerMode) = $0 { true } else { false } }) { return }
+        if step.effects.contains(where: { if case .note(.board(.lowPowerMode)) = $0 { true } else { false } }) {
+            return
+        }
         guard sleep.time > .seconds(1900), !sleep.isHidden, story.former == .awake || story.former == .asleep else {
             return
         }
@@ -147,7 +149,8 @@ final class RefillChecker: Checker {
     private func wasUp(_ app: AppID, _ scene: Scene) -> Bool {
         if spawned.contains(app) { return false }
         return scene.chronicle.records.contains { record in
-            record.app == app && record.isAlive && record.isSpawned && scene.step.event != .spawned(record.instance)
+            record.app == app && record.isAlive && record.isSpawned
+                && scene.step.event != .process(.spawned(record.instance))
         }
     }
 

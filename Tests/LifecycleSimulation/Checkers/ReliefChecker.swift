@@ -15,7 +15,7 @@ final class ReliefChecker: Checker {
     func heard(_ event: Event, _ scene: Scene) {
         if !isTrulyHot(scene) { overheated = [] }
         switch event {
-        case .temperatures(let readings):
+        case .board(.temperatures(let readings)):
             hear(readings)
             // It was cool when that was measured.
             let isCool = readings.contains { reading in
@@ -64,7 +64,7 @@ final class ReliefChecker: Checker {
             if end.reason.namespace == .thermal { for zone in hot { waiting.append((end.app, zone)) } }
             // By the last word on it: what is not said no daemon can know.
             if end.reason.namespace == .thermal, isTrulyHot(scene), !hot.isEmpty { overheated.append(end.app) }
-        case .spawn(let app, _, .restart, _):
+        case .process(.spawn(let app, _, .restart, _)):
             if waiting.contains(where: { $0.app == app }) {
                 violate("\(scene.name(app)) is started again, and the place that was hot was not cooler since", scene)
             }
@@ -72,7 +72,7 @@ final class ReliefChecker: Checker {
             if scene.conditions.pressure == .critical {
                 violate("\(scene.name(app)) is started again, and memory is critically short", scene)
             }
-        case .spawn(let app, _, _, _): waiting.removeAll { $0.app == app }
+        case .process(.spawn(let app, _, _, _)): waiting.removeAll { $0.app == app }
         default: break
         }
     }

@@ -22,7 +22,7 @@ final class ReloadChecker: Checker {
     private var isConfigured = false
 
     func heard(_ event: Event, _ scene: Scene) {
-        if case .stopping(let instance) = event { stopping.append(instance) }
+        if case .app(.stopping(let instance)) = event { stopping.append(instance) }
         guard case .configured(let policies, _) = event else { return }
         isConfigured = true
         alarmBefore = alarm
@@ -43,9 +43,9 @@ final class ReloadChecker: Checker {
     func did(_ effect: Effect, _ scene: Scene) {
         story.see(effect, scene)
         switch effect {
-        case .note(.sleepPreparing): isReal = scene.announcesRealSleep
-        case .setWakeAlarm(let moment): alarm = moment
-        case .spawn(let app, _, let reason, _):
+        case .note(.sleep(.preparing)): isReal = scene.announcesRealSleep
+        case .sleep(.setWakeAlarm(let moment)): alarm = moment
+        case .process(.spawn(let app, _, let reason, _)):
             guard let entry = scene.board.directory.entry(app) else { return }
             if !entry.isConfigured, !entry.isAdopted { violate("\(scene.name(app)) is gone, and launched", scene) }
             if reason == .boot, !bootable.contains(app) { violate("\(scene.name(app)) is not for the boot", scene) }

@@ -18,7 +18,7 @@ final class RequestChecker: Checker {
     private var done: [Open] = []
 
     func heard(_ event: Event, _ scene: Scene) {
-        if case .requested(let id, let request) = event {
+        if case .client(.requested(let id, let request)) = event {
             var instance: InstanceID?
             if case .terminate(let app, _) = request {
                 instance = scene.chronicle.records.last { $0.app == app && !$0.isGone }?.instance
@@ -28,7 +28,7 @@ final class RequestChecker: Checker {
             open.append(
                 Open(id: id, request: request, instance: instance, isWaiting: isWaiting(request, scene)))
         }
-        guard case .requestAbandoned(let id) = event else { return }
+        guard case .client(.abandoned(let id)) = event else { return }
         // What the client was not told stands.
         if let app = open.first(where: { $0.id == id })?.request.wishedApp { begin(app) }
         open.removeAll { $0.id == id }
@@ -51,8 +51,8 @@ final class RequestChecker: Checker {
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
-        if case .spawn(let app, _, _, _) = effect { begin(app) }
-        guard case .reply(let id, let outcome) = effect else { return }
+        if case .process(.spawn(let app, _, _, _)) = effect { begin(app) }
+        guard case .client(.reply(let id, let outcome)) = effect else { return }
         guard let index = open.firstIndex(where: { $0.id == id }) else {
             return violate("request \(id.rawValue) is answered and nobody waits for it", scene)
         }
@@ -80,7 +80,7 @@ final class RequestChecker: Checker {
             violate("\"\(request.request.text(scene.board.directory))\" is answered as done, and is not", scene)
         }
         done = []
-        let isSleep = step.effects.contains { if case .note(.sleepPreparing) = $0 { true } else { false } }
+        let isSleep = step.effects.contains { if case .note(.sleep(.preparing)) = $0 { true } else { false } }
         if isSleep, let waiting = open.first(where: { $0.isWaiting || $0.request.isActivation }) {
             violate("request \(waiting.id.rawValue) waits for a launch, and a sleep is prepared", scene)
         }
@@ -94,7 +94,8 @@ final class RequestChecker: Checker {
     private func judgeDenial(_ open: Open, _ reason: String, _ scene: Scene) {
         // What ends by time alone in this very step may still have counted.
         if reason == "sleeping" || reason == "shutting down" { return }
-        guard case .requested(open.id, .activate(let app)) = scene.step.event, scene.conditions.limit == .active,
+        guard case .client(.requested(open.id, .activate(let app))) = scene.step.event,
+            scene.conditions.limit == .active,
             scene.conditions.limitBefore == .active,
             scene.board.core.device.sleepState == .awake, !scene.chronicle.isEnding,
             scene.board.directory.entry(app)?.isAdopted == false, scene.board.core.view(of: app) != nil
@@ -134,9 +135,9 @@ final class RequestChecker: Checker {
 }
 
 extension Effect {
-    fileprivate var isReadyForSleep: Bool { if case .note(.sleepReleased) = self { true } else { false } }
+    fileprivate var isReadyForSleep: Bool { if case .note(.sleep(.released)) = self { true } else { false } }
     /// Of one that was slept.
-    fileprivate var isEndOfSleep: Bool { if case .note(.sleepEnded(_, .slept)) = self { true } else { false } }
+    fileprivate var isEndOfSleep: Bool { if case .note(.sleep(.ended(_, .slept))) = self { true } else { false } }
 }
 
 extension Request {

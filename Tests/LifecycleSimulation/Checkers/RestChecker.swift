@@ -20,25 +20,25 @@ final class RestChecker: Checker {
     func heard(_ event: Event, _ scene: Scene) {
         story.hear()
         if case .configured = event { isForIdleness = false }
-        if case .requested(_, .sleep) = event { isForIdleness = false }
-        if case .preparingForSleep(.some) = event { unknowns = max(unknowns - 1, 0) }
+        if case .client(.requested(_, .sleep)) = event { isForIdleness = false }
+        if case .login(.preparingForSleep(.some)) = event { unknowns = max(unknowns - 1, 0) }
         if scene.announcesRealSleep { isForIdleness = false }
-        if case .powerKeyPressed = event { isForIdleness = false }
-        if case .lid = event { isForIdleness = false }
+        if case .board(.powerKeyPressed) = event { isForIdleness = false }
+        if case .board(.lid) = event { isForIdleness = false }
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
         story.see(effect, scene)
         switch effect {
-        case .suspendDevice:
-            if story.former != .dark, story.stage != .dark, scene.step.event != .powerKeyPressed,
+        case .login(.suspendDevice):
+            if story.former != .dark, story.stage != .dark, scene.step.event != .board(.powerKeyPressed),
                 !scene.conditions.wantsSleep
             {
                 violate("the board is asked to sleep, and nothing wishes it any more", scene)
             }
             asked(scene)
-        case .readPreparingForSleep: unknowns += 1
-        case .note(.sleepPreparing):
+        case .login(.readPreparingForSleep): unknowns += 1
+        case .note(.sleep(.preparing)):
             asked(scene)
             // After a dark wake the same sleep goes on.
             if story.former != .dark { isForIdleness = isOfIdleness(scene) }
@@ -58,7 +58,7 @@ final class RestChecker: Checker {
             surroundings.session.isIdle, surroundings.session.users > 0, !surroundings.isLidClosed
         else { return false }
         switch scene.step.event {
-        case .session, .woke: return true
+        case .board(.session), .woke: return true
         default: return false
         }
     }

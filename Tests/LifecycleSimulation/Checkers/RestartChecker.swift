@@ -43,17 +43,14 @@ final class RestartChecker: Checker {
         hearOperator(event)
         switch event {
         case .configured: counts = counts.map { Count(app: $0.app, shutdowns: $0.shutdowns) }
-        case .prepareForShutdown, .loginAvailable, .stopRequested: shutdowns += 1
-        case .requested(_, .launch(let app, _)), .requested(_, .activate(let app)), .requested(_, .background(let app)),
-            .requested(_, .terminate(let app, _)):
+        case .login(.prepareForShutdown), .login(.available), .stopRequested: shutdowns += 1
+        case .client(.requested(_, .launch(let app, _))), .client(.requested(_, .activate(let app))),
+            .client(.requested(_, .background(let app))),
+            .client(.requested(_, .terminate(let app, _))):
             counts[index(app)] = Count(app: app, shutdowns: counts[index(app)].shutdowns)
-        case .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen, .handlerReturned,
-            .ready, .ping, .stopping, .extendTimeout, .loginUnavailable, .lockTaken, .lockRefused, .prepareForSleep,
-            .preparingForSleep, .kernelSlept, .suspendRefused, .powerOffRefused, .sleepNoted, .session, .lid,
-            .powerKeyPressed,
-            .power,
-            .underVoltage, .temperatures, .network, .polling, .memoryPressure, .memoryRead, .memoryLimitReached,
-            .killedForMemory, .hardwareWatchdog, .serviceWatchdog, .requested, .requestAbandoned:
+        case .started, .freezing, .woke, .process, .app, .login(.unavailable), .login(.lockTaken), .login(.lockRefused),
+            .login(.prepareForSleep), .login(.preparingForSleep), .sleep, .login(.suspendRefused),
+            .login(.powerOffRefused), .board, .memory, .watchdog, .client:
             break
         }
     }
@@ -61,8 +58,9 @@ final class RestartChecker: Checker {
     private func hearOperator(_ event: Event) {
         switch event {
         case .configured: endedByOperator = []
-        case .requested(_, .terminate(let app, _)): endedByOperator.append(app)
-        case .requested(_, .launch(let app, _)), .requested(_, .activate(let app)), .requested(_, .background(let app)):
+        case .client(.requested(_, .terminate(let app, _))): endedByOperator.append(app)
+        case .client(.requested(_, .launch(let app, _))), .client(.requested(_, .activate(let app))),
+            .client(.requested(_, .background(let app))):
             endedByOperator.removeAll { $0 == app }
         default: break
         }
@@ -71,7 +69,7 @@ final class RestartChecker: Checker {
     func did(_ effect: Effect, _ scene: Scene) {
         if let problem = delays.see(effect, scene) { violate(problem, scene) }
         owed.see(effect, wasStable: delays.wasStable(in: scene.step), scene)
-        if case .note(.criticalBattery) = effect { shutdowns += 1 }
+        if case .note(.shutdown(.criticalBattery)) = effect { shutdowns += 1 }
         if case .report(let end) = effect {
             let index = index(end.app)
             guard let policy = scene.board.directory.entry(end.app)?.policy else { return }
@@ -85,7 +83,7 @@ final class RestartChecker: Checker {
             counts[index].endedAt = scene.now
             counts[index].wasWell = false
         }
-        if case .spawn(let app, _, let reason, _) = effect {
+        if case .process(.spawn(let app, _, let reason, _)) = effect {
             noteWell(scene)
             if reason == .restart {
                 if endedByOperator.contains(app) { violate("\(scene.name(app)) was ended by an operator", scene) }

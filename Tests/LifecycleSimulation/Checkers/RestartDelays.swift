@@ -30,7 +30,9 @@ struct RestartDelays {
     private var ends: [End] = []
 
     mutating func hear(_ event: Event, _ scene: Scene) {
-        guard case .spawned(let instance) = event, !starts.contains(where: { $0.instance == instance }) else { return }
+        guard case .process(.spawned(let instance)) = event, !starts.contains(where: { $0.instance == instance }) else {
+            return
+        }
         let reading = scene.times.reading(instance, scene) ?? scene.now
         starts.append(Start(instance: instance, reading: reading, slack: scene.times.slack(instance)))
     }
@@ -45,13 +47,13 @@ struct RestartDelays {
             starts.removeAll { $0.instance == end.instance }
             // A launch is wished. Should that be denied when the delay is over, nothing is said of it.
             let says = scene.step.effects.contains {
-                if case .note(.restartScheduled(end.app, _)) = $0 { true } else { false }
+                if case .note(.app(.restartScheduled(end.app, _))) = $0 { true } else { false }
             }
             if !says, scene.board.core.view(of: end.app)?.restartPending == true {
                 nexts.removeAll { $0.app == end.app }
                 nexts.append(Next(app: end.app, delay: nil))
             }
-        case .note(.restartScheduled(let app, let delay)): return judge(app, delay, scene)
+        case .note(.app(.restartScheduled(let app, let delay))): return judge(app, delay, scene)
         default: break
         }
         return nil

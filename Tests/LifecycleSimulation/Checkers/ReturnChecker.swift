@@ -17,14 +17,14 @@ final class ReturnChecker: Checker {
         case .configured:
             waiting = []
             sendEverybodyBack(scene)
-        case .stopRequested, .prepareForShutdown, .loginAvailable: waiting = []
-        case .requested(_, .background(let app)), .requested(_, .terminate(let app, _)):
+        case .stopRequested, .login(.prepareForShutdown), .login(.available): waiting = []
+        case .client(.requested(_, .background(let app))), .client(.requested(_, .terminate(let app, _))):
             waiting.removeAll { $0 == app }
             sentBack.append(app)
-        case .requested(_, .launch(let app, _)), .requested(_, .activate(let app)):
+        case .client(.requested(_, .launch(let app, _))), .client(.requested(_, .activate(let app))):
             waiting.removeAll { $0 == app || scene.conditions.policy.front == .one }
             if scene.conditions.policy.front == .one { sendEverybodyBack(scene) }
-            guard case .requested(let id, .activate(let app)) = event else { break }
+            guard case .client(.requested(let id, .activate(let app))) = event else { break }
             let isDenied = scene.denies(id)
             guard !isDenied else { break }
             sentBack.removeAll { $0 == app }
@@ -45,10 +45,10 @@ final class ReturnChecker: Checker {
                 !scene.chronicle.isEnding, scene.chronicle.record(end.instance)?.isDoomed == false
             else { return }
             waiting.append(end.app)
-        case .spawn(let app, _, .restart, _):
+        case .process(.spawn(let app, _, .restart, _)):
             waiting.removeAll { $0 == app }
-        case .note(.criticalBattery): waiting = []
-        case .reply(let id, let outcome):
+        case .note(.shutdown(.criticalBattery)): waiting = []
+        case .client(.reply(let id, let outcome)):
             guard let index = activations.firstIndex(where: { $0.request == id }) else { return }
             let activation = activations.remove(at: index)
             if outcome.isRefusal { sentBack.append(activation.app) }

@@ -57,18 +57,18 @@ final class RunnableTimes {
             guard excess > .zero, scene.chronicle.record(instance)?.isFreezeAsked == false else { continue }
             watches[index].slack += excess + excess + excess + .seconds(1)
         }
-        if case .spawned(let instance) = event, index(instance) == nil {
+        if case .process(.spawned(let instance)) = event, index(instance) == nil {
             watches.append(Watch(instance: instance, last: scene.now))
         }
-        if case .groupEmptied(let instance) = event { watches.removeAll { $0.instance == instance } }
+        if case .process(.groupEmptied(let instance)) = event { watches.removeAll { $0.instance == instance } }
     }
 
     /// Before the effect is in the chronicle.
     func see(_ effect: Effect, _ scene: Scene) {
-        if case .freeze(let instance) = effect, let index = index(instance) {
+        if case .process(.freeze(let instance)) = effect, let index = index(instance) {
             watches[index].freezeAskedAt = scene.now
         }
-        if case .thaw(let instance) = effect, let index = index(instance) {
+        if case .process(.thaw(let instance)) = effect, let index = index(instance) {
             watches[index].slack += scene.now - watches[index].freezeAskedAt
         }
     }

@@ -10,20 +10,20 @@ final class ServiceWatchdogChecker: Checker {
     private var isResting = false
 
     func heard(_ event: Event, _ scene: Scene) {
-        if event == .serviceWatchdog { isWatching = true }
+        if event == .watchdog(.service) { isWatching = true }
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .restServiceWatchdog:
+        case .watchdog(.restService):
             if !isWatching || isResting { violate("it is told to rest, and does", scene) }
             isResting = true
-        case .wakeServiceWatchdog:
+        case .watchdog(.wakeService):
             if !isResting { violate("it is told to watch, and does", scene) }
             isResting = false
         // One that came too late is given back.
-        case .releaseLock(.sleep) where scene.step.event == .lockTaken(.sleep): break
-        case .releaseLock(.sleep):
+        case .login(.releaseLock(.sleep)) where scene.step.event == .login(.lockTaken(.sleep)): break
+        case .login(.releaseLock(.sleep)):
             if isWatching, !isResting { violate("it watches in the sleep", scene) }
         default: break
         }

@@ -16,8 +16,8 @@ final class SleepHandledChecker: Checker {
 
     func heard(_ event: Event, _ scene: Scene) {
         switch event {
-        case .lockTaken(.sleep): holdsLock = true
-        case .loginAvailable, .loginUnavailable: holdsLock = false
+        case .login(.lockTaken(.sleep)): holdsLock = true
+        case .login(.available), .login(.unavailable): holdsLock = false
         default: break
         }
         // What is in doubt stays so by the property alone.
@@ -27,24 +27,24 @@ final class SleepHandledChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .sleepHandled(let value):
+        case .sleep(.handled(let value)):
             if value == isHandled { violate("it is said twice", scene) }
             isHandled = value
-        case .releaseLock(.sleep):
+        case .login(.releaseLock(.sleep)):
             holdsLock = false
             // Not ours: the question had been given up.
-            if scene.step.event == .lockTaken(.sleep) { return }
+            if scene.step.event == .login(.lockTaken(.sleep)) { return }
             if !isHandled, isLogical != nil { violate("the lock is released before it is said", scene) }
-        case .note(.sleepPreparing):
+        case .note(.sleep(.preparing)):
             isLogical = !scene.saysRealSleep
             // It may be over: only a property tells of it, and no lock was granted before it.
             switch scene.step.event {
-            case .loginAvailable(_, true, _): isLogical = nil
-            case .preparingForSleep(true): if !holdsLock { isLogical = nil }
+            case .login(.available(_, true, _)): isLogical = nil
+            case .login(.preparingForSleep(true)): if !holdsLock { isLogical = nil }
             default: break
             }
-        case .note(.sleepReleased): isAsleep = true
-        case .note(.sleepEnded), .note(.darkWake): isAsleep = false
+        case .note(.sleep(.released)): isAsleep = true
+        case .note(.sleep(.ended)), .note(.sleep(.darkWake)): isAsleep = false
         default: break
         }
     }

@@ -38,30 +38,30 @@ final class SleepKnowledge {
         // In the step in which it was announced, too.
         defer { hearEnd(scene) }
         switch event {
-        case .prepareForSleep(let start, _, _): edge(start, fromLogin: true, scene)
+        case .login(.prepareForSleep(let start, _, _)): edge(start, fromLogin: true, scene)
         // Whether it is a new sleep or one that has just ended cannot be told.
-        case .preparingForSleep(true):
+        case .login(.preparingForSleep(true)):
             isSurelyAwake = false
             isLogical = false
         // logind does one thing at a time: its sleep is over.
-        case .prepareForShutdown(true, _, _): if !isLogical { isCertain = false }
-        case .preparingForSleep(_): if !isLogical { isCertain = false }
-        case .loginAvailable(_, let sleeping, _):
+        case .login(.prepareForShutdown(true, _, _)): if !isLogical { isCertain = false }
+        case .login(.preparingForSleep(_)): if !isLogical { isCertain = false }
+        case .login(.available(_, let sleeping, _)):
             isOver = sleeping && noted.map { asleep - $0 > .milliseconds(500) } ?? false
             noted = nil
             if !isOver, sleeping || !isLogical { edge(sleeping, scene) }
         // A predecessor was told of it: what the board has slept since is that sleep.
-        case .sleepNoted(let before): noted = before
-        case .requested(let id, .sleep(let start, let logical, _)):
+        case .sleep(.noted(let before)): noted = before
+        case .client(.requested(let id, .sleep(let start, let logical, _))):
             let isDenied = scene.denies(id)
             if !isDenied { edge(start, logical: logical, scene) }
         // A board that sleeps logically is woken by them.
-        case .powerKeyPressed, .lid(false), .power, .network: if isLogical || isDark { isCertain = false }
-        case .configured, .started, .freezing, .woke, .spawned, .spawnFailed, .exited, .groupEmptied, .frozen,
-            .handlerReturned, .ready, .ping, .stopping, .extendTimeout, .loginUnavailable, .lockTaken, .lockRefused,
-            .prepareForShutdown, .kernelSlept, .suspendRefused, .powerOffRefused, .session, .lid,
-            .underVoltage, .temperatures, .polling, .memoryPressure, .memoryRead, .memoryLimitReached,
-            .killedForMemory, .hardwareWatchdog, .serviceWatchdog, .requested, .requestAbandoned, .stopRequested:
+        case .board(.powerKeyPressed), .board(.lid(false)), .board(.power), .board(.network):
+            if isLogical || isDark { isCertain = false }
+        case .configured, .started, .freezing, .woke, .process, .app, .login(.unavailable), .login(.lockTaken),
+            .login(.lockRefused), .login(.prepareForShutdown), .sleep(.kernelSlept), .login(.suspendRefused),
+            .login(.powerOffRefused), .board(.session), .board(.lid), .board(.underVoltage), .board(.temperatures),
+            .board(.polling), .memory, .watchdog, .client, .stopRequested:
             break
         }
     }
@@ -87,15 +87,16 @@ final class SleepKnowledge {
 
     /// A dark wake has begun, or may be made full.
     private func hearDark(_ event: Event, _ scene: Scene) {
-        if scene.step.effects.contains(where: { if case .note(.darkWake) = $0 { true } else { false } }) {
+        if scene.step.effects.contains(where: { if case .note(.sleep(.darkWake)) = $0 { true } else { false } }) {
             mayHaveEnded = true
             isDark = true
             if !isLogical { isCertain = false }
         }
         guard isDark else { return }
         switch event {
-        case .requested(_, .launch), .requested(_, .activate), .requested(_, .adopt), .prepareForShutdown(true, _, _),
-            .loginAvailable(_, _, true), .stopRequested:
+        case .client(.requested(_, .launch)), .client(.requested(_, .activate)), .client(.requested(_, .adopt)),
+            .login(.prepareForShutdown(true, _, _)),
+            .login(.available(_, _, true)), .stopRequested:
             isCertain = false
         default: break
         }
@@ -109,31 +110,31 @@ final class SleepKnowledge {
 
     private func hearDoubt(_ event: Event, _ scene: Scene) {
         switch event {
-        case .lockTaken(.sleep): holdsLock = true
-        case .loginAvailable, .loginUnavailable: holdsLock = false
+        case .login(.lockTaken(.sleep)): holdsLock = true
+        case .login(.available), .login(.unavailable): holdsLock = false
         // A word that is no memory.
-        case .prepareForSleep(true, _, _): isDoubtful = false
-        case .requested(let id, .sleep(true, _, _)): if !scene.denies(id) { isDoubtful = false }
+        case .login(.prepareForSleep(true, _, _)): isDoubtful = false
+        case .client(.requested(let id, .sleep(true, _, _))): if !scene.denies(id) { isDoubtful = false }
         default: break
         }
     }
 
     func see(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .note(.sleepReleased): lastSign = scene.now
-        case .note(.sleepPreparing):
+        case .note(.sleep(.released)): lastSign = scene.now
+        case .note(.sleep(.preparing)):
             isDark = false
             isDoubtful =
                 switch scene.step.event {
-                case .loginAvailable(_, true, _): true
-                case .preparingForSleep(true): !holdsLock
+                case .login(.available(_, true, _)): true
+                case .login(.preparingForSleep(true)): !holdsLock
                 default: false
                 }
         // A dark wake that is made full, though logind still spoke of that sleep when it began.
-        case .note(.sleepEnded):
+        case .note(.sleep(.ended)):
             if isDark { isCertain = false }
             isDark = false
-        case .releaseLock(.sleep): holdsLock = false
+        case .login(.releaseLock(.sleep)): holdsLock = false
         default: break
         }
     }
@@ -143,8 +144,8 @@ extension Event {
     /// It announces a sleep of the kernel's, not one of an operator's.
     var saysRealSleep: Bool {
         switch self {
-        case .prepareForSleep(true, _, _), .preparingForSleep(true), .loginAvailable(_, true, _),
-            .requested(_, .sleep(true, false, _)):
+        case .login(.prepareForSleep(true, _, _)), .login(.preparingForSleep(true)), .login(.available(_, true, _)),
+            .client(.requested(_, .sleep(true, false, _))):
             true
         default: false
         }
@@ -158,7 +159,7 @@ extension Scene {
     /// The event at hand is taken for the word of a sleep of the kernel's: what is asked for while all apps are to end
     /// is denied.
     var announcesRealSleep: Bool {
-        if case .requested = step.event, chronicle.isEnding { return false }
+        if case .client(.requested) = step.event, chronicle.isEnding { return false }
         return saysRealSleep
     }
 }

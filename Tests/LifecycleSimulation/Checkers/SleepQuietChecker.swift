@@ -9,19 +9,15 @@ final class SleepQuietChecker: Checker {
     func did(_ effect: Effect, _ scene: Scene) {
         guard scene.sleep.isBinding else { return }
         switch effect {
-        case .spawn(let app, _, _, _):
+        case .process(.spawn(let app, _, _, _)):
             scene.inspection.violate(.quietInSleep, "\(scene.name(app)) is launched in a sleep")
-        case .thaw(let instance):
+        case .process(.thaw(let instance)):
             // A sleep that is in doubt freezes no app: what froze it was something else.
             if scene.sleep.isDoubtful { return }
             if scene.sleep.isDark, scene.chronicle.record(instance)?.tasks.isEmpty == false { return }
             scene.inspection.violate(.quietInSleep, "\(scene.name(instance)) is thawed in a sleep")
-        case .call, .terminate, .kill, .clear, .freeze, .nameCulprits, .takeLock, .releaseLock,
-            .readPreparingForSleep, .sleepHandled, .setWakeAlarm, .suspendDevice, .report, .reply, .inform,
-            .taskChanged, .note,
-            .appChanged, .deviceChanged, .powerOff, .pollBoard, .readMemory, .watchMemoryLimit, .feedHardwareWatchdog,
-            .restHardwareWatchdog, .wakeHardwareWatchdog, .restServiceWatchdog, .wakeServiceWatchdog,
-            .stopDaemon:
+        case .app, .process(.terminate), .process(.kill), .process(.clear), .process(.freeze), .process(.nameCulprits),
+            .login, .sleep, .report, .client, .note, .board, .memory, .watchdog, .stopDaemon:
             break
         }
     }

@@ -21,7 +21,7 @@ final class SleepShareChecker: Checker {
 
     func heard(_ event: Event, _ scene: Scene) {
         switch event {
-        case .prepareForSleep(let start, let delayMax, let signalled):
+        case .login(.prepareForSleep(let start, let delayMax, let signalled)):
             if let delayMax { self.delayMax = delayMax }
             if start {
                 announcedEnd = nil
@@ -31,16 +31,16 @@ final class SleepShareChecker: Checker {
             } else if !isPreparing || !holdsLock {
                 announcedEnd = nil
             }
-        case .preparingForSleep(let isSleeping):
+        case .login(.preparingForSleep(let isSleeping)):
             if isSleeping == true { widen(scene) } else { announcedEnd = nil }
-        case .loginAvailable(let delayMax, _, _):
+        case .login(.available(let delayMax, _, _)):
             self.delayMax = delayMax
             forgetLogin()
             widen(scene)
-        case .loginUnavailable:
+        case .login(.unavailable):
             delayMax = nil
             forgetLogin()
-        case .lockTaken(.sleep):
+        case .login(.lockTaken(.sleep)):
             holdsLock = true
             widen(scene)
         default: break
@@ -65,24 +65,24 @@ final class SleepShareChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .note(.sleepPreparing(_, let allowance)):
+        case .note(.sleep(.preparing(_, let allowance))):
             isPreparing = true
             half = scene.sleep.isDoubtful ? nil : allowance / 2
             isShort = !scene.sleep.isDoubtful && allowance < .seconds(1)
             end = nil
             // Past it, logind does not wait any more.
-            if case .preparingForSleep(true) = scene.step.event, let first = announcedEnd, first > scene.now {
+            if case .login(.preparingForSleep(true)) = scene.step.event, let first = announcedEnd, first > scene.now {
                 end = first
             }
-        case .note(.sleepReleased):
+        case .note(.sleep(.released)):
             isPreparing = false
             announcedEnd = nil
-        case .note(.sleepEnded):
+        case .note(.sleep(.ended)):
             isPreparing = false
-            if case .prepareForSleep(false, _, _) = scene.step.event { break }
+            if case .login(.prepareForSleep(false, _, _)) = scene.step.event { break }
             announcedEnd = nil
-        case .releaseLock(.sleep): holdsLock = false
-        case .call(let instance, _, let call, let deadline):
+        case .login(.releaseLock(.sleep)): holdsLock = false
+        case .app(.call(let instance, _, let call, let deadline)):
             guard isPreparing, call == .willResignActive || call == .didEnterBackground else { return }
             let name = "\(call.handler.method) of \(scene.name(instance))"
             if isShort { violate("\(name) is called, and there is no time for it", scene) }

@@ -34,19 +34,19 @@ struct SleepStory {
     mutating func see(_ effect: Effect, _ scene: Scene) {
         guard case .note(let notice) = effect else { return }
         switch notice {
-        case .sleepPreparing:
+        case .sleep(.preparing):
             stage = .preparing
             isLogical = !scene.saysRealSleep
             hasBegun = true
             announced = scene.step.at
-        case .sleepReleased:
+        case .sleep(.released):
             stage = .asleep
             released = scene.step.at
-        case .sleepEnded:
+        case .sleep(.ended):
             stage = .awake
             hasEnded = true
             awakeSince = scene.now
-        case .darkWake:
+        case .sleep(.darkWake):
             stage = .dark
             hasDarkened = true
         default: break

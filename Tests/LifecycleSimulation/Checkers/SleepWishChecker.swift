@@ -39,11 +39,11 @@ final class SleepWishChecker: Checker {
         if asleepNow != asleep ?? asleepNow { isClear = false }
         asleep = asleepNow
         switch event {
-        case .prepareForSleep(false, _, _): isClear = true
-        case .loginAvailable(_, let isPreparing, _):
+        case .login(.prepareForSleep(false, _, _)): isClear = true
+        case .login(.available(_, let isPreparing, _)):
             if isPreparing { isClear = false }
             hasten(scene)
-        case .loginUnavailable: hasten(scene)
+        case .login(.unavailable): hasten(scene)
         default: break
         }
         guard !scene.conditions.isRestInForce else { return }
@@ -68,19 +68,19 @@ final class SleepWishChecker: Checker {
         let isDark = story.stage == .dark || story.former == .dark
         story.see(effect, scene)
         switch effect {
-        case .suspendDevice: if !isDark { asked(isLogical: false, scene) }
-        case .note(.sleepPreparing):
+        case .login(.suspendDevice): if !isDark { asked(isLogical: false, scene) }
+        case .note(.sleep(.preparing)):
             if !isTold(scene.step.event), !isDark { asked(isLogical: true, scene) }
-        case .note(.sleepEnded):
+        case .note(.sleep(.ended)):
             // Whether what wished it, or stood against it, went before or after the sleep in this step cannot be told.
             isVague = !scene.conditions.isRestInForce || isHastened
             due = isVague ? nil : scene.now + Self.first
             delay = Self.first
             wokeAt = scene.step.at.boottime
-        case .releaseLock(.keepAwake):
+        case .login(.releaseLock(.keepAwake)):
             hasten(scene)
             // One that comes too late is given back.
-            if scene.step.event == .lockTaken(.keepAwake) { isVague = true }
+            if scene.step.event == .login(.lockTaken(.keepAwake)) { isVague = true }
         default: break
         }
     }
@@ -101,12 +101,12 @@ final class SleepWishChecker: Checker {
 
     /// It is begun by logind, a hook or an operator.
     private func isTold(_ event: Event) -> Bool {
-        if case .requested(_, .sleep) = event { return true }
+        if case .client(.requested(_, .sleep)) = event { return true }
         return event.saysRealSleep
     }
 
     private func isKey(_ scene: Scene) -> Bool {
-        scene.step.event == .powerKeyPressed && story.former == .awake
+        scene.step.event == .board(.powerKeyPressed) && story.former == .awake
             && scene.conditions.policy.responses[.powerKey] == .sleep
     }
 
@@ -138,9 +138,9 @@ final class SleepWishChecker: Checker {
             return
         }
         switch event {
-        case .prepareForSleep(false, _, _): isClear = true
-        case .preparingForSleep(false): if story.former != .preparing { isClear = true }
-        case .loginAvailable(_, false, _): if story.former == .awake { isClear = true }
+        case .login(.prepareForSleep(false, _, _)): isClear = true
+        case .login(.preparingForSleep(false)): if story.former != .preparing { isClear = true }
+        case .login(.available(_, false, _)): if story.former == .awake { isClear = true }
         default: break
         }
     }

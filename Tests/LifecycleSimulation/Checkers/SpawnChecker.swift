@@ -32,13 +32,13 @@ final class SpawnChecker: Checker {
                 due += entries.filter { $0.policy.launch == .boot && !configured.contains($0.id) }.map(\.id)
             }
             configured = entries.map(\.id)
-        case .requested(_, .launch(let app, let inBackground)):
+        case .client(.requested(_, .launch(let app, let inBackground))):
             asked.append(app)
             wishes.append((app, inBackground))
-        case .requested(_, .activate(let app)):
+        case .client(.requested(_, .activate(let app))):
             asked.append(app)
             wishes.append((app, false))
-        case .requested(_, .background(let app)), .requested(_, .terminate(let app, _)):
+        case .client(.requested(_, .background(let app))), .client(.requested(_, .terminate(let app, _))):
             vague.append(app)
         default: break
         }
@@ -46,7 +46,7 @@ final class SpawnChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .spawn(let app, _, let reason, let inBackground):
+        case .process(.spawn(let app, _, let reason, let inBackground)):
             judge(app, reason, scene)
             judgePhase(app, reason, inBackground, scene)
             count(app, scene)
@@ -54,13 +54,13 @@ final class SpawnChecker: Checker {
             asked.removeAll { $0 == app }
             wishes.removeAll { $0.app == app }
             vague.removeAll { $0 == app }
-        case .call(let instance, _, .didFinishLaunching(let told), _):
+        case .app(.call(let instance, _, .didFinishLaunching(let told), _)):
             guard let record = scene.chronicle.record(instance), record.reason != told else { return }
             violate(
                 "\(scene.name(instance)) is told \(told) as the reason for its launch: it is \(record.reason)", scene)
         case .report(let end): if !ended.contains(end.app) { ended.append(end.app) }
         // What was to be launched meanwhile comes now.
-        case .note(.shutdownCancelled): ended += configured
+        case .note(.shutdown(.cancelled)): ended += configured
         default: break
         }
     }

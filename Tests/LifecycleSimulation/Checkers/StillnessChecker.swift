@@ -20,26 +20,21 @@ final class StillnessChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .nameCulprits(let instance, _): named.append(instance)
-        case .freeze(let instance):
+        case .process(.nameCulprits(let instance, _)): named.append(instance)
+        case .process(.freeze(let instance)):
             named.removeAll { $0 == instance }
             asked.removeAll { $0.instance == instance || $0.at < scene.now }
             asked.append((instance, scene.now))
-        case .thaw(let instance): named.removeAll { $0 == instance }
-        case .note(.sleepReleased):
+        case .process(.thaw(let instance)): named.removeAll { $0 == instance }
+        case .note(.sleep(.released)):
             released = true
             look(scene)
-        case .note(.sleepEnded), .note(.darkWake): released = false
-        case .releaseLock(.sleep):
+        case .note(.sleep(.ended)), .note(.sleep(.darkWake)): released = false
+        case .login(.releaseLock(.sleep)):
             // One that came too late is given back.
-            if scene.step.event != .lockTaken(.sleep) { look(scene) }
-        case .spawn, .call, .terminate, .kill, .clear, .takeLock, .releaseLock, .readPreparingForSleep, .sleepHandled,
-            .setWakeAlarm,
-            .suspendDevice, .report,
-            .reply, .inform, .taskChanged, .note, .appChanged, .deviceChanged, .powerOff, .pollBoard, .readMemory,
-            .watchMemoryLimit,
-            .feedHardwareWatchdog, .restHardwareWatchdog, .wakeHardwareWatchdog, .restServiceWatchdog,
-            .wakeServiceWatchdog, .stopDaemon:
+            if scene.step.event != .login(.lockTaken(.sleep)) { look(scene) }
+        case .process(.spawn), .app, .process(.terminate), .process(.kill), .process(.clear), .login, .sleep, .report,
+            .client, .note, .board, .memory, .watchdog, .stopDaemon:
             break
         }
     }
@@ -67,7 +62,8 @@ final class StillnessChecker: Checker {
     }
 
     func stepped(_ step: Step, _ scene: Scene) {
-        guard case .spawned(let instance) = step.event, released, scene.sleep.isCertain, !scene.sleep.isDoubtful,
+        guard case .process(.spawned(let instance)) = step.event, released, scene.sleep.isCertain,
+            !scene.sleep.isDoubtful,
             let record = scene.chronicle.record(instance), record.isAlive, !isExempt(record, scene)
         else { return }
         if !record.isFreezeAsked, !record.isKillAsked {

@@ -77,7 +77,8 @@ final class TaskBudgetChecker: Checker {
         for index in watches.indices { charge(index, scene) }
         fills.hear(event, scene)
         fillAccounts(fills.byTime, scene)
-        guard case .spawned(let instance) = event, !watches.contains(where: { $0.instance == instance }) else { return }
+        guard case .process(.spawned(let instance)) = event, !watches.contains(where: { $0.instance == instance })
+        else { return }
         let reading = scene.times.reading(instance, scene) ?? scene.now
         watches.append(Watch(instance: instance, reading: reading, slack: .zero, chargedOn: scene.now))
     }
@@ -172,25 +173,25 @@ final class TaskBudgetChecker: Checker {
     func did(_ effect: Effect, _ scene: Scene) {
         fillAccounts(fills.see(effect, scene), scene)
         switch effect {
-        case .spawn(let app, _, let reason, _):
+        case .process(.spawn(let app, _, let reason, _)):
             if [.user, .boot, .backgroundTask].contains(reason) { accounts.removeAll { $0.app == app } }
-        case .note(.lowPowerMode(true, _)): cut()
-        case .note(.phaseChanged(let app, let phase)): moved(app, phase, scene)
-        case .taskChanged(let app, let instance, let task, let change):
+        case .note(.board(.lowPowerMode(true, _))): cut()
+        case .note(.app(.phaseChanged(let app, let phase))): moved(app, phase, scene)
+        case .client(.taskChanged(let app, let instance, let task, let change)):
             switch change {
             case .began: begin(task.id, instance, scene)
             case .expiring: warn(task, app, instance, scene)
             case .ended, .expired, .died: tasks.removeAll { $0.id == task.id }
             }
-        case .call(let instance, _, .backgroundTaskWillExpire(let task, _), let deadline):
+        case .app(.call(let instance, _, .backgroundTaskWillExpire(let task, _), let deadline)):
             if announced != task { violate("\(scene.name(instance)) is called for no task that expires", scene) }
             if !tasks.contains(where: { $0.id == task }) { violate("task \(task.rawValue) is not held", scene) }
             guard let account = account(scene.board.directory.app(of: instance)) else { return }
             if isInBackground(instance, scene), deadline > account.size - account.least {
                 violate("\(scene.name(instance)) is promised \(deadline.text), more than it has left", scene)
             }
-        case .reply(let request, let outcome): judge(request, outcome, scene)
-        case .kill(let instance): noteKill(instance, scene)
+        case .client(.reply(let request, let outcome)): judge(request, outcome, scene)
+        case .process(.kill(let instance)): noteKill(instance, scene)
         case .report(let end):
             if end.reason.namespace == .backgroundTask { judge(end, scene) }
             watches.removeAll { $0.instance == end.instance }
@@ -213,7 +214,7 @@ final class TaskBudgetChecker: Checker {
     private func begin(_ task: BackgroundTaskID, _ instance: InstanceID, _ scene: Scene) {
         var limit: Nanoseconds?
         var allowed = Nanoseconds.zero
-        if case .requested(_, .beginTask(_, let wish)) = scene.step.event, let time = wish.timeAllowed {
+        if case .client(.requested(_, .beginTask(_, let wish))) = scene.step.event, let time = wish.timeAllowed {
             limit = (scene.times.reading(instance, scene) ?? scene.now) + time
             allowed = time
         }
@@ -260,7 +261,7 @@ final class TaskBudgetChecker: Checker {
     }
 
     private func judge(_ request: RequestID, _ outcome: RequestOutcome, _ scene: Scene) {
-        guard case .requested(request, .beginTask(let instance, let wish)) = scene.step.event,
+        guard case .client(.requested(request, .beginTask(let instance, let wish))) = scene.step.event,
             let app = scene.board.directory.app(of: instance), let record = scene.chronicle.record(instance)
         else { return }
         let isEntering = record.call?.call.handler == .didEnterBackground
@@ -313,7 +314,7 @@ final class TaskBudgetChecker: Checker {
 
     /// What is begun in the very step has its time from before it.
     private func isLowPowerNews(_ scene: Scene) -> Bool {
-        scene.step.effects.contains { if case .note(.lowPowerMode) = $0 { true } else { false } }
+        scene.step.effects.contains { if case .note(.board(.lowPowerMode)) = $0 { true } else { false } }
     }
 
     // MARK: The kill
@@ -357,7 +358,7 @@ final class TaskBudgetChecker: Checker {
     }
 
     func stepped(_ step: Step, _ scene: Scene) {
-        if case .spawned(let instance) = step.event, let record = scene.chronicle.record(instance),
+        if case .process(.spawned(let instance)) = step.event, let record = scene.chronicle.record(instance),
             record.isAlive, record.inBackground, !record.isKillAsked, record.phase != .active
         {
             open(record.app, holds: record.reason == .backgroundTask, scene)

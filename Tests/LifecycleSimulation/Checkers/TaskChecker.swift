@@ -28,8 +28,8 @@ final class TaskChecker: Checker {
     func heard(_ event: Event, _ scene: Scene) {
         began = []
         answered = []
-        if case .requested(let id, .adopt(let app, _)) = event { adoptions.append((id, app)) }
-        if case .requestAbandoned(let id) = event {
+        if case .client(.requested(let id, .adopt(let app, _))) = event { adoptions.append((id, app)) }
+        if case .client(.abandoned(let id)) = event {
             abandoned += adoptions.filter { $0.request == id }.map(\.app)
             adoptions.removeAll { $0.request == id }
         }
@@ -37,10 +37,10 @@ final class TaskChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .taskChanged(let app, let instance, let task, let change):
+        case .client(.taskChanged(let app, let instance, let task, let change)):
             if scene.board.directory.app(of: instance) != app { violate("is another app's", task.id, scene) }
             note(task, change, instance, scene)
-        case .reply(let request, let outcome): judge(request, outcome, scene)
+        case .client(.reply(let request, let outcome)): judge(request, outcome, scene)
         case .report(let end): reported.append((end.instance, end.reason.namespace))
         default: break
         }
@@ -58,7 +58,7 @@ final class TaskChecker: Checker {
             if end != nil { violate("expires after its app's end", task.id, scene) }
             return
         case .ended:
-            guard case .requested(_, .endTask(instance, task.id)) = scene.step.event else {
+            guard case .client(.requested(_, .endTask(instance, task.id))) = scene.step.event else {
                 violate("is ended, and nobody asked for it", task.id, scene)
                 break
             }
@@ -78,7 +78,7 @@ final class TaskChecker: Checker {
         if record?.isSpawned != true || record?.isAlive != true { violate("begins in a dead app", task.id, scene) }
         if task.held != .zero { violate("is held as it begins", task.id, scene) }
         var hasLimit = false
-        if case .requested(_, .beginTask(let asker, let wish)) = scene.step.event {
+        if case .client(.requested(_, .beginTask(let asker, let wish))) = scene.step.event {
             hasLimit = wish.timeAllowed != nil
             if asker != instance || wish.name != task.name { violate("is not what was asked for", task.id, scene) }
         }
@@ -95,7 +95,7 @@ final class TaskChecker: Checker {
             if !began.contains(task) { violate("is promised and has not begun", task, scene) }
             answered.append(task)
         }
-        guard case .requested(request, let asked) = scene.step.event else { return }
+        guard case .client(.requested(request, let asked)) = scene.step.event else { return }
         switch asked {
         case .beginTask(let instance, let wish):
             switch outcome {
@@ -112,7 +112,7 @@ final class TaskChecker: Checker {
         case .endTask(_, let task):
             // What was held has just ended; what was not must not be confirmed.
             let hasEnded = scene.step.effects.contains {
-                if case .taskChanged(_, _, let view, .ended) = $0 { view.id == task } else { false }
+                if case .client(.taskChanged(_, _, let view, .ended)) = $0 { view.id == task } else { false }
             }
             if outcome != (hasEnded ? .done : .noSuchTask) { violate("is answered wrongly", task, scene) }
         case .launch, .activate, .background, .terminate, .sleep, .adopt, .warnOfMemory, .setLowPower: break
@@ -140,13 +140,13 @@ final class TaskChecker: Checker {
     }
 
     func stepped(_ step: Step, _ scene: Scene) {
-        if case .requested(_, .endTask(let instance, let task)) = step.event,
+        if case .client(.requested(_, .endTask(let instance, let task))) = step.event,
             open.contains(where: { $0.id == task && $0.instance == instance })
         {
             violate("is still held after its end", task, scene)
         }
         for task in began where !answered.contains(task) {
-            if case .spawned(let instance) = step.event, isAbandoned(instance, scene) { continue }
+            if case .process(.spawned(let instance)) = step.event, isAbandoned(instance, scene) { continue }
             violate("has begun, and nobody was told", task, scene)
         }
         for task in open where reported.contains(where: { $0.instance == task.instance }) {

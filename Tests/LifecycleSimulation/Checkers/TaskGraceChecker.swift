@@ -29,7 +29,8 @@ final class TaskGraceChecker: Checker {
             // Whichever of the two counts, if it is not known to have begun.
             earliestEnd = .zero
             if end == nil { end = .max }
-        case .prepareForSleep, .preparingForSleep, .loginAvailable, .lockTaken(.sleep), .requested(_, .sleep):
+        case .login(.prepareForSleep), .login(.preparingForSleep), .login(.available), .login(.lockTaken(.sleep)),
+            .client(.requested(_, .sleep)):
             allowanceEnd = nil
         default: break
         }
@@ -37,16 +38,16 @@ final class TaskGraceChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .note(.sleepPreparing(_, let allowance)):
+        case .note(.sleep(.preparing(_, let allowance))):
             isPreparing = true
             named = []
             end = nil
             earliestEnd = nil
             allowanceEnd = self.end(of: allowance, scene)
-        case .note(.sleepReleased), .note(.sleepEnded): isPreparing = false
-        case .nameCulprits(let instance, _): named.append(instance)
-        case .thaw(let instance): named.removeAll { $0 == instance }
-        case .freeze(let instance):
+        case .note(.sleep(.released)), .note(.sleep(.ended)): isPreparing = false
+        case .process(.nameCulprits(let instance, _)): named.append(instance)
+        case .process(.thaw(let instance)): named.removeAll { $0 == instance }
+        case .process(.freeze(let instance)):
             named.removeAll { $0 == instance }
             guard isPreparing, let record = scene.chronicle.record(instance), isHeldByTasks(record, scene),
                 let allowanceEnd, scene.now < allowanceEnd, scene.now < earliestEnd ?? .max
@@ -61,8 +62,8 @@ final class TaskGraceChecker: Checker {
         // Under a second everybody is frozen at once.
         if allowance < .seconds(1) { return nil }
         switch scene.step.event {
-        case .prepareForSleep(true, _, let signalled): return min(signalled, scene.now) + allowance
-        case .requested(_, .sleep): return scene.now + allowance
+        case .login(.prepareForSleep(true, _, let signalled)): return min(signalled, scene.now) + allowance
+        case .client(.requested(_, .sleep)): return scene.now + allowance
         default: return nil
         }
     }

@@ -19,21 +19,21 @@ final class ThawOrderChecker: Checker {
     func heard(_ event: Event, _ scene: Scene) {
         if case .configured = event { order.learn(scene.board.directory) }
         // The limits may be others from now on.
-        if scene.saysRealSleep || event == .lockTaken(.sleep) { orderlyEnd = nil }
+        if scene.saysRealSleep || event == .login(.lockTaken(.sleep)) { orderlyEnd = nil }
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .note(.sleepPreparing(_, let allowance)):
+        case .note(.sleep(.preparing(_, let allowance))):
             orderlyEnd = begun(scene).map { $0 + allowance }
-        case .note(.sleepReleased): orderlyEnd = nil
-        case .nameCulprits(let instance, _): named.append(instance)
-        case .freeze(let instance): judgeFreeze(instance, scene)
-        case .note(.sleepEnded):
+        case .note(.sleep(.released)): orderlyEnd = nil
+        case .process(.nameCulprits(let instance, _)): named.append(instance)
+        case .process(.freeze(let instance)): judgeFreeze(instance, scene)
+        case .note(.sleep(.ended)):
             orderlyEnd = nil
             thawed = []
             wake = isOnlyWake(scene.step) ? scene.step.number : -1
-        case .thaw(let instance):
+        case .process(.thaw(let instance)):
             named.removeAll { $0 == instance }
             guard wake == scene.step.number, let app = scene.board.directory.app(of: instance) else { return }
             if let client = thawed.first(where: { order.comesAfter($0, app) }) {
@@ -47,11 +47,11 @@ final class ThawOrderChecker: Checker {
 
     /// From where the allowance counts; nil: it cannot be told, or is over already.
     private func begun(_ scene: Scene) -> Nanoseconds? {
-        let isOver = scene.step.effects.contains { if case .note(.sleepReleased) = $0 { true } else { false } }
+        let isOver = scene.step.effects.contains { if case .note(.sleep(.released)) = $0 { true } else { false } }
         switch scene.step.event {
         case _ where isOver: return nil
-        case .prepareForSleep(_, _, let signalled): return min(signalled, scene.now)
-        case .preparingForSleep, .loginAvailable: return nil
+        case .login(.prepareForSleep(_, _, let signalled)): return min(signalled, scene.now)
+        case .login(.preparingForSleep), .login(.available): return nil
         default: return scene.now
         }
     }
@@ -74,10 +74,13 @@ final class ThawOrderChecker: Checker {
 
     /// Nothing else that happens in the step thaws an app that has been in background before.
     private func isOnlyWake(_ step: Step) -> Bool {
-        if step.effects.contains(where: { if case .note(.phaseLimited) = $0 { true } else { false } }) { return false }
+        if step.effects.contains(where: { if case .note(.board(.phaseLimited)) = $0 { true } else { false } }) {
+            return false
+        }
         return switch step.event {
-        case .woke, .prepareForSleep, .preparingForSleep, .loginAvailable, .loginUnavailable, .suspendRefused,
-            .requested(_, .sleep), .powerKeyPressed:
+        case .woke, .login(.prepareForSleep), .login(.preparingForSleep), .login(.available), .login(.unavailable),
+            .login(.suspendRefused),
+            .client(.requested(_, .sleep)), .board(.powerKeyPressed):
             true
         default: false
         }

@@ -20,8 +20,8 @@ final class ViewChecker: Checker {
 
     func heard(_ event: Event, _ scene: Scene) {
         switch event {
-        case .frozen(let instance), .exited(let instance, _): touched.append(instance)
-        case .stopping(let instance):
+        case .process(.frozen(let instance)), .process(.exited(let instance, _)): touched.append(instance)
+        case .app(.stopping(let instance)):
             touched.append(instance)
             // Whether it is heeded depends on where the core is with it.
             saysItEnds.append(instance)
@@ -31,15 +31,16 @@ final class ViewChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .spawn(let app, let instance, let reason, _):
+        case .process(.spawn(let app, let instance, let reason, _)):
             touched.append(instance)
             // What is taken over under the name of a former app has no past.
             if reason == .backgroundTask { ends.removeAll { $0.app == app } }
-        case .freeze(let instance), .thaw(let instance), .kill(let instance): touched.append(instance)
-        case .call(let instance, _, let call, _):
+        case .process(.freeze(let instance)), .process(.thaw(let instance)), .process(.kill(let instance)):
+            touched.append(instance)
+        case .app(.call(let instance, _, let call, _)):
             touched.append(instance)
             if call.handler == .willTerminate { isStopping.append(instance) }
-        case .terminate(let instance):
+        case .process(.terminate(let instance)):
             touched.append(instance)
             if !scene.chronicle.isWarning(instance, scene.step) {
                 isStopping.append(instance)
@@ -53,8 +54,8 @@ final class ViewChecker: Checker {
         case .note(let notice):
             story.see(effect, scene)
             isAboutBoard = true
-            if case .sleepPreparing(let id, _) = notice { sleep = id }
-            if case .phaseChanged(let app, _) = notice,
+            if case .sleep(.preparing(let id, _)) = notice { sleep = id }
+            if case .app(.phaseChanged(let app, _)) = notice,
                 let record = scene.chronicle.records.last(where: { $0.app == app })
             {
                 touched.append(record.instance)

@@ -27,8 +27,8 @@ final class WaveChecker: Checker {
             // The present wave has the share that it was given, and those that were asked with it.
             end = nil
             if isEnding { reordered += scene.chronicle.records.map(\.instance) }
-        case .stopping(let instance), .killedForMemory(let instance, _): leaving.append(instance)
-        case .requested(_, .terminate(let app, _)):
+        case .app(.stopping(let instance)), .memory(.killed(let instance, _)): leaving.append(instance)
+        case .client(.requested(_, .terminate(let app, _))):
             for record in scene.chronicle.records where record.app == app { leaving.append(record.instance) }
         default: break
         }
@@ -36,15 +36,15 @@ final class WaveChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .note(.shutdownPreparing(let allowance)):
+        case .note(.shutdown(.preparing(let allowance))):
             isEnding = true
             end = allowance.map { scene.now + $0 }
             wave = nil
-        case .note(.shutdownCancelled):
+        case .note(.shutdown(.cancelled)):
             isEnding = false
             wave = nil
             reordered = []
-        case .call(let instance, _, .willTerminate(let reason), let deadline):
+        case .app(.call(let instance, _, .willTerminate(let reason), let deadline)):
             if !scene.chronicle.isEnding, reason == "shutdown" || reason == "lowBattery" {
                 violate("\(scene.name(instance)) is told of an end that was called off", scene)
             }
@@ -99,7 +99,7 @@ final class WaveChecker: Checker {
         where record.isAlive && record.isSpawned && record.call == nil && !record.isTerminateAsked
             && !record.isKillAsked && order.level(record.app) >= wave && !isExcused(record.instance)
             // It may pass for the warning of a task that expires in this very step.
-            && !step.effects.contains(.terminate(record.instance))
+            && !step.effects.contains(.process(.terminate(record.instance)))
         {
             violate("\(scene.name(record.instance)) is not ended with its wave", scene)
         }

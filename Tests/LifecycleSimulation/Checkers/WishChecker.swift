@@ -35,9 +35,9 @@ final class WishChecker: Checker {
             inQuestion = []
             backs = []
             abandoned = []
-        case .requestAbandoned(let id): abandoned.append(id)
-        case .requested(let id, let request): wish(request, id, scene)
-        case .prepareForShutdown, .loginAvailable: launches = []
+        case .client(.abandoned(let id)): abandoned.append(id)
+        case .client(.requested(let id, let request)): wish(request, id, scene)
+        case .login(.prepareForShutdown), .login(.available): launches = []
         default: break
         }
     }
@@ -85,14 +85,14 @@ final class WishChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .spawn(let app, _, _, _):
+        case .process(.spawn(let app, _, _, _)):
             launches.removeAll { $0.app == app }
             // What has been started comes up where it was to.
             inQuestion.removeAll { $0.app == app }
-        case .note(.criticalBattery): launches = []
+        case .note(.shutdown(.criticalBattery)): launches = []
         // It denies all that waits for a launch.
-        case .note(.sleepPreparing): launches.removeAll { abandoned.contains($0.request) }
-        case .reply(let id, .denied(let reason)):
+        case .note(.sleep(.preparing)): launches.removeAll { abandoned.contains($0.request) }
+        case .client(.reply(let id, .denied(let reason))):
             launches.removeAll { $0.request == id }
             if let back = backs.first(where: { $0.request == id }) { forget(back) }
             guard let index = inQuestion.firstIndex(where: { $0.request == id }) else { return }
@@ -104,16 +104,16 @@ final class WishChecker: Checker {
             if !isSuperseded, question.wasBack, !stands, !sentBack.contains(question.app) {
                 sentBack.append(question.app)
             }
-        case .reply(let id, .done):
+        case .client(.reply(let id, .done)):
             backs.removeAll { $0.request == id }
             inQuestion.removeAll { $0.request == id }
             // Its end had not begun.
             launches.removeAll { $0.request == id }
         // It has ended by itself, and not by the end that the wish had come after.
-        case .reply(let id, .appEnded(let end)):
+        case .client(.reply(let id, .appEnded(let end))):
             if end.reason.namespace != .user { launches.removeAll { $0.request == id } }
         case .report(let end): sentBack.removeAll { $0 == end.app }
-        case .call(let instance, _, let call, _):
+        case .app(.call(let instance, _, let call, _)):
             // It was not on its way out after all.
             if call == .didBecomeActive { launches.removeAll { $0.app == scene.board.directory.app(of: instance) } }
             guard call == .didBecomeActive || call == .willEnterForeground,
@@ -145,11 +145,13 @@ final class WishChecker: Checker {
 extension Scene {
     /// In this step.
     func denies(_ id: RequestID) -> Bool {
-        step.effects.contains { if case .reply(id, .denied) = $0 { true } else { false } }
+        step.effects.contains { if case .client(.reply(id, .denied)) = $0 { true } else { false } }
     }
 
     func refuses(_ id: RequestID) -> Bool {
-        step.effects.contains { if case .reply(id, let outcome) = $0, outcome.isRefusal { true } else { false } }
+        step.effects.contains {
+            if case .client(.reply(id, let outcome)) = $0, outcome.isRefusal { true } else { false }
+        }
     }
 }
 

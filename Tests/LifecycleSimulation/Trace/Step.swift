@@ -20,7 +20,7 @@ final class Step: Sendable {
     }
 
     /// All apps begin to end.
-    var beginsEnd: Bool { effects.contains { if case .note(.shutdownPreparing) = $0 { true } else { false } } }
+    var beginsEnd: Bool { effects.contains { if case .note(.shutdown(.preparing)) = $0 { true } else { false } } }
 
     /// By how much more than 250 ms the loop woke later than it had been asked to: time the board did not give.
     func excess(since previous: Nanoseconds) -> Nanoseconds {

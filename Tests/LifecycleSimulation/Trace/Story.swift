@@ -38,7 +38,7 @@ extension Trace.Entry {
         guard case .step(let step) = self, step.told.isEmpty else { return nil }
         return switch step.event {
         case .woke: ""
-        case .ping(let instance): "\(names.storyName(instance)) pings"
+        case .app(.ping(let instance)): "\(names.storyName(instance)) pings"
         default: nil
         }
     }
@@ -48,7 +48,7 @@ extension Step {
     fileprivate var told: [Effect] {
         effects.filter {
             switch $0 {
-            case .appChanged, .deviceChanged: false
+            case .client(.appChanged), .client(.deviceChanged): false
             default: true
             }
         }
@@ -67,36 +67,34 @@ extension Event {
     fileprivate func story(_ names: AppDirectory) -> String {
         func name(_ instance: InstanceID) -> String { names.storyName(instance) }
         return switch self {
-        case .spawned(let instance): "spawned \(name(instance))"
-        case .spawnFailed(let instance, let code, _): "spawnFailed \(name(instance)) \(code)"
-        case .exited(let instance, let status): "exited \(name(instance)) \(status)"
-        case .groupEmptied(let instance): "emptied \(name(instance))"
-        case .frozen(let instance): "frozen \(name(instance))"
-        case .handlerReturned(let instance, let call): "returned \(name(instance)) (call \(call.rawValue))"
-        case .ready(let instance): "ready \(name(instance))"
-        case .ping(let instance): "ping \(name(instance))"
-        case .stopping(let instance): "stopping \(name(instance))"
-        case .extendTimeout(let instance, let time): "extendTimeout \(name(instance)) \(time.text)"
-        case .prepareForSleep(let edge, let delayMax, _): "sleepSignal \(edge) \(delayMax?.text ?? "unknown")"
-        case .prepareForShutdown(let edge, let delayMax, _): "shutdownSignal \(edge) \(delayMax?.text ?? "unknown")"
-        case .lockTaken(let kind): "lockTaken \(kind)"
-        case .lockRefused(let kind): "lockRefused \(kind)"
-        case .memoryLimitReached(let instance): "memoryLimitReached \(name(instance))"
-        case .killedForMemory(let instance, let killer): "killedForMemory \(name(instance)) by \(killer)"
-        case .requested(let id, .beginTask(let instance, let wish)):
+        case .process(.spawned(let instance)): "spawned \(name(instance))"
+        case .process(.spawnFailed(let instance, let code, _)): "spawnFailed \(name(instance)) \(code)"
+        case .process(.exited(let instance, let status)): "exited \(name(instance)) \(status)"
+        case .process(.groupEmptied(let instance)): "emptied \(name(instance))"
+        case .process(.frozen(let instance)): "frozen \(name(instance))"
+        case .app(.handlerReturned(let instance, let call)): "returned \(name(instance)) (call \(call.rawValue))"
+        case .app(.ready(let instance)): "ready \(name(instance))"
+        case .app(.ping(let instance)): "ping \(name(instance))"
+        case .app(.stopping(let instance)): "stopping \(name(instance))"
+        case .app(.extendTimeout(let instance, let time)): "extendTimeout \(name(instance)) \(time.text)"
+        case .login(.prepareForSleep(let edge, let delayMax, _)): "sleepSignal \(edge) \(delayMax?.text ?? "unknown")"
+        case .login(.prepareForShutdown(let edge, let delayMax, _)):
+            "shutdownSignal \(edge) \(delayMax?.text ?? "unknown")"
+        case .login(.lockTaken(let kind)): "lockTaken \(kind)"
+        case .login(.lockRefused(let kind)): "lockRefused \(kind)"
+        case .memory(.limitReached(let instance)): "memoryLimitReached \(name(instance))"
+        case .memory(.killed(let instance, let killer)): "killedForMemory \(name(instance)) by \(killer)"
+        case .client(.requested(let id, .beginTask(let instance, let wish))):
             "begin \(name(instance)) \(wish.name) (request \(id.rawValue))"
-        case .requested(let id, .endTask(let instance, let task)):
+        case .client(.requested(let id, .endTask(let instance, let task))):
             "end \(name(instance)) task \(task.rawValue) (request \(id.rawValue))"
-        case .requested(let id, let request): "ask \(id.rawValue) \(request.text(names))"
-        case .requestAbandoned(let id): "abandoned \(id.rawValue)"
+        case .client(.requested(let id, let request)): "ask \(id.rawValue) \(request.text(names))"
+        case .client(.abandoned(let id)): "abandoned \(id.rawValue)"
         case .stopRequested: "stopRequested"
         case .configured(let apps, let device):
             "configured " + apps.map(\.story).joined(separator: ", ") + device.story
-        case .started, .freezing, .woke, .loginAvailable, .loginUnavailable, .preparingForSleep,
-            .kernelSlept, .suspendRefused, .powerOffRefused, .sleepNoted, .session, .lid, .powerKeyPressed, .power,
-            .underVoltage,
-            .temperatures,
-            .network, .polling, .memoryPressure, .memoryRead, .hardwareWatchdog, .serviceWatchdog:
+        case .started, .freezing, .woke, .login(.available), .login(.unavailable), .login(.preparingForSleep), .sleep,
+            .login(.suspendRefused), .login(.powerOffRefused), .board, .memory(.pressure), .memory(.read), .watchdog:
             text(names)
         }
     }
@@ -106,31 +104,32 @@ extension Effect {
     fileprivate func story(_ names: AppDirectory) -> String {
         func name(_ instance: InstanceID) -> String { names.storyName(instance) }
         return switch self {
-        case .spawn(_, let instance, let reason, let background):
+        case .process(.spawn(_, let instance, let reason, let background)):
             "spawn \(name(instance)) \(reason.name)\(background ? " background" : "")"
-        case .call(let instance, let id, let call, let deadline):
+        case .app(.call(let instance, let id, let call, let deadline)):
             "call \(name(instance)) \(call.handler) \(deadline.text) (call \(id.rawValue))"
-        case .inform(let instance, let what): "inform \(name(instance)) \(what)"
-        case .terminate(let instance): "terminate \(name(instance))"
-        case .kill(let instance): "kill \(name(instance))"
-        case .clear(let instance): "clear \(name(instance))"
-        case .freeze(let instance): "freeze \(name(instance))"
-        case .thaw(let instance): "thaw \(name(instance))"
-        case .nameCulprits(let instance, let stuck): "\(stuck) \(name(instance))"
-        case .takeLock(let kind): "take \(kind)"
-        case .releaseLock(let kind): "release \(kind)"
+        case .app(.inform(let instance, let what)): "inform \(name(instance)) \(what)"
+        case .process(.terminate(let instance)): "terminate \(name(instance))"
+        case .process(.kill(let instance)): "kill \(name(instance))"
+        case .process(.clear(let instance)): "clear \(name(instance))"
+        case .process(.freeze(let instance)): "freeze \(name(instance))"
+        case .process(.thaw(let instance)): "thaw \(name(instance))"
+        case .process(.nameCulprits(let instance, let stuck)): "\(stuck) \(name(instance))"
+        case .login(.takeLock(let kind)): "take \(kind)"
+        case .login(.releaseLock(let kind)): "release \(kind)"
         case .report(let end): "report \(end.name) \(end.reason.namespace.name): \(end.reason.explanation)"
-        case .taskChanged(_, let instance, let task, let change):
+        case .client(.taskChanged(_, let instance, let task, let change)):
             "task \(name(instance)) \(task.name) \(change) (task \(task.id.rawValue))"
-        case .watchMemoryLimit(let instance): "watch limit \(name(instance))"
-        case .powerOff: "power off"
-        case .pollBoard: "poll"
-        case .suspendDevice: "suspend"
-        case .feedHardwareWatchdog: "feed"
+        case .memory(.watchLimit(let instance)): "watch limit \(name(instance))"
+        case .login(.powerOff): "power off"
+        case .board(.poll): "poll"
+        case .login(.suspendDevice): "suspend"
+        case .watchdog(.feed): "feed"
         case .note(let notice): "note \(notice.text(names))"
-        case .reply(let id, let outcome): "reply \(id.rawValue): \(outcome.text)"
-        case .readPreparingForSleep, .sleepHandled, .setWakeAlarm, .readMemory, .restHardwareWatchdog,
-            .wakeHardwareWatchdog, .restServiceWatchdog, .wakeServiceWatchdog, .appChanged, .deviceChanged, .stopDaemon:
+        case .client(.reply(let id, let outcome)): "reply \(id.rawValue): \(outcome.text)"
+        case .login(.readPreparingForSleep), .sleep, .memory(.read), .watchdog(.rest), .watchdog(.wake),
+            .watchdog(.restService), .watchdog(.wakeService), .client(.appChanged), .client(.deviceChanged),
+            .stopDaemon:
             text(names)
         }
     }

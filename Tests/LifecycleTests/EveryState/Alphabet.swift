@@ -18,8 +18,9 @@ struct Alphabet {
     var hasConditions = false
 
     func steps(in core: DeviceLifecycle, request: RequestID) -> [Step] {
-        var events = boardEvents(core) + loginEvents(core) + requests(core).map { Event.requested(request, $0) }
-        events += [.requestAbandoned(request), .requestAbandoned(RequestID(rawValue: request.rawValue - 1))]
+        var events =
+            boardEvents(core) + loginEvents(core) + requests(core).map { Event.client(.requested(request, $0)) }
+        events += [.client(.abandoned(request)), .client(.abandoned(RequestID(rawValue: request.rawValue - 1)))]
         for app in core.apps { if let instance = app.instance { events += instanceEvents(instance.id, app) } }
         if hasConditions { events += conditionEvents(core, request) }
         events += staleEvents
@@ -42,19 +43,22 @@ struct Alphabet {
         let max = Nanoseconds.seconds(5)
         let now = core.now.monotonic
         return [
-            .loginAvailable(delayMax: max, preparingForSleep: false, preparingForShutdown: false),
-            .loginAvailable(delayMax: nil, preparingForSleep: true, preparingForShutdown: false),
-            .loginAvailable(delayMax: max, preparingForSleep: false, preparingForShutdown: true), .loginUnavailable,
-            .lockTaken(.sleep), .lockTaken(.shutdown), .lockRefused(.sleep), .lockRefused(.shutdown),
-            .lockTaken(.keepAwake), .lockRefused(.keepAwake),
-            .prepareForSleep(true, delayMax: max, signalled: now),
-            .prepareForSleep(false, delayMax: max, signalled: now),
-            .prepareForSleep(true, delayMax: .milliseconds(500), signalled: now),
-            .prepareForSleep(true, delayMax: nil, signalled: now - .seconds(60)),
-            .prepareForShutdown(true, delayMax: max, signalled: now),
-            .prepareForShutdown(false, delayMax: nil, signalled: now), .preparingForSleep(true),
-            .preparingForSleep(false), .preparingForSleep(nil), .suspendRefused, .kernelSlept(true),
-            .kernelSlept(false),
+            .login(.available(delayMax: max, preparingForSleep: false, preparingForShutdown: false)),
+            .login(.available(delayMax: nil, preparingForSleep: true, preparingForShutdown: false)),
+            .login(.available(delayMax: max, preparingForSleep: false, preparingForShutdown: true)),
+            .login(.unavailable),
+            .login(.lockTaken(.sleep)), .login(.lockTaken(.shutdown)), .login(.lockRefused(.sleep)),
+            .login(.lockRefused(.shutdown)),
+            .login(.lockTaken(.keepAwake)), .login(.lockRefused(.keepAwake)),
+            .login(.prepareForSleep(true, delayMax: max, signalled: now)),
+            .login(.prepareForSleep(false, delayMax: max, signalled: now)),
+            .login(.prepareForSleep(true, delayMax: .milliseconds(500), signalled: now)),
+            .login(.prepareForSleep(true, delayMax: nil, signalled: now - .seconds(60))),
+            .login(.prepareForShutdown(true, delayMax: max, signalled: now)),
+            .login(.prepareForShutdown(false, delayMax: nil, signalled: now)), .login(.preparingForSleep(true)),
+            .login(.preparingForSleep(false)), .login(.preparingForSleep(nil)), .login(.suspendRefused),
+            .sleep(.kernelSlept(true)),
+            .sleep(.kernelSlept(false)),
         ]
     }
 
@@ -63,16 +67,19 @@ struct Alphabet {
         let cool = ThermalReading(temperature: 40_000, fair: nil, serious: nil, critical: 85_000)
         let uses = core.apps.compactMap { app in app.instance.map { MemoryUse(instance: $0.id, bytes: 5) } }
         var events: [Event] = [
-            .session(SessionReading(users: 1, isLocked: true, isIdle: false)),
-            .session(SessionReading(users: 1, isLocked: false, isIdle: false)), .lid(closed: true), .lid(closed: false),
-            .powerKeyPressed, .power(PowerReading(isExternal: false, level: 3)),
-            .power(PowerReading(isExternal: true, level: 90)), .powerOffRefused, .temperatures([hot]),
-            .temperatures([cool]), .memoryPressure(.critical), .memoryRead(available: 0, total: 100, uses),
-            .hardwareWatchdog(timeout: .seconds(15)), .hardwareWatchdog(timeout: nil), .serviceWatchdog,
-            .requested(request, .setLowPower(true)), .requested(request, .setLowPower(nil)),
+            .board(.session(SessionReading(users: 1, isLocked: true, isIdle: false))),
+            .board(.session(SessionReading(users: 1, isLocked: false, isIdle: false))), .board(.lid(closed: true)),
+            .board(.lid(closed: false)),
+            .board(.powerKeyPressed), .board(.power(PowerReading(isExternal: false, level: 3))),
+            .board(.power(PowerReading(isExternal: true, level: 90))), .login(.powerOffRefused),
+            .board(.temperatures([hot])),
+            .board(.temperatures([cool])), .memory(.pressure(.critical)),
+            .memory(.read(available: 0, total: 100, uses)),
+            .watchdog(.hardware(timeout: .seconds(15))), .watchdog(.hardware(timeout: nil)), .watchdog(.service),
+            .client(.requested(request, .setLowPower(true))), .client(.requested(request, .setLowPower(nil))),
         ]
         for app in core.apps {
-            if let id = app.instance?.id { events += [.killedForMemory(id), .memoryLimitReached(id)] }
+            if let id = app.instance?.id { events += [.memory(.killed(id)), .memory(.limitReached(id))] }
         }
         return events
     }
@@ -114,21 +121,25 @@ struct Alphabet {
 
     private func instanceEvents(_ id: InstanceID, _ app: App) -> [Event] {
         var events: [Event] = [
-            .spawned(id), .spawnFailed(id, code: 2, explanation: "exec /usr/bin/x: No such file or directory"),
-            .exited(id, .exited(0)), .exited(id, .signalled(11)), .groupEmptied(id), .frozen(id), .ready(id),
-            .ping(id), .stopping(id), .extendTimeout(id, .seconds(3600)),
-            .handlerReturned(id, CallID(rawValue: 0)),
+            .process(.spawned(id)),
+            .process(.spawnFailed(id, code: 2, explanation: "exec /usr/bin/x: No such file or directory")),
+            .process(.exited(id, .exited(0))), .process(.exited(id, .signalled(11))), .process(.groupEmptied(id)),
+            .process(.frozen(id)), .app(.ready(id)),
+            .app(.ping(id)), .app(.stopping(id)), .app(.extendTimeout(id, .seconds(3600))),
+            .app(.handlerReturned(id, CallID(rawValue: 0))),
         ]
-        if let call = app.instance?.call { events.append(.handlerReturned(id, call.id)) }
+        if let call = app.instance?.call { events.append(.app(.handlerReturned(id, call.id))) }
         return events
     }
 
     private var staleEvents: [Event] {
         let id = InstanceID(rawValue: 0)
         return [
-            .spawned(id), .spawnFailed(id, code: 2, explanation: ""), .exited(id, .unknown), .groupEmptied(id),
-            .frozen(id), .ready(id), .ping(id), .stopping(id), .extendTimeout(id, .seconds(1)),
-            .handlerReturned(id, CallID(rawValue: 1)),
+            .process(.spawned(id)), .process(.spawnFailed(id, code: 2, explanation: "")),
+            .process(.exited(id, .unknown)), .process(.groupEmptied(id)),
+            .process(.frozen(id)), .app(.ready(id)), .app(.ping(id)), .app(.stopping(id)),
+            .app(.extendTimeout(id, .seconds(1))),
+            .app(.handlerReturned(id, CallID(rawValue: 1))),
         ]
     }
 }

@@ -41,8 +41,8 @@ final class Search {
         add(Node(core: board.core, witness: Witness(apps: policies.count), parent: -1, step: nil))
         // On most boards there is a logind, and its locks are held: a short way there.
         let loginEvents: [Event] = [
-            .loginAvailable(delayMax: .seconds(5), preparingForSleep: false, preparingForShutdown: false),
-            .lockTaken(.sleep), .lockTaken(.shutdown), .preparingForSleep(false), .started,
+            .login(.available(delayMax: .seconds(5), preparingForSleep: false, preparingForShutdown: false)),
+            .login(.lockTaken(.sleep)), .login(.lockTaken(.shutdown)), .login(.preparingForSleep(false)), .started,
         ]
         for event in loginEvents { take(Step(event: event), from: nodes.count - 1) }
     }
@@ -145,7 +145,7 @@ final class Search {
         while let due = core.nextDeadline, due.at <= limit {
             let at = max(due.at, core.now.monotonic)
             let effects = core.handle(.woke, at: Instant(monotonic: at, boottime: core.now.boottime))
-            if effects.contains(.releaseLock(.sleep)) { return nil }
+            if effects.contains(.login(.releaseLock(.sleep))) { return nil }
         }
         return "the sleep lock is kept until logind's limit"
     }

@@ -48,32 +48,31 @@ struct Witness {
     mutating func hear(_ event: Event) {
         switch event {
         // Where its start was given up there was nothing to kill before.
-        case .spawned(let id):
+        case .process(.spawned(let id)):
             change(id) {
                 if !$0.isSpawned { $0.isKilled = false }
                 $0.isSpawned = true
             }
-        case .exited(let id, _): change(id) { $0.openCall = nil }
-        case .groupEmptied(let id): if runs[id]?.isClearing == true { forget(id) }
-        case .frozen(let id): change(id) { $0.isFrozen = $0.isFreezing }
-        case .handlerReturned(let id, let call): change(id) { if $0.openCall == call { $0.openCall = nil } }
+        case .process(.exited(let id, _)): change(id) { $0.openCall = nil }
+        case .process(.groupEmptied(let id)): if runs[id]?.isClearing == true { forget(id) }
+        case .process(.frozen(let id)): change(id) { $0.isFrozen = $0.isFreezing }
+        case .app(.handlerReturned(let id, let call)): change(id) { if $0.openCall == call { $0.openCall = nil } }
         // What runs at that moment is not awaited any more.
-        case .stopping(let id): change(id) { if !$0.isFreezing { $0.openCall = nil } }
-        case .loginAvailable, .loginUnavailable: locks = [:]
+        case .app(.stopping(let id)): change(id) { if !$0.isFreezing { $0.openCall = nil } }
+        case .login(.available), .login(.unavailable): locks = [:]
         // One that was not asked for is ours all the same, until it is closed.
-        case .lockTaken(let kind): locks[kind] = .held
-        case .lockRefused(let kind): if locks[kind] == .requested { locks[kind] = Lock.none }
-        case .requested(let id, _): requests.insert(id)
-        case .requestAbandoned(let id): requests.remove(id)
-        case .spawnFailed(let id, _, _): change(id) { $0.hasFailedToSpawn = !$0.isSpawned && !$0.isReported }
-        case .memoryRead: isMemoryRead = false
-        case .hardwareWatchdog(let timeout): isWatchdogThere = timeout != nil
-        case .serviceWatchdog: isServiceWatching = true
-        case .configured, .started, .freezing, .woke, .ready, .ping, .extendTimeout, .prepareForSleep,
-            .prepareForShutdown, .preparingForSleep, .kernelSlept, .suspendRefused, .powerOffRefused, .sleepNoted,
-            .session, .lid,
-            .powerKeyPressed, .power, .underVoltage, .temperatures, .network, .polling, .memoryPressure,
-            .memoryLimitReached, .killedForMemory, .stopRequested:
+        case .login(.lockTaken(let kind)): locks[kind] = .held
+        case .login(.lockRefused(let kind)): if locks[kind] == .requested { locks[kind] = Lock.none }
+        case .client(.requested(let id, _)): requests.insert(id)
+        case .client(.abandoned(let id)): requests.remove(id)
+        case .process(.spawnFailed(let id, _, _)): change(id) { $0.hasFailedToSpawn = !$0.isSpawned && !$0.isReported }
+        case .memory(.read): isMemoryRead = false
+        case .watchdog(.hardware(let timeout)): isWatchdogThere = timeout != nil
+        case .watchdog(.service): isServiceWatching = true
+        case .configured, .started, .freezing, .woke, .app(.ready), .app(.ping), .app(.extendTimeout),
+            .login(.prepareForSleep), .login(.prepareForShutdown), .login(.preparingForSleep), .sleep,
+            .login(.suspendRefused), .login(.powerOffRefused), .board, .memory(.pressure), .memory(.limitReached),
+            .memory(.killed), .stopRequested:
             break
         }
     }
@@ -101,21 +100,21 @@ struct Witness {
     mutating func see(_ effects: [Effect], of event: Event, core: DeviceLifecycle) {
         now = core.now.monotonic
         let wasAwake = sleepBefore == .awake
-        let wokeInTheDark = effects.contains { if case .note(.darkWake) = $0 { true } else { false } }
-        let endedSleep = effects.contains { if case .note(.sleepEnded) = $0 { true } else { false } }
+        let wokeInTheDark = effects.contains { if case .note(.sleep(.darkWake)) = $0 { true } else { false } }
+        let endedSleep = effects.contains { if case .note(.sleep(.ended)) = $0 { true } else { false } }
         for effect in effects {
             switch effect {
-            case .thaw(let id):
+            case .process(.thaw(let id)):
                 let isWorking = sleepBefore == .darkWake || wokeInTheDark
                 if !wasAwake, !endedSleep, !(isWorking && runs[id]?.tasks.isEmpty == false || runs[id]?.openCall != nil)
                 {
                     object("\(effect) while not awake")
                 }
-            case .spawn:
+            case .process(.spawn):
                 if !wasAwake, !endedSleep { object("\(effect) while not awake") }
             // A lock that is granted late, after that, is released at once.
-            case .releaseLock(.sleep):
-                if sleepBefore == .preparing, event != .lockTaken(.sleep) { judgeRelease(core) }
+            case .login(.releaseLock(.sleep)):
+                if sleepBefore == .preparing, event != .login(.lockTaken(.sleep)) { judgeRelease(core) }
             default: break
             }
             see(effect)
@@ -129,35 +128,35 @@ struct Witness {
 
     private mutating func see(_ effect: Effect) {
         switch effect {
-        case .spawn(let app, let id, _, let background): seeSpawn(app, id, background)
-        case .call(let id, let call, let handler, let deadline): seeCall(id, call, handler.handler, deadline)
-        case .terminate(let id):
+        case .process(.spawn(let app, let id, _, let background)): seeSpawn(app, id, background)
+        case .app(.call(let id, let call, let handler, let deadline)): seeCall(id, call, handler.handler, deadline)
+        case .process(.terminate(let id)):
             if runs[id]?.isTerminated != false { object("SIGTERM twice, or to nobody") }
             // A reply that was on its way when the app was frozen; the kernel keeps the signal until the thaw.
             if runs[id]?.isFreezing == true, runs[id]?.lastCall != .willTerminate { object("SIGTERM to a frozen app") }
             change(id) { $0.isTerminated = true }
         // A start that was given up may still come about.
-        case .kill(let id) where gone.contains(id), .clear(let id) where gone.contains(id): break
-        case .kill(let id):
+        case .process(.kill(let id)) where gone.contains(id), .process(.clear(let id)) where gone.contains(id): break
+        case .process(.kill(let id)):
             if runs[id]?.isKilled != false { object("killed twice, or nobody") }
             change(id) {
                 $0.isKilled = true
                 $0.openCall = nil
             }
-        case .clear(let id):
+        case .process(.clear(let id)):
             if runs[id]?.isReported != true { object("cleared before its report") }
             change(id) { $0.isClearing = true }
-        case .freeze(let id): seeFreeze(id)
-        case .thaw(let id):
+        case .process(.freeze(let id)): seeFreeze(id)
+        case .process(.thaw(let id)):
             if runs[id]?.isFreezing != true { object("thawed without being frozen") }
             change(id) {
                 $0.isFreezing = false
                 $0.isFrozen = false
                 $0.isNamed = false
             }
-        case .nameCulprits(let id, _): change(id) { $0.isNamed = true }
-        case .takeLock(let kind): seeLockTaken(kind)
-        case .releaseLock(let kind):
+        case .process(.nameCulprits(let id, _)): change(id) { $0.isNamed = true }
+        case .login(.takeLock(let kind)): seeLockTaken(kind)
+        case .login(.releaseLock(let kind)):
             if locks[kind] != .held { object("\(kind) lock released that is not held") }
             locks[kind] = Lock.none
         case .report(let end):
@@ -168,18 +167,16 @@ struct Witness {
                 object("ended for a task it did not hold")
             }
             change(end.instance) { $0.isReported = true }
-        case .reply(let id, _): if requests.remove(id) == nil { object("reply to nobody") }
-        case .inform(let id, _):
+        case .client(.reply(let id, _)): if requests.remove(id) == nil { object("reply to nobody") }
+        case .app(.inform(let id, _)):
             if runs[id]?.isFreezing != false || runs[id]?.isKilled != false || runs[id]?.isReported != false {
                 object("told while frozen or dead")
             }
-        case .taskChanged(_, let id, let task, let change): seeTask(id, task, change)
-        case .powerOff, .readMemory, .feedHardwareWatchdog, .restHardwareWatchdog, .wakeHardwareWatchdog,
-            .restServiceWatchdog, .wakeServiceWatchdog:
+        case .client(.taskChanged(_, let id, let task, let change)): seeTask(id, task, change)
+        case .login(.powerOff), .memory(.read), .watchdog:
             seeBoard(effect)
-        case .suspendDevice, .setWakeAlarm, .readPreparingForSleep, .sleepHandled, .note, .appChanged, .deviceChanged,
-            .stopDaemon,
-            .pollBoard, .watchMemoryLimit:
+        case .login(.suspendDevice), .sleep, .login(.readPreparingForSleep), .note, .client(.appChanged),
+            .client(.deviceChanged), .stopDaemon, .board, .memory(.watchLimit):
             break
         }
     }

@@ -33,29 +33,29 @@ extension Witness {
 
     mutating func seeBoard(_ effect: Effect) {
         switch effect {
-        case .powerOff:
+        case .login(.powerOff):
             for (id, run) in runs where !run.isReported && !run.isNamed && !isGone(id) {
                 objections.append("the board is switched off while an app runs")
             }
-        case .readMemory:
+        case .memory(.read):
             if isMemoryRead { objections.append("memory is read twice at a time") }
             isMemoryRead = true
-        case .feedHardwareWatchdog: if !isWatchdogThere { objections.append("a watchdog is fed that is not there") }
-        case .restHardwareWatchdog:
+        case .watchdog(.feed): if !isWatchdogThere { objections.append("a watchdog is fed that is not there") }
+        case .watchdog(.rest):
             if isWatchdogResting { objections.append("a watchdog is laid to rest twice") }
             isWatchdogResting = true
-        case .wakeHardwareWatchdog: isWatchdogResting = false
-        case .restServiceWatchdog:
+        case .watchdog(.wake): isWatchdogResting = false
+        case .watchdog(.restService):
             if isServiceResting { objections.append("the service manager is told to rest twice") }
             isServiceResting = true
-        case .wakeServiceWatchdog: isServiceResting = false
+        case .watchdog(.wakeService): isServiceResting = false
         default: break
         }
     }
 
     /// No app is above what the conditions allow, one is in front at a time, and a watchdog is rested for a sleep.
     mutating func judgeConditions(_ effects: [Effect], _ core: DeviceLifecycle) {
-        for case .call(_, _, let call, _) in effects {
+        for case .app(.call(_, _, let call, _)) in effects {
             let isAbove = call == .didBecomeActive && core.device.phaseLimit < .active
             if isAbove || call == .willEnterForeground && core.device.phaseLimit < .inactive {
                 objections.append("\(call.handler) above \(core.device.phaseLimit)")
@@ -63,10 +63,10 @@ extension Witness {
         }
         let active = core.apps.filter { $0.instance?.isAlive == true && $0.instance?.phase == .active }
         if core.policy.front == .one, active.count > 1 { objections.append("two apps are active") }
-        if effects.contains(.releaseLock(.sleep)), isWatchdogThere, !isWatchdogResting {
+        if effects.contains(.login(.releaseLock(.sleep))), isWatchdogThere, !isWatchdogResting {
             objections.append("the sleep lock is released and the watchdog does not rest")
         }
-        if effects.contains(.releaseLock(.sleep)), isServiceWatching, !isServiceResting {
+        if effects.contains(.login(.releaseLock(.sleep))), isServiceWatching, !isServiceResting {
             objections.append("the sleep lock is released and the service manager watches")
         }
         let isWoken = core.device.sleepState != .asleep || core.sleep.isLogical

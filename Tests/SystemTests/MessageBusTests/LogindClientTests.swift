@@ -156,7 +156,7 @@ import Testing
         let fixture = try LogindFixture.connected(to: bus)
         let descriptor = try fixture.take(.sleep)
         let pipe = try Self.link(of: descriptor)
-        var seen: [LoginEvent] = []
+        var seen: [LoginMessage] = []
         fixture.client.onEvent = {
             seen.append($0)
             fixture.client.stop()

@@ -7,7 +7,7 @@ final class LogindFixture {
     let loop: EventLoop
     let client: LogindClient
     /// What it has told of sessions and conditions is apart from the rest.
-    private(set) var events: [LoginEvent] = []
+    private(set) var events: [LoginMessage] = []
     private(set) var sessions: [SessionReading] = []
     private(set) var conditions: [LoginConditions] = []
 
@@ -43,7 +43,7 @@ final class LogindFixture {
 
     /// Runs the loop until an event of this kind is among those told.
     @discardableResult
-    func wait(for isWanted: (LoginEvent) -> Bool) throws -> LoginEvent {
+    func wait(for isWanted: (LoginMessage) -> Bool) throws -> LoginMessage {
         try loop.run { events.contains(where: isWanted) }
         guard let event = events.first(where: isWanted) else { throw TimedOut() }
         return event
@@ -59,7 +59,7 @@ final class LogindFixture {
     }
 }
 
-extension LoginEvent {
+extension LoginMessage {
     var isAvailable: Bool { if case .available = self { true } else { false } }
     var isUnavailable: Bool { if case .unavailable = self { true } else { false } }
     var isLockRefused: Bool { if case .lockRefused = self { true } else { false } }

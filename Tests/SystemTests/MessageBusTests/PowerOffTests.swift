@@ -102,6 +102,6 @@ import Testing
     }
 }
 
-extension LoginEvent {
+extension LoginMessage {
     var isPowerOffRefused: Bool { if case .powerOffRefused = self { true } else { false } }
 }

@@ -4,7 +4,7 @@ internal import Lifecycle
 // What the core says of the board itself, as lines for people.
 
 extension Supervisor {
-    func sayCondition(_ notice: Notice) {
+    func say(_ notice: BoardNotice) {
         switch notice {
         case .phaseLimited(let limit, let condition):
             let why = condition.map { "\($0.key): " } ?? ""
@@ -27,23 +27,10 @@ extension Supervisor {
                 pressure == .normal ? .info : .warning, "memory pressure: \(pressure.name)", .conditionChanged)
         case .memoryExhausted:
             log.daemon(.error, "memory is critically short, and no app is left to be ended", .conditionChanged)
-        case .criticalBattery(let level):
-            log.daemon(
-                .error, "the battery is critical\(percent(level)): apps are ended and the board is switched off",
-                .boardAtRisk)
-        case .essentialAppLost(let app, let time):
-            // journald writes what is critical at once: after the reset somebody wants to know why.
-            reports.sync()
-            log.app(
-                name(app), .critical,
-                "is essential and gone for good: the hardware watchdog is not fed any more, the board resets in "
-                    + time.text,
-                .boardAtRisk)
-        case .launched, .restartScheduled, .leftDown, .overrun, .phaseChanged, .shutdownPreparing, .shutdownCancelled,
-            .stalled, .keepAwakeSpent, .sleepPreparing, .sleepReleased, .sleepEnded, .sleptUnannounced, .darkWake:
-            break
+        case .stalled(let time):
+            log.daemon(.notice, "the board gave no time for \(time.text); deadlines were moved by it", .clockJumped)
         }
     }
 
-    private func percent(_ level: Int?) -> String { level.map { " (\($0) %)" } ?? "" }
+    func percent(_ level: Int?) -> String { level.map { " (\($0) %)" } ?? "" }
 }

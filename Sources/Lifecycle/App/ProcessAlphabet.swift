@@ -1,0 +1,47 @@
+/// What the kernel says of an instance.
+public enum ProcessEvent: Equatable, Sendable {
+    case spawned(InstanceID)
+    /// code: errno; explanation: "exec /usr/bin/x: No such file or directory".
+    case spawnFailed(InstanceID, code: Int32, explanation: String)
+    /// The main process is gone and reaped.
+    case exited(InstanceID, ExitStatus)
+    /// Nothing is left in the control group, and it is removed.
+    case groupEmptied(InstanceID)
+    case frozen(InstanceID)
+}
+
+/// What is done to an app's processes.
+public enum ProcessEffect: Equatable, Sendable {
+    /// Start the app's program in a fresh control group. Answered by `spawned` or `spawnFailed`.
+    case spawn(AppID, InstanceID, LaunchReason, background: Bool)
+    /// SIGTERM to the main process.
+    case terminate(InstanceID)
+    /// Kill every process of the control group at once. Answered by `exited`.
+    case kill(InstanceID)
+    /// The main process is gone: kill what is left in the control group and remove it. Answered by `groupEmptied`.
+    case clear(InstanceID)
+    /// Answered by `frozen`.
+    case freeze(InstanceID)
+    case thaw(InstanceID)
+    /// Say which processes could not be frozen or killed.
+    case nameCulprits(InstanceID, Stuck)
+}
+
+/// What would not let go.
+public enum Stuck: UInt8, Sendable {
+    case unfreezable
+    case unkillable
+}
+
+extension DeviceLifecycle {
+    mutating func hear(_ event: ProcessEvent) {
+        switch event {
+        case .spawned(let instance): didSpawn(instance)
+        case .spawnFailed(let instance, let code, let explanation):
+            spawnDidFail(instance, code: code, explanation: explanation)
+        case .exited(let instance, let status): didExit(instance, status)
+        case .groupEmptied(let instance): groupDidEmpty(instance)
+        case .frozen(let instance): didFreeze(instance)
+        }
+    }
+}

@@ -1,0 +1,51 @@
+/// What the board says of itself.
+public enum BoardEvent: Equatable, Sendable {
+    /// The people at the board, as logind knows them.
+    case session(SessionReading)
+    case lid(closed: Bool)
+    /// Its power, sleep or wake-up key went down.
+    case powerKeyPressed
+    case power(PowerReading)
+    /// The supply is too weak for the board.
+    case underVoltage(Bool)
+    /// All places whose temperature is known.
+    case temperatures([ThermalReading])
+    /// Whether any network is connected.
+    case network(up: Bool)
+    /// Something that has to be known is announced by nothing: `poll` asks for a look at it so often; nil: no need.
+    case polling(interval: Nanoseconds?)
+}
+
+public enum BoardEffect: Equatable, Sendable {
+    /// Look at what nothing announces. Answered by `temperatures`, `power`, `underVoltage`.
+    case poll
+}
+
+public enum BoardNotice: Equatable, Sendable {
+    /// The board gave no time: handler deadlines were moved by this much.
+    case stalled(Nanoseconds)
+    /// A condition of the board keeps apps from the front, or does not any more.
+    case phaseLimited(ScenePhase, by: Condition?)
+    case externalPower(Bool, level: Int?)
+    case lowPowerMode(Bool, level: Int?)
+    case underVoltage(Bool)
+    case thermalState(ThermalState)
+    case memoryPressure(MemoryPressure)
+    /// Memory is critically short, and no app is left to be ended.
+    case memoryExhausted
+}
+
+extension DeviceLifecycle {
+    mutating func hear(_ event: BoardEvent) {
+        switch event {
+        case .session(let reading): hearSession(reading)
+        case .lid(let closed): hearLid(closed: closed)
+        case .powerKeyPressed: hearPowerKey()
+        case .power(let reading): hearPower(reading)
+        case .underVoltage(let present): conditions.isUnderVoltage = present
+        case .temperatures(let readings): hearTemperatures(readings)
+        case .network(let up): hearNetwork(up: up)
+        case .polling(let interval): hearPolling(interval)
+        }
+    }
+}

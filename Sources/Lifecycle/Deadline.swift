@@ -1,0 +1,38 @@
+/// When the core must be woken, and why.
+public struct Deadline: Equatable, Sendable {
+    /// MONOTONIC. In the past: at once.
+    public var at: Nanoseconds
+    public var reason: Reason
+
+    /// What is due then.
+    public enum Reason: Equatable, Sendable {
+        case spawn(AppID)
+        case handler(AppID, Handler)
+        case taskExpiration(AppID)
+        case taskBudget(AppID)
+        case keepAwakeBudget(AppID)
+        case exit(AppID)
+        case liveness(AppID)
+        case memoryLimit(AppID)
+        case restart(AppID)
+        case freeze(AppID)
+        case clearing(AppID)
+        /// A handler runs: a look at the clock, so that a stalled board is noticed before anybody is judged.
+        case stallCheck
+        case sleepAllowance
+        /// Held background tasks have put the release off for long enough.
+        case taskGrace
+        case sleepRelease
+        case sleepCancellation
+        /// A question to logind has waited for long enough, or is asked again.
+        case login
+        case darkWake
+        case shutdown
+        case condition
+        case criticalBattery
+        case thermalRelief
+        case poll
+        case memory
+        case hardwareWatchdog
+    }
+}

@@ -1,0 +1,29 @@
+/// What is heard of the two watchdogs above the daemon.
+public enum WatchdogEvent: Equatable, Sendable {
+    /// The board's watchdog was armed with a timeout (which feeds it); nil: there is none, or it is gone.
+    case hardware(timeout: Nanoseconds?)
+    /// The service manager expects signs of life from the daemon itself.
+    case service
+}
+
+public enum WatchdogEffect: Equatable, Sendable {
+    /// The board's watchdog.
+    case feed
+    /// The kernel is about to sleep: make the board's watchdog fit for it. Answered by `hardware`.
+    case rest
+    /// The kernel is awake: arm it again. Answered by `hardware`.
+    case wake
+    /// The kernel is about to sleep: the service manager is to expect no signs of life.
+    case restService
+    /// The kernel is awake: as before.
+    case wakeService
+}
+
+extension DeviceLifecycle {
+    mutating func hear(_ event: WatchdogEvent) {
+        switch event {
+        case .hardware(let timeout): hearHardwareWatchdog(timeout: timeout)
+        case .service: serviceWatchdog.isWatching = true
+        }
+    }
+}

@@ -1,0 +1,6 @@
+public enum ShutdownNotice: Equatable, Sendable {
+    case preparing(allowance: Nanoseconds?)
+    case cancelled
+    /// The board is about to be switched off.
+    case criticalBattery(level: Int?)
+}

@@ -1,0 +1,47 @@
+/// What is known of a sleep from elsewhere than logind.
+public enum SleepEvent: Equatable, Sendable {
+    /// Whether the kernel has slept since the present sleep was announced, or refused to
+    /// (/sys/power/suspend_stats). Comes before the word that the board is awake, where the kernel counts.
+    case kernelSlept(Bool)
+    /// The daemon is started anew, and its predecessor left a note of a sleep that was announced: BOOTTIME less
+    /// MONOTONIC then. Comes before logind's first word.
+    case noted(timeAsleep: Nanoseconds)
+}
+
+public enum SleepEffect: Equatable, Sendable {
+    /// A sleep of the kernel's may come at any moment, and the apps have been walked: a service that announces sleeps
+    /// beside logind need not. Or not any more.
+    case handled(Bool)
+    /// Wake the board at a moment of BOOTTIME, and the core then; nil: not any more.
+    case setWakeAlarm(Nanoseconds?)
+}
+
+public enum SleepNotice: Equatable, Sendable {
+    case preparing(sleep: Int, allowance: Nanoseconds)
+    /// elapsed: from the announcement.
+    case released(sleep: Int, elapsed: Nanoseconds, killed: Int)
+    case ended(sleep: Int, SleepOutcome)
+    /// Our alarm has woken the board: held background tasks run, for so long at most.
+    case darkWake(sleep: Int, allowance: Nanoseconds)
+    /// The board slept without a word to us.
+    case unannounced(Nanoseconds)
+}
+
+/// What became of a sleep.
+public enum SleepOutcome: UInt8, CaseIterable, Sendable {
+    /// The board has slept, in the kernel or logically.
+    case slept
+    /// Called off before the kernel was asked, or never meant.
+    case cancelled
+    /// Announced, and every app ready: the kernel did not sleep.
+    case failed
+}
+
+extension DeviceLifecycle {
+    mutating func hear(_ event: SleepEvent) {
+        switch event {
+        case .kernelSlept(let hasSlept): sleep.kernelSlept = hasSlept
+        case .noted(let timeAsleep): login.notedSleep = timeAsleep
+        }
+    }
+}

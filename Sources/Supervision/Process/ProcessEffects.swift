@@ -1,0 +1,27 @@
+internal import Lifecycle
+
+// What the core asks of an app's processes, and what it tells its delegate.
+
+extension Supervisor {
+    func perform(_ effect: ProcessEffect) {
+        switch effect {
+        case .spawn(let app, let instance, let reason, let background):
+            spawn(app, instance, reason, background: background)
+        case .terminate(let instance): processes[instance.rawValue]?.terminate()
+        case .kill(let instance): processes[instance.rawValue]?.kill()
+        case .clear(let instance): clear(instance)
+        case .freeze(let instance): processes[instance.rawValue]?.freeze()
+        case .thaw(let instance): processes[instance.rawValue]?.thaw()
+        case .nameCulprits(let instance, let stuck): processes[instance.rawValue]?.nameCulprits(stuck)
+        }
+    }
+
+    func perform(_ effect: AppEffect) {
+        switch effect {
+        case .call(let instance, let call, let handler, let deadline):
+            trial?.called(instance, call, handler, deadline: deadline)
+            processes[instance.rawValue]?.deliver(call, handler, deadline: deadline)
+        case .inform(let instance, let information): processes[instance.rawValue]?.inform(information)
+        }
+    }
+}
