@@ -17,7 +17,8 @@ DEVICE_MEMBERS = {
     "sleepState", "sleepId", "externalPower", "batteryLevel", "lowPowerMode", "thermalState", "memoryPressure",
     "profile", "inhibitDelayMax", "hardwareWatchdog", "underVoltage", "limit", "polled", "bootCause"}
 TERMINATION_MEMBERS = {
-    "app", "time", "namespace", "code", "explanation", "event", "timeAllowance", "wallSeconds", "cpuSeconds", "report"}
+    "app", "time", "namespace", "code", "reason", "explanation", "event", "timeAllowance", "wallSeconds", "cpuSeconds",
+    "report"}
 
 
 def fails(path, method, parameters=None, **flags):
@@ -218,7 +219,7 @@ def test_monitor_tells_the_state_and_every_change(board):
         board.wait_active("app")
         board.signal("app", 10)
         ended = until("termination", app="app", namespace="crash")
-        assert set(ended["detail"]) == TERMINATION_MEMBERS
+        assert set(ended["detail"]) == TERMINATION_MEMBERS and ended["detail"]["reason"] == "signalled"
         assert ended["app"] == "app"
         until("app", launches=2)
 

@@ -153,7 +153,8 @@ enum Sample {
 
     static let budget: JSON = [
         "app": "camera", "time": "2026-11-21T05:48:23.123Z", "namespace": "backgroundTask", "code": "0x2182bad2",
-        "explanation": "background-task: still held \"upload\" when its budget of 10 min was spent", "event": .null,
+        "reason": "taskBudgetSpent",
+        "explanation": "background task \"upload\" was still held when the budget of 10 min was spent", "event": .null,
         "timeAllowance": 600.0, "wallSeconds": 600.0, "cpuSeconds": 1.5, "report": "18",
     ]
 
@@ -165,7 +166,8 @@ enum Sample {
 
     static let overrun: JSON = [
         "app": "camera", "time": "2026-11-21T05:48:23.123Z", "namespace": "watchdog", "code": "0x8badf00d",
-        "explanation": "scene-update: DidEnterBackground did not return within 5 s", "event": "DidEnterBackground",
+        "reason": "handlerOverrun", "explanation": "scene-update: DidEnterBackground did not return within 5 s",
+        "event": "DidEnterBackground",
         "timeAllowance": 5.0, "wallSeconds": 5.0004, "cpuSeconds": 0.02, "report": "17",
     ]
 }

@@ -1,3 +1,4 @@
+import Lifecycle
 import Testing
 import Varlink
 
@@ -101,25 +102,27 @@ import Varlink
     }
 
     @Test(arguments: [
-        ("watchdog", "0x8badf00d", "liveness: no WATCHDOG=1 for 2 s", "WATCHDOG=1"),
-        ("watchdog", "0x8badf00d", "process-exit: the app did not exit within 5 s", "SIGTERM"),
-        ("crash", "0xb", "killed by signal 11", "coredumpctl"),
-        ("launchFailure", "0x2", "exec /x: No such file or directory", "/etc/curfew/apps/camera.toml"),
-        ("exit", "0x3", "exited by itself with status 3", "restart-limit"),
-        ("jetsam", "0x0", "memory was critically short (12 MiB available); the app had 340 MiB", "priority-band"),
-        ("jetsam", "0x9", "killed by the kernel: the app's memory limit, or …", "memory-max"),
-        ("thermal", "0xc00010ff", "the board is critically hot", "thermal-critical"),
-        ("lowBattery", "0x0", "the battery is at 4 %: the board is switched off", "battery-critical"),
+        (TerminationReason.livenessMissed(interval: .seconds(2)), "gave no sign of life", "WATCHDOG=1"),
+        (.exitOverrun(allowance: .seconds(5)), "took too long to end", "SIGTERM"),
+        (.readinessMissed(allowance: .seconds(20)), "took too long to launch", "READY=1"),
+        (.signalled(11), "crashed", "coredumpctl"),
+        (.launchFailed(errno: 2, "exec /x: No such file"), "could not be started", "/etc/curfew/apps/camera.toml"),
+        (.exited(status: 3), "exited with status 3", "restart-limit"),
+        (.memoryCritical(available: 12 << 20, bytes: 340 << 20, isProtected: false), "give its mem", "priority-band"),
+        (.killedForMemory(by: .kernel), "by others than Curfew", "memory-max"),
+        (.overheated, "too hot", "thermal-critical"),
+        (.lowBattery(level: 4), "the battery was critical", "battery-critical"),
     ])
-    func everyFailureHasAdvice(_ namespace: String, _ code: String, _ explanation: String, _ expected: String) {
+    func everyFailureHasAdvice(_ reason: TerminationReason, _ headline: String, _ expected: String) {
         let report: JSON = [
-            "app": "camera", "namespace": .string(namespace), "code": .string(code),
-            "explanation": .string(explanation), "report": "1",
+            "app": "camera", "namespace": .string(reason.namespace.name), "reason": .string(reason.name),
+            "code": .string("0x" + String(reason.code, radix: 16)), "explanation": .string(reason.explanation),
+            "report": "1",
         ]
         let record = TerminationRecord(report)
         #expect(Advice(report: record, root: "").points.contains { $0.contains(expected) })
         let account = ReportAccount(report: record, root: "", now: LocalTime(milliseconds: 0))
-        #expect(account.headline.hasPrefix("camera "))
+        #expect(account.headline.hasPrefix("camera ") && account.headline.contains(headline))
     }
 
     @Test func anOrderlyEndAsksForNothing() {

@@ -98,7 +98,9 @@ extension MutationTests {
             Mutant(event: { if case .memory(.killed) = $0 { nil } else { $0 } })
         },
         Mutation("ends another one before the last is gone", .jetsam) {
-            .endingAnother(.jetsam) { if case .memory(.read) = $0 { true } else { false } }
+            .endingAnother(.memoryCritical(available: 0, bytes: 1, isProtected: false)) {
+                if case .memory(.read) = $0 { true } else { false }
+            }
         },
         Mutation("ends nobody for heat", .heat) {
             .configured { _, device in device.responses[.thermalCritical] = .nothing }
@@ -110,7 +112,7 @@ extension MutationTests {
                 app.priorityBand = app.priorityBand < 900 ? 899 - app.priorityBand : app.priorityBand
             }
         },
-        Mutation("does not let the board cool down", .heat) { .endingAnother(.thermal) { _ in true } },
+        Mutation("does not let the board cool down", .heat) { .endingAnother(.overheated) { _ in true } },
     ]
 
     static let ofBoards = [
@@ -220,12 +222,10 @@ extension Mutant {
     }
 
     /// Once one has been ended for something the next event ends another, too.
-    static func endingAnother(_ namespace: TerminationNamespace, on isMeant: @escaping (Event) -> Bool) -> Mutant {
+    static func endingAnother(_ reason: TerminationReason, on isMeant: @escaping (Event) -> Bool) -> Mutant {
         var alive: [InstanceID] = []
         var more: [InstanceID] = []
         var hasEnded = false
-        let reason = TerminationReason(
-            namespace: namespace, code: namespace == .thermal ? 0xc000_10ff : 0, explanation: "one more")
         return Mutant(effects: { effects, event, _ in
             if case .process(.spawned(let instance)) = event { alive.append(instance) }
             var altered: [Effect] = []
@@ -234,7 +234,7 @@ extension Mutant {
                 case .process(.kill(let instance)): alive.removeAll { $0 == instance }
                 case .report(var end):
                     alive.removeAll { $0 == end.instance }
-                    if end.reason.namespace == namespace { hasEnded = true }
+                    if end.reason.namespace == reason.namespace { hasEnded = true }
                     if more.contains(end.instance) { end.reason = reason }
                     altered.append(.report(end))
                     continue

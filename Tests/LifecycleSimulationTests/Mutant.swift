@@ -130,7 +130,7 @@ extension Mutant {
                 case .report(var end):
                     calls.removeAll { $0.instance == end.instance }
                     if let call = overrun.first(where: { $0.instance == end.instance }) {
-                        end.reason.namespace = .watchdog
+                        end.reason = .handlerOverrun(call.handler, allowance: call.told)
                         end.handler = call.handler
                         end.allowance = call.told
                         altered.append(.report(end))

@@ -120,7 +120,7 @@ import Testing
         Mutation("blames the watchdog", .recordedOnce) {
             .replacing {
                 guard case .report(var end) = $0 else { return [$0] }
-                end.reason.namespace = .watchdog
+                end.reason = .exitOverrun(allowance: .seconds(1))
                 return [.report(end)]
             }
         },

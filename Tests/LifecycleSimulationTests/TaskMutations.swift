@@ -204,8 +204,7 @@ extension Mutant {
                     killed.append(instance)
                     return [effect, .process(.kill(instance))]
                 case .report(var end) where killed.contains(end.instance):
-                    end.reason = TerminationReason(
-                        namespace: .backgroundTask, code: TerminationReason.taskBudgetCode, explanation: "spent")
+                    end.reason = .taskBudgetSpent(budget: .seconds(30), held: ["one"], more: 0)
                     return [.report(end)]
                 default: break
                 }

@@ -20,14 +20,13 @@ import Varlink
     }
 
     private func report(_ id: Int, _ name: String = "camera", explanation: String = "x") -> Report {
-        let reason = TerminationReason(
-            namespace: .watchdog, code: TerminationReason.watchdogCode, explanation: explanation)
+        let reason = TerminationReason.launchFailed(errno: 2, explanation)
         let termination = Termination(
             app: AppID(rawValue: 0), name: name, instance: InstanceID(rawValue: 1), reason: reason,
             handler: .didEnterBackground, allowance: .seconds(5), taken: .seconds(5), uptime: .seconds(60),
             phase: .inactive, sleep: 3)
         return Report(
-            id: id, time: 1_709_251_199_999_000_000, termination: termination, cpuNanoseconds: 1_500_000_000,
+            id: id, time: 1_709_251_199_999_000_000, subject: .app(termination), cpuNanoseconds: 1_500_000_000,
             output: ["last words"])
     }
 
@@ -39,7 +38,7 @@ import Varlink
             let successor = ReportStore(directory: directory)
             let kept = successor.all()
             #expect(kept.count == 1)
-            #expect(kept.first?["code"]?.stringValue == "0x8badf00d")
+            #expect(kept.first?["code"]?.stringValue == "0x2")
             #expect(kept.first?["event"]?.stringValue == "DidEnterBackground")
             #expect(kept.first?["timeAllowance"]?.doubleValue == 5)
             #expect(kept.first?["output"]?.arrayValue?.first?.stringValue == "last words")

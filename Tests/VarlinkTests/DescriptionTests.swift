@@ -48,7 +48,7 @@ struct DescriptionTests {
         }
         #expect(DelegateInterface.description.utf8.count == 2005)
         #expect(ApplicationInterface.description.utf8.count == 2872)
-        #expect(ControlInterface.description.utf8.count == 4669)
+        #expect(ControlInterface.description.utf8.count == 4862)
     }
 
     @Test func allOfTheLanguage() throws {

@@ -8,6 +8,8 @@ struct TerminationRecord: Equatable {
     let namespace: String
     /// "0x8badf00d".
     let code: String
+    /// `TerminationReason.name`: "handlerOverrun". Empty where it is not known, as of the board.
+    let kind: String
     let explanation: String
     /// The handler's method, "DidEnterBackground".
     let event: String?
@@ -27,6 +29,7 @@ struct TerminationRecord: Equatable {
         time = json["time"]?.stringValue.flatMap { LocalTime($0) }
         namespace = json["namespace"]?.stringValue ?? "unknown"
         code = json["code"]?.stringValue ?? "0x0"
+        kind = json["reason"]?.stringValue ?? ""
         explanation = json["explanation"]?.stringValue ?? ""
         event = json["event"]?.stringValue
         timeAllowance = json["timeAllowance"]?.doubleValue
@@ -46,12 +49,6 @@ struct TerminationRecord: Equatable {
 
     /// The code as a number: a signal, a status, an errno.
     var number: Int64? { Int64(code.dropFirst(code.hasPrefix("0x") ? 2 : 0), radix: 16) }
-
-    /// The watchdog's scope, the first word of its explanation: "scene-update".
-    var scope: String? {
-        guard namespace == "watchdog", !isBoard, let colon = explanation.firstIndex(of: ":") else { return nil }
-        return String(explanation[..<colon])
-    }
 
     /// It had a certain time for something: for a handler, or for its background tasks.
     var isTimed: Bool { event != nil || namespace == "backgroundTask" }

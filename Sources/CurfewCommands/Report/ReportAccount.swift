@@ -1,3 +1,5 @@
+internal import Lifecycle
+
 /// One end of an app, told so that a stranger understands it.
 struct ReportAccount {
     let report: TerminationRecord
@@ -37,14 +39,7 @@ struct ReportAccount {
         case "thermal": return "\(app) was killed: the board was too hot (\(report.code))"
         case "lowBattery": return "\(app) was ended: the battery was critical, and the board was switched off"
         case "watchdog":
-            switch report.scope {
-            case "process-launch": return "\(app) was killed: it took too long to launch (\(report.code))"
-            case "scene-update":
-                return "\(app) was killed: its handler \(report.event ?? "") overran its deadline (\(report.code))"
-            case "process-exit": return "\(app) was killed: it took too long to end (\(report.code))"
-            case "liveness": return "\(app) was killed: it gave no sign of life (\(report.code))"
-            default: return "\(app) was killed by its watchdog (\(report.code))"
-            }
+            return "\(app) was killed\(overrun) (\(report.code))"
         case "backgroundTask":
             return "\(app) was killed: its background time ran out while it still held a task (\(report.code))"
         case "crash": return "\(app) crashed: \(report.signal)"
@@ -54,8 +49,20 @@ struct ReportAccount {
         case "launchFailure": return "\(app) could not be started"
         case "user": return "\(app) was ended by an operator"
         case "shutdown": return "\(app) was ended because the device, or curfewd, was shutting down"
-        case "unknown": return "\(app) ended while nobody watched"
+        case "unknown": return "\(app) ended while curfewd was not running"
         default: return "\(app) was ended: \(report.namespace) (\(report.code))"
+        }
+    }
+
+    /// ": it took too long to end".
+    private var overrun: String {
+        switch (report.kind, report.event ?? "") {
+        case ("readinessMissed", _), ("handlerOverrun", Handler.didFinishLaunching.method):
+            ": it took too long to launch"
+        case ("exitOverrun", _), ("handlerOverrun", Handler.willTerminate.method): ": it took too long to end"
+        case ("handlerOverrun", let handler): ": its handler \(handler) overran its deadline"
+        case ("livenessMissed", _): ": it gave no sign of life"
+        default: " by its watchdog"
         }
     }
 

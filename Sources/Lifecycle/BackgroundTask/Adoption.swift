@@ -58,7 +58,7 @@ extension DeviceLifecycle {
         guard let pool = apps[index].pool, apps[index].instance?.tasks.contains(where: { $0.isWarned }) == true else {
             return .adoptedEnded(status)
         }
-        return .budgetRanOut(pool.size)
+        return .taskBudgetRanOut(budget: pool.size)
     }
 
     /// Nothing of it is left, and it is not configured: it is forgotten.

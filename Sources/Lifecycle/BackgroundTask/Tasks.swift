@@ -226,8 +226,9 @@ extension DeviceLifecycle {
     mutating func spendBudget(_ index: Int, _ instance: Instance) {
         let pool = apps[index].pool ?? TaskPool(.zero)
         let isCalled = instance.call?.call.handler == .backgroundTaskWillExpire
-        let names = instance.tasks.map { "\"\($0.name)\"" }
-        let reason = TerminationReason.budgetSpent(pool.size, held: names)
+        let held = instance.tasks.prefix(3).map(\.name)
+        let reason = TerminationReason.taskBudgetSpent(
+            budget: pool.size, held: held, more: instance.tasks.count - held.count)
         emit(.note(.app(.overrun(AppID(rawValue: index), instance.id, reason))))
         kill(
             index,

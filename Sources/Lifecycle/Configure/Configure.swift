@@ -74,7 +74,7 @@ extension DeviceLifecycle {
     }
 
     private mutating func retire(_ index: Int) {
-        let reason = TerminationReason(namespace: .user, code: 0, explanation: "its configuration was removed")
+        let reason = TerminationReason.configurationRemoved
         apps[index].isRetired = true
         let instance = apps[index].instance?.id
         // A launch that has begun is answered by the end of the app.

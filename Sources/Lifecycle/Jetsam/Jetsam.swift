@@ -119,7 +119,7 @@ extension DeviceLifecycle {
         var short = wanted.saturatingSubtract(available)
         for order in orders where order == first || short > 0 && !order.isProtected {
             short = short.saturatingSubtract(order.bytes)
-            let reason = TerminationReason.jetsam(
+            let reason = TerminationReason.memoryCritical(
                 available: available, bytes: order.bytes, isProtected: order.isProtected)
             kill(order.index, Cause(reason: reason))
             // What this one gives back is not known: it has to show before anybody else goes for it.

@@ -105,16 +105,14 @@ extension DeviceLifecycle {
         // Too late to matter, but for that nothing is left of it.
         if instance.isGivenUp, instance.stage == .clearing { return forget(index) }
         guard instance.stage == .spawning else { return }
-        let reason = TerminationReason(
-            namespace: .launchFailure, code: UInt64(UInt32(bitPattern: code)), explanation: explanation)
-        record(index, instance.cause?.reason ?? reason)
+        record(index, instance.cause?.reason ?? .launchFailed(errno: code, explanation))
         forget(index)
     }
 
     /// The shell does not say what became of it. Should it start after all, it is killed.
     mutating func giveUpSpawn(_ index: Int) {
         guard let instance = apps[index].instance else { return }
-        let reason = instance.cause?.reason ?? .notStarted(within: Self.spawnBound)
+        let reason = instance.cause?.reason ?? .launchTimedOut(bound: Self.spawnBound)
         record(index, reason)
         apps[index].instance?.stage = .clearing
         apps[index].instance?.isGivenUp = true

@@ -156,7 +156,7 @@ public struct HandlerSet: OptionSet, Hashable, Sendable {
 public enum ExitStatus: Hashable, Sendable {
     case exited(Int32)
     case signalled(Int32)
-    /// Ended while nobody watched, and the kernel no longer says how.
+    /// Ended while curfewd was not running, and the kernel no longer says how.
     case unknown
 }
 

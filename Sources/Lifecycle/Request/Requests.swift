@@ -84,11 +84,9 @@ extension DeviceLifecycle {
             apps[index].launch.isMeantToRun = false
             return emit(.client(.reply(id, .notRunning)))
         }
-        let reason = TerminationReason(
-            namespace: .user, code: 0, explanation: force ? "ended by an operator, at once" : "ended by an operator")
         let leaving = apps[index].instance?.id
         denyBeforeEnd(index, "another request ended it") { $0.app == index && $0.isUnbegun(leaving) }
-        stop(index, reason, force: force)
+        stop(index, .endedByOperator(isForced: force), force: force)
         apps[index].endedForShutdown = false
         // It waited to be taken over.
         if leaving == nil { releaseAdopted(index) }

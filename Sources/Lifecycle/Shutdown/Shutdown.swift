@@ -35,11 +35,8 @@ struct Shutdown: Equatable {
 extension DeviceLifecycle {
     /// Why apps are ended at present.
     private var endingReason: TerminationReason {
-        shutdown.isLowBattery ? .lowBattery(conditions.batteryLevel) : Self.shutdownReason
+        shutdown.isLowBattery ? .lowBattery(level: conditions.batteryLevel) : .shutdown
     }
-
-    static let shutdownReason = TerminationReason(
-        namespace: .shutdown, code: 0, explanation: "the board shuts down or the supervisor was stopped")
 
     mutating func hearPrepareForShutdown(_ start: Bool, delayMax: Nanoseconds?, signalled: Nanoseconds) {
         if let delayMax { login.delayMax = delayMax }

@@ -99,8 +99,8 @@ extension Instance {
         archive.value(&isNamed)
         archive.optional(&livenessDue, .zero) { $0.value(&$1) }
         archive.value(&isGivenUp)
-        archive.optional(&stop, StopOrder(reason: .blank)) { $1.archive(&$0) }
-        archive.optional(&cause, Cause(reason: .blank)) { $1.archive(&$0) }
+        archive.optional(&stop, StopOrder(reason: .unwatched)) { $1.archive(&$0) }
+        archive.optional(&cause, Cause(reason: .unwatched)) { $1.archive(&$0) }
     }
 }
 
@@ -180,13 +180,9 @@ extension Cause {
     }
 }
 
-extension TerminationReason {
-    fileprivate static let blank = TerminationReason(namespace: .unknown, code: 0, explanation: "")
-}
-
 extension Termination {
     fileprivate static let blank = Termination(
-        app: AppID(rawValue: 0), name: "", instance: InstanceID(rawValue: 0), reason: .blank, uptime: .zero,
+        app: AppID(rawValue: 0), name: "", instance: InstanceID(rawValue: 0), reason: .unwatched, uptime: .zero,
         phase: .background)
 
     mutating func archive(_ archive: inout StateArchive) {

@@ -173,10 +173,10 @@ extension DeviceLifecycle {
             return overrun(index, call, taken: instance.clock.reading(at: now.monotonic) - call.issued)
         }
         if let stop = instance.stop, let due = stop.exitDue, isOver(due) {
-            return kill(index, Cause(reason: .exitOverrun(stop.exitAllowance)))
+            return kill(index, Cause(reason: .exitOverrun(allowance: stop.exitAllowance)))
         }
         if let due = instance.livenessDue, isOver(due), let interval = apps[index].policy.liveness {
-            return kill(index, Cause(reason: .livenessMissed(interval)))
+            return kill(index, Cause(reason: .livenessMissed(interval: interval)))
         }
         if let due = instance.lockEnd, instance.clock.moment(of: due) ?? .max <= now.monotonic { spendLockTime(index) }
         if let due = expirationDue(index, instance), instance.clock.moment(of: due) ?? .max <= now.monotonic {

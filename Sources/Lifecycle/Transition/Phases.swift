@@ -121,7 +121,7 @@ extension DeviceLifecycle {
         let handler = call.call.handler
         let reason =
             call.awaitsReply
-            ? TerminationReason.overrun(handler, told: call.told) : .readinessMissed(call.told)
+            ? TerminationReason.handlerOverrun(handler, allowance: call.told) : .readinessMissed(allowance: call.told)
         emit(.note(.app(.overrun(AppID(rawValue: index), id, reason))))
         if sleep.state == .preparing { sleep.killed.append(apps[index].policy.name) }
         kill(index, Cause(reason: reason, handler: handler, allowance: call.told, taken: taken))

@@ -219,9 +219,6 @@ extension BootCause {
 }
 
 extension Supervisor {
-    /// No app has such a name.
-    private static let board = "(board)"
-
     /// before: what was said of it when less was known.
     fileprivate func reportBoot(_ cause: BootCause, before: BootCause?) {
         guard cause.evidence.lastWord != nil else { return }
@@ -230,11 +227,11 @@ extension Supervisor {
         }
         let introduction = "how the last boot ended" + (before == nil ? ": " : ", now that its watchdog is there: ")
         log.daemon(.warning, introduction + cause.explanation, .bootCause)
-        let reason = TerminationReason(namespace: cause.namespace, code: 0, explanation: cause.explanation)
+        // More is known now than the last report says.
+        let former = before?.isReported == true ? reports.last(of: Report.board) : nil
         keep(
-            Termination(
-                app: AppID(rawValue: -1), name: Self.board, instance: InstanceID(rawValue: 0), reason: reason,
-                uptime: .zero, phase: .background),
-            insteadOf: before?.isReported == true ? reports.last(of: Self.board) : nil)
+            Report(
+                id: former ?? reports.nextID(), time: Clocks.realtime,
+                subject: .board(cause.namespace, explanation: cause.explanation), cpuNanoseconds: nil, output: []))
     }
 }

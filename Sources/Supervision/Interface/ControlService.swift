@@ -143,8 +143,8 @@ final class ControlService {
         let app = request.parameters["app"]?.stringValue
         let since = request.parameters["since"]?.stringValue
         let members = [
-            "app", "time", "namespace", "code", "explanation", "event", "timeAllowance", "wallSeconds", "cpuSeconds",
-            "report",
+            "app", "time", "namespace", "code", "reason", "explanation", "event", "timeAllowance", "wallSeconds",
+            "cpuSeconds", "report",
         ]
         let kept = supervisor.reports.all().filter { report in
             if let app, report["app"]?.stringValue != app { return false }

@@ -52,7 +52,7 @@ final class MonitorFeed {
 
     func didTerminate(_ report: Report) {
         guard !requests.isEmpty else { return }
-        broadcast("termination", report.termination.name, report.control)
+        broadcast("termination", report.name, report.control)
     }
 
     private func broadcast(_ kind: String, _ app: String?, _ detail: JSON) {

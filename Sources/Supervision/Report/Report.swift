@@ -2,38 +2,77 @@ internal import Lifecycle
 internal import SystemCalls
 internal import Varlink
 
-/// One end of an app as it is kept and shown: the core's record, with what only the shell knows.
+/// One end of an app, or of a boot of the board, as it is kept and shown: with what only the shell knows.
 struct Report {
+    enum Subject {
+        case app(Termination)
+        /// How the boot before this one ended, in words.
+        case board(TerminationNamespace, explanation: String)
+    }
+
+    /// What the end of a boot is kept under. No app has such a name.
+    static let board = "(board)"
+
     let id: Int
     /// CLOCK_REALTIME, ns.
     let time: Int64
-    let termination: Termination
+    let subject: Subject
     let cpuNanoseconds: Int64?
     /// The last lines it wrote, where there is no journal that has them.
     let output: [String]
 
+    /// The app's.
+    var name: String {
+        switch subject {
+        case .app(let termination): termination.name
+        case .board: Self.board
+        }
+    }
+
     /// As `Termination` of io.curfew.Control.
-    var control: JSON {
+    var control: JSON { .object(members) }
+
+    private var members: JSONObject {
         var object = JSONObject()
-        object["app"] = .string(termination.name)
+        object["app"] = .string(name)
         object["time"] = .string(Timestamp.text(time))
-        object["namespace"] = .string(termination.reason.namespace.name)
-        object["code"] = .string("0x" + String(termination.reason.code, radix: 16))
-        object["explanation"] = .string(termination.reason.explanation)
-        object["event"] = JSON(termination.handler?.method)
-        object["timeAllowance"] = JSON(termination.allowance?.seconds)
-        object["wallSeconds"] = JSON((termination.taken ?? termination.uptime).seconds)
+        switch subject {
+        case .app(let termination):
+            let reason = termination.reason
+            object["namespace"] = .string(reason.namespace.name)
+            object["code"] = .string("0x" + String(reason.code, radix: 16))
+            object["reason"] = .string(reason.name)
+            object["explanation"] = .string(reason.explanation)
+            object["event"] = JSON(termination.handler?.method)
+            object["timeAllowance"] = JSON(termination.allowance?.seconds)
+            object["wallSeconds"] = JSON((termination.taken ?? termination.uptime).seconds)
+        case .board(let namespace, let explanation):
+            object["namespace"] = .string(namespace.name)
+            object["code"] = "0x0"
+            object["reason"] = .null
+            object["explanation"] = .string(explanation)
+            object["event"] = .null
+            object["timeAllowance"] = .null
+            object["wallSeconds"] = .number(0)
+        }
         object["cpuSeconds"] = JSON(cpuNanoseconds.map { Double($0) / 1e9 })
         object["report"] = .string("\(id)")
-        return .object(object)
+        return object
     }
 
     /// As it is written to disk: the same, and more.
     var stored: JSON {
-        guard case .object(var object) = control else { return control }
-        object["uptime"] = .number(termination.uptime.seconds)
-        object["scenePhase"] = .string(termination.phase.name)
-        object["sleepId"] = JSON(termination.sleep.map { Int64($0) })
+        var object = members
+        switch subject {
+        case .app(let termination):
+            object["uptime"] = .number(termination.uptime.seconds)
+            object["scenePhase"] = .string(termination.phase.name)
+            object["sleepId"] = JSON(termination.sleep.map { Int64($0) })
+        case .board:
+            object["uptime"] = .number(0)
+            object["scenePhase"] = .string(ScenePhase.background.name)
+            object["sleepId"] = .null
+        }
         object["output"] = .array(output.map { .string($0) })
         return .object(object)
     }

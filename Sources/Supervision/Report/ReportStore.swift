@@ -112,41 +112,37 @@ extension Supervisor {
     /// Records an end before anything follows from it.
     func record(_ termination: Termination) {
         let process = processes[termination.instance.rawValue]
-        let report = keep(termination)
+        let report = Report(
+            id: reports.nextID(), time: Clocks.realtime, subject: .app(termination),
+            cpuNanoseconds: process?.cpuNanoseconds,
+            output: apps[termination.app.rawValue]?.output?.lastLines(20) ?? [])
+        keep(report)
         lastReports[termination.app.rawValue] = report
-        sayEnd(report)
+        say(termination, in: report)
         if process == nil, let app = apps[termination.app.rawValue] { app.process = nil }
     }
 
-    /// Writes a report, of an app or of the board, and tells those who watch. former: the identifier of one that it
-    /// replaces, as more is known now.
-    @discardableResult
-    func keep(_ termination: Termination, insteadOf former: Int? = nil) -> Report {
-        let process = processes[termination.instance.rawValue]
-        let output = apps[termination.app.rawValue]?.output?.lastLines(20) ?? []
-        let report = Report(
-            id: former ?? reports.nextID(), time: Clocks.realtime, termination: termination,
-            cpuNanoseconds: process?.cpuNanoseconds, output: output)
+    /// Writes a report and tells those who watch.
+    func keep(_ report: Report) {
         do throws(SystemError) {
             try reports.append(report)
         } catch {
-            log.app(termination.name, .error, "its report \(report.id) could not be written: \(error.text)")
+            log.app(report.name, .error, "its report \(report.id) could not be written: \(error.text)")
         }
         control?.didTerminate(report)
-        return report
     }
 
-    private func sayEnd(_ report: Report) {
-        let termination = report.termination
+    private func say(_ termination: Termination, in report: Report) {
         let reason = termination.reason
         let code = "0x" + String(reason.code, radix: 16)
         var fields = [
             ("CURFEW_APP", termination.name), ("CURFEW_REPORT", "\(report.id)"),
-            ("CURFEW_NAMESPACE", reason.namespace.name), ("CURFEW_CODE", code), ("CURFEW_WHY", reason.explanation),
+            ("CURFEW_NAMESPACE", reason.namespace.name), ("CURFEW_CODE", code), ("CURFEW_REASON", reason.name),
+            ("CURFEW_WHY", reason.explanation),
         ]
         if let handler = termination.handler { fields.append(("CURFEW_EVENT", handler.method)) }
         if let sleep = termination.sleep { fields.append(("CURFEW_SLEEP_ID", "\(sleep)")) }
-        if let key = termination.limitKey { fields.append(("CURFEW_KEY", key)) }
+        if let key = reason.limitKey { fields.append(("CURFEW_KEY", key)) }
         // A command that was asked to end in time has ended by itself.
         let isKilled = reason.namespace == .watchdog || reason.namespace == .backgroundTask && termination.taken != nil
         let what = isKilled ? "killed" : reason.namespace == .launchFailure ? "could not be launched" : "ended"

@@ -31,13 +31,15 @@ public enum ControlInterface {
           ended: ?string
         )
 
-        # time: RFC 3339, UTC. code: "0x8badf00d". event: the handler that was running, "DidEnterBackground". report: \
-        its identifier.
+        # time: RFC 3339, UTC. code: "0x8badf00d". reason: for programs, "handlerOverrun", "exited"; null: of the \
+        board. explanation: the
+        # same for people. event: the handler that was running, "DidEnterBackground". report: its identifier.
         type Termination (
           app: string,
           time: string,
           namespace: string,
           code: string,
+          reason: ?string,
           explanation: string,
           event: ?string,
           timeAllowance: ?float,

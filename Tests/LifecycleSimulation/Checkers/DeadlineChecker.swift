@@ -201,8 +201,7 @@ final class DeadlineChecker: Checker {
 
     /// The handler itself did not return in the time it was told.
     private func isOverrunOfExpiration(_ end: Termination) -> Bool {
-        end.reason.namespace == .backgroundTask
-            && end.reason.explanation.hasPrefix(Handler.backgroundTaskWillExpire.method)
+        if case .handlerOverrun(.backgroundTaskWillExpire, _) = end.reason { true } else { false }
     }
 
     private func judge(_ end: Termination, _ scene: Scene) {
@@ -219,7 +218,7 @@ final class DeadlineChecker: Checker {
             } else {
                 violate("\(scene.name(end.instance)) ended for a \(handler.method) that was not outstanding", scene)
             }
-        } else if end.reason.explanation.hasPrefix("liveness") {
+        } else if case .livenessMissed = end.reason {
             demand(killedAt - watch.pingedAt, watch.livenessTold, since: watch.pingedOn, "WATCHDOG=1", end, scene)
         } else if let asked = watch.exitAskedAt {
             demand(killedAt - asked, watch.exitTold, since: watch.exitAskedOn, "exit", end, scene)

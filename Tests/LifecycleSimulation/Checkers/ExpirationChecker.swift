@@ -66,7 +66,7 @@ final class ExpirationChecker: Checker {
             }
         case .note(.app(.overrun(_, let instance, let reason))): overruns.append((instance, reason))
         case .report(let end):
-            let wasAsked = end.reason.explanation.hasPrefix("asked to end")
+            let wasAsked = if case .taskBudgetRanOut = end.reason { true } else { false }
             if end.reason.namespace == .backgroundTask, !wasAsked,
                 !overruns.contains(where: { $0.instance == end.instance && $0.reason == end.reason })
             {

@@ -109,8 +109,7 @@ final class RefillChecker: Checker {
         // What does not die is reported days later.
         case .note(.app(.overrun(let app, _, let reason))):
             // A handler that overran is another matter.
-            let isHandlers = reason.explanation.hasPrefix(Handler.backgroundTaskWillExpire.method)
-            if reason.namespace == .backgroundTask, !isHandlers { judge(app, "is killed for a task", scene) }
+            if case .taskBudgetSpent = reason { judge(app, "is killed for a task", scene) }
         default: break
         }
     }

@@ -338,9 +338,9 @@ final class TaskBudgetChecker: Checker {
         let name = scene.name(end.instance)
         if end.reason.code != 0x2182_bad2 { violate("\(name) ended with another code", scene) }
         // The handler overran what it was told: that is the deadlines' matter.
-        if end.reason.explanation.hasPrefix(Handler.backgroundTaskWillExpire.method) { return }
+        if case .handlerOverrun = end.reason { return }
         // It ended by itself once it was asked to: then it had been told that its time runs out.
-        if end.reason.explanation.hasPrefix("asked to end") {
+        if case .taskBudgetRanOut = end.reason {
             if !tasks.contains(where: { $0.instance == end.instance && $0.isWarned }) {
                 violate("\(name) was not asked to end", scene)
             }
