@@ -29,7 +29,9 @@ extension MutationTests {
             .replacing { if case .process(.nameCulprits) = $0 { [] } else { [$0] } }
         },
         Mutation("grants everything at once", .answers) {
-            .replacing { if case .client(.reply(let id, .denied)) = $0 { [.client(.reply(id, .done))] } else { [$0] } }
+            .replacing {
+                if case .client(.reply(let id, .app(.denied))) = $0 { [.client(.reply(id, .app(.done)))] } else { [$0] }
+            }
         },
         Mutation("ends no sleep", .answers) {
             Mutant(event: { event in

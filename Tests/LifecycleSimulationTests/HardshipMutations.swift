@@ -89,7 +89,7 @@ extension Mutant {
             },
             effects: { effects, _, _ in
                 for effect in effects {
-                    guard case .client(.reply(let id, .denied("sleeping"))) = effect,
+                    guard case .client(.reply(let id, .app(.denied(.sleeping)))) = effect,
                         let app = asked.first(where: { $0.id == id })?.app
                     else { continue }
                     denied.append(app)

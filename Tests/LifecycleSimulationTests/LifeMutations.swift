@@ -45,7 +45,7 @@ extension Mutant {
                 case .client(.taskChanged(_, _, _, .began)), .client(.reply): false
                 default: true
                 }
-            } + [.client(.reply(id, .denied("the budget is spent")))]
+            } + [.client(.reply(id, .beginTask(.denied(.budgetSpent(refill: .activation)))))]
         })
     }
 

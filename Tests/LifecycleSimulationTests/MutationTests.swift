@@ -141,7 +141,7 @@ import Testing
         Mutation("says done at once", .requestsAnswered) {
             Mutant(effects: { effects, event, _ in
                 guard case .client(.requested(let id, .terminate)) = event else { return effects }
-                return effects + [.client(.reply(id, .done))]
+                return effects + [.client(.reply(id, .app(.done)))]
             })
         },
         Mutation("restarts without a delay", .restartsBounded) {

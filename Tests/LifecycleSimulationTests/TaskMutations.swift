@@ -11,10 +11,14 @@ extension MutationTests {
         },
         Mutation("tells another identifier", .taskEnded) {
             .replacing {
-                guard case .client(.reply(let request, .taskBegun(let task, let left))) = $0 else { return [$0] }
+                guard case .client(.reply(let request, .beginTask(.begun(let task, let left)))) = $0 else {
+                    return [$0]
+                }
                 return [
                     .client(
-                        .reply(request, .taskBegun(BackgroundTaskID(rawValue: task.rawValue + 1), timeRemaining: left)))
+                        .reply(
+                            request,
+                            .beginTask(.begun(BackgroundTaskID(rawValue: task.rawValue + 1), timeRemaining: left))))
                 ]
             }
         },
@@ -23,8 +27,8 @@ extension MutationTests {
         },
         Mutation("ends what is not held", .taskEnded) {
             .replacing {
-                if case .client(.reply(let request, .noSuchTask)) = $0 {
-                    [.client(.reply(request, .done))]
+                if case .client(.reply(let request, .endTask(.noSuchTask))) = $0 {
+                    [.client(.reply(request, .endTask(.ended)))]
                 } else {
                     [$0]
                 }
@@ -123,8 +127,8 @@ extension Mutant {
             case .client(.taskChanged(let app, let instance, var task, let change)):
                 task.id = name(task.id)
                 return [.client(.taskChanged(app, instance, task, change))]
-            case .client(.reply(let request, .taskBegun(let task, let left))):
-                return [.client(.reply(request, .taskBegun(name(task), timeRemaining: left)))]
+            case .client(.reply(let request, .beginTask(.begun(let task, let left)))):
+                return [.client(.reply(request, .beginTask(.begun(name(task), timeRemaining: left))))]
             default: return [effect]
             }
         }

@@ -32,7 +32,7 @@ import Testing
         #expect(board.returned("kiosk") == ["freeze kiosk"])
         #expect(board.frozen("kiosk") == [])
         #expect(board.core.device.phaseLimit == .background)
-        #expect(board.core.device.limit == "the lid is closed")
+        #expect(board.core.device.limit?.explanation == "the lid is closed")
         _ = board.pass(.seconds(2))
         #expect(board.tell(.board(.lid(closed: false))) == ["thaw kiosk", "call kiosk willEnterForeground 10 s"])
     }

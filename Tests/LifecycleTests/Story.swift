@@ -179,14 +179,16 @@ extension Board {
 
     private func text(_ outcome: RequestOutcome) -> String {
         switch outcome {
-        case .done: "done"
-        case .sleepReady(let sleep, let killed): "sleep \(sleep) ready, killed \(killed)"
-        case .notRunning: "not running"
-        case .appEnded(let end): "ended by \(end.reason.namespace.name)"
-        case .denied(let reason): "denied, \(reason)"
-        case .taskBegun(_, let remaining): "begun, \(remaining.map { $0.text } ?? "no limit")"
-        case .tooManyTasks(let limit): "more than \(limit) tasks"
-        case .noSuchTask: "no such task"
+        case .app(.done), .endTask(.ended), .setLowPower: "done"
+        case .sleep(.ready(let sleep, let killed)): "sleep \(sleep) ready, killed \(killed)"
+        case .app(.notRunning): "not running"
+        case .app(.ended(let end)), .adopt(.ended(let end)): "ended by \(end.reason.namespace.name)"
+        case .app(.denied(let why)), .sleep(.denied(let why)), .beginTask(.denied(let why)), .adopt(.denied(let why)):
+            "denied, \(why.explanation)"
+        case .beginTask(.begun(_, let remaining)), .adopt(.begun(_, let remaining)):
+            "begun, \(remaining.map { $0.text } ?? "no limit")"
+        case .beginTask(.tooMany(let limit)): "more than \(limit) tasks"
+        case .endTask(.noSuchTask): "no such task"
         }
     }
 }

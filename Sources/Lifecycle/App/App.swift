@@ -124,5 +124,5 @@ public struct DeviceView: Equatable, Sendable {
     public var isUnderVoltage = false
     /// The most that the conditions of the board allow, and why it is not more.
     public var phaseLimit = ScenePhase.active
-    public var limit: String?
+    public var limit: Denial?
 }

@@ -2,9 +2,9 @@
 
 extension DeviceLifecycle {
     mutating func adopt(_ name: String, _ wish: TaskWish, _ request: RequestID) {
-        if let launchDenial { return emit(.client(.reply(request, .denied(launchDenial)))) }
+        if let launchDenial { return reply(request, .adopt(.denied(launchDenial))) }
         if let index = indexOfName[name], !apps[index].isRetired || apps[index].instance != nil {
-            return emit(.client(.reply(request, .denied("\(name) is there already"))))
+            return reply(request, .adopt(.denied(.nameTaken(name))))
         }
         wakeFully()
         let index = placeForAdopted(name)
@@ -49,7 +49,7 @@ extension DeviceLifecycle {
         apps[index].pool = TaskPool(limited(apps[index].policy.taskBudget))
         let task = addTask(index, wish, keepsAwake: wish.keepAwake ?? false)
         if let request = adoption.request {
-            emit(.client(.reply(request, .taskBegun(task, timeRemaining: apps[index].pool?.left))))
+            reply(request, .adopt(.begun(task, timeRemaining: apps[index].pool?.left)))
         }
     }
 
@@ -69,7 +69,7 @@ extension DeviceLifecycle {
         apps[index].pool = nil
         apps[index].lockTimeLeft = nil
         apps[index].endedForShutdown = false
-        deny("it has ended, and only who started it can start it again") { $0.app == index && $0.wish != .ended }
+        deny(.taskEnded) { $0.app == index && $0.wish != .ended }
         // Another may take its place.
         for client in apps[index].clients {
             apps[client].servers.removeAll { $0 == index }
@@ -85,9 +85,9 @@ extension DeviceLifecycle {
         apps[index].adoption = nil
         guard let request = adoption.request else { return }
         if let end = apps[index].lastTermination {
-            emit(.client(.reply(request, .appEnded(end))))
+            reply(request, .adopt(.ended(end)))
         } else {
-            emit(.client(.reply(request, .denied("it was ended before it began"))))
+            reply(request, .adopt(.denied(.endedBeforeItBegan)))
         }
     }
 }

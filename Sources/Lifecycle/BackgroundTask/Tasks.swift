@@ -13,31 +13,27 @@ extension DeviceLifecycle {
     mutating func beginTask(_ id: InstanceID, _ wish: TaskWish, _ request: RequestID) {
         guard let index = index(of: id), let instance = apps[index].instance, instance.stage == .running,
             instance.stop == nil
-        else { return emit(.client(.reply(request, .denied("the app is being ended")))) }
+        else { return reply(request, .beginTask(.denied(.appEnding))) }
         if instance.tasks.count >= Self.taskLimit {
-            return emit(.client(.reply(request, .tooManyTasks(limit: Self.taskLimit))))
+            return reply(request, .beginTask(.tooMany(limit: Self.taskLimit)))
         }
         if let left = timeRemaining(index, at: now.monotonic), left <= lead(index) {
-            let refill =
-                apps[index].hasBeenActive
-                ? "when the app becomes active" : "after a day, a sleep of half an hour, or with external power"
-            return emit(.client(.reply(request, .denied("the budget is spent; it is full again " + refill))))
+            let refill = apps[index].hasBeenActive ? BudgetRefill.activation : .time
+            return reply(request, .beginTask(.denied(.budgetSpent(refill: refill))))
         }
         var keepsAwake = wish.keepAwake ?? false
         if wish.keepAwake == true {
             if !apps[index].policy.keepsAwake {
-                return emit(
-                    .client(.reply(request, .denied("the app is not configured with task-policy = \"keep-awake\""))))
+                return reply(request, .beginTask(.denied(.keepAwakeNotConfigured)))
             }
             if lockTimeLeft(index) == .zero {
-                return emit(
-                    .client(.reply(request, .denied("the time to keep the board awake is spent until it has slept"))))
+                return reply(request, .beginTask(.denied(.keepAwakeSpent)))
             }
         } else if wish.keepAwake == nil {
             keepsAwake = apps[index].policy.keepsAwake && lockTimeLeft(index) > .zero
         }
         let task = addTask(index, wish, keepsAwake: keepsAwake)
-        emit(.client(.reply(request, .taskBegun(task, timeRemaining: timeRemaining(index, task, at: now.monotonic)))))
+        reply(request, .beginTask(.begun(task, timeRemaining: timeRemaining(index, task, at: now.monotonic))))
     }
 
     @discardableResult
@@ -58,10 +54,10 @@ extension DeviceLifecycle {
 
     mutating func endTask(_ id: InstanceID, _ task: BackgroundTaskID, _ request: RequestID) {
         guard let index = index(of: id), apps[index].instance?.tasks.contains(where: { $0.id == task }) == true else {
-            return emit(.client(.reply(request, .noSuchTask)))
+            return reply(request, .endTask(.noSuchTask))
         }
         endTask(index, task, .ended)
-        emit(.client(.reply(request, .done)))
+        reply(request, .endTask(.ended))
     }
 
     private mutating func endTask(_ index: Int, _ task: BackgroundTaskID, _ end: TaskChange) {
@@ -226,7 +222,7 @@ extension DeviceLifecycle {
     mutating func spendBudget(_ index: Int, _ instance: Instance) {
         let pool = apps[index].pool ?? TaskPool(.zero)
         let isCalled = instance.call?.call.handler == .backgroundTaskWillExpire
-        let held = instance.tasks.prefix(3).map(\.name)
+        let held = instance.tasks.prefix(3).map { $0.name }
         let reason = TerminationReason.taskBudgetSpent(
             budget: pool.size, held: held, more: instance.tasks.count - held.count)
         emit(.note(.app(.overrun(AppID(rawValue: index), instance.id, reason))))

@@ -43,16 +43,6 @@ public enum Condition: UInt8, CaseIterable, Hashable, Sendable {
         case .thermalCritical: [.nothing, .pause, .lowPower, .kill]
         }
     }
-
-    /// Why an app cannot come to the front.
-    var explanation: String {
-        switch self {
-        case .sessionLocked: "the session is locked"
-        case .lidClosed: "the lid is closed"
-        case .idle: "the board is idle"
-        case .powerKey, .onBattery, .batteryLow, .batteryCritical, .underVoltage, .thermalSerious, .thermalCritical: key
-        }
-    }
 }
 
 /// What is asked of the apps under a condition.

@@ -155,7 +155,7 @@ extension DeviceLifecycle {
 
     private mutating func limitDidChange() {
         emit(.note(.board(.phaseLimited(conditionLimit, by: limitingCondition))))
-        if let reason = frontDenial { deny(reason) { $0.isActivation } }
+        if let frontDenial { deny(frontDenial) { $0.isActivation } }
         touchAll()
     }
 
@@ -212,10 +212,7 @@ extension DeviceLifecycle {
     }
 
     /// Why nobody can come to the front now; nil where they can.
-    var frontDenial: String? {
-        guard conditions.limit.value > 0 else { return nil }
-        return limitingCondition?.explanation ?? "a condition of the board has just ended"
-    }
+    var frontDenial: Denial? { conditions.limit.value > 0 ? .condition(limitingCondition) : nil }
 
     /// When the core has to look at the conditions again.
     var conditionDeadline: Deadline? {

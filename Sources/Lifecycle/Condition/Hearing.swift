@@ -100,7 +100,7 @@ extension DeviceLifecycle {
 
     mutating func setLowPower(_ enabled: Bool?, _ request: RequestID) {
         conditions.userLowPower = enabled
-        emit(.client(.reply(request, .done)))
+        reply(request, .setLowPower)
     }
 
     /// A person or a device for which a board that sleeps logically, or in the dark, comes back. A person who comes

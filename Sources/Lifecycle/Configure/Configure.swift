@@ -56,7 +56,7 @@ extension DeviceLifecycle {
     private mutating func denyFormerFront() {
         let front = apps.firstIndex { !$0.isRetired && $0.requestedPhase != .background }
         let others = apps.indices.filter { $0 != front && !apps[$0].isRetired }
-        deny("another request changed its phase") { $0.isActivation && others.contains($0.app) }
+        deny(.phaseChanged) { $0.isActivation && others.contains($0.app) }
     }
 
     private mutating func change(_ index: Int, to policy: AppPolicy) {
@@ -74,17 +74,16 @@ extension DeviceLifecycle {
     }
 
     private mutating func retire(_ index: Int) {
-        let reason = TerminationReason.configurationRemoved
         apps[index].isRetired = true
         let instance = apps[index].instance?.id
         // A launch that has begun is answered by the end of the app.
-        denyBeforeEnd(index, "its configuration was removed") {
+        denyBeforeEnd(index, .configurationRemoved) {
             $0.app == index && ($0.isUnbegun(instance) || $0.change != nil)
         }
         apps[index].launch.isMeantToRun = false
         apps[index].endedForShutdown = false
         if apps[index].instance == nil { dropAdoption(index) }
-        stop(index, reason)
+        stop(index, .configurationRemoved)
     }
 
     /// Resolves `after` by name. An edge that would close a cycle is left out: order is a wish, not a dependency.

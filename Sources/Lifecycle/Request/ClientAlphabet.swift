@@ -25,12 +25,10 @@ public enum Request: Equatable, Sendable {
     /// One edge of a sleep, from the sleep hook or for a logical sleep, which nothing but another edge ends. about: the
     /// number of the sleep that a hook's end is about, as the answer to its start said; nil: not known.
     case sleep(start: Bool, logical: Bool, about: Int? = nil)
-    /// Answered by `taskBegun`, `tooManyTasks` or `denied`.
     case beginTask(InstanceID, TaskWish)
-    /// Answered by `done` or `noSuchTask`. Also where the process that a task names is gone.
     case endTask(InstanceID, BackgroundTaskID)
-    /// A process that somebody else has started becomes an app of its own for as long as it runs: `spawn` asks for
-    /// it to be taken over. Answered by `taskBegun`, `appEnded` or `denied`.
+    /// A process that another has started becomes an app of its own for as long as it runs: `spawn` asks for it to be
+    /// taken over.
     case adopt(app: String, TaskWish)
     /// didReceiveMemoryWarning, to one app.
     case warnOfMemory(AppID, MemoryLevel)
@@ -38,19 +36,59 @@ public enum Request: Equatable, Sendable {
     case setLowPower(Bool?)
 }
 
-/// How a request ended.
+/// How a request ended: each kind has its own ends.
 public enum RequestOutcome: Equatable, Sendable {
+    /// Of launch, activate, background, terminate and warnOfMemory.
+    case app(AppAnswer)
+    case sleep(SleepAnswer)
+    case beginTask(BeginTaskAnswer)
+    case endTask(EndTaskAnswer)
+    case adopt(AdoptAnswer)
+    case setLowPower
+
+    public var denial: Denial? {
+        switch self {
+        case .app(.denied(let denial)), .sleep(.denied(let denial)), .beginTask(.denied(let denial)),
+            .adopt(.denied(let denial)):
+            denial
+        case .app(.done), .app(.notRunning), .app(.ended), .sleep(.ready), .beginTask(.begun), .beginTask(.tooMany),
+            .endTask, .adopt(.begun), .adopt(.ended), .setLowPower:
+            nil
+        }
+    }
+}
+
+public enum AppAnswer: Equatable, Sendable {
     case done
-    /// killed: the names of the apps that had to be ended.
-    case sleepReady(sleep: Int, killed: [String])
     case notRunning
-    case appEnded(Termination)
-    /// "sleeping", "shutting down", ...
-    case denied(String)
+    /// It ended before what was asked for was complete.
+    case ended(Termination)
+    case denied(Denial)
+}
+
+public enum SleepAnswer: Equatable, Sendable {
+    /// killed: the names of the apps that had to be ended.
+    case ready(sleep: Int, killed: [String])
+    case denied(Denial)
+}
+
+public enum BeginTaskAnswer: Equatable, Sendable {
     /// timeRemaining: nil for no limit.
-    case taskBegun(BackgroundTaskID, timeRemaining: Nanoseconds?)
-    case tooManyTasks(limit: Int)
+    case begun(BackgroundTaskID, timeRemaining: Nanoseconds?)
+    case tooMany(limit: Int)
+    case denied(Denial)
+}
+
+public enum EndTaskAnswer: Equatable, Sendable {
+    /// Also where the process that the task names is gone.
+    case ended
     case noSuchTask
+}
+
+public enum AdoptAnswer: Equatable, Sendable {
+    case begun(BackgroundTaskID, timeRemaining: Nanoseconds?)
+    case ended(Termination)
+    case denied(Denial)
 }
 
 extension DeviceLifecycle {
@@ -60,4 +98,6 @@ extension DeviceLifecycle {
         case .abandoned(let id): abandon(id)
         }
     }
+
+    mutating func reply(_ id: RequestID, _ outcome: RequestOutcome) { emit(.client(.reply(id, outcome))) }
 }

@@ -17,16 +17,16 @@ extension DeviceLifecycle {
     @inline(never)
     private mutating func withApp(_ app: AppID, _ id: RequestID, _ act: (inout DeviceLifecycle, Int) -> Void) {
         guard apps.indices.contains(app.rawValue), !apps[app.rawValue].isRetired else {
-            return emit(.client(.reply(id, .denied("no such app"))))
+            return reply(id, .app(.denied(.noSuchApp)))
         }
         act(&self, app.rawValue)
     }
 
     /// Why nothing can be started or brought to the front; nil when it can.
-    var launchDenial: String? {
-        if shutdown.isRunning { return "shutting down" }
+    var launchDenial: Denial? {
+        if shutdown.isRunning { return .shuttingDown }
         // What is granted makes a dark wake full.
-        return sleep.state == .awake || sleep.state == .darkWake ? nil : "sleeping"
+        return sleep.state == .awake || sleep.state == .darkWake ? nil : .sleeping
     }
 
     /// It is on its way out, or will be as soon as it can hear of it.
@@ -43,7 +43,7 @@ extension DeviceLifecycle {
     func isThere(_ index: Int) -> Bool { apps[index].instance != nil && !isLeaving(index) }
 
     private mutating func launch(_ index: Int, background: Bool, _ id: RequestID) {
-        if !isThere(index), let launchDenial { return emit(.client(.reply(id, .denied(launchDenial)))) }
+        if !isThere(index), let launchDenial { return reply(id, .app(.denied(launchDenial))) }
         wakeFully()
         // A task is started by who started it.
         if isThere(index) || apps[index].isAdopted { return wait(id, index, .running) }
@@ -57,9 +57,9 @@ extension DeviceLifecycle {
     private mutating func activate(_ index: Int, _ id: RequestID) {
         // In front its budget would not run.
         if apps[index].isAdopted {
-            return emit(.client(.reply(id, .denied("a task of its own does not come to the front"))))
+            return reply(id, .app(.denied(.taskHasNoFront)))
         }
-        if let denial = launchDenial ?? frontDenial { return emit(.client(.reply(id, .denied(denial)))) }
+        if let denial = launchDenial ?? frontDenial { return reply(id, .app(.denied(denial))) }
         wakeFully()
         let launches = !isThere(index)
         wait(id, index, .phase, .active, change: .active, launches: launches)
@@ -69,8 +69,8 @@ extension DeviceLifecycle {
     }
 
     private mutating func background(_ index: Int, _ id: RequestID) {
-        guard isThere(index) || apps[index].launch.queued != nil else { return emit(.client(.reply(id, .notRunning))) }
-        if !isThere(index), shutdown.isRunning { return emit(.client(.reply(id, .denied("shutting down")))) }
+        guard isThere(index) || apps[index].launch.queued != nil else { return reply(id, .app(.notRunning)) }
+        if !isThere(index), shutdown.isRunning { return reply(id, .app(.denied(.shuttingDown))) }
         // A launch that waits goes on, to background.
         let launches = apps[index].launchIfDenied != nil
         wait(id, index, .phase, .background, change: .background, launches: launches)
@@ -82,10 +82,10 @@ extension DeviceLifecycle {
         guard apps[index].instance != nil || apps[index].isLaunchDue else {
             // It is no loss any more that it is down.
             apps[index].launch.isMeantToRun = false
-            return emit(.client(.reply(id, .notRunning)))
+            return reply(id, .app(.notRunning))
         }
         let leaving = apps[index].instance?.id
-        denyBeforeEnd(index, "another request ended it") { $0.app == index && $0.isUnbegun(leaving) }
+        denyBeforeEnd(index, .ended) { $0.app == index && $0.isUnbegun(leaving) }
         stop(index, .endedByOperator(isForced: force), force: force)
         apps[index].endedForShutdown = false
         // It waited to be taken over.
@@ -95,20 +95,20 @@ extension DeviceLifecycle {
 
     private mutating func sleepEdge(start: Bool, logical: Bool, about: Int?, _ id: RequestID) {
         if start {
-            if shutdown.isRunning { return emit(.client(.reply(id, .denied("shutting down")))) }
+            if shutdown.isRunning { return reply(id, .sleep(.denied(.shuttingDown))) }
             announceSleep(since: now.monotonic, logical: logical, byLogin: false)
             if !logical { sleep.isToldByHook = true }
             if sleep.state == .preparing {
                 sleep.waiting.append(Sleeper(id: id, isHook: !logical))
             } else {
-                emit(.client(.reply(id, .sleepReady(sleep: sleep.id, killed: sleep.killed))))
+                reply(id, .sleep(.ready(sleep: sleep.id, killed: sleep.killed)))
             }
         } else if sleep.state == .preparing, sleep.isAnnouncedByLogin, login.locks[.sleep] == .held {
             // It would wait for the lock in vain, for as long as it can.
-            emit(.client(.reply(id, .denied("logind prepares a sleep"))))
+            reply(id, .sleep(.denied(.loginPreparesSleep)))
         } else if !logical, !isHooksOwn(about) {
             // A late word on a sleep that is over.
-            emit(.client(.reply(id, .sleepReady(sleep: sleep.id, killed: []))))
+            reply(id, .sleep(.ready(sleep: sleep.id, killed: [])))
         } else {
             // Who ends a logical sleep is at the board; the hook is told of any wake.
             switch sleep.state {
@@ -117,7 +117,7 @@ extension DeviceLifecycle {
             case .darkWake where !logical: break
             case .awake, .preparing, .asleep, .darkWake: endSleep(cancelled: false, heardFromLogin: false)
             }
-            emit(.client(.reply(id, .sleepReady(sleep: sleep.id, killed: []))))
+            reply(id, .sleep(.ready(sleep: sleep.id, killed: [])))
         }
     }
 
@@ -157,7 +157,7 @@ extension DeviceLifecycle {
     /// The app ended while somebody waited for it to get anywhere.
     mutating func answerEnd(_ index: Int, _ termination: Termination) {
         answer(
-            .appEnded(termination),
+            .ended(termination),
             requests.filter {
                 $0.app == index && $0.wish != .ended && $0.leaving != termination.instance
             })
@@ -171,9 +171,9 @@ extension DeviceLifecycle {
     }
 
     /// What they have changed stands.
-    private mutating func answer(_ outcome: RequestOutcome, _ answered: [PendingRequest]) {
+    private mutating func answer(_ outcome: AppAnswer, _ answered: [PendingRequest]) {
         for request in answered {
-            emit(.client(.reply(request.id, outcome)))
+            reply(request.id, .app(outcome))
             if let place = requests.firstIndex(where: { $0.id == request.id }) { grant(place) }
         }
         requests.removeAll { request in answered.contains { $0.id == request.id } }

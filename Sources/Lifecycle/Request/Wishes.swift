@@ -76,10 +76,10 @@ extension DeviceLifecycle {
     /// A launch that has begun is completed when the board allows it, or ends with its app, and its client waits.
     ///
     /// isForGood: no end of that is in sight. Else one that goes on to background is waited for too.
-    mutating func denyLaunches(_ reason: String, isForGood: Bool = false) {
+    mutating func denyLaunches(_ denial: Denial, isForGood: Bool = false) {
         let present = apps.map { $0.instance?.id }
         let goingOn = isForGood ? [] : requests.filter { $0.launches && $0.isWishForBackground }
-        deny(reason) { request in
+        deny(denial) { request in
             if request.isActivation { return true }
             if request.isWishForBackground { return isForGood && request.isUnbegun(present[request.app]) }
             return request.wish == .running && request.launches && !goingOn.contains { $0.app == request.app }
@@ -90,25 +90,25 @@ extension DeviceLifecycle {
     /// time, those that would bring others there.
     mutating func denyOthers(_ index: Int, _ phase: ScenePhase) {
         let takesFront = policy.front == .one && phase == .active
-        deny("another request changed its phase") {
+        deny(.phaseChanged) {
             $0.app == index ? $0.wish == .phase && $0.phase != phase : takesFront && $0.isActivation
         }
     }
 
     /// What denied requests had changed is as it would be without them.
     @inline(never)
-    mutating func deny(_ reason: String, _ which: (PendingRequest) -> Bool) {
+    mutating func deny(_ denial: Denial, _ which: (PendingRequest) -> Bool) {
         guard requests.contains(where: which) else { return }
-        for request in requests where which(request) { emit(.client(.reply(request.id, .denied(reason)))) }
+        for request in requests where which(request) { reply(request.id, .app(.denied(denial))) }
         requests.removeAll(where: which)
         deriveWishes()
         for index in apps.indices { callOffLaunch(index) }
     }
 
     /// The same for an app that is to end next: that it was to come back without the wish is not said any more.
-    mutating func denyBeforeEnd(_ index: Int, _ reason: String, _ which: (PendingRequest) -> Bool) {
+    mutating func denyBeforeEnd(_ index: Int, _ denial: Denial, _ which: (PendingRequest) -> Bool) {
         apps[index].launchIfDenied?.isEndUnsaid = false
-        deny(reason, which)
+        deny(denial, which)
     }
 
     /// What would have started it without the wish does.

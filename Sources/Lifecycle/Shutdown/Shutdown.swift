@@ -71,7 +71,7 @@ extension DeviceLifecycle {
         if sleep.state == .preparing, sleep.isLogical { endSleep(cancelled: true, heardFromLogin: false) }
         let allowance = shutdown.end.map { $0 - now.monotonic }
         emit(.note(.shutdown(.preparing(allowance: allowance))))
-        denyLaunches("shutting down", isForGood: true)
+        denyLaunches(.shuttingDown, isForGood: true)
         shutdown.isOver = false
         shutdown.forgetWave()
         touchAll()
@@ -171,7 +171,7 @@ extension DeviceLifecycle {
         if shutdown.isAnnounced { releaseLock(.shutdown) }
         askForPowerOff()
         guard shutdown.stopsDaemon else { return }
-        deny("shutting down") { _ in true }
+        deny(.shuttingDown) { _ in true }
         emit(.stopDaemon)
     }
 

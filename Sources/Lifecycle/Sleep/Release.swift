@@ -145,11 +145,9 @@ extension DeviceLifecycle {
     }
 
     private mutating func answerSleepers(isCalledOff: Bool = false) {
-        let ready = RequestOutcome.sleepReady(sleep: sleep.id, killed: sleep.killed)
+        let ready = SleepAnswer.ready(sleep: sleep.id, killed: sleep.killed)
         for sleeper in sleep.waiting {
-            emit(
-                .client(
-                    .reply(sleeper.id, isCalledOff && !sleeper.isHook ? .denied("the sleep was called off") : ready)))
+            reply(sleeper.id, .sleep(isCalledOff && !sleeper.isHook ? .denied(.sleepCalledOff) : ready))
         }
         sleep.waiting = []
     }

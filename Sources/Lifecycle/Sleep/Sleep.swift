@@ -229,7 +229,7 @@ extension DeviceLifecycle {
         sleep = next
         boundSleep(since: since)
         emit(.note(.sleep(.preparing(sleep: sleep.id, allowance: sleep.allowance))))
-        denyLaunches("sleeping")
+        denyLaunches(.sleeping)
         touchAll()
     }
 

@@ -2,10 +2,10 @@
 
 extension DeviceLifecycle {
     mutating func warnOfMemory(_ index: Int, _ level: MemoryLevel, _ request: RequestID) {
-        guard apps[index].instance?.isAlive == true else { return emit(.client(.reply(request, .notRunning))) }
+        guard apps[index].instance?.isAlive == true else { return reply(request, .app(.notRunning)) }
         apps[index].instance?.memoryWarning = level
         touch(index)
-        emit(.client(.reply(request, .done)))
+        reply(request, .app(.done))
     }
 
     /// Nothing is sent to a frozen app, nor after willTerminate.

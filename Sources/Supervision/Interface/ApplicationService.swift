@@ -58,7 +58,7 @@ final class ApplicationService {
         }
         supervisor.answers.submit(request, .beginTask(process.instance, wish)) {
             [unowned(unsafe) self] request, outcome in
-            if case .taskBegun(let task, let remaining) = outcome {
+            if case .beginTask(.begun(let task, let remaining)) = outcome {
                 begun(request, process.instance, task, remaining, named)
             } else {
                 answer(request, outcome)
@@ -82,15 +82,16 @@ final class ApplicationService {
 
     private func answer(_ request: Varlink.Request, _ outcome: RequestOutcome) {
         switch outcome {
-        case .done: request.reply()
-        case .denied(let reason):
-            request.fail(error: "io.curfew.Application.BackgroundTimeDenied", ["reason": .string(reason)])
-        case .tooManyTasks(let limit):
+        case .endTask(.ended): request.reply()
+        case .beginTask(.denied(let denial)):
+            request.fail(error: "io.curfew.Application.BackgroundTimeDenied", ["reason": .string(denial.explanation)])
+        case .beginTask(.tooMany(let limit)):
             request.fail(error: "io.curfew.Application.TooManyBackgroundTasks", ["limit": .integer(Int64(limit))])
-        case .noSuchTask:
+        case .endTask(.noSuchTask):
             let task = request.parameters["identifier"] ?? 0
             request.fail(error: "io.curfew.Application.NoSuchBackgroundTask", ["identifier": task])
-        case .taskBegun, .sleepReady, .notRunning, .appEnded:
+        // Operators alone ask for the others, at the other interface.
+        case .beginTask(.begun), .app, .sleep, .adopt, .setLowPower:
             request.fail(.methodNotImplemented(method: request.method))
         }
     }

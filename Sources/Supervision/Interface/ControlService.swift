@@ -58,19 +58,24 @@ final class ControlService {
 
     private func answer(_ request: Varlink.Request, _ outcome: RequestOutcome) {
         switch outcome {
-        case .done: request.reply()
-        case .sleepReady(let sleep, let killed):
-            request.reply(["sleepId": .integer(Int64(sleep)), "killed": .array(killed.map { .string($0) })])
-        case .notRunning:
+        case .app(.done), .setLowPower: request.reply()
+        case .app(.notRunning):
             request.fail(error: "io.curfew.Control.NotRunning", ["app": request.parameters["app"] ?? ""])
-        case .appEnded(let termination):
+        case .app(.ended(let termination)), .adopt(.ended(let termination)):
             let report = supervisor.lastReports[termination.app.rawValue]
             request.fail(error: "io.curfew.Control.AppEnded", ["termination": report?.control ?? .null])
-        case .denied(let reason):
-            request.fail(error: "io.curfew.Control.Denied", ["reason": .string(reason)])
-        case .taskBegun(let task, _): request.reply(["identifier": .integer(task.rawValue)])
-        case .tooManyTasks, .noSuchTask: request.fail(.methodNotImplemented(method: request.method))
+        case .app(.denied(let denial)), .sleep(.denied(let denial)), .adopt(.denied(let denial)):
+            deny(request, denial.explanation)
+        case .sleep(.ready(let sleep, let killed)):
+            request.reply(["sleepId": .integer(Int64(sleep)), "killed": .array(killed.map { .string($0) })])
+        case .adopt(.begun(let task, _)): request.reply(["identifier": .integer(task.rawValue)])
+        // Apps alone ask for these, at the other interface.
+        case .beginTask, .endTask: request.fail(.methodNotImplemented(method: request.method))
         }
+    }
+
+    private func deny(_ request: Varlink.Request, _ reason: String) {
+        request.fail(error: "io.curfew.Control.Denied", ["reason": .string(reason)])
     }
 
     func appDidChange(_ id: AppID) { monitors.appDidChange(id) }
@@ -89,7 +94,7 @@ final class ControlService {
         }
         if let id = supervisor.core.id(of: name) { return submit(request, wish(id)) }
         if supervisor.configuration.apps.contains(where: { $0.name == name && !$0.errors.isEmpty }) {
-            return request.fail(error: "io.curfew.Control.Denied", ["reason": "invalid configuration"])
+            return deny(request, "invalid configuration")
         }
         request.fail(error: "io.curfew.Control.NoSuchApp", ["app": .string(name)])
     }
@@ -110,8 +115,7 @@ final class ControlService {
         switch supervisor.adoption(request) {
         case .success(let wish): submit(request, wish)
         case .failure(.parameter(let name)): request.fail(.invalidParameter(parameter: name))
-        case .failure(.denied(let reason)):
-            request.fail(error: "io.curfew.Control.Denied", ["reason": .string(reason)])
+        case .failure(.denied(let refusal)): deny(request, refusal.explanation)
         }
     }
 
@@ -120,7 +124,7 @@ final class ControlService {
         do throws(SystemError) {
             try supervisor.setLowPower(enabled)
         } catch {
-            return request.fail(error: "io.curfew.Control.Denied", ["reason": .string(error.text)])
+            return deny(request, error.text)
         }
         submit(request, .setLowPower(enabled))
     }

@@ -22,7 +22,7 @@ extension Supervisor {
         object["inhibitDelayMax"] = JSON(device.inhibitDelayMax?.seconds)
         object["hardwareWatchdog"] = JSON(keeper?.status)
         object["underVoltage"] = .bool(device.isUnderVoltage)
-        object["limit"] = JSON(device.limit)
+        object["limit"] = JSON(device.limit?.explanation)
         object["polled"] = .array((boardWatch?.polled ?? []).map { .string($0) })
         object["bootCause"] = JSON(keeper?.cause?.explanation)
         return .object(object)

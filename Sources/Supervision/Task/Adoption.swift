@@ -11,7 +11,22 @@ internal import Varlink
 enum AdoptionRefusal: Error {
     /// A parameter of the call makes no sense.
     case parameter(String)
-    case denied(String)
+    case denied(Cause)
+
+    enum Cause {
+        /// It is not a child of the caller's, or of another user.
+        case notYours
+        case ofAnApp
+        case nameTaken(String)
+
+        var explanation: String {
+            switch self {
+            case .notYours: "not your process"
+            case .ofAnApp: "it belongs to an app; curfew run inside an app is a task of that app"
+            case .nameTaken(let name): Denial.nameTaken(name).explanation
+            }
+        }
+    }
 }
 
 // AdoptTask: a process that somebody else has started, as an app of its own.
@@ -31,13 +46,13 @@ extension Supervisor {
             return .failure(.parameter("processIdentifier"))
         }
         guard let peer = request.peer, handle.isChild(of: peer.pid, user: peer.uid) else {
-            return .failure(.denied("not your process"))
+            return .failure(.denied(.notYours))
         }
         if let place = handle.controlGroup, groups?.instance(ofControlGroup: place) != nil {
-            return .failure(.denied("it belongs to an app; curfew run inside an app is a task of that app"))
+            return .failure(.denied(.ofAnApp))
         }
         let app = "task-" + name
-        guard adoptions[app] == nil else { return .failure(.denied("\(app) is there already")) }
+        guard adoptions[app] == nil else { return .failure(.denied(.nameTaken(app))) }
         adoptions[app] = handle
         // What the core refuses is not to be remembered.
         loop.post { [unowned(unsafe) self] in adoptions[app] = nil }

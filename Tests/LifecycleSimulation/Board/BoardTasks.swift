@@ -70,10 +70,10 @@ extension SimulatedBoard {
 
     /// The daemon's answer: it has its task, and works at it.
     func answered(_ request: RequestID, _ outcome: RequestOutcome) {
-        if case .sleepReady(let sleep, _) = outcome, login.hookRequest == request { hookSleep = sleep }
+        if case .sleep(.ready(let sleep, _)) = outcome, login.hookRequest == request { hookSleep = sleep }
         guard let index = askers.firstIndex(where: { $0.request == request }) else { return }
         let asker = askers.remove(at: index).instance
-        guard case .taskBegun(let task, _) = outcome, let process = process(asker) else { return }
+        guard case .beginTask(.begun(let task, _)) = outcome, let process = process(asker) else { return }
         process.tasks.append(task)
         guard let time = process.habits.work(&random) else { return }
         let isNamed = process.habits.delegates && random.chance(perMille: 400)

@@ -71,7 +71,7 @@ final class AdoptionChecker: Checker {
         switch effect {
         case .process(.spawn(let app, let instance, let reason, let background)):
             if isAdopted(app, scene) { spawn(app, instance, reason, background, scene) }
-        case .client(.reply(let request, let outcome)): judge(request, outcome, scene)
+        case .client(.reply(let request, .adopt(let outcome))): judge(request, outcome, scene)
         case .report(let end): note(end, scene)
         case .note(.app(.restartScheduled(let app, _))):
             if isAdopted(app, scene) { violate("\(scene.name(app)) is to be restarted, and is a task", scene) }
@@ -95,12 +95,12 @@ final class AdoptionChecker: Checker {
         }
     }
 
-    private func judge(_ request: RequestID, _ outcome: RequestOutcome, _ scene: Scene) {
+    private func judge(_ request: RequestID, _ outcome: AdoptAnswer, _ scene: Scene) {
         guard let place = adoptions.firstIndex(where: { $0.request == request }) else { return }
         adoptions[place].isAnswered = true
         let adoption = adoptions[place]
         switch outcome {
-        case .taskBegun(_, let left):
+        case .begun(_, let left):
             if scene.step.effects.contains(where: { if case .note(.board(.lowPowerMode)) = $0 { true } else { false } })
             {
                 return
@@ -113,7 +113,7 @@ final class AdoptionChecker: Checker {
             let size = scene.conditions.isLowPower ? min(budget, .seconds(30)) : budget
             guard left != size else { return }
             violate("\(adoption.name) is told of \(left?.text ?? "no limit"), not \(size.text)", scene)
-        case .appEnded(let end):
+        case .ended(let end):
             if adoption.end != end { violate("\(adoption.name) is said to have ended, and has not so", scene) }
         case .denied:
             if adoption.end != nil { violate("\(adoption.name) has ended, and its end is not told", scene) }
@@ -121,8 +121,6 @@ final class AdoptionChecker: Checker {
             if isNew, !wasThere, !mayBeThere, !wasEnding, story.former == .awake, story.stage == .awake {
                 violate("\(adoption.name) is denied, and nothing stands against it", scene)
             }
-        case .done, .sleepReady, .notRunning, .tooManyTasks, .noSuchTask:
-            violate("\(adoption.name) is answered strangely", scene)
         }
     }
 

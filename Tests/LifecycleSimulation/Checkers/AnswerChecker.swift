@@ -79,7 +79,7 @@ final class AnswerChecker: Checker {
     }
 
     private func isDenied(_ outcome: RequestOutcome?) -> Bool {
-        if case .denied = outcome { true } else { false }
+        outcome?.denial != nil
     }
 
     private func remains(_ app: AppID, _ scene: Scene) -> Bool {
@@ -102,7 +102,7 @@ final class AnswerChecker: Checker {
 
     private func judgeRunning(_ app: AppID, _ outcome: RequestOutcome?, _ scene: Scene) {
         let name = scene.name(app)
-        if outcome == .notRunning {
+        if outcome == .app(.notRunning) {
             let isUp = scene.chronicle.records.contains { $0.app == app && $0.isSpawned && scene.isWell($0) }
             if isUp { violate("\(name) runs, and is said not to", scene) }
         } else if !isDenied(outcome), !remains(app, scene), case .some(.background) = scene.step.request,

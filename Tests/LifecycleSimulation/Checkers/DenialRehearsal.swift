@@ -50,9 +50,9 @@ struct DenialRehearsal {
             guard let outcome = outcome(of: former.request, effects) else { return isSame ? omission : nil }
             // What follows from the end is not said yet where another wish has taken its place.
             if case .client(.requested) = event, omission.hasEnded { return nil }
-            if case .denied(let reason) = outcome, problem == nil {
+            if let denial = outcome.denial, problem == nil {
                 problem = compare(core.state, omission.core, isSame: isSame)
-                    .map { "request \(former.request.rawValue), denied (\(reason)), \($0)" }
+                    .map { "request \(former.request.rawValue), denied (\(denial.explanation)), \($0)" }
             }
             return nil
         }

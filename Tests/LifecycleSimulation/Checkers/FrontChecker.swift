@@ -25,7 +25,7 @@ final class FrontChecker: Checker {
             if end.app == last { last = nil }
             if end.app == pending?.former { pending?.former = nil }
         // What was denied later is undone, and what was wished before is wished again.
-        case .client(.reply(let id, .denied)):
+        case .client(.reply(let id, .app(.denied))):
             last = id == pending?.request ? pending?.former : nil
             pending = nil
         default: break

@@ -55,7 +55,7 @@ final class InformationChecker: Checker {
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
         case .note(.board(.memoryPressure)): if scene.conditions.hasWorsened { notePressure(scene) }
-        case .client(.reply(let id, .done)):
+        case .client(.reply(let id, .app(.done))):
             guard case .client(.requested(id, .warnOfMemory(let app, let level))) = scene.step.event,
                 let record = scene.chronicle.records.last(where: { $0.app == app && $0.isAlive })
             else { return }

@@ -186,7 +186,7 @@ final class KeepAwakeChecker: Checker {
             accounts = []
             spent = []
         case .note(.board(.lowPowerMode(true, _))): cut(scene)
-        case .client(.reply(let request, .denied(let reason))): judgeDenial(request, reason, scene)
+        case .client(.reply(let request, .beginTask(.denied(.keepAwakeSpent)))): judgeDenial(request, scene)
         case .note(.app(.keepAwakeSpent(let app, let budget))):
             for index in accounts.indices where accounts[index].app == app { accounts[index].isSaid = true }
             guard let account = account(app) else { return violate("\(scene.name(app)) kept nobody awake", scene) }
@@ -199,9 +199,8 @@ final class KeepAwakeChecker: Checker {
         }
     }
 
-    private func judgeDenial(_ request: RequestID, _ reason: String, _ scene: Scene) {
-        guard reason.hasPrefix("the time to keep the board awake"),
-            case .client(.requested(request, .beginTask(let instance, _))) = scene.step.event,
+    private func judgeDenial(_ request: RequestID, _ scene: Scene) {
+        guard case .client(.requested(request, .beginTask(let instance, _))) = scene.step.event,
             let app = scene.board.directory.app(of: instance),
             let budget = scene.board.directory.entry(app)?.policy.taskBudget
         else { return }

@@ -84,7 +84,9 @@ final class NoticeChecker: Checker {
 
     /// It has ended, or had ended before, and a launch that was wished meanwhile is denied.
     private func mayBeOver(_ app: AppID, _ scene: Scene) -> Bool {
-        let isDenied = scene.step.effects.contains { if case .client(.reply(_, .denied)) = $0 { true } else { false } }
+        let isDenied = scene.step.effects.contains {
+            if case .client(.reply(_, let outcome)) = $0 { outcome.denial != nil } else { false }
+        }
         return isDenied || reported.contains(app)
     }
 

@@ -34,7 +34,9 @@ final class PhaseChecker: Checker {
     func did(_ effect: Effect, _ scene: Scene) {
         // What is adopted may take the place of what was.
         if case .process(.spawn(let app, _, .backgroundTask, _)) = effect { forget(app) }
-        if case .client(.reply(let id, .denied)) = effect { wishes.removeAll { $0.request == id && !$0.hasBegun } }
+        if case .client(.reply(let id, .app(.denied))) = effect {
+            wishes.removeAll { $0.request == id && !$0.hasBegun }
+        }
         if case .process(.spawn(let app, _, _, _)) = effect {
             for index in wishes.indices where wishes[index].app == app && wishes[index].isLaunch {
                 wishes[index].hasBegun = true

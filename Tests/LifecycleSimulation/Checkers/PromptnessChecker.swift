@@ -50,9 +50,11 @@ final class PromptnessChecker: Checker {
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
         case .client(.reply(let id, let outcome)):
-            if outcome == .done, let wish = retreats.first(where: { $0.id == id }) { done.append(wish) }
-            if outcome == .notRunning, let wish = launches.first(where: { $0.id == id }) { judgeRefusal(wish, scene) }
-            if case .appEnded(let end) = outcome,
+            if outcome == .app(.done), let wish = retreats.first(where: { $0.id == id }) { done.append(wish) }
+            if outcome == .app(.notRunning), let wish = launches.first(where: { $0.id == id }) {
+                judgeRefusal(wish, scene)
+            }
+            if case .app(.ended(let end)) = outcome,
                 launches.contains(where: { $0.id == id && $0.leaving == end.instance })
             {
                 violate("request \(id.rawValue) is answered by an end that was under way before it", scene)

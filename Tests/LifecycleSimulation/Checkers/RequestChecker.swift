@@ -57,13 +57,16 @@ final class RequestChecker: Checker {
             return violate("request \(id.rawValue) is answered and nobody waits for it", scene)
         }
         let request = open.remove(at: index)
-        if case .denied(let reason) = outcome { judgeDenial(request, reason, scene) }
-        if outcome == .done { done.append(request) }
+        if !outcome.answers(request.request) {
+            violate("\"\(request.request.text(scene.board.directory))\" is answered as another request", scene)
+        }
+        if let denial = outcome.denial { judgeDenial(request, denial, scene) }
+        if outcome == .app(.done) || outcome == .endTask(.ended) || outcome == .setLowPower { done.append(request) }
         // The hook only waits until nothing holds the board up any more.
-        if case .sleepReady = outcome, case .sleep(start: true, logical: true, _) = request.request {
+        if case .sleep(.ready) = outcome, case .sleep(start: true, logical: true, _) = request.request {
             done.append(request)
         }
-        if case .warnOfMemory(let app, _) = request.request, outcome != .done { judgeWarning(app, scene) }
+        if case .warnOfMemory(let app, _) = request.request, outcome != .app(.done) { judgeWarning(app, scene) }
     }
 
     /// Who runs can be warned.
@@ -91,9 +94,9 @@ final class RequestChecker: Checker {
     }
 
     /// Nobody is kept from the front but by a sleep, a shutdown or a condition of the board; and by those, everybody.
-    private func judgeDenial(_ open: Open, _ reason: String, _ scene: Scene) {
+    private func judgeDenial(_ open: Open, _ denial: Denial, _ scene: Scene) {
         // What ends by time alone in this very step may still have counted.
-        if reason == "sleeping" || reason == "shutting down" { return }
+        if denial == .sleeping || denial == .shuttingDown { return }
         guard case .client(.requested(open.id, .activate(let app))) = scene.step.event,
             scene.conditions.limit == .active,
             scene.conditions.limitBefore == .active,
@@ -138,6 +141,17 @@ extension Effect {
     fileprivate var isReadyForSleep: Bool { if case .note(.sleep(.released)) = self { true } else { false } }
     /// Of one that was slept.
     fileprivate var isEndOfSleep: Bool { if case .note(.sleep(.ended(_, .slept))) = self { true } else { false } }
+}
+
+extension RequestOutcome {
+    fileprivate func answers(_ request: Request) -> Bool {
+        switch (request, self) {
+        case (.launch, .app), (.activate, .app), (.background, .app), (.terminate, .app), (.warnOfMemory, .app): true
+        case (.sleep, .sleep), (.beginTask, .beginTask), (.endTask, .endTask), (.adopt, .adopt): true
+        case (.setLowPower, .setLowPower): true
+        default: false
+        }
+    }
 }
 
 extension Request {

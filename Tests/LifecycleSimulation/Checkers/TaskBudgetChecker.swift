@@ -190,7 +190,7 @@ final class TaskBudgetChecker: Checker {
             if isInBackground(instance, scene), deadline > account.size - account.least {
                 violate("\(scene.name(instance)) is promised \(deadline.text), more than it has left", scene)
             }
-        case .client(.reply(let request, let outcome)): judge(request, outcome, scene)
+        case .client(.reply(let request, .beginTask(let outcome))): judge(request, outcome, scene)
         case .process(.kill(let instance)): noteKill(instance, scene)
         case .report(let end):
             if end.reason.namespace == .backgroundTask { judge(end, scene) }
@@ -260,7 +260,7 @@ final class TaskBudgetChecker: Checker {
         max(scene.now - (scene.step.askedBefore?.at ?? scene.now), .zero)
     }
 
-    private func judge(_ request: RequestID, _ outcome: RequestOutcome, _ scene: Scene) {
+    private func judge(_ request: RequestID, _ outcome: BeginTaskAnswer, _ scene: Scene) {
         guard case .client(.requested(request, .beginTask(let instance, let wish))) = scene.step.event,
             let app = scene.board.directory.app(of: instance), let record = scene.chronicle.record(instance)
         else { return }
@@ -271,12 +271,10 @@ final class TaskBudgetChecker: Checker {
             if isEntering { judgeEntering(wish, outcome, record, scene) }
             return
         }
-        if case .denied(let reason) = outcome, reason.hasPrefix("the budget"),
-            account.most < account.size - account.lead
-        {
+        if case .denied(.budgetSpent) = outcome, account.most < account.size - account.lead {
             violate("\(name) is denied a task that it has time for", scene)
         }
-        guard case .taskBegun(_, let left) = outcome else { return }
+        guard case .begun(_, let left) = outcome else { return }
         if account.least >= account.size - account.leastLead {
             violate("\(name) begins a task and has no time", scene)
         }
@@ -290,25 +288,25 @@ final class TaskBudgetChecker: Checker {
 
     /// There it has no limit but its own.
     private func judgeInFront(
-        _ wish: TaskWish, _ outcome: RequestOutcome, _ record: InstanceRecord, _ scene: Scene
+        _ wish: TaskWish, _ outcome: BeginTaskAnswer, _ record: InstanceRecord, _ scene: Scene
     ) {
-        if case .denied(let reason) = outcome, reason.hasPrefix("the budget") {
+        if case .denied(.budgetSpent) = outcome {
             violate("\(scene.name(record.instance)) is denied a task in front", scene)
         }
         // What is longer than all time ends with it.
-        if case .taskBegun(_, let left) = outcome, left != wish.timeAllowed, wish.timeAllowed != .max {
+        if case .begun(_, let left) = outcome, left != wish.timeAllowed, wish.timeAllowed != .max {
             violate("\(scene.name(record.instance)) is told of \(left?.text ?? "no limit") in front", scene)
         }
     }
 
     /// With a task that it holds as it enters background it has the whole budget.
     private func judgeEntering(
-        _ wish: TaskWish, _ outcome: RequestOutcome, _ record: InstanceRecord, _ scene: Scene
+        _ wish: TaskWish, _ outcome: BeginTaskAnswer, _ record: InstanceRecord, _ scene: Scene
     ) {
         if isLowPowerNews(scene) { return }
         let budget = scene.board.directory.entry(record.app)?.policy.taskBudget ?? .zero
         let size = scene.conditions.isLowPower ? min(budget, .seconds(30)) : budget
-        guard case .taskBegun(_, let left) = outcome, wish.timeAllowed == nil, left != size else { return }
+        guard case .begun(_, let left) = outcome, wish.timeAllowed == nil, left != size else { return }
         violate("\(scene.name(record.instance)) is told of \(left?.text ?? "no limit") of \(size.text)", scene)
     }
 

@@ -91,41 +91,45 @@ final class TaskChecker: Checker {
 
     private func judge(_ request: RequestID, _ outcome: RequestOutcome, _ scene: Scene) {
         adoptions.removeAll { $0.request == request }
-        if case .taskBegun(let task, _) = outcome {
+        switch outcome {
+        case .beginTask(.begun(let task, _)), .adopt(.begun(let task, _)):
             if !began.contains(task) { violate("is promised and has not begun", task, scene) }
             answered.append(task)
+        case .beginTask, .adopt, .endTask, .app, .sleep, .setLowPower: break
         }
         guard case .client(.requested(request, let asked)) = scene.step.event else { return }
-        switch asked {
-        case .beginTask(let instance, let wish):
-            switch outcome {
-            case .denied(let reason): judgeDenial(reason, wish, instance, scene)
-            case .taskBegun(let task, let left):
-                judgeGrant(task, instance, scene)
-                // It is on its way to background, where its budget counts.
-                let handler = scene.chronicle.record(instance)?.call?.call.handler
-                if left == nil, handler == .didEnterBackground { violate("is told of no limit", task, scene) }
-            case .tooManyTasks(let limit):
-                if count(instance) < limit { violate("there are not so many tasks", scene) }
-            case .done, .sleepReady, .notRunning, .appEnded, .noSuchTask: violate("a strange answer", scene)
-            }
-        case .endTask(_, let task):
+        switch (asked, outcome) {
+        case (.beginTask(let instance, let wish), .beginTask(let outcome)): judge(outcome, wish, instance, scene)
+        case (.endTask(_, let task), .endTask(let outcome)):
             // What was held has just ended; what was not must not be confirmed.
             let hasEnded = scene.step.effects.contains {
                 if case .client(.taskChanged(_, _, let view, .ended)) = $0 { view.id == task } else { false }
             }
-            if outcome != (hasEnded ? .done : .noSuchTask) { violate("is answered wrongly", task, scene) }
-        case .launch, .activate, .background, .terminate, .sleep, .adopt, .warnOfMemory, .setLowPower: break
+            if outcome != (hasEnded ? .ended : .noSuchTask) { violate("is answered wrongly", task, scene) }
+        default: break
+        }
+    }
+
+    private func judge(_ outcome: BeginTaskAnswer, _ wish: TaskWish, _ instance: InstanceID, _ scene: Scene) {
+        switch outcome {
+        case .denied(let denial): judgeDenial(denial, wish, instance, scene)
+        case .begun(let task, let left):
+            judgeGrant(task, instance, scene)
+            // It is on its way to background, where its budget counts.
+            let handler = scene.chronicle.record(instance)?.call?.call.handler
+            if left == nil, handler == .didEnterBackground { violate("is told of no limit", task, scene) }
+        case .tooMany(let limit):
+            if count(instance) < limit { violate("there are not so many tasks", scene) }
         }
     }
 
     /// What is said against it is so.
-    private func judgeDenial(_ reason: String, _ wish: TaskWish, _ instance: InstanceID, _ scene: Scene) {
+    private func judgeDenial(_ denial: Denial, _ wish: TaskWish, _ instance: InstanceID, _ scene: Scene) {
         guard let record = scene.chronicle.record(instance) else { return }
-        if reason.hasPrefix("the app is being ended"), scene.isWell(record) {
+        if denial == .appEnding, scene.isWell(record) {
             violate("\(scene.name(instance)) is denied a task, and is not being ended", scene)
         }
-        if reason.hasPrefix("the app is not configured"),
+        if denial == .keepAwakeNotConfigured,
             wish.keepAwake != true || scene.board.directory.entry(record.app)?.policy.keepsAwake == true
         {
             violate("\(scene.name(instance)) is denied what it is configured with", scene)

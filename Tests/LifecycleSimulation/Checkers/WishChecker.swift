@@ -92,7 +92,7 @@ final class WishChecker: Checker {
         case .note(.shutdown(.criticalBattery)): launches = []
         // It denies all that waits for a launch.
         case .note(.sleep(.preparing)): launches.removeAll { abandoned.contains($0.request) }
-        case .client(.reply(let id, .denied(let reason))):
+        case .client(.reply(let id, .app(.denied(let denial)))):
             launches.removeAll { $0.request == id }
             if let back = backs.first(where: { $0.request == id }) { forget(back) }
             guard let index = inQuestion.firstIndex(where: { $0.request == id }) else { return }
@@ -100,17 +100,17 @@ final class WishChecker: Checker {
             // One whose client is gone still stands.
             let stands = inQuestion.contains { $0.app == question.app && !scene.denies($0.request) }
             // Another wish has taken its place.
-            let isSuperseded = reason.hasPrefix("another request")
+            let isSuperseded = denial == .phaseChanged || denial == .ended
             if !isSuperseded, question.wasBack, !stands, !sentBack.contains(question.app) {
                 sentBack.append(question.app)
             }
-        case .client(.reply(let id, .done)):
+        case .client(.reply(let id, .app(.done))):
             backs.removeAll { $0.request == id }
             inQuestion.removeAll { $0.request == id }
             // Its end had not begun.
             launches.removeAll { $0.request == id }
         // It has ended by itself, and not by the end that the wish had come after.
-        case .client(.reply(let id, .appEnded(let end))):
+        case .client(.reply(let id, .app(.ended(let end)))):
             if end.reason.namespace != .user { launches.removeAll { $0.request == id } }
         case .report(let end): sentBack.removeAll { $0 == end.app }
         case .app(.call(let instance, _, let call, _)):
@@ -145,7 +145,7 @@ final class WishChecker: Checker {
 extension Scene {
     /// In this step.
     func denies(_ id: RequestID) -> Bool {
-        step.effects.contains { if case .client(.reply(id, .denied)) = $0 { true } else { false } }
+        step.effects.contains { if case .client(.reply(id, let outcome)) = $0 { outcome.denial != nil } else { false } }
     }
 
     func refuses(_ id: RequestID) -> Bool {
@@ -159,8 +159,12 @@ extension RequestOutcome {
     /// The wish is off; nothing is to come of it.
     var isRefusal: Bool {
         switch self {
-        case .denied, .notRunning, .tooManyTasks, .noSuchTask: true
-        case .done, .sleepReady, .appEnded, .taskBegun: false
+        case .app(.denied), .app(.notRunning), .sleep(.denied), .beginTask(.denied), .beginTask(.tooMany),
+            .endTask(.noSuchTask), .adopt(.denied):
+            true
+        case .app(.done), .app(.ended), .sleep(.ready), .beginTask(.begun), .endTask(.ended), .adopt(.begun),
+            .adopt(.ended), .setLowPower:
+            false
         }
     }
 }

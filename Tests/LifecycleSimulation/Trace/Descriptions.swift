@@ -24,14 +24,16 @@ extension ThermalReading {
 extension RequestOutcome {
     var text: String {
         switch self {
-        case .done: "done"
-        case .sleepReady(let sleep, let killed): "sleep \(sleep) is ready, killed \(killed)"
-        case .notRunning: "not running"
-        case .appEnded(let end): "the app ended: \(end.reason.namespace.name)"
-        case .denied(let why): "denied: \(why)"
-        case .taskBegun(let task, let left): "task \(task.rawValue) begun, left \(left.limitText)"
-        case .tooManyTasks(let limit): "there are \(limit) tasks"
-        case .noSuchTask: "no such task"
+        case .app(.done), .endTask(.ended), .setLowPower: "done"
+        case .sleep(.ready(let sleep, let killed)): "sleep \(sleep) is ready, killed \(killed)"
+        case .app(.notRunning): "not running"
+        case .app(.ended(let end)), .adopt(.ended(let end)): "the app ended: \(end.reason.namespace.name)"
+        case .app(.denied(let why)), .sleep(.denied(let why)), .beginTask(.denied(let why)), .adopt(.denied(let why)):
+            "denied: \(why.explanation)"
+        case .beginTask(.begun(let task, let left)), .adopt(.begun(let task, let left)):
+            "task \(task.rawValue) begun, left \(left.limitText)"
+        case .beginTask(.tooMany(let limit)): "there are \(limit) tasks"
+        case .endTask(.noSuchTask): "no such task"
         }
     }
 }
