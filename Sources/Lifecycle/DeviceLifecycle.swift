@@ -57,6 +57,7 @@ public struct DeviceLifecycle: Equatable, Sendable {
         settleBoard()
         settle()
         answerRequests()
+        checkInvariants()
         announceChanges()
         asked = earliestDue
         let result = effects

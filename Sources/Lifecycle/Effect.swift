@@ -22,4 +22,6 @@ public enum Notice: Equatable, Sendable {
     case sleep(SleepNotice)
     case shutdown(ShutdownNotice)
     case board(BoardNotice)
+    /// An invariant does not hold: of an app, or of the board.
+    case fault(Fault, AppID?)
 }

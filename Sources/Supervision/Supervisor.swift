@@ -51,6 +51,8 @@ final class Supervisor {
     var appLimits: [ResourceLimit] = []
     /// Said once per daemon: a limit that cannot be set here.
     var saidNoController = false
+    /// How often the core has found itself broken.
+    var faults: [Fault: Int] = [:]
     /// The last end of each app, by AppID.
     var lastReports: [Int: Report] = [:]
     /// Children of nobody (hooks of apps that ended) until they are reaped.

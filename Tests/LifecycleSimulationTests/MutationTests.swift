@@ -132,6 +132,9 @@ import Testing
             })
         },
         Mutation("cannot read its archive", .archive) { Mutant(state: { _ in nil }) },
+        Mutation("finds itself broken", .invariants) {
+            .replacing { if case .report(let end) = $0 { [$0, .note(.fault(.staleDeadline, end.app))] } else { [$0] } }
+        },
         Mutation("does not answer", .requestsAnswered) {
             .replacing { if case .client(.reply) = $0 { [] } else { [$0] } }
         },

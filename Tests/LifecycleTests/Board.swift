@@ -35,6 +35,7 @@ struct Board {
             calls[instance] = nil
         }
         let effects = core.handle(event, at: now)
+        for case .note(.fault(let fault, _)) in effects { Issue.record("the core finds itself broken: \(fault)") }
         remember(effects)
         return effects
     }

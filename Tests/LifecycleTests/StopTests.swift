@@ -70,12 +70,12 @@ import Testing
     @Test func everythingIsKilledAtOnce_whenForced() throws {
         var board = running()
         #expect(try terminate(&board, force: true) == ["kill camera"])
-        #expect(try terminate(&board) == [])
+        #expect(try board.ask(2, .terminate(board.id("camera"), force: false)) == [])
         #expect(
             board.exited("camera", .signalled(9)) == [
                 "report camera user: ended by an operator, at once", "clear camera",
             ])
-        #expect(board.emptied("camera") == ["reply 1: done", "reply 1: done"])
+        #expect(board.emptied("camera") == ["reply 1: done", "reply 2: done"])
     }
 
     @Test func suspendedAppIsKilledWithoutACall_whenEnded() throws {

@@ -13,7 +13,20 @@ extension Supervisor {
         case .sleep(let notice): say(notice)
         case .shutdown(let notice): say(notice)
         case .board(let notice): say(notice)
+        case .fault(let fault, let app): say(fault, of: app)
         }
+    }
+
+    /// Each time as often as all before: one that holds at every event floods no journal.
+    private func say(_ fault: Fault, of app: AppID?) {
+        let count = (faults[fault] ?? 0) + 1
+        faults[fault] = count
+        guard count & (count - 1) == 0 else { return }
+        let times = count == 1 ? "" : ", \(count) times by now"
+        log.daemon(
+            .error,
+            "a fault of curfewd's own (\(fault.name)\(app.map { " of " + name($0) } ?? "")\(times)); it goes on; "
+                + "please report it with this log")
     }
 
     private func say(_ notice: AppNotice) {

@@ -73,7 +73,7 @@ extension SimulatedBoard {
             coincideWithWake()
         case .sleep(.darkWake): loseLoginInTheDark()
         case .app(.overrun(_, let instance, _)): coincideWithOverrun(of: instance)
-        case .sleep(.unannounced), .app, .shutdown, .board: break
+        case .sleep(.unannounced), .app, .shutdown, .board, .fault: break
         }
     }
 

@@ -62,6 +62,7 @@ public enum CheckerName: Int, CaseIterable, Sendable {
     case reloads = 58
     case sleepWishes = 59
     case denials = 60
+    case invariants = 61
 }
 
 /// A rule that was broken.
@@ -181,7 +182,7 @@ final class Inspection {
             (.answers, AnswerChecker()), (.limits, LimitChecker()),
             (.views, ViewChecker()), (.allowances, AllowanceChecker()),
             (.expirations, ExpirationChecker()), (.adoptions, AdoptionChecker()),
-            (.reloads, ReloadChecker()), (.sleepWishes, SleepWishChecker()),
+            (.reloads, ReloadChecker()), (.sleepWishes, SleepWishChecker()), (.invariants, InvariantChecker()),
         ]
     }
 

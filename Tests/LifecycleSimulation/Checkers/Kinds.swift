@@ -27,6 +27,8 @@ enum EffectKind: Int, CaseIterable {
     case endNotice
     /// Of conditions, memory, and time that the board did not give.
     case boardNotice
+    /// The core finds itself broken.
+    case fault
 }
 
 extension Event {
@@ -247,12 +249,11 @@ extension ClientEffect {
 extension Notice {
     fileprivate var kind: EffectKind {
         switch self {
-        case .app:
-            .appNotice
+        case .app: .appNotice
         case .sleep: .sleepNotice
         case .shutdown: .endNotice
-        case .board:
-            .boardNotice
+        case .board: .boardNotice
+        case .fault: .fault
         }
     }
 }

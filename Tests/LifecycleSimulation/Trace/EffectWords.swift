@@ -117,11 +117,11 @@ extension ClientEffect {
 extension Notice {
     func text(_ names: AppDirectory) -> String {
         switch self {
-
         case .app(let notice): notice.text(names)
         case .sleep(let notice): notice.text(names)
         case .shutdown(let notice): notice.text(names)
         case .board(let notice): notice.text(names)
+        case .fault(let fault, let app): "\(app.map { names.name($0) } ?? "the board") is broken: \(fault.name)"
         }
     }
 }

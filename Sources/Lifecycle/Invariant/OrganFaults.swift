@@ -1,0 +1,48 @@
+// What does not hold of an organ's own state.
+
+extension Instance {
+    var fault: Fault? {
+        if call != nil, !isAlive { return .callOfTheDead }
+        if stage == .spawning ? !tasks.isEmpty : tasks.count > DeviceLifecycle.taskLimit { return .strangeTasks }
+        for place in tasks.indices.dropFirst() where tasks[place].id.rawValue <= tasks[place - 1].id.rawValue {
+            return .strangeTasks
+        }
+        if stage == .stopping, stop == nil { return .endWithoutOrder }
+        if stop?.exitDue != nil, stage == .spawning || stage == .running { return .endWithoutOrder }
+        if stage == .killing, cause == nil, stop == nil { return .killWithoutCause }
+        if stage == .spawning, freezer != .thawed { return .frozenWithoutReason }
+        if isAlive, freezer != .thawed, freezeReasons.isEmpty { return .frozenWithoutReason }
+        if isAlive, clock.isStopped != (freezer != .thawed) { return .clockAgainstFreezer }
+        if phase == .active, !isLaunched { return .frontBeforeLaunch }
+        if poolEnd != nil, phase == .active { return .budgetInFront }
+        return nil
+    }
+}
+
+extension App {
+    var fault: Fault? {
+        if isRetired, instance == nil, isLaunchDue { return .launchOfRetired }
+        if let pool, pool.left < .zero || pool.left > pool.size { return .budgetOutOfRange }
+        if adoption != nil, instance?.isAlive == true { return .adoptionOfWhatRuns }
+        return nil
+    }
+}
+
+extension Sleep {
+    var fault: Fault? {
+        if !waiting.isEmpty, state != .preparing { return .sleepersOfNoSleep }
+        if state == .preparing, !(since <= allowanceEnd && allowanceEnd <= release && forcedAt <= release) {
+            return .sleepTimesOutOfOrder
+        }
+        if alarm != nil, state == .awake { return .alarmOfNoSleep }
+        return nil
+    }
+}
+
+extension Shutdown {
+    var fault: Fault? {
+        if !isRunning, wave != nil || waveEnd != nil { return .shutdownLeftovers }
+        if powerOffDue != nil, !isLowBattery { return .shutdownLeftovers }
+        return nil
+    }
+}
