@@ -49,6 +49,11 @@ public struct DeviceLifecycle: Equatable, Sendable {
     public init() {}
 
     /// Takes one event and returns what is to be done, in order.
+    ///
+    /// Time comes first: what an event says of a handler or a task is judged by clocks that know of stalls and sleeps.
+    /// Then the event, then the deadlines: an answer that came in time counts though its deadline has passed since. The
+    /// board is settled before its apps, which go no further than it allows. Requests are answered by what has come of
+    /// all that, and views are announced last, once for an event.
     public mutating func handle(_ event: Event, at instant: Instant) -> [Effect] {
         advanceClocks(to: instant, event.isEndOfLoginSleep)
         judgePools()
@@ -165,16 +170,22 @@ public struct DeviceLifecycle: Equatable, Sendable {
         } while !touched.isEmpty
     }
 
+    /// One step of an app, in the order of what each part needs.
     private mutating func settle(_ index: Int) {
         guard let instance = apps[index].instance else { return launchIfDue(index) }
         guard instance.isAlive else { return }
+        // Whether its budget runs is known before its tasks are judged by it.
         settlePool(index)
+        // What is to end goes nowhere else.
         settleStop(index)
+        // A call is only made to what is thawed.
         settleFreezer(index)
         settlePhase(index)
+        // Handlers that it lacks have returned at once: it may stand elsewhere now, and its budget run or its work be done.
         settlePool(index)
         settleExpirations(index)
         settleFreezer(index)
+        // It is told what is so once all that is settled.
         inform(index)
     }
 

@@ -111,8 +111,6 @@ import Testing
         Case(.lostInIndex) { $0.indexOfName = [:] },
         Case(.keptLaunchOfNone) { $0.apps[0].launchIfDenied = LaunchState() },
         Case(.launchOfWhatRuns) { $0.apps[0].launch.returnsWhenWell = true },
-        Case(.sleepersOfNoSleep) { $0.sleep.waiting = [Sleeper(id: RequestID(rawValue: 1), isHook: true)] },
-        Case(.alarmOfNoSleep) { $0.sleep.alarm = .seconds(1000) },
         Case(.countBelowZero) { $0.keepAwakeCount = -1 },
         Case(.strangeRequests) {
             let request = PendingRequest(

@@ -42,7 +42,7 @@ extension DeviceLifecycle {
 
 extension DeviceLifecycle {
     /// BOOTTIME at which the board is woken for background tasks; nil: it is not.
-    public var wakeAlarm: Nanoseconds? { sleep.alarm }
+    public var wakeAlarm: Nanoseconds? { sleep.nap?.alarm }
 
     /// Whether an app is at something that takes real time: a handler, a launch, an end, a freeze, or finishing the
     /// tasks that it was told about.

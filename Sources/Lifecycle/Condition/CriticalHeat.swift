@@ -24,7 +24,7 @@ extension DeviceLifecycle {
     }
 
     /// Nothing of the kernel's sleep is to come or there: in a logical one the board goes on.
-    var isBoardUp: Bool { sleep.state == .awake || sleep.state == .darkWake || sleep.isLogical }
+    var isBoardUp: Bool { sleep.isUp || sleep.isLogical }
 
     /// A place was critically hot when it fell silent, and nothing has been heard of it for too long.
     var isHeatLost: Bool {

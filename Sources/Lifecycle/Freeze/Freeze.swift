@@ -44,7 +44,7 @@ extension DeviceLifecycle {
     /// At a sleep, clients freeze before the servers they may be waiting for: a frozen server would leave them stuck in
     /// the kernel. Outside of it an app freezes alone.
     private func mayFreeze(_ index: Int) -> Bool {
-        guard sleep.state == .preparing, !sleep.isForced else { return true }
+        guard sleep.preparation?.isForced == false else { return true }
         return apps[index].clients.allSatisfy { client in
             guard let instance = apps[client].instance, instance.isAlive else { return true }
             return instance.freezer == .frozen || instance.freezer == .stuck || !apps[client].policy.suspend

@@ -35,12 +35,10 @@ public enum Fault: UInt8, CaseIterable, Sendable {
     case staleDeadline
 
     // Of the board.
-    /// Clients wait for a sleep that is not prepared.
-    case sleepersOfNoSleep
     /// A sleep whose times are not in order.
     case sleepTimesOutOfOrder
-    /// An alarm is set to wake the board, and it is awake.
-    case alarmOfNoSleep
+    /// logind is to be asked about a former sleep in the middle of one.
+    case questionInSleep
     /// A wave of a shutdown that does not run, or power that is to be switched off for no critical battery.
     case shutdownLeftovers
     /// Two requests of one number, or one for an app that there is not.
@@ -68,9 +66,8 @@ public enum Fault: UInt8, CaseIterable, Sendable {
         case .budgetOutOfRange: "budgetOutOfRange"
         case .adoptionOfWhatRuns: "adoptionOfWhatRuns"
         case .staleDeadline: "staleDeadline"
-        case .sleepersOfNoSleep: "sleepersOfNoSleep"
         case .sleepTimesOutOfOrder: "sleepTimesOutOfOrder"
-        case .alarmOfNoSleep: "alarmOfNoSleep"
+        case .questionInSleep: "questionInSleep"
         case .shutdownLeftovers: "shutdownLeftovers"
         case .strangeRequests: "strangeRequests"
         case .countBelowZero: "countBelowZero"

@@ -30,11 +30,13 @@ extension App {
 
 extension Sleep {
     var fault: Fault? {
-        if !waiting.isEmpty, state != .preparing { return .sleepersOfNoSleep }
-        if state == .preparing, !(since <= allowanceEnd && allowanceEnd <= release && forcedAt <= release) {
+        if let preparation,
+            !(since <= preparation.allowanceEnd && preparation.allowanceEnd <= preparation.release
+                && preparation.forcedAt <= preparation.release)
+        {
             return .sleepTimesOutOfOrder
         }
-        if alarm != nil, state == .awake { return .alarmOfNoSleep }
+        if !isUp, echoDue != nil { return .questionInSleep }
         return nil
     }
 }

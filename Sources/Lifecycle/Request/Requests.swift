@@ -26,7 +26,7 @@ extension DeviceLifecycle {
     var launchDenial: Denial? {
         if shutdown.isRunning { return .shuttingDown }
         // What is granted makes a dark wake full.
-        return sleep.state == .awake || sleep.state == .darkWake ? nil : .sleeping
+        return sleep.isUp ? nil : .sleeping
     }
 
     /// It is on its way out, or will be as soon as it can hear of it.
@@ -99,7 +99,9 @@ extension DeviceLifecycle {
             announceSleep(since: now.monotonic, logical: logical, byLogin: false)
             if !logical { sleep.isToldByHook = true }
             if sleep.state == .preparing {
-                sleep.waiting.append(Sleeper(id: id, isHook: !logical))
+                sleep.stage.change { (preparation: inout Preparation) in
+                    preparation.waiting.append(Sleeper(id: id, isHook: !logical))
+                }
             } else {
                 reply(id, .sleep(.ready(sleep: sleep.id, killed: sleep.killed)))
             }
@@ -150,7 +152,7 @@ extension DeviceLifecycle {
     mutating func abandon(_ id: RequestID) {
         if let place = requests.firstIndex(where: { $0.id == id }) { grant(place) }
         requests.removeAll { $0.id == id }
-        sleep.waiting.removeAll { $0.id == id }
+        sleep.stage.change { (preparation: inout Preparation) in preparation.waiting.removeAll { $0.id == id } }
         for index in apps.indices where apps[index].adoption?.request == id { apps[index].adoption?.request = nil }
     }
 

@@ -18,31 +18,38 @@ extension DeviceLifecycle {
     /// Somebody must be there who puts the board to sleep again.
     private var canReturn: Bool { sleep.isLogical || login.isAvailable }
 
-    mutating func setAlarm() {
+    /// BOOTTIME at which the board is to be woken for what its apps have still to do; nil: it is not.
+    var alarmToSet: Nanoseconds? {
         guard let interval = policy.darkWakeInterval, !conditions.isPaused, canFreeze, canReturn, hasDarkWork,
             !sleep.isLogical || policy.wakeSources.contains(.clock)
-        else { return clearAlarm() }
-        sleep.alarm = now.boottime + interval
-        emit(.sleep(.setWakeAlarm(sleep.alarm)))
+        else { return nil }
+        return now.boottime + interval
+    }
+
+    /// Asleep already, and it is another sleep now.
+    mutating func setAlarm() {
+        guard let alarm = alarmToSet else { return clearAlarm() }
+        sleep.stage.change { (nap: inout Nap) in nap.alarm = alarm }
+        emit(.sleep(.setWakeAlarm(alarm)))
     }
 
     mutating func clearAlarm() {
-        guard sleep.alarm != nil else { return }
-        sleep.alarm = nil
+        guard sleep.nap?.alarm != nil else { return }
+        sleep.stage.change { (nap: inout Nap) in nap.alarm = nil }
         emit(.sleep(.setWakeAlarm(nil)))
     }
 
     /// Whether the board is awake because of our alarm, and of nothing else. lead: how long before its moment that
     /// may be.
     func isAlarmDue(lead: Nanoseconds = .zero) -> Bool {
-        guard let alarm = sleep.alarm, !shutdown.isRunning, !sleep.isAttended else { return false }
+        guard let alarm = sleep.nap?.alarm, !shutdown.isRunning, !sleep.isAttended else { return false }
         return alarm <= now.boottime + lead && now.boottime - alarm <= Self.alarmTolerance && canReturn
     }
 
     /// Asleep as far as is known, the alarm's moment comes. Work that has ended since it was set needs no wake, but the
     /// kernel's alarm has woken the board all the same: it is sent back.
     mutating func alarmDidPass() {
-        guard let alarm = sleep.alarm, alarm <= now.boottime else { return }
+        guard let alarm = sleep.nap?.alarm, alarm <= now.boottime else { return }
         if isAlarmDue(), !sleep.isLogical || hasDarkWork { return wake(heardFromLogin: false) }
         // Until it is too old, logind may still come back.
         if sleep.isLogical || now.boottime - alarm > Self.alarmTolerance { clearAlarm() }
@@ -55,9 +62,7 @@ extension DeviceLifecycle {
         }
         clearAlarm()
         leaveSleep(heardFromLogin: heardFromLogin)
-        sleep.state = .darkWake
-        sleep.isReturning = false
-        sleep.darkEnd = now.monotonic + policy.darkWakeAllowance
+        sleep.stage = .darkWake(Darkness(end: now.monotonic + policy.darkWakeAllowance))
         emit(.note(.sleep(.darkWake(sleep: sleep.id, allowance: policy.darkWakeAllowance))))
         touchAll()
     }
@@ -67,7 +72,7 @@ extension DeviceLifecycle {
 
     /// Back to sleep as soon as the work is done.
     mutating func advanceDarkWake() {
-        guard touched.isEmpty, !sleep.isReturning, !hasDarkWork, mayReturn else { return }
+        guard touched.isEmpty, sleep.darkness?.isReturning == false, !hasDarkWork, mayReturn else { return }
         returnToSleep()
     }
 
@@ -76,12 +81,14 @@ extension DeviceLifecycle {
     static let longestDarkness = Nanoseconds.seconds(300)
 
     /// When something is done about a dark wake that lasts too long.
-    var darkWakeDue: Nanoseconds { mayReturn ? sleep.darkEnd : sleep.darkEnd + Self.longestDarkness }
+    func darkWakeDue(_ darkness: Darkness) -> Nanoseconds {
+        mayReturn ? darkness.end : darkness.end + Self.longestDarkness
+    }
 
     mutating func judgeDarkWake() {
-        guard sleep.state == .darkWake, darkWakeDue <= now.monotonic else { return }
+        guard let darkness = sleep.darkness, darkWakeDue(darkness) <= now.monotonic else { return }
         // It was asked for in vain, or cannot be: the board is awake, and no app is to sit there frozen.
-        if sleep.isReturning || !mayReturn { return endSleep(cancelled: false, heardFromLogin: false) }
+        if darkness.isReturning || !mayReturn { return endSleep(cancelled: false, heardFromLogin: false) }
         returnToSleep()
     }
 
@@ -92,13 +99,12 @@ extension DeviceLifecycle {
             sleep.isForIdleness = isForIdleness
             return
         }
-        sleep.isReturning = true
-        sleep.darkEnd = now.monotonic + Self.returnDelay
+        sleep.stage = .darkWake(Darkness(end: now.monotonic + Self.returnDelay, isReturning: true))
         emit(.login(.suspendDevice))
     }
 
     mutating func suspendWasRefused() {
-        if sleep.state == .darkWake, sleep.isReturning { endSleep(cancelled: false, heardFromLogin: false) }
+        if sleep.darkness?.isReturning == true { endSleep(cancelled: false, heardFromLogin: false) }
     }
 
     /// Somebody is at the board: everybody comes back.

@@ -68,7 +68,7 @@ extension DeviceLifecycle {
         if !sleeping {
             // A logind that was restarted has forgotten the sleep: its edge would never come.
             if sleep.isAnnouncedByLogin { endSleep(cancelled: false, heardFromLogin: true) }
-            if sleep.state == .awake || sleep.state == .darkWake { takeLock(.sleep) }
+            if sleep.isUp { takeLock(.sleep) }
         } else if sleep.state == .awake || sleep.isLogical, let noted, now.timeAsleep - noted > Self.sleepThreshold {
             // Announced to a predecessor, and slept: logind has still to say that it is over.
             if sleep.state == .awake { expectEnd() } else { sleep.echo = .end }
@@ -101,13 +101,13 @@ extension DeviceLifecycle {
         touchHolders()
         hastenRest()
         // The question will not be answered any more.
-        if sleep.isEndAsked {
-            sleep.isEndAsked = false
-            sleep.recheckAt = now.monotonic
+        if sleep.nap?.question == .asked {
+            let now = now.monotonic
+            sleep.stage.change { (nap: inout Nap) in nap.question = .due(now) }
         }
         // Its job is not this logind's.
         sleep.echo = .none
-        if sleep.state == .awake || sleep.state == .darkWake { sleep.recheckAt = nil }
+        if sleep.isUp { sleep.echoDue = nil }
     }
 
     /// The clocks have told of a resume before logind did: until it does too, that it refuses a sleep lock is no news.
@@ -151,7 +151,7 @@ extension DeviceLifecycle {
     private func wantsLock(_ kind: LockKind) -> Bool {
         guard login.isAvailable else { return false }
         return switch kind {
-        case .sleep: (sleep.state == .awake || sleep.state == .darkWake) && sleep.echo != .end
+        case .sleep: sleep.isUp && sleep.echo != .end
         case .shutdown: !shutdown.isAnnounced
         // Whatever became of an earlier question.
         case .keepAwake: keepAwakeCount > 0
@@ -197,7 +197,7 @@ extension DeviceLifecycle {
             case .awake, .darkWake:
                 // logind grants none while it is in a sleep.
                 if sleep.echo == .end, !login.isGrantOld { sleep.echo = .none }
-                sleep.recheckAt = sleep.echo == .end ? now.monotonic + Self.cancellationDelay : nil
+                sleep.echoDue = sleep.echo == .end ? now.monotonic + Self.cancellationDelay : nil
                 readPreparing()
             // logind's clock runs for us after all.
             case .preparing: if sleep.isAnnouncedByLogin { boundSleep(since: sleep.since) }
@@ -216,7 +216,7 @@ extension DeviceLifecycle {
         loseLock(kind)
         login.lockDue[kind] = nil
         switch kind {
-        case .sleep: if sleep.state == .awake || sleep.state == .darkWake, sleep.echo != .end { readPreparing() }
+        case .sleep: if sleep.isUp, sleep.echo != .end { readPreparing() }
         // It ends with the shutdown that it is refused for, whose end may not be heard.
         case .shutdown: login.lockDue[kind] = now.monotonic + patience(kind)
         case .keepAwake: login.isKeepAwakeRefused = true

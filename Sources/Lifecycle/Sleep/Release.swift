@@ -4,24 +4,26 @@ extension DeviceLifecycle {
     /// Lets the board sleep once every app is ready, or at the latest moment.
     mutating func advanceSleep() {
         if sleep.state == .darkWake { return advanceDarkWake() }
-        guard sleep.state == .preparing, touched.isEmpty else { return }
-        let isLate = sleep.release <= now.monotonic
-        guard sleep.unsettled == 0 || isLate else { return startGrace() }
+        guard let preparation = sleep.preparation, touched.isEmpty else { return }
+        let isLate = preparation.release <= now.monotonic
+        guard sleep.unsettled == 0 || isLate else { return startGrace(preparation) }
         // The board may be asleep as soon as the lock is gone.
-        setAlarm()
+        let alarm = alarmToSet
+        if let alarm { emit(.sleep(.setWakeAlarm(alarm))) }
         restWatchdogs()
         // An operator's sleep is none yet: somebody may still announce a real one.
         if !sleep.isLogical, !sleep.isDoubtful { setSleepHandled(true) }
         releaseForSleep()
-        sleep.state = .asleep
-        sleep.released = now
-        sleep.recheckAt = sleep.isLogical ? nil : now.monotonic + Self.cancellationDelay
+        sleep.stage = .asleep(
+            Nap(
+                released: now, overtime: preparation.overtime, alarm: alarm,
+                question: sleep.isLogical ? .none : .due(now.monotonic + Self.cancellationDelay)))
         emit(
             .note(
                 .sleep(
                     .released(
                         sleep: sleep.id, elapsed: now.monotonic - sleep.since, killed: sleep.killed.count))))
-        answerSleepers()
+        answer(preparation.waiting)
         touchAll()
     }
 
@@ -32,14 +34,15 @@ extension DeviceLifecycle {
     }
 
     /// Background tasks are given no more than this once nothing else holds the sleep up.
-    private mutating func startGrace() {
-        guard sleep.graceEnd == nil, !sleep.isAllowanceOver else { return }
+    private mutating func startGrace(_ preparation: Preparation) {
+        guard preparation.graceEnd == nil, !preparation.overtime.isAllowanceOver else { return }
         for index in apps.indices where !apps[index].isSettledForSleep {
             guard let instance = apps[index].instance, instance.isReadyInBackground, instance.freezer == .thawed else {
                 return
             }
         }
-        sleep.graceEnd = now.monotonic + policy.taskGrace
+        let end = now.monotonic + policy.taskGrace
+        sleep.stage.change { (preparation: inout Preparation) in preparation.graceEnd = end }
     }
 
     /// Who still runs by then is named: the lock is never kept for it.
@@ -68,17 +71,18 @@ extension DeviceLifecycle {
     /// Everybody comes back to where they were: servers thaw before their clients.
     mutating func endSleep(cancelled: Bool, heardFromLogin: Bool) {
         guard sleep.state != .awake else { return }
+        let hadAlarm = sleep.nap?.alarm != nil
         emit(.note(.sleep(.ended(sleep: sleep.id, outcome(cancelled: cancelled)))))
-        answerSleepers(isCalledOff: outcome(cancelled: cancelled) != .slept)
+        answer(sleep.preparation?.waiting ?? [], isCalledOff: outcome(cancelled: cancelled) != .slept)
         if sleep.state == .darkWake {
             // What was refused then can be had now.
             login.isKeepAwakeRefused = false
         } else {
             leaveSleep(heardFromLogin: heardFromLogin)
         }
-        sleep.state = .awake
+        sleep.stage = .awake
         sleep.formerEnd = now.boottime
-        clearAlarm()
+        if hadAlarm { emit(.sleep(.setWakeAlarm(nil))) }
         postponeRest()
         for index in apps.indices.sorted(by: { (apps[$0].level, $0) < (apps[$1].level, $1) }) {
             apps[index].instance?.freezeReasons.remove(.sleep)
@@ -103,22 +107,19 @@ extension DeviceLifecycle {
         if sleep.isSlept { return true }
         guard sleep.state == .asleep || sleep.state == .preparing else { return false }
         if let kernelSlept = sleep.kernelSlept, !sleep.isLogical { return kernelSlept }
-        guard sleep.state == .asleep else { return false }
-        return sleep.isLogical || sleep.timeStopped > Self.stallThreshold
-            || now.timeAsleep - sleep.released.timeAsleep > Self.sleepThreshold
+        guard let nap = sleep.nap else { return false }
+        return sleep.isLogical || nap.timeStopped > Self.stallThreshold
+            || now.timeAsleep - nap.released.timeAsleep > Self.sleepThreshold
     }
 
     /// What a sleep leaves behind, and the lock for the next one.
     mutating func leaveSleep(heardFromLogin: Bool) {
         setSleepHandled(false)
         let hasSlept = hasReallySlept
-        if hasSlept { didSleepFor(sleep.state == .asleep ? now.boottime - sleep.released.boottime : .zero) }
+        let nap = sleep.nap
+        if hasSlept { didSleepFor(nap == nil ? .zero : now.boottime - (nap?.released ?? now).boottime) }
         let wasHeld = sleep.state == .preparing && login.locks[.sleep] == .held
-        sleep.recheckAt = nil
-        sleep.isEndAsked = false
         sleep.isDoubtful = false
-        sleep.isAllowanceOver = false
-        sleep.isGraceOver = false
         login.isKeepAwakeRefused = false
         if heardFromLogin { sleep.echo = .none }
         // Whoever announced it: logind's own job may be a part of it.
@@ -131,7 +132,7 @@ extension DeviceLifecycle {
                 readPreparing()
             }
         }
-        sleep.state = .awake
+        sleep.stage = .awake
         // logind would refuse it until it says itself that the sleep is over.
         if sleep.echo == .end { expectEnd() } else { takeLock(.sleep) }
     }
@@ -144,11 +145,10 @@ extension DeviceLifecycle {
         for index in apps.indices where apps[index].instance?.livenessDue != nil { armLiveness(index) }
     }
 
-    private mutating func answerSleepers(isCalledOff: Bool = false) {
+    private mutating func answer(_ sleepers: [Sleeper], isCalledOff: Bool = false) {
         let ready = SleepAnswer.ready(sleep: sleep.id, killed: sleep.killed)
-        for sleeper in sleep.waiting {
+        for sleeper in sleepers {
             reply(sleeper.id, .sleep(isCalledOff && !sleeper.isHook ? .denied(.sleepCalledOff) : ready))
         }
-        sleep.waiting = []
     }
 }

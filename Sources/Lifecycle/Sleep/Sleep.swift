@@ -1,38 +1,48 @@
-/// A client that waits until all apps are ready for sleep.
-struct Sleeper: Equatable {
-    var id: RequestID
-    /// It waits until nothing holds the board up any more, and needs the sleep's number, whatever comes of it.
-    var isHook: Bool
-}
-
 /// A sleep of the board, from its announcement until it is awake again.
 ///
-/// awake -> preparing (announced: apps go to background and are frozen) -> asleep (the lock is released) -> awake, or
-/// darkWake (our own alarm woke the board: background tasks only) -> preparing again.
+///               announced                        all apps are ready, or their time is over: the lock is released
+///     awake ---------------> preparing ---------------------------------------------> asleep
+///       ^ ^                   |   ^                                                   |    |
+///       | +-- called off -----+   |  announced again                                  |    |
+///       |                         +------------------- darkWake <---- our own alarm --+    |
+///       |                                                 |                                |
+///       +---- a person, a wish, nobody sends it back -----+---- any other wake ------------+
+///
 /// Every `true` edge while not awake joins the present sleep; any `false` edge, a clock jump after the release, or 30 s
 /// without a sign of sleep end it.
 struct Sleep: Equatable {
-    var state = SleepState.awake
+    var stage = SleepStage.awake
+
+    // Of the present sleep, or of the last one.
     var id = 0
-    /// Only an edge ends it: nobody but us knows of it.
+    /// Only an edge ends it: the kernel and logind do not know of it.
     var isLogical = false
     var isAnnouncedByLogin = false
     /// MONOTONIC: since when logind waits for us.
     var announcedAt: Nanoseconds?
-
-    /// MONOTONIC. Everything up to `release` is measured from here.
+    /// MONOTONIC: what its allowance is measured from.
     var since = Nanoseconds.zero
-    var allowance = Nanoseconds.zero
-    /// Handlers end here; who still runs is frozen.
-    var allowanceEnd = Nanoseconds.zero
-    /// The order of freezing gives way.
-    var forcedAt = Nanoseconds.zero
-    /// The lock is released, whatever still runs.
-    var release = Nanoseconds.zero
-    /// Held background tasks run until then; nil while others are not ready either.
-    var graceEnd: Nanoseconds?
-    var isGraceOver = false
+    /// Only a property that may be from before our time speaks of it: apps are told, but none is frozen or held to less
+    /// than its own time.
+    var isDoubtful = false
+    /// The sleep hook has told of it, too.
+    var isToldByHook = false
+    /// A key or the lid has told of a person at the board since the sleep was announced.
+    var isAttended = false
+    /// Only that the board was idle began it.
+    var isForIdleness = false
+    /// The apps that had to be ended.
+    var killed: [String] = []
+    /// The clocks have told of a sleep of the kernel's since it was announced.
+    var isSlept = false
+    /// By the kernel's own count, whether it has slept since the sleep was announced; nil: it does not say.
+    var kernelSlept: Bool?
+    /// Said to who announces sleeps beside logind: this one has been walked.
+    var isHandled = false
 
+    // Of those before.
+    /// BOOTTIME at which the last sleep ended; nil: there was none.
+    var formerEnd: Nanoseconds?
     /// What logind has still to say of a sleep that is over for us.
     enum Echo: UInt8, CaseIterable {
         case none
@@ -43,44 +53,9 @@ struct Sleep: Equatable {
         case cancellation
     }
     var echo = Echo.none
+    /// MONOTONIC: when logind, which may still be at the old sleep, is asked for the lock or the property again.
+    var echoDue: Nanoseconds?
 
-    var isAllowanceOver = false
-    var isForced = false
-    /// The apps that had to be ended.
-    var killed: [String] = []
-    /// Requests that are answered when all apps are ready.
-    var waiting: [Sleeper] = []
-    /// When logind is asked whether the sleep is still meant (or, awake, for the lock that it may grant by now).
-    var recheckAt: Nanoseconds?
-    /// It has been asked whether the sleep is still meant.
-    var isEndAsked = false
-    /// Only a property that may be from before our time speaks of it: apps are told, but none is frozen or held to less
-    /// than its own time.
-    var isDoubtful = false
-    /// The sleep hook has told of it, too.
-    var isToldByHook = false
-    /// BOOTTIME at which the sleep before it ended; nil: there was none.
-    var formerEnd: Nanoseconds?
-    /// When the lock was released; means something from then on.
-    var released = Instant(monotonic: .zero, boottime: .zero)
-    /// The clocks have told of a sleep of the kernel's since it was announced.
-    var isSlept = false
-    /// By the kernel's own count, whether it has slept since the sleep was announced; nil: it does not say.
-    var kernelSlept: Bool?
-    /// How long the board gave no time since then though MONOTONIC ran on.
-    var timeStopped = Nanoseconds.zero
-    /// A key or the lid has told of a person at the board since the sleep was announced.
-    var isAttended = false
-    /// Only that the board was idle began it.
-    var isForIdleness = false
-    /// BOOTTIME at which our alarm wakes the board; nil: none is set.
-    var alarm: Nanoseconds?
-    /// MONOTONIC: how long a dark wake may last, and then how long it waits for the next sleep to be announced.
-    var darkEnd = Nanoseconds.zero
-    /// The dark wake is over, and the next sleep has been asked for.
-    var isReturning = false
-    /// Said to who announces sleeps beside logind: this one has been walked.
-    var isHandled = false
     /// Apps that are neither dead nor frozen nor exempt.
     var unsettled = 0
 }
@@ -131,18 +106,17 @@ extension DeviceLifecycle {
         case (.asleep, true):
             announceSleep(
                 since: now.monotonic, logical: false, byLogin: true, isDoubtful: sleep.isDoubtful, isAnswer: true)
-            sleep.recheckAt = now.monotonic + Self.cancellationDelay
-            sleep.isEndAsked = false
+            askLater()
         // An answer to a question from before the release says nothing of the time after it.
-        case (.asleep, _): if sleep.isEndAsked { wake(heardFromLogin: value == false, isCancelled: true) }
+        case (.asleep, _): if sleep.nap?.question == .asked { wake(heardFromLogin: value == false, isCancelled: true) }
         case (.awake, false), (.darkWake, false):
-            let isAskedAgain = sleep.recheckAt != nil
+            let isAskedAgain = sleep.echoDue != nil
             settleEcho()
             askForLock(isLater: isAskedAgain)
         // An old sleep stays old until logind says that it is over.
         case (.awake, nil), (.darkWake, nil):
             if sleep.echo == .cancellation { sleep.echo = .none }
-            if sleep.recheckAt == nil { sleep.recheckAt = now.monotonic + Self.cancellationDelay }
+            if sleep.echoDue == nil { sleep.echoDue = now.monotonic + Self.cancellationDelay }
         case (.preparing, _): break
         }
     }
@@ -151,15 +125,21 @@ extension DeviceLifecycle {
     private mutating func settleEcho() {
         let wasEnd = sleep.echo == .end
         sleep.echo = .none
-        sleep.recheckAt = nil
+        sleep.echoDue = nil
         if wasEnd { takeLock(.sleep) }
     }
 
     /// The lock was refused while logind prepared something that is over by now: once more at once, then later.
     private mutating func askForLock(isLater: Bool) {
         guard login.isAvailable, login.locks[.sleep] == .none else { return }
-        sleep.recheckAt = now.monotonic + Self.cancellationDelay
+        sleep.echoDue = now.monotonic + Self.cancellationDelay
         if !isLater { takeLock(.sleep) }
+    }
+
+    /// Asleep, without any sign of it: logind is asked whether it is still meant.
+    private mutating func askLater() {
+        let due = now.monotonic + Self.cancellationDelay
+        sleep.stage.change { (nap: inout Nap) in nap.question = .due(due) }
     }
 
     /// A start edge from any source. isAnswer: logind only says that it is still at it.
@@ -184,16 +164,18 @@ extension DeviceLifecycle {
                 let isNew = sleep.isLogical || !isAnswer
                 if sleep.isLogical {
                     // Until now it was a sleep of its own.
-                    didSleepFor(now.boottime - sleep.released.boottime)
-                    sleep.released = now
-                    sleep.timeStopped = .zero
+                    didSleepFor(now.boottime - (sleep.nap?.released ?? now).boottime)
+                    let released = now
+                    sleep.stage.change { (nap: inout Nap) in
+                        nap.released = released
+                        nap.timeStopped = .zero
+                    }
                 }
                 sleep.isLogical = false
                 if isNew { sleep.kernelSlept = nil }
                 restWatchdogs()
                 if !sleep.isDoubtful { setSleepHandled(true) }
-                sleep.recheckAt = now.monotonic + Self.cancellationDelay
-                sleep.isEndAsked = false
+                askLater()
                 // Not the time for a dark wake: it counts from this sleep.
                 if isNew, isAlarmDue(lead: Self.alarmLead) { setAlarm() }
             }
@@ -214,7 +196,7 @@ extension DeviceLifecycle {
     private mutating func beginSleep(since: Nanoseconds, logical: Bool, byLogin: Bool, isDoubtful: Bool) {
         var next = Sleep()
         next.id = sleep.id + 1
-        next.state = .preparing
+        next.stage = .preparing(Preparation())
         next.isLogical = logical
         next.isAnnouncedByLogin = byLogin
         next.announcedAt = byLogin ? since : nil
@@ -223,12 +205,9 @@ extension DeviceLifecycle {
         next.formerEnd = sleep.formerEnd
         // logind may still have to say that an earlier one is over.
         if !byLogin { next.echo = sleep.echo }
-        next.allowanceEnd = .max
-        next.forcedAt = .max
-        next.release = .max
         sleep = next
         boundSleep(since: since)
-        emit(.note(.sleep(.preparing(sleep: sleep.id, allowance: sleep.allowance))))
+        emit(.note(.sleep(.preparing(sleep: sleep.id, allowance: sleep.preparation?.allowance ?? .zero))))
         denyLaunches(.sleeping)
         touchAll()
     }
@@ -240,25 +219,22 @@ extension DeviceLifecycle {
             limit = min(login.delayMax ?? Login.defaultDelayMax, policy.sleepAllowanceMax)
         }
         let margin = min(policy.sleepMargin, limit / 2)
-        if since + limit - margin < sleep.allowanceEnd {
-            sleep.since = since
-            sleep.allowance = limit - margin
-            sleep.allowanceEnd = since + sleep.allowance
+        var isNearer = false
+        var isTooShort = false
+        sleep.stage.change { (preparation: inout Preparation) in
+            isNearer = preparation.bound(since: since, limit: limit, margin: margin)
+            isTooShort = preparation.allowance < Self.leastSleepAllowance
+            if isTooShort { preparation.overtime.isAllowanceOver = true }
         }
-        // Each on its own: the later end of two allowances may have the smaller margin.
-        sleep.forcedAt = min(sleep.forcedAt, since + limit - margin / 2)
-        sleep.release = min(sleep.release, since + limit - margin / 5)
-        if sleep.allowance < Self.leastSleepAllowance { overAllowance() }
+        if isNearer { sleep.since = since }
+        if isTooShort { touchAll() }
     }
 
     // MARK: The walk
 
     /// The time a handler gets on the way to sleep; nil: none, it is not called.
     func sleepAllowance(_ handler: Handler, _ own: Nanoseconds) -> Nanoseconds? {
-        guard sleep.state == .preparing, !sleep.isAllowanceOver else { return nil }
-        let left = sleep.allowanceEnd - now.monotonic
-        if left < Self.leastAllowance { return nil }
-        return min(own, handler == .willResignActive ? min(left, sleep.allowance / 2) : left)
+        sleep.preparation?.allowance(for: handler, own: own, at: now.monotonic)
     }
 
     /// Whether an app has to be frozen for the sleep now: it is ready, or its time is over.
@@ -267,9 +243,9 @@ extension DeviceLifecycle {
         switch sleep.state {
         case .asleep: return true
         case .darkWake: return !worksInTheDark(instance)
-        case .awake, .preparing: if sleep.isAllowanceOver { return true }
+        case .awake, .preparing: if sleep.overtime.isAllowanceOver { return true }
         }
-        if instance.isReadyInBackground { return sleep.isGraceOver || !instance.isHeldByTasks }
+        if instance.isReadyInBackground { return sleep.overtime.isGraceOver || !instance.isHeldByTasks }
         guard instance.stage == .running, instance.call == nil, instance.isLaunched, instance.stop == nil else {
             return false
         }
@@ -292,8 +268,9 @@ extension DeviceLifecycle {
         case .running, .stopping:
             if instance.freezer == .frozen || instance.freezer == .stuck { return true }
             if canFreeze, app.policy.suspend, !sleep.isDoubtful { return false }
-            return sleep.isAllowanceOver
-                || instance.isReadyInBackground && (sleep.isGraceOver || !instance.isHeldByTasks)
+            let overtime = sleep.overtime
+            return overtime.isAllowanceOver
+                || instance.isReadyInBackground && (overtime.isGraceOver || !instance.isHeldByTasks)
         }
     }
 
@@ -304,57 +281,35 @@ extension DeviceLifecycle {
             recheckLogin()
             judgeDarkWake()
         case .preparing:
-            if sleep.allowanceEnd <= now.monotonic, !sleep.isAllowanceOver { overAllowance() }
-            if let end = sleep.graceEnd, end <= now.monotonic, !sleep.isGraceOver {
-                sleep.isGraceOver = true
-                touchAll()
-            }
-            if sleep.forcedAt <= now.monotonic, !sleep.isForced {
-                sleep.isForced = true
-                touchAll()
-            }
+            let now = now.monotonic
+            var isMoreOver = false
+            sleep.stage.change { (preparation: inout Preparation) in isMoreOver = preparation.judge(at: now) }
+            if isMoreOver { touchAll() }
         case .asleep:
             alarmDidPass()
-            if sleep.state == .asleep, let recheck = sleep.recheckAt, recheck <= now.monotonic {
-                guard login.isAvailable else { return endSleep(cancelled: true, heardFromLogin: false) }
-                sleep.recheckAt = nil
-                sleep.isEndAsked = true
-                readPreparing()
-            }
+            guard let due = sleep.nap?.question.due, due <= now.monotonic else { return }
+            guard login.isAvailable else { return endSleep(cancelled: true, heardFromLogin: false) }
+            sleep.stage.change { (nap: inout Nap) in nap.question = .asked }
+            readPreparing()
         }
     }
 
     /// As long as logind has not said that the last sleep is over, a lock that it grants is the only sign that it is.
     private mutating func recheckLogin() {
-        guard let recheck = sleep.recheckAt, recheck <= now.monotonic else { return }
-        sleep.recheckAt = sleep.echo == .end && login.isAvailable ? now.monotonic + Self.cancellationDelay : nil
+        guard let due = sleep.echoDue, due <= now.monotonic else { return }
+        sleep.echoDue = sleep.echo == .end && login.isAvailable ? now.monotonic + Self.cancellationDelay : nil
         if login.locks[.sleep] == .held { readPreparing() } else { takeLock(.sleep) }
     }
 
-    private mutating func overAllowance() {
-        sleep.isAllowanceOver = true
-        touchAll()
-    }
-
     var sleepDeadline: Deadline? {
-        switch sleep.state {
-        case .darkWake where darkWakeDue < sleep.recheckAt ?? .max: Deadline(at: darkWakeDue, reason: .darkWake)
-        case .preparing:
-            if !sleep.isAllowanceOver, !sleep.isGraceOver, let end = sleep.graceEnd, end < sleep.allowanceEnd {
-                Deadline(at: end, reason: .taskGrace)
-            } else if !sleep.isAllowanceOver {
-                Deadline(at: sleep.allowanceEnd, reason: .sleepAllowance)
-            } else if !sleep.isForced {
-                Deadline(at: sleep.forcedAt, reason: .sleepAllowance)
-            } else {
-                Deadline(at: sleep.release, reason: .sleepRelease)
-            }
-        case .awake, .asleep, .darkWake:
-            if let recheck = sleep.recheckAt {
-                Deadline(at: recheck, reason: .sleepCancellation)
-            } else {
-                nil
-            }
+        switch sleep.stage {
+        case .preparing(let preparation): return preparation.deadline
+        case .asleep(let nap): return nap.question.due.map { Deadline(at: $0, reason: .sleepCancellation) }
+        case .awake: return sleep.echoDue.map { Deadline(at: $0, reason: .sleepCancellation) }
+        case .darkWake(let darkness):
+            let due = darkWakeDue(darkness)
+            if let echoDue = sleep.echoDue, echoDue <= due { return Deadline(at: echoDue, reason: .sleepCancellation) }
+            return Deadline(at: due, reason: .darkWake)
         }
     }
 }

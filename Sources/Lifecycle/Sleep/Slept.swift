@@ -12,7 +12,9 @@ extension DeviceLifecycle {
         // prepared.
         case .preparing:
             if sleep.isLogical { return didSleepInside(time, heardFromLogin: heardFromLogin) }
-            guard sleep.release <= now.monotonic else { return didSleepUnannounced(time) }
+            guard let preparation = sleep.preparation, preparation.release <= now.monotonic else {
+                return didSleepUnannounced(time)
+            }
             sleep.isSlept = true
             if time >= Self.refillingSleep { refillPools() }
             rearmHardwareWatchdog()
@@ -52,8 +54,8 @@ extension DeviceLifecycle {
     /// logind's own job may have been a part of the sleep that is over; it has still to say so.
     mutating func expectEnd() {
         // One short sleep after the other does not put the question off for ever.
-        if sleep.state == .awake, sleep.echo == .end, sleep.recheckAt != nil { return }
+        if sleep.state == .awake, sleep.echo == .end, sleep.echoDue != nil { return }
         sleep.echo = .end
-        sleep.recheckAt = now.monotonic + Self.cancellationDelay
+        sleep.echoDue = now.monotonic + Self.cancellationDelay
     }
 }

@@ -1,7 +1,7 @@
 // Writing the whole state down and reading it back. What follows from the rest is not written but derived again.
 
 extension DeviceLifecycle {
-    private static let formatVersion = 11
+    private static let formatVersion = 12
 
     /// The whole state between two events, to be written down.
     public func archived() -> [UInt8] {
@@ -83,42 +83,23 @@ extension DeviceLifecycle {
 extension Sleep {
     /// `unsettled` is derived from the apps.
     mutating func archive(_ archive: inout StateArchive) {
-        archive.raw(&state)
+        stage.archive(&archive)
         archive.value(&id)
         archive.value(&isLogical)
         archive.value(&isAnnouncedByLogin)
         archive.optional(&announcedAt, .zero) { $0.value(&$1) }
         archive.value(&since)
-        archive.value(&allowance)
-        archive.value(&allowanceEnd)
-        archive.value(&forcedAt)
-        archive.value(&release)
-        archive.raw(&echo)
-        archive.optional(&graceEnd, .zero) { $0.value(&$1) }
-        archive.value(&isGraceOver)
-        archive.value(&isAllowanceOver)
-        archive.value(&isForced)
-        archive.list(&killed, "") { $0.value(&$1) }
-        archive.list(&waiting, Sleeper(id: RequestID(rawValue: 0), isHook: false)) {
-            $0.raw(&$1.id)
-            $0.value(&$1.isHook)
-        }
-        archive.optional(&recheckAt, .zero) { $0.value(&$1) }
-        archive.value(&isEndAsked)
         archive.value(&isDoubtful)
         archive.value(&isToldByHook)
-        archive.optional(&formerEnd, .zero) { $0.value(&$1) }
-        archive.value(&released.monotonic)
-        archive.value(&released.boottime)
-        archive.value(&isSlept)
-        archive.optional(&kernelSlept, false) { $0.value(&$1) }
-        archive.value(&timeStopped)
         archive.value(&isAttended)
         archive.value(&isForIdleness)
-        archive.optional(&alarm, .zero) { $0.value(&$1) }
-        archive.value(&darkEnd)
-        archive.value(&isReturning)
+        archive.list(&killed, "") { $0.value(&$1) }
+        archive.value(&isSlept)
+        archive.optional(&kernelSlept, false) { $0.value(&$1) }
         archive.value(&isHandled)
+        archive.optional(&formerEnd, .zero) { $0.value(&$1) }
+        archive.raw(&echo)
+        archive.optional(&echoDue, .zero) { $0.value(&$1) }
     }
 }
 

@@ -29,7 +29,7 @@ extension DeviceLifecycle {
             // that is late every time would never end a hanging app.
             let lost = late + min(late, max(asked - last.monotonic - Self.stallThreshold, .zero))
             reprieveEnd = now.monotonic + Self.reprieve
-            if sleep.state == .asleep { sleep.timeStopped += lost }
+            sleep.stage.change { (nap: inout Nap) in nap.timeStopped += lost }
             for index in apps.indices where apps[index].instance != nil {
                 apps[index].instance?.clock.credit(lost)
                 dueOfApp[index] = deadline(ofApp: index)?.at ?? .max

@@ -27,7 +27,7 @@ struct Alphabet {
         var steps = events.map { Step(event: $0) }
         steps.append(Step(event: .woke, clocks: .stall))
         steps.append(Step(event: .woke, clocks: .jump))
-        if core.sleep.alarm != nil { steps.append(Step(event: .woke, clocks: .reachAlarm)) }
+        if core.sleep.nap?.alarm != nil { steps.append(Step(event: .woke, clocks: .reachAlarm)) }
         if core.nextDeadline != nil { steps.append(Step(event: .woke, clocks: .reachDeadline)) }
         return steps
     }

@@ -108,7 +108,7 @@ final class Search {
             now.monotonic += .seconds(600)
             now.boottime += .seconds(600)
         case .jump: now.boottime += .seconds(3600)
-        case .reachAlarm: now.boottime = max(core.sleep.alarm ?? .zero, now.boottime)
+        case .reachAlarm: now.boottime = max(core.sleep.nap?.alarm ?? .zero, now.boottime)
         }
         return now
     }

@@ -80,14 +80,14 @@ struct StateKey: Hashable {
         sleepState = core.sleep.state
         isLogical = core.sleep.isLogical
         isAnnouncedByLogin = core.sleep.isAnnouncedByLogin
-        isAllowanceOver = core.sleep.isAllowanceOver
-        isForced = core.sleep.isForced
-        isGraceRunning = core.sleep.graceEnd != nil
-        isGraceOver = core.sleep.isGraceOver
-        isAlarmSet = core.sleep.alarm != nil
-        isReturning = core.sleep.isReturning
+        isAllowanceOver = core.sleep.overtime.isAllowanceOver
+        isForced = core.sleep.preparation?.isForced == true
+        isGraceRunning = core.sleep.preparation?.graceEnd != nil
+        isGraceOver = core.sleep.overtime.isGraceOver
+        isAlarmSet = core.sleep.nap?.alarm != nil
+        isReturning = core.sleep.darkness?.isReturning == true
         echo = core.sleep.echo
-        rechecks = core.sleep.recheckAt.map { $0 == .max ? 2 : 1 } ?? 0
+        rechecks = core.sleep.echoDue != nil || core.sleep.nap?.question.due != nil ? 1 : 0
         isAnnounced = core.shutdown.isAnnounced
         stopsDaemon = core.shutdown.stopsDaemon
         wave = core.shutdown.wave
@@ -99,7 +99,7 @@ struct StateKey: Hashable {
         keepAwakeLock = core.login.locks.keepAwake
         isKeepAwakeRefused = core.login.isKeepAwakeRefused
         isWaitedFor = core.apps.indices.map { index in core.requests.contains { $0.app == index } }
-        isWaitedFor.append(!core.sleep.waiting.isEmpty)
+        isWaitedFor.append(core.sleep.preparation?.waiting.isEmpty == false)
         board = BoardKey(core)
     }
 }

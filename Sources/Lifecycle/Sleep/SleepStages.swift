@@ -1,0 +1,175 @@
+// What is only so in one stage of a sleep.
+
+/// Where a sleep stands.
+enum SleepStage: Equatable {
+    case awake
+    case preparing(Preparation)
+    case asleep(Nap)
+    case darkWake(Darkness)
+
+    // What is changed is taken out first: else its arrays would be copied.
+
+    mutating func change(_ change: (inout Preparation) -> Void) {
+        guard case .preparing(var preparation) = self else { return }
+        self = .awake
+        change(&preparation)
+        self = .preparing(preparation)
+    }
+
+    mutating func change(_ change: (inout Nap) -> Void) {
+        guard case .asleep(var nap) = self else { return }
+        change(&nap)
+        self = .asleep(nap)
+    }
+}
+
+/// A client that waits until all apps are ready for sleep.
+struct Sleeper: Equatable {
+    var id: RequestID
+    /// It waits until nothing holds the board up any more, and needs the sleep's number, whatever comes of it.
+    var isHook: Bool
+}
+
+/// The way to sleep: what the apps are given, and what of it is over. All moments are MONOTONIC.
+struct Preparation: Equatable {
+    var allowance = Nanoseconds.zero
+    /// Handlers end here; what still runs is frozen.
+    var allowanceEnd = Nanoseconds.max
+    /// The order of freezing gives way.
+    var forcedAt = Nanoseconds.max
+    /// The lock is released, whatever still runs.
+    var release = Nanoseconds.max
+    /// Held background tasks run until then; nil while others are not ready either.
+    var graceEnd: Nanoseconds?
+    var overtime = Overtime()
+    var isForced = false
+    /// Requests that are answered when all apps are ready.
+    var waiting: [Sleeper] = []
+
+    /// The time that is over on the way to sleep, and stays so in it.
+    struct Overtime: Equatable {
+        var isAllowanceOver = false
+        var isGraceOver = false
+    }
+
+    /// Sets the limits, or tightens them. limit: from `since` to the moment at which logind waits no longer.
+    /// Returns whether the allowance ends earlier than it did.
+    mutating func bound(since: Nanoseconds, limit: Nanoseconds, margin: Nanoseconds) -> Bool {
+        let isNearer = since + limit - margin < allowanceEnd
+        if isNearer {
+            allowance = limit - margin
+            allowanceEnd = since + allowance
+        }
+        // Each on its own: the later end of two allowances may have the smaller margin.
+        forcedAt = min(forcedAt, since + limit - margin / 2)
+        release = min(release, since + limit - margin / 5)
+        return isNearer
+    }
+
+    /// The time a handler gets; nil: none, it is not called.
+    func allowance(for handler: Handler, own: Nanoseconds, at now: Nanoseconds) -> Nanoseconds? {
+        let left = allowanceEnd - now
+        if overtime.isAllowanceOver || left < DeviceLifecycle.leastAllowance { return nil }
+        return min(own, handler == .willResignActive ? min(left, allowance / 2) : left)
+    }
+
+    /// Notes what is over by now. Returns whether anything has newly ended.
+    mutating func judge(at now: Nanoseconds) -> Bool {
+        let before = self
+        if allowanceEnd <= now { overtime.isAllowanceOver = true }
+        if let graceEnd, graceEnd <= now { overtime.isGraceOver = true }
+        if forcedAt <= now { isForced = true }
+        return overtime != before.overtime || isForced != before.isForced
+    }
+
+    var deadline: Deadline {
+        if overtime.isAllowanceOver {
+            return isForced
+                ? Deadline(at: release, reason: .sleepRelease) : Deadline(at: forcedAt, reason: .sleepAllowance)
+        }
+        if !overtime.isGraceOver, let graceEnd, graceEnd < allowanceEnd {
+            return Deadline(at: graceEnd, reason: .taskGrace)
+        }
+        return Deadline(at: allowanceEnd, reason: .sleepAllowance)
+    }
+}
+
+/// The lock is released: the board sleeps, is about to, or does so logically.
+struct Nap: Equatable {
+    /// When the lock was released.
+    var released: Instant
+    var overtime = Preparation.Overtime()
+    /// How long the board gave no time since then though MONOTONIC ran on.
+    var timeStopped = Nanoseconds.zero
+    /// BOOTTIME at which our alarm wakes the board; nil: none is set.
+    var alarm: Nanoseconds?
+    /// Whether the sleep is still meant.
+    var question = Question.none
+
+    /// What logind is asked where no sign of a sleep comes.
+    enum Question: Equatable {
+        case none
+        /// MONOTONIC.
+        case due(Nanoseconds)
+        case asked
+
+        var due: Nanoseconds? { if case .due(let at) = self { at } else { nil } }
+    }
+}
+
+/// A wake by our own alarm: background tasks only.
+struct Darkness: Equatable {
+    /// MONOTONIC: how long it may last, and then how long it waits for the next sleep to be announced.
+    var end: Nanoseconds
+    /// It is over, and the next sleep has been asked for.
+    var isReturning = false
+}
+
+extension Sleep {
+    var state: SleepState {
+        switch stage {
+        case .awake: .awake
+        case .preparing: .preparing
+        case .asleep: .asleep
+        case .darkWake: .darkWake
+        }
+    }
+
+    /// Up, for persons or in the dark: no app is on its way to sleep.
+    var isUp: Bool {
+        switch stage {
+        case .awake, .darkWake: true
+        case .preparing, .asleep: false
+        }
+    }
+
+    var preparation: Preparation? {
+        switch stage {
+        case .preparing(let preparation): preparation
+        case .awake, .asleep, .darkWake: nil
+        }
+    }
+
+    var nap: Nap? {
+        switch stage {
+        case .asleep(let nap): nap
+        case .awake, .preparing, .darkWake: nil
+        }
+    }
+
+    var darkness: Darkness? {
+        switch stage {
+        case .darkWake(let darkness): darkness
+        case .awake, .preparing, .asleep: nil
+        }
+    }
+
+    /// What is over of the time to get ready.
+    var overtime: Preparation.Overtime {
+        switch stage {
+        case .preparing(let preparation): preparation.overtime
+        case .asleep(let nap): nap.overtime
+        case .awake, .darkWake: Preparation.Overtime()
+        }
+    }
+}
