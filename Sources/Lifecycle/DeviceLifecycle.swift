@@ -181,7 +181,7 @@ public struct DeviceLifecycle: Equatable, Sendable {
         // A call is only made to what is thawed.
         settleFreezer(index)
         settlePhase(index)
-        // Handlers that it lacks have returned at once: it may stand elsewhere now, and its budget run or its work be done.
+        // Handlers that it lacks have returned at once: it may stand elsewhere now, its budget run or its work be done.
         settlePool(index)
         settleExpirations(index)
         settleFreezer(index)
