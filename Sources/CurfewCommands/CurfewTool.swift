@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Configuration
 
 /// The `curfew` command as a function, so that it can be tested.
 public enum CurfewTool {

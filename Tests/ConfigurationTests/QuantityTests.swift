@@ -59,12 +59,13 @@ import Testing
         ("memory_max", "memory-max"),
     ])
     func suggestion(typed: String, meant: String) {
-        #expect(nearest(to: typed, among: ["restart", "restart-delay", "user", "nice", "memory-max"]) == meant)
+        #expect(
+            Suggestion.closest(to: typed, among: ["restart", "restart-delay", "user", "nice", "memory-max"]) == meant)
     }
 
     @Test func noSuggestion() {
-        #expect(nearest(to: "colour", among: ["restart", "user"]) == nil)
-        #expect(nearest(to: String(repeating: "x", count: 100_000), among: ["restart"]) == nil)
-        #expect(nearest(to: "ab", among: ["nice", "user"]) == nil)
+        #expect(Suggestion.closest(to: "colour", among: ["restart", "user"]) == nil)
+        #expect(Suggestion.closest(to: String(repeating: "x", count: 100_000), among: ["restart"]) == nil)
+        #expect(Suggestion.closest(to: "ab", among: ["nice", "user"]) == nil)
     }
 }

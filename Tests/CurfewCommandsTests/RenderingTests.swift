@@ -1,3 +1,4 @@
+import Configuration
 import Lifecycle
 import Testing
 import Varlink

@@ -8,8 +8,8 @@ import Testing
         id: CallID(rawValue: 1), call: .didBecomeActive, told: .seconds(5), issued: .zero, deadline: .seconds(5),
         awaitsReply: true, awaitsReady: false)
 
-    private static func task(_ number: Int64) -> BackgroundTask {
-        BackgroundTask(id: BackgroundTaskID(rawValue: number), name: "upload", keepsAwake: false, begun: .zero)
+    private static func task(_ number: Int64) -> HeldTask {
+        HeldTask(id: BackgroundTaskID(rawValue: number), name: "upload", keepsAwake: false, begun: .zero)
     }
 
     private static func running() -> Instance {

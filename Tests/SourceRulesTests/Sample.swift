@@ -3,11 +3,14 @@ struct Sample: Sendable, CustomStringConvertible {
     var rule: String
     var path: String
     var text: String
+    /// What else is in the tree, empty.
+    var others: [String] = []
     /// "path:line"
     var places: [String]
 
-    init(_ rule: String, _ path: String, _ text: String, at lines: [Int]) {
+    init(_ rule: String, _ path: String, _ text: String, beside others: [String] = [], at lines: [Int]) {
         self.rule = rule
+        self.others = others
         self.path = path
         self.text = text
         places = lines.map { "\(path):\($0)" }
@@ -18,8 +21,8 @@ struct Sample: Sendable, CustomStringConvertible {
     var tree: SourceTree {
         get throws {
             let manifest = SourceFile("Package.swift", Self.manifest)
-            return try SourceTree(
-                path == manifest.path ? [SourceFile(path, text)] : [manifest, SourceFile(path, text)])
+            let files = others.map { SourceFile($0, "") } + [SourceFile(path, text)]
+            return try SourceTree(path == manifest.path ? files : [manifest] + files)
         }
     }
 
@@ -138,6 +141,12 @@ struct Sample: Sendable, CustomStringConvertible {
         Sample("no Utils, Helpers, Manager or Common", "Sources/A/StringHelpers.swift", "", at: [0]),
         Sample("no Utils, Helpers, Manager or Common", "deploy/common/a.sh", "", at: [0]),
         Sample("no Utils, Helpers, Manager or Common", "Sources/Commons.swift", "struct Commoner {}", at: []),
+        Sample(
+            "no two files of the sources have one name", "Sources/B/Table.swift", "",
+            beside: ["Sources/A/Text/Table.swift", "Tests/ATests/Table.swift"], at: [0]),
+        Sample(
+            "no two files of the sources have one name", "Sources/B/main.swift", "",
+            beside: ["Sources/A/main.swift", "Sources/B/Tables.swift"], at: []),
         Sample(
             "nothing is left to do", "deploy/a", "#!/bin/sh\n# TODO: this\n# a placeholder\nmktemp /tmp/XXXXXX",
             at: [2, 3]),

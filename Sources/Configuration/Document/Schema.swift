@@ -25,7 +25,7 @@ struct Schema {
         for other in sections where other.name != section && other.keys.contains(key) {
             return other.name.isEmpty ? "; it belongs before the first [table]" : "; it belongs in [\(other.name)]"
         }
-        if let near = nearest(to: key, among: keys(of: section)) { return "; did you mean '\(near)'?" }
+        if let near = Suggestion.closest(to: key, among: keys(of: section)) { return "; did you mean '\(near)'?" }
         return ""
     }
 }

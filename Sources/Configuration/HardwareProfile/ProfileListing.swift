@@ -73,7 +73,7 @@ public struct ProfileListing: Equatable, Sendable {
         case .table:
             for entry in source?.value.entries ?? [] {
                 if !keys.contains(entry.key) {
-                    let hint = nearest(to: entry.key, among: keys).map { "; did you mean '\($0)'?" } ?? ""
+                    let hint = Suggestion.closest(to: entry.key, among: keys).map { "; did you mean '\($0)'?" } ?? ""
                     problems.add(
                         entry.line, "'source' in [\(section)] names '\(readable(entry.key))', which is not there\(hint)"
                     )

@@ -36,7 +36,7 @@ struct Instance: Equatable {
     var call: Call?
 
     /// Oldest first.
-    var tasks: [BackgroundTask] = []
+    var tasks: [HeldTask] = []
     /// The reading of `clock` at which the pool is empty; nil while it does not run.
     var poolEnd: Nanoseconds?
     /// The reading at which the time to keep the board awake is over; nil while the lock is not held for it.

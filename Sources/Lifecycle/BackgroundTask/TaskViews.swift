@@ -13,8 +13,7 @@ extension DeviceLifecycle {
         return timeRemaining(app.rawValue, at: moment)
     }
 
-    func view(_ index: Int, _ instance: Instance, _ task: BackgroundTask, at moment: Nanoseconds) -> BackgroundTaskView
-    {
+    func view(_ index: Int, _ instance: Instance, _ task: HeldTask, at moment: Nanoseconds) -> BackgroundTaskView {
         BackgroundTaskView(
             id: task.id, name: task.name, keepAwake: task.keepsAwake,
             held: max(instance.clock.reading(at: moment) - task.begun, .zero),

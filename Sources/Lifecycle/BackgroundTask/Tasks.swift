@@ -43,7 +43,7 @@ extension DeviceLifecycle {
         let id = BackgroundTaskID(rawValue: lastTask)
         let reading = instance.clock.reading(at: now.monotonic)
         apps[index].instance?.tasks.append(
-            BackgroundTask(
+            HeldTask(
                 id: id, name: wish.name, keepsAwake: keepsAwake, begun: reading,
                 limit: wish.timeAllowed.map { reading + $0 }))
         if keepsAwake { login.isKeepAwakeRefused = false }
@@ -174,7 +174,7 @@ extension DeviceLifecycle {
     }
 
     /// The newest task whose expiration handler is due.
-    private func dueTask(_ index: Int, _ instance: Instance) -> BackgroundTask? {
+    private func dueTask(_ index: Int, _ instance: Instance) -> HeldTask? {
         let reading = instance.clock.reading(at: now.monotonic)
         let isLow = isLow(index, instance)
         return instance.tasks.last { isOver($0, at: reading) && !$0.isOver || isLow && !$0.isWarned }
@@ -185,11 +185,11 @@ extension DeviceLifecycle {
         instance.poolEnd.map { $0 - instance.clock.reading(at: now.monotonic) <= lead(index) } ?? false
     }
 
-    private func isOver(_ task: BackgroundTask, at reading: Nanoseconds) -> Bool {
+    private func isOver(_ task: HeldTask, at reading: Nanoseconds) -> Bool {
         task.limit.map { $0 <= reading } ?? false
     }
 
-    private mutating func mark(_ index: Int, _ task: BackgroundTask) {
+    private mutating func mark(_ index: Int, _ task: HeldTask) {
         guard let instance = apps[index].instance,
             let place = instance.tasks.firstIndex(where: { $0.id == task.id })
         else { return }

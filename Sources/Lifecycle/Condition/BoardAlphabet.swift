@@ -16,11 +16,13 @@ public enum BoardEvent: Equatable, Sendable {
     case polling(interval: Nanoseconds?)
 }
 
+/// What is asked of the board.
 public enum BoardEffect: Equatable, Sendable {
     /// Look at what nothing announces. Answered by `temperatures`, `power`, `underVoltage`.
     case poll
 }
 
+/// What the journal is told of the board.
 public enum BoardNotice: Equatable, Sendable {
     /// The board gave no time: handler deadlines were moved by this much.
     case stalled(Nanoseconds)

@@ -6,6 +6,7 @@ public enum WatchdogEvent: Equatable, Sendable {
     case service
 }
 
+/// What is asked of the two watchdogs.
 public enum WatchdogEffect: Equatable, Sendable {
     /// The board's watchdog.
     case feed

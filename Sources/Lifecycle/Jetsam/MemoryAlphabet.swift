@@ -10,6 +10,7 @@ public enum MemoryEvent: Equatable, Sendable {
     case killed(InstanceID, by: MemoryKiller = .kernel)
 }
 
+/// What is asked about memory.
 public enum MemoryEffect: Equatable, Sendable {
     /// Find out how much memory is available and, with `uses`, what each app has. Answered by `read`.
     case read(uses: Bool)

@@ -58,6 +58,7 @@ public enum RequestOutcome: Equatable, Sendable {
     }
 }
 
+/// What comes of a request about an app.
 public enum AppAnswer: Equatable, Sendable {
     case done
     case notRunning
@@ -66,12 +67,14 @@ public enum AppAnswer: Equatable, Sendable {
     case denied(Denial)
 }
 
+/// What comes of an edge of a sleep.
 public enum SleepAnswer: Equatable, Sendable {
     /// killed: the names of the apps that had to be ended.
     case ready(sleep: Int, killed: [String])
     case denied(Denial)
 }
 
+/// What comes of a background task that an app begins.
 public enum BeginTaskAnswer: Equatable, Sendable {
     /// timeRemaining: nil for no limit.
     case begun(BackgroundTaskID, timeRemaining: Nanoseconds?)
@@ -79,12 +82,14 @@ public enum BeginTaskAnswer: Equatable, Sendable {
     case denied(Denial)
 }
 
+/// What comes of the end of a background task.
 public enum EndTaskAnswer: Equatable, Sendable {
     /// Also where the process that the task names is gone.
     case ended
     case noSuchTask
 }
 
+/// What comes of a process that is to be taken over.
 public enum AdoptAnswer: Equatable, Sendable {
     case begun(BackgroundTaskID, timeRemaining: Nanoseconds?)
     case ended(Termination)

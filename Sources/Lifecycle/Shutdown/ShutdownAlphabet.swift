@@ -1,3 +1,4 @@
+/// What the journal is told of the end of all apps.
 public enum ShutdownNotice: Equatable, Sendable {
     case preparing(allowance: Nanoseconds?)
     case cancelled

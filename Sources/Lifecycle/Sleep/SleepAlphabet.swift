@@ -8,6 +8,7 @@ public enum SleepEvent: Equatable, Sendable {
     case noted(timeAsleep: Nanoseconds)
 }
 
+/// What is asked for a sleep, beside logind.
 public enum SleepEffect: Equatable, Sendable {
     /// A sleep of the kernel's may come at any moment, and the apps have been walked: a service that announces sleeps
     /// beside logind need not. Or not any more.
@@ -16,6 +17,7 @@ public enum SleepEffect: Equatable, Sendable {
     case setWakeAlarm(Nanoseconds?)
 }
 
+/// What the journal is told of sleeps.
 public enum SleepNotice: Equatable, Sendable {
     case preparing(sleep: Int, allowance: Nanoseconds)
     /// elapsed: from the announcement.

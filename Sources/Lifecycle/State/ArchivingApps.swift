@@ -58,8 +58,8 @@ extension TaskWish {
     }
 }
 
-extension BackgroundTask {
-    fileprivate static let blank = BackgroundTask(
+extension HeldTask {
+    fileprivate static let blank = HeldTask(
         id: BackgroundTaskID(rawValue: 0), name: "", keepsAwake: false, begun: .zero)
 
     fileprivate mutating func archive(_ archive: inout StateArchive) {

@@ -11,6 +11,13 @@ extension Rule {
                     + (file.language == .swift || file.language == .c ? file.violations(of: types, message) : [])
             }
         },
+        Rule(name: "no two files of the sources have one name") { tree in
+            // What starts a program is called main, and examples stand by themselves.
+            let files = tree.swift(in: "Sources").filter { $0.name != "main.swift" && !$0.isIn("Sources/Clients") }
+            return files.indices.filter { place in files[..<place].contains { $0.name == files[place].name } }.map {
+                Violation(path: files[$0].path, line: 0, message: "another module has a file of this name")
+            }
+        },
         Rule(name: "nothing is left to do") { tree in
             let words = try Pattern(#"\b(TODO|FIXME|XXX|HACK)\b|\b(?i:placeholder|scaffold)|[a-z]Scaffold"#)
             return tree.files.filter { !$0.isIn("Tests/SourceRulesTests") }.flatMap { file in

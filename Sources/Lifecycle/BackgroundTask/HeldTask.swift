@@ -1,7 +1,7 @@
 /// A piece of work that an app has asked time for, from its begin to its one end.
 ///
 /// Times are readings of the instance's clock: they stand still while the app is frozen.
-struct BackgroundTask: Equatable {
+struct HeldTask: Equatable {
     var id: BackgroundTaskID
     var name: String
     /// It may keep the board awake, while the app's budget for that lasts.
