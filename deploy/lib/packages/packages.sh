@@ -53,7 +53,7 @@ check_binaries() {
 # write_interfaces FOLDER: the descriptions of our Varlink interfaces as files; not those that others have defined.
 write_interfaces() {
     mkdir -p "$1"
-    python3 -B deploy/lib/words/interfaces.py "$1"
+    python3 -B deploy/lib/docs/interfaces.py "$1"
     find "$1" -name '*.varlink' ! -name 'io.curfew.*' -delete
     [ -n "$(ls "$1")" ] || fail "no description of an interface was found in the sources"
 }
