@@ -58,11 +58,7 @@ final class SleepKnowledge {
         // A board that sleeps logically is woken by them.
         case .board(.powerKeyPressed), .board(.lid(false)), .board(.power), .board(.network):
             if isLogical || isDark { isCertain = false }
-        case .configured, .started, .freezing, .woke, .process, .app, .login(.unavailable), .login(.lockTaken),
-            .login(.lockRefused), .login(.prepareForShutdown), .sleep(.kernelSlept), .login(.suspendRefused),
-            .login(.powerOffRefused), .board(.session), .board(.lid), .board(.underVoltage), .board(.temperatures),
-            .board(.polling), .memory, .watchdog, .client, .stopRequested:
-            break
+        default: break
         }
     }
 

@@ -122,15 +122,9 @@ extension Effect {
             "task \(name(instance)) \(task.name) \(change) (task \(task.id.rawValue))"
         case .memory(.watchLimit(let instance)): "watch limit \(name(instance))"
         case .login(.powerOff): "power off"
-        case .board(.poll): "poll"
         case .login(.suspendDevice): "suspend"
-        case .watchdog(.feed): "feed"
-        case .note(let notice): "note \(notice.text(names))"
         case .client(.reply(let id, let outcome)): "reply \(id.rawValue): \(outcome.text)"
-        case .login(.readPreparingForSleep), .sleep, .memory(.read), .watchdog(.rest), .watchdog(.wake),
-            .watchdog(.restService), .watchdog(.wakeService), .client(.appChanged), .client(.deviceChanged),
-            .stopDaemon:
-            text(names)
+        default: text(names)
         }
     }
 }
