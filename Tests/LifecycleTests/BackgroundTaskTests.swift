@@ -373,4 +373,14 @@ import Testing
         board.monotonic += .milliseconds(10)
         #expect(board.end("camera") == ["task camera upload ended 0 ms", "reply 0: done", "freeze camera"])
     }
+
+    @Test func reportNamesThreeTasksAndCountsTheRest_whenTheBudgetIsSpent() throws {
+        var board = startedBoard([app("camera")])
+        for name in ["a", "b", "c", "d", "e"] { _ = board.begin("camera", name) }
+        try board.goBack("camera")
+        _ = board.pass(.seconds(700))
+        _ = board.exited("camera", .signalled(9))
+        let reason = try #require(board.view("camera").lastTermination).reason
+        #expect(reason == .taskBudgetSpent(budget: .seconds(600), held: ["a", "b", "c"], more: 2))
+    }
 }

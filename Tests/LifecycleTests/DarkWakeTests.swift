@@ -314,4 +314,10 @@ import Testing
         #expect(board.returned("camera") == ["call camera didBecomeActive 10 s"])
         #expect(board.returned("camera") == ["reply 8: done"])
     }
+
+    @Test func darkWakeGoesOn_whenARefusalComesThatItHasNotAskedFor() throws {
+        var board = try inDarkWake()
+        #expect(board.tell(.login(.suspendRefused)) == [])
+        #expect(board.core.device.sleepState == .darkWake)
+    }
 }

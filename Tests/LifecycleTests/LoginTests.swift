@@ -354,4 +354,27 @@ import Testing
         #expect(board.returned("camera") == ["terminate camera"])
         #expect(board.gone("camera", .exited(0)) == ["release shutdown"])
     }
+
+    @Test func loginIsNotAskedAnyMore_whenItHasGone() {
+        var board = awakeBoard()
+        board.fallAsleep()
+        board.slept = .seconds(600)
+        board.follow(.woke)
+        #expect(board.core.nextDeadline?.reason == .sleepCancellation)
+        _ = board.tell(.login(.unavailable))
+        _ = board.pass(.seconds(10))
+        board.answerAll()
+        #expect(board.core.nextDeadline == nil)
+    }
+
+    /// Its handler's time was over before the release: it was exempt then, and is so still.
+    @Test func exemptAppIsNotNamed_whenALateLockIsGivenBack() {
+        var board = Board([app("camera") { $0.suspend = false }])
+        _ = board.tell(.login(.available(delayMax: .seconds(5), preparingForSleep: false, preparingForShutdown: false)))
+        board.start()
+        _ = board.sleepSignal(true)
+        _ = board.pass(.seconds(30))
+        #expect(board.core.device.sleepState == .asleep)
+        #expect(board.tell(.login(.lockTaken(.sleep))) == ["release sleep"])
+    }
 }

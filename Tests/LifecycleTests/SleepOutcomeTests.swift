@@ -84,4 +84,14 @@ import Testing
         _ = board.pass(.seconds(1))
         #expect(outcome(&board) == .failed)
     }
+
+    /// Time that the board did not give in the operator's sleep tells nothing of the real one that it became.
+    @Test func timeBeforeTheRealSleepIsNotTheKernels_whenALogicalOneBecomesIt() {
+        var board = startedBoard([app("camera")])
+        _ = board.obey(board.handle(.client(.requested(RequestID(rawValue: 1), .sleep(start: true, logical: true)))))
+        #expect(board.core.device.sleepState == .asleep)
+        _ = board.stall(.seconds(3))
+        _ = board.obey(board.prepareForSleep(true))
+        #expect(outcome(&board) == .failed)
+    }
 }
