@@ -367,13 +367,20 @@ import Testing
         #expect(board.core.nextDeadline == nil)
     }
 
-    /// Its handler's time was over before the release: it was exempt then, and is so still.
+    /// The time to get ready was over before the release: it was exempt then, and is so still.
     @Test func exemptAppIsNotNamed_whenALateLockIsGivenBack() {
-        var board = Board([app("camera") { $0.suspend = false }])
+        var board = Board([
+            app("camera") {
+                $0.suspend = false
+                $0.readiness = .notify
+            }
+        ])
         _ = board.tell(.login(.available(delayMax: .seconds(5), preparingForSleep: false, preparingForShutdown: false)))
-        board.start()
+        _ = board.tell(.started)
+        _ = board.spawned("camera")
+        _ = board.returned("camera")
         _ = board.sleepSignal(true)
-        _ = board.pass(.seconds(30))
+        _ = board.pass(.seconds(8))
         #expect(board.core.device.sleepState == .asleep)
         #expect(board.tell(.login(.lockTaken(.sleep))) == ["release sleep"])
     }

@@ -87,10 +87,15 @@ import Testing
 
     /// Time that the board did not give in the operator's sleep tells nothing of the real one that it became.
     @Test func timeBeforeTheRealSleepIsNotTheKernels_whenALogicalOneBecomesIt() {
-        var board = startedBoard([app("camera")])
+        // What is never frozen has the core look at the clock.
+        let camera = app("camera") {
+            $0.suspend = false
+            $0.liveness = .seconds(10)
+        }
+        var board = startedBoard([camera])
         _ = board.obey(board.handle(.client(.requested(RequestID(rawValue: 1), .sleep(start: true, logical: true)))))
         #expect(board.core.device.sleepState == .asleep)
-        _ = board.stall(.seconds(3))
+        _ = board.stall(.seconds(15))
         _ = board.obey(board.prepareForSleep(true))
         #expect(outcome(&board) == .failed)
     }
