@@ -136,13 +136,14 @@ final class Chronicle {
     /// SIGTERM is how a process that was taken over hears that its time runs out.
     func isWarning(_ instance: InstanceID, _ step: Step) -> Bool {
         guard record(instance)?.reason == .backgroundTask else { return false }
-        // Of each task that expires one; an order to end may come in the same step.
-        var warnings = 0
-        for effect in step.effects {
-            if case .client(.taskChanged(_, instance, _, .expiring)) = effect { warnings += 1 }
-            if effect == .process(.terminate(instance)) { warnings -= 1 }
-        }
-        return warnings >= 0 && step.effects.contains(.process(.terminate(instance)))
+        // It follows the word that a task expires; an order to end may come in the same step.
+        let orders = step.effects.indices.filter { step.effects[$0] == .process(.terminate(instance)) }
+        return !orders.isEmpty
+            && orders.allSatisfy { place in
+                guard place > 0 else { return false }
+                if case .client(.taskChanged(_, instance, _, .expiring)) = step.effects[place - 1] { return true }
+                return false
+            }
     }
 
     private func note(_ task: BackgroundTaskView, _ change: TaskChange, _ record: InstanceRecord?) {
