@@ -17,7 +17,7 @@ public struct Deadline: Equatable, Sendable {
         case restart(AppID)
         case freeze(AppID)
         case clearing(AppID)
-        /// A handler runs: a look at the clock, so that a stalled board is noticed before anybody is judged.
+        /// A handler runs: a look at the clock, so that a stalled board is noticed before apps are judged.
         case stallCheck
         case sleepAllowance
         /// Held background tasks have put the release off for long enough.

@@ -126,6 +126,18 @@ import Varlink
         #expect(account.headline.hasPrefix("camera ") && account.headline.contains(headline))
     }
 
+    /// Whether the handler or the exit takes too long: the advice is the same.
+    @Test func anAppThatDelaysItsEndIsToldToExitSoon() {
+        func points(_ reason: String, _ event: JSON) -> [String] {
+            let report: JSON = ["app": "camera", "namespace": "watchdog", "reason": .string(reason), "event": event]
+            return Advice(report: TerminationRecord(report), root: "").points
+        }
+        let expected = points("exitOverrun", .null)
+        #expect(expected.first?.hasPrefix("Have it exit soon") == true)
+        #expect(points("handlerOverrun", "WillTerminate") == expected)
+        #expect(points("handlerOverrun", "DidEnterBackground") != expected)
+    }
+
     @Test func anOrderlyEndAsksForNothing() {
         for namespace in ["user", "shutdown"] {
             let record = TerminationRecord(["app": "camera", "namespace": .string(namespace)])

@@ -46,7 +46,7 @@ import Testing
             "-> the watchdog rests", "-> the watchdog wakes", "-> switch the board off", "-> look at the board",
             "-> read the memory and its uses", "-> listen to the memory limit", "the battery is critical",
             "is lost, reset in", "memory is exhausted", "low power mode true", "thermal state critical",
-            "nobody above inactive", "nobody above background", "the board is critically hot",
+            "no app above inactive", "no app above background", "the board is critically hot",
             "memory was critically short", "the board is switched off", "the lid is closed",
             "a condition of the board has just ended",
         ]

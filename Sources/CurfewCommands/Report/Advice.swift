@@ -36,19 +36,19 @@ struct Advice {
     }
 
     private var overrun: [String] {
-        switch report.kind {
-        case "livenessMissed":
+        switch (report.kind, handler) {
+        case ("livenessMissed", _):
             [
                 "Send WATCHDOG=1 (sd_notify) from the loop that does the app's work, at least every half of the "
                     + "interval (WATCHDOG_USEC).",
                 "If its work has longer pauses, raise the interval: liveness = \"…\" in \(file)", lookFirst,
             ]
-        case "readinessMissed":
+        case ("readinessMissed", _):
             [
                 "With readiness = \"notify\" the app must send READY=1 to NOTIFY_SOCKET when it is ready.", lookFirst,
                 allowance(.didFinishLaunching),
             ]
-        case "exitOverrun":
+        case ("exitOverrun", _), ("handlerOverrun", .willTerminate):
             ["Have it exit soon after SIGTERM (or WillTerminate).", lookFirst, allowance(.willTerminate)]
         default: [load, lookFirst] + (handler.map { [allowance($0)] } ?? []) + sleepLimit
         }

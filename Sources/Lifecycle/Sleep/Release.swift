@@ -116,8 +116,7 @@ extension DeviceLifecycle {
     mutating func leaveSleep(heardFromLogin: Bool) {
         setSleepHandled(false)
         let hasSlept = hasReallySlept
-        let nap = sleep.nap
-        if hasSlept { didSleepFor(nap == nil ? .zero : now.boottime - (nap?.released ?? now).boottime) }
+        if hasSlept { didSleepFor(now.boottime - (sleep.nap?.released ?? now).boottime) }
         let wasHeld = sleep.state == .preparing && login.locks[.sleep] == .held
         sleep.isDoubtful = false
         login.isKeepAwakeRefused = false

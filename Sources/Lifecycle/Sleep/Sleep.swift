@@ -6,7 +6,7 @@
 ///       | +-- called off -----+   |  announced again                                  |    |
 ///       |                         +------------------- darkWake <---- our own alarm --+    |
 ///       |                                                 |                                |
-///       +---- a person, a wish, nobody sends it back -----+---- any other wake ------------+
+///       +---- a person, a wish, logind does not sleep ----+---- any other wake ------------+
 ///
 /// Every `true` edge while not awake joins the present sleep; any `false` edge, a clock jump after the release, or 30 s
 /// without a sign of sleep end it.

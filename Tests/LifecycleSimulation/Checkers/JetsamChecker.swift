@@ -181,7 +181,9 @@ final class JetsamChecker: Checker {
     }
 
     func stepped(_ step: Step, _ scene: Scene) {
-        if case .memory(.pressure) = step.event, asked == nil { violate("memory is short, and nobody looks", scene) }
+        if case .memory(.pressure) = step.event, asked == nil {
+            violate("memory is short, and the core does not look", scene)
+        }
         if scene.now - askedAt >= .seconds(10) { asked = nil }
         if scene.conditions.pressure != .critical { isExhaustionSaid = false }
         guard case .memory(.read) = step.event else { return }

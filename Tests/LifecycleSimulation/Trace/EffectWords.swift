@@ -168,7 +168,7 @@ extension BoardNotice {
     fileprivate func text(_ names: AppDirectory) -> String {
         switch self {
         case .stalled(let time): "stalled for \(time.text)"
-        case .phaseLimited(let phase, let condition): "nobody above \(phase.name): \(condition?.key ?? "-")"
+        case .phaseLimited(let phase, let condition): "no app above \(phase.name): \(condition?.key ?? "-")"
         case .externalPower(let on, _): "external power \(on)"
         case .lowPowerMode(let on, _): "low power mode \(on)"
         case .underVoltage(let on): "under-voltage \(on)"

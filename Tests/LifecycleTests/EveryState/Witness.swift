@@ -168,7 +168,7 @@ struct Witness {
             }
             change(end.instance) { $0.isReported = true }
         case .note(.fault(let fault, _)): object("the core finds itself broken: \(fault.name)")
-        case .client(.reply(let id, _)): if requests.remove(id) == nil { object("reply to nobody") }
+        case .client(.reply(let id, _)): if requests.remove(id) == nil { object("reply to no open request") }
         case .app(.inform(let id, _)):
             if runs[id]?.isFreezing != false || runs[id]?.isKilled != false || runs[id]?.isReported != false {
                 object("told while frozen or dead")
