@@ -47,6 +47,25 @@ let device: [SwiftSetting] =
                     "-Xllvm", "-sil-disable-pass=closure-specialize",
                 ] + outOfLine.flatMap { ["-Xllvm", "-sil-inline-never-function=" + $0] }),
         ] : [])
+// What the simulation of the shell plays: the linker sends the daemon's calls to Tests/ShellSimulation/Calls.
+let playedCalls = [
+    "accept4", "access", "clock_gettime", "close", "fcntl", "fsync", "getenv", "getpid", "getsockopt", "getxattr",
+    "kill", "linux_pidfd_open", "linux_pidfd_pid", "linux_pidfd_send_signal", "linux_process_user",
+    "linux_read_process_stat", "linux_reap", "linux_spawn", "lstat", "mallopt", "mkdir", "mlockall", "open",
+    "opendir", "pipe2", "poll", "pread", "pthread_sigmask", "read", "recv", "recvmsg", "rename", "rmdir",
+    "sd_bus_add_match_async", "sd_bus_attach_event", "sd_bus_call_async", "sd_bus_close_unref", "sd_bus_is_open",
+    "sd_bus_message_append_basic", "sd_bus_message_enter_container", "sd_bus_message_exit_container",
+    "sd_bus_message_get_error", "sd_bus_message_get_member", "sd_bus_message_get_path", "sd_bus_message_get_sender",
+    "sd_bus_message_is_method_error", "sd_bus_message_new_method_call", "sd_bus_message_read_basic",
+    "sd_bus_message_set_auto_start", "sd_bus_message_skip", "sd_bus_message_unref", "sd_bus_new",
+    "sd_bus_set_address", "sd_bus_set_bus_client", "sd_bus_set_close_on_exit", "sd_bus_set_connected_signal",
+    "sd_bus_set_watch_bind", "sd_bus_slot_set_destroy_callback", "sd_bus_slot_unref", "sd_bus_start",
+    "sd_event_add_defer", "sd_event_add_io", "sd_event_add_signal", "sd_event_add_time", "sd_event_exit",
+    "sd_event_loop", "sd_event_new", "sd_event_source_disable_unref", "sd_event_source_set_destroy_callback",
+    "sd_event_source_set_enabled", "sd_event_source_set_io_events", "sd_event_source_set_priority",
+    "sd_event_source_set_time", "sd_event_unref", "sd_watchdog_enabled", "send", "setrlimit", "setsockopt",
+    "setxattr", "socket", "socketpair", "stat", "statfs", "timerfd_create", "timerfd_settime", "umask", "write",
+]
 let warnings = ["-Wall", "-Wextra", "-Werror"]
 // The same for C and C++; Embedded Swift has no unwind tables either.
 let small =
@@ -121,6 +140,21 @@ if !embedded {
         .executableTarget(
             name: "lifecycle-simulation", dependencies: ["LifecycleSimulation", "Lifecycle"],
             path: "Tests/LifecycleSimulationRun", swiftSettings: strict),
+        .target(
+            name: "PlayedKernel", dependencies: ["CLinux"], path: "Tests/PlayedKernel",
+            cSettings: [.unsafeFlags(warnings)]),
+        .target(
+            name: "ShellSimulation",
+            dependencies: [
+                "Supervision", "Lifecycle", "LifecycleSimulation", "PlayedKernel", "CLinux", "CSystemd",
+            ],
+            path: "Tests/ShellSimulation", swiftSettings: strict),
+        .executableTarget(
+            name: "shell-simulation", dependencies: ["ShellSimulation"], path: "Tests/ShellSimulationRun",
+            swiftSettings: strict,
+            linkerSettings: [
+                .unsafeFlags(playedCalls.flatMap { ["-Xlinker", "--wrap=" + $0] }), .linkedLibrary("m"),
+            ]),
     ]
 }
 

@@ -115,6 +115,9 @@ final class Supervisor {
         while next < pending.count {
             let effects = core.handle(pending[next], at: now)
             trial?.hear(pending[next])
+            #if !hasFeature(Embedded)
+                Observation.ear?(pending[next], effects, core.nextDeadline) { core.view(of: $0)?.name }
+            #endif
             next += 1
             for effect in effects { perform(effect) }
         }

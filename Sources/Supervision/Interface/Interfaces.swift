@@ -13,6 +13,8 @@ final class Interfaces {
     /// the one keeps operators off the other.
     private static let perApp = 16
     private static let others = 64
+    /// Nanoseconds after which a socket that could take no connection tries again.
+    private static let pause: Int64 = 1_000_000_000
 
     private unowned(unsafe) let supervisor: Supervisor
     private var servers: [Server] = []
@@ -21,6 +23,8 @@ final class Interfaces {
     private var visitors: [Int32: Visitor] = [:]
     private var saidFull = false
     private var prekillHook: PrekillHook?
+    /// For sockets that take no connections for now.
+    private var resumption: TimerSource?
 
     /// A connection, and the app it was accepted for.
     private struct Visitor {
@@ -83,9 +87,20 @@ final class Interfaces {
             server.onAcceptable()
             supervisor.wakeIfDue()
         }
-        server.onAcceptChanged = { server in try? source.setEnabled(server.wantsAccept) }
+        server.onAcceptChanged = { [unowned(unsafe) self] server in
+            try? source.setEnabled(server.wantsAccept)
+            if !server.wantsAccept { resumeLater() }
+        }
         servers.append(server)
         sources.append(source)
+    }
+
+    /// What others have taken of the system's may be free again, and no event says so.
+    private func resumeLater() {
+        if resumption == nil {
+            resumption = try? supervisor.loop.timer { [unowned(unsafe) self] in resumeAccepting() }
+        }
+        resumption?.arm(at: Clocks.monotonic + Self.pause)
     }
 
     /// Descriptors may be free again.
@@ -94,9 +109,12 @@ final class Interfaces {
     }
 
     func close() {
+        // Servers and their sources know of each other.
+        for source in sources { source.cancel() }
         sources = []
         for server in servers { server.stop(removePath: true) }
         servers = []
+        resumption = nil
         visitors = [:]
     }
 

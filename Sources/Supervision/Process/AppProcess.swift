@@ -24,6 +24,10 @@ final class AppProcess {
     private var eventsSource: IOSource?
     /// `clear` has been asked for: waits for the group to be empty.
     private var isClearing = false
+    /// The kernel has refused to thaw it.
+    private var wantsThaw = false
+    private var retry: TimerSource?
+    private var retryDelay: Int64 = 100_000_000
     var delegate: (any DelegateChannel)?
     /// Processor time of the main process, where there is no group to ask.
     private var ownCPU: Int64?
@@ -170,13 +174,18 @@ final class AppProcess {
     func clear() {
         delegate?.close()
         isClearing = true
+        wantsThaw = false
+        endGroup()
+    }
+
+    private func endGroup() {
         do throws(SystemError) {
-            if let group, try group.state().populated {
+            if let group, try look(at: group)?.populated == true {
                 try group.kill()
                 try watchEvents()
             }
         } catch {
-            supervisor.log.app(app.name, .error, error.text)
+            return tryLater(error)
         }
         checkCleared()
     }
@@ -185,13 +194,16 @@ final class AppProcess {
     private func checkCleared() {
         guard isClearing else { return }
         if let group {
-            if let state = try? group.state(), state.populated { return }
+            do throws(SystemError) {
+                if try look(at: group)?.populated == true { return }
+            } catch {
+                return tryLater(error)
+            }
         } else if childSource != nil {
             return
         }
         isClearing = false
-        eventsSource = nil
-        events = nil
+        stopWatching()
         do throws(SystemError) {
             try group?.remove()
         } catch {
@@ -204,6 +216,7 @@ final class AppProcess {
         // Its end has not been heard yet: not to be a zombie for as long as the daemon runs.
         if let child, child.exitStatus == nil { supervisor.reap(child) }
         childSource = nil
+        retry = nil
         if app.process === self { app.process = nil }
         app.statusText = nil
         supervisor.retire(self)
@@ -215,46 +228,81 @@ final class AppProcess {
 
     func freeze() {
         guard let group else { return }
+        wantsThaw = false
         do throws(SystemError) {
             try group.freeze()
+            // Most often it is done by now.
+            if try look(at: group)?.frozen == true { return didFreeze() }
             try watchEvents()
         } catch {
+            // The core bounds the time that this may take.
             supervisor.log.app(app.name, .error, error.text)
         }
-        checkFrozen()
     }
 
     func thaw() {
         guard let group else { return }
         do throws(SystemError) {
             try group.thaw()
+            wantsThaw = false
         } catch {
-            supervisor.log.app(app.name, .error, error.text)
+            wantsThaw = true
+            return tryLater(error)
         }
-        if !isClearing {
-            eventsSource = nil
-            events = nil
-        }
+        if !isClearing { stopWatching() }
     }
 
-    private func checkFrozen() {
-        guard !isClearing, let state = try? group?.state(), state.frozen else { return }
-        eventsSource = nil
-        events = nil
+    private func didFreeze() {
+        stopWatching()
         supervisor.dispatch(.process(.frozen(instance)))
     }
 
-    /// Watches cgroup.events while something of it is waited for; it costs nothing the rest of the time.
+    /// What cgroup.events says now; nil where the group is gone.
+    private func look(at group: ControlGroup) throws(SystemError) -> ControlGroupState? {
+        do throws(SystemError) {
+            if events == nil { events = try group.openEvents() }
+            return try events?.read()
+        } catch {
+            if error.errno == .noEntry { return nil }
+            throw error
+        }
+    }
+
+    /// To be called after a look: what changes from then on is heard. It costs nothing the rest of the time.
     private func watchEvents() throws(SystemError) {
-        guard eventsSource == nil, let group else { return }
-        let events = try group.openEvents()
-        self.events = events
-        _ = try events.read()
+        guard eventsSource == nil, let events else { return }
         eventsSource = try supervisor.loop.watch(events.descriptor, .priority) { [unowned(unsafe) self] _ in
-            _ = try? self.events?.read()
-            checkFrozen()
+            do throws(SystemError) {
+                let state = try events.read()
+                if !isClearing, state?.frozen == true { didFreeze() }
+            } catch {
+                supervisor.log.app(app.name, .error, error.text)
+            }
             checkCleared()
         }
+    }
+
+    private func stopWatching() {
+        eventsSource = nil
+        events = nil
+    }
+
+    /// Asks again for what the kernel has refused or not said, with all descriptors taken, say: 100 ms later at first,
+    /// then twice as long each time, up to 10 s.
+    private func tryLater(_ error: SystemError) {
+        if retry == nil { supervisor.log.app(app.name, .error, error.text + "; tried again") }
+        do throws(SystemError) {
+            if retry == nil { retry = try supervisor.loop.timer { [unowned(unsafe) self] in tryAgain() } }
+            retry?.arm(at: Clocks.monotonic + retryDelay)
+            retryDelay = min(2 * retryDelay, 10_000_000_000)
+        } catch {
+            supervisor.log.app(app.name, .error, error.text)
+        }
+    }
+
+    private func tryAgain() {
+        if isClearing { return endGroup() }
+        if wantsThaw { thaw() }
     }
 
     func nameCulprits(_ stuck: Stuck) {

@@ -1,0 +1,34 @@
+internal import Lifecycle
+
+/// What was asked of the shell for one instance, what it has told the core of it, and what is true.
+final class InstanceRecord {
+    let instance: InstanceID
+    let app: String
+    var process: PlayedProcess?
+    var group: PlayedGroup?
+    /// How its start was told: spawned, or not.
+    var startsTold = 0
+    var isStarted = false
+    var endsTold = 0
+    var emptiedTold = 0
+    var isKillAsked = false
+    var isClearAsked = false
+    /// The last word to the freezer; nil: none yet.
+    var wantsFrozen: Bool?
+    var isFrozenTold = false
+    /// Handlers called and not heard by the app yet, with the time of the call.
+    var sent: [(method: String, call: CallID, at: Int64)] = []
+    /// Calls that have not returned.
+    var open: [CallID] = []
+    /// What the app has said that may make a call return, or the app ready, and was not told yet.
+    var answers = 0
+    var readies = 0
+    var hookEnds = 0
+    /// When its last process was gone. MONOTONIC.
+    var emptySince: Int64?
+
+    init(_ instance: InstanceID, _ app: String) {
+        self.instance = instance
+        self.app = app
+    }
+}

@@ -1,0 +1,81 @@
+internal import CLinux
+internal import PlayedKernel
+
+/// The played kernel of one board: processes, control groups, clocks and what can fail. Sockets, pipes and plain files
+/// are the true kernel's, in a directory of their own: they behave the same each time, as one thread has both ends.
+final class Kernel {
+    /// Set while the daemon's own code runs: what it calls is then played. The world's calls are not.
+    nonisolated(unsafe) static var playing: Kernel?
+    /// The board there is; one at a time.
+    nonisolated(unsafe) static var present: Kernel?
+
+    /// Everything of this board lies below it.
+    let directory: String
+    let clock = PlayedClock()
+    let descriptors = Descriptors()
+    let processes = ProcessTable()
+    let groups: GroupTree
+    let faults: Faults
+    let loop: PlayedLoop
+    let bus = PlayedBus()
+    let judge: Judge
+
+    init(directory: String, seed: UInt64, judge: Judge) {
+        self.directory = directory
+        self.judge = judge
+        faults = Faults(seed: seed)
+        groups = GroupTree(directory + "/kernel")
+        loop = PlayedLoop(seed: seed)
+    }
+
+    /// Where a path of the kernel's file systems lies here.
+    func place(_ path: String) -> String {
+        path.utf8.starts(with: "/sys/".utf8) || path.utf8.starts(with: "/proc/".utf8)
+            ? directory + "/kernel" + path : path
+    }
+
+    /// Runs what belongs to the world in the middle of one of the daemon's calls.
+    func aside<Value>(_ body: () -> Value) -> Value {
+        let before = Kernel.playing
+        Kernel.playing = nil
+        defer { Kernel.playing = before }
+        return body()
+    }
+}
+
+/// The board's clocks, in nanoseconds. Time passes where it is let pass, and a little with every look.
+final class PlayedClock {
+    private(set) var monotonic: Int64 = 100_000_000_000
+    private(set) var asleep: Int64 = 0
+    var boottime: Int64 { monotonic + asleep }
+
+    func look() -> Int64 {
+        monotonic += 300
+        return monotonic
+    }
+
+    func pass(to moment: Int64) { monotonic = max(monotonic, moment) }
+    func pass(_ nanoseconds: Int64) { monotonic += nanoseconds }
+    func sleep(_ nanoseconds: Int64) { asleep += nanoseconds }
+}
+
+/// What broke a rule, in the order in which it did.
+final class Judge {
+    private(set) var complaints: [String] = []
+    private(set) var trace: [String] = []
+    var keepsTrace = false
+    private let clock: () -> Int64
+
+    init(clock: @escaping () -> Int64) { self.clock = clock }
+
+    func complain(_ text: String) {
+        note("!! " + text)
+        complaints.append(text)
+    }
+
+    func note(_ text: @autoclosure () -> String) {
+        guard keepsTrace else { return }
+        let milliseconds = clock() / 1_000_000
+        trace.append("\(milliseconds / 1000).\(String(1000 + milliseconds % 1000).dropFirst()) \(text())")
+    }
+}

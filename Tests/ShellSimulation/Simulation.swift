@@ -1,0 +1,77 @@
+internal import CLinux
+internal import Lifecycle
+internal import PlayedKernel
+internal import Supervision
+
+/// The production shell, from its arguments to its exit status, on a played kernel.
+public enum ShellSimulation {
+    /// What became of one seed.
+    public struct Outcome: Sendable {
+        /// The rules that were broken, in the order in which they were.
+        public let complaints: [String]
+        /// What happened, where it was asked for.
+        public let trace: [String]
+        /// Events that the core was told.
+        public let events: Int
+        /// Turns of the daemon's loop.
+        public let turns: Int
+        public let sleeps: Int
+        public let status: Int32
+    }
+
+    /// Plays one board, in a directory that is there and empty. seconds: of its life, before it is left in peace.
+    public static func run(seed: UInt64, seconds: Int64, directory: String, keepsTrace: Bool = false) -> Outcome {
+        var moment: () -> Int64 = { 0 }
+        let judge = Judge { moment() }
+        judge.keepsTrace = keepsTrace
+        let kernel = Kernel(directory: directory, seed: seed, judge: judge)
+        moment = { [unowned kernel] in kernel.clock.monotonic }
+        Kernel.present = kernel
+        let world = World(kernel: kernel, seed: seed)
+        let root = directory + "/root"
+        makeTree(kernel, root)
+        world.apps.configure(root)
+        plan(world, kernel, root, seconds)
+        Observation.ear = { world.checks.heard($0, $1, $2, $3) }
+        Kernel.playing = kernel
+        let status = Daemon.run(["--root", root, "--cgroup", GroupTree.base, "--no-board"])
+        Kernel.playing = nil
+        Observation.ear = nil
+        if status != 0 { judge.complain("the daemon ends with \(status)") }
+        world.checks.ended()
+        for (number, kind) in kernel.descriptors.open { judge.complain("descriptor \(number), \(kind), stays open") }
+        world.login.dropLocks()
+        world.visitors.leave()
+        return Outcome(
+            complaints: judge.complaints, trace: judge.trace, events: world.checks.events,
+            turns: kernel.loop.turns, sleeps: world.login.sleeps, status: status)
+    }
+
+    private static func makeTree(_ kernel: Kernel, _ root: String) {
+        for path in ["", "/etc", "/etc/curfew", "/etc/curfew/apps", "/run", "/var", "/var/lib"] {
+            _ = __real_mkdir(root + path, 0o755)
+        }
+        for path in ["", "/sys", "/sys/fs"] { _ = __real_mkdir(kernel.directory + "/kernel" + path, 0o755) }
+        for path in [GroupTree.mount, GroupTree.mount + "/daemon"] { _ = kernel.groups.make(path) }
+    }
+
+    private static func plan(_ world: World, _ kernel: Kernel, _ root: String, _ seconds: Int64) {
+        let start = kernel.clock.monotonic
+        world.quietFrom = start + seconds * 1_000_000_000
+        world.after(1_000_000_000) { kernel.faults.turn(on: true) }
+        world.visitors.begin(root)
+        world.at(world.quietFrom) {
+            kernel.judge.note("the board is left in peace")
+            kernel.faults.turn(on: false)
+            world.visitors.wake(root)
+        }
+        world.at(world.quietFrom + 200_000_000_000) {
+            world.visitors.judgeOpenCalls()
+            kernel.loop.raise(SIGTERM)
+        }
+        world.at(world.quietFrom + 500_000_000_000) {
+            kernel.judge.complain("the daemon does not end")
+            kernel.loop.exitCode = 1
+        }
+    }
+}

@@ -1,0 +1,215 @@
+internal import CLinux
+internal import CSystemd
+internal import LifecycleSimulation
+internal import PlayedKernel
+
+/// logind on the bus, and the board's sleeps.
+final class PlayedLogin {
+    private static let owner = ":1.5"
+    private static let delayMax: Int64 = 5_000_000_000
+
+    private unowned let kernel: Kernel
+    private var random: SeededGenerator
+    /// The bus is there; logind is on it.
+    private var isBusUp = true
+    private var isUp = true
+    private var isPreparing = false
+    /// By kind: the world's ends of the locks' pipes.
+    private var locks: [String: [Int32]] = [:]
+    private(set) var sleeps = 0
+
+    init(_ kernel: Kernel, seed: UInt64) {
+        self.kernel = kernel
+        random = SeededGenerator(seed: seed ^ 0x106D)
+        isBusUp = random.chance(perMille: 900)
+        isUp = random.chance(perMille: 900)
+    }
+
+    private var world: World? { kernel.loop.world }
+
+    // MARK: The bus
+
+    func connect(_ connection: PlayedBus.Connection) -> Int32 {
+        guard isBusUp else { return -ENOENT }
+        world?.after(latency) {
+            connection.isOpen = true
+            let message = PlayedMessage()
+            message.interface = "org.freedesktop.DBus.Local"
+            message.member = "Connected"
+            connection.deliver(message)
+        }
+        return 0
+    }
+
+    private var latency: Int64 {
+        random.chance(perMille: 950) ? Int64(100_000 + random.below(3_000_000)) : Int64(random.below(400_000_000))
+    }
+
+    private func signal(_ member: String, _ body: [BusValue], from sender: String = owner) {
+        let time = latency
+        for connection in kernel.bus.connections where connection.isOpen {
+            world?.after(time) {
+                let message = PlayedMessage()
+                message.sender = sender
+                message.member = member
+                message.interface = "org.freedesktop.login1.Manager"
+                message.body = body
+                connection.deliver(message)
+            }
+        }
+    }
+
+    func called(_ call: PlayedMessage, _ connection: PlayedBus.Connection, _ slot: PlayedBus.Slot, limit: UInt64) {
+        let reply = PlayedMessage()
+        reply.sender = call.interface == "org.freedesktop.DBus" ? "org.freedesktop.DBus" : Self.owner
+        answer(call, reply)
+        // One in a hundred is lost; what has a limit is told so then.
+        if random.chance(perMille: 10) {
+            guard limit != .max else { return }
+            reply.body = []
+            reply.fail("org.freedesktop.DBus.Error.NoReply", "Connection timed out")
+            world?.after(Int64(limit) * 1000) { connection.deliver(reply, to: slot) }
+            return
+        }
+        world?.after(latency) { connection.deliver(reply, to: slot) }
+    }
+
+    private func answer(_ call: PlayedMessage, _ reply: PlayedMessage) {
+        if call.member == "GetNameOwner" {
+            if isUp { reply.body = [.string(Self.owner)] } else { reply.fail("x.NameHasNoOwner", "no owner") }
+            return
+        }
+        guard isUp else { return reply.fail("org.freedesktop.DBus.Error.ServiceUnknown", "logind is not there") }
+        switch call.member {
+        case "GetAll":
+            reply.body = [
+                .array([
+                    .entry("InhibitDelayMaxUSec", .number(UInt64(Self.delayMax / 1000))),
+                    .entry("PreparingForSleep", .bool(isPreparing)), .entry("PreparingForShutdown", .bool(false)),
+                ])
+            ]
+        case "Get":
+            guard case .string(let name)? = call.body.last else { return }
+            reply.body = [
+                .variant(name == "PreparingForSleep" ? .bool(isPreparing) : .number(UInt64(Self.delayMax / 1000)))
+            ]
+        case "Inhibit": inhibit(call, reply)
+        case "Suspend": suspendCalled(reply)
+        case "ListSessions": reply.body = [.array([])]
+        default: reply.fail("org.freedesktop.DBus.Error.UnknownMethod", "unknown method \(call.member)")
+        }
+    }
+
+    private func suspendCalled(_ reply: PlayedMessage) {
+        if random.chance(perMille: 200) { return reply.fail("x.SleepVerbNotSupported", "not supported") }
+        world?.after(10_000_000) { [self] in sleepWanted() }
+    }
+
+    // MARK: Locks
+
+    private func inhibit(_ call: PlayedMessage, _ reply: PlayedMessage) {
+        guard case .string(let what)? = call.body.first, !random.chance(perMille: 30) else {
+            return reply.fail("x.AccessDenied", "denied")
+        }
+        var ends: [Int32] = [-1, -1]
+        guard __real_pipe2(&ends, O_CLOEXEC) == 0 else { return reply.fail("x.NoMemory", "no descriptors") }
+        locks[what, default: []].append(ends[0])
+        reply.body = [.descriptor(ends[1])]
+        let held = isHeld(what)
+        if held > 1 { kernel.judge.complain("\(held) locks of \(what) are held at once") }
+    }
+
+    /// How many of a kind are held. A lock ends with its last descriptor.
+    private func isHeld(_ what: String) -> Int {
+        locks[what] = (locks[what] ?? []).filter { end in
+            var entry = pollfd(fd: end, events: 0, revents: 0)
+            guard __real_poll(&entry, 1, 0) > 0, entry.revents & Int16(POLLHUP) != 0 else { return true }
+            _ = __real_close(end)
+            return false
+        }
+        return locks[what]?.count ?? 0
+    }
+
+    func dropLocks() {
+        for end in locks.values.joined() { _ = __real_close(end) }
+        locks = [:]
+    }
+
+    // MARK: Sleep
+
+    /// Somebody wants the board to sleep: a key, a lid, an idle time.
+    func sleepWanted() {
+        guard isUp, isBusUp, !isPreparing else { return }
+        isPreparing = true
+        kernel.judge.note("logind: sleep is announced")
+        signal("PrepareForSleep", [.bool(true)])
+        waitForLocks(from: kernel.clock.monotonic)
+    }
+
+    private func waitForLocks(from start: Int64) {
+        world?.after(5_000_000) { [self] in
+            guard isPreparing else { return }
+            let waited = kernel.clock.monotonic - start
+            if isHeld("sleep") > 0, waited < Self.delayMax { return waitForLocks(from: start) }
+            if waited >= Self.delayMax { world?.checks.lockWasLate(faults: kernel.faults.isOn) }
+            sleep()
+        }
+    }
+
+    private func sleep() {
+        if random.chance(perMille: 150) {
+            kernel.judge.note("logind: the kernel refuses to sleep")
+        } else {
+            sleeps += 1
+            var time = Int64(random.below(random.pick([2_000_000_000, 60_000_000_000, 3_600_000_000_000])))
+            if let alarm = world?.nextAlarm { time = min(time, max(alarm - kernel.clock.monotonic, 1_000_000)) }
+            kernel.judge.note("kernel: the board sleeps for \(time / 1_000_000) ms")
+            world?.checks.willSleep()
+            kernel.clock.sleep(time)
+            world?.jumpClocks()
+        }
+        world?.after(Int64(1_000_000 + random.below(50_000_000))) { [self] in
+            isPreparing = false
+            signal("PrepareForSleep", [.bool(false)])
+        }
+    }
+
+    // MARK: Disturbances
+
+    func disturb() {
+        switch random.below(5) {
+        case 0:
+            kernel.judge.note("the bus breaks")
+            isBusUp.toggle()
+            if !isBusUp {
+                dropLocks()
+                isPreparing = false
+                kernel.bus.breakAll()
+            }
+        case 1:
+            isUp.toggle()
+            kernel.judge.note("logind \(isUp ? "comes" : "goes")")
+            if !isUp {
+                dropLocks()
+                isPreparing = false
+            }
+            owners(isUp ? Self.owner : "")
+        case 2: signal("PrepareForSleep", [.bool(random.chance(perMille: 500))], from: ":1.666")
+        case 3: signal("PrepareForSleep", [.string("no boolean")])
+        default: signal("SessionNew", [])
+        }
+    }
+
+    private func owners(_ owner: String) {
+        let time = latency
+        for connection in kernel.bus.connections where connection.isOpen {
+            world?.after(time) {
+                let message = PlayedMessage()
+                message.sender = "org.freedesktop.DBus"
+                message.member = "NameOwnerChanged"
+                message.body = [.string("org.freedesktop.login1"), .string(""), .string(owner)]
+                connection.deliver(message)
+            }
+        }
+    }
+}

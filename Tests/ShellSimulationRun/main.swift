@@ -1,0 +1,4 @@
+import Glibc
+import ShellSimulation
+
+exit(ShellSimulationCommand.run(Array(CommandLine.arguments.dropFirst())))
