@@ -34,6 +34,7 @@ final class Supervisor {
     var interfaces: Interfaces?
     private(set) lazy var answers = Answers(self)
     private(set) lazy var tasks = TaskDesk(self)
+    private(set) lazy var strays = StrayChildren(loop)
     /// Processes that are to be taken over, by the name of the app they become.
     var adoptions: [String: ProcessHandle] = [:]
     /// Only for `curfew try`.
@@ -55,9 +56,6 @@ final class Supervisor {
     var faults: [Fault: Int] = [:]
     /// The last end of each app, by AppID.
     var lastReports: [Int: Report] = [:]
-    /// Children of nobody (hooks of apps that ended) until they are reaped.
-    var strays: [ChildProcess] = []
-    var straySources: [Int32: IOSource] = [:]
     var isLoginLost = false
     /// logind has announced that the board goes down.
     var isBoardGoingDown = false

@@ -36,6 +36,7 @@ public enum ShellSimulationCommand {
         var events = 0
         var turns = 0
         var sleeps = 0
+        var lives = 0
         var failures = 0
         for seed in seeds {
             let directory = Scratch.make()
@@ -45,6 +46,7 @@ public enum ShellSimulationCommand {
             events += outcome.events
             turns += outcome.turns
             sleeps += outcome.sleeps
+            lives += outcome.lives
             if showsTrace { for line in outcome.trace { print(line) } }
             guard let first = outcome.complaints.first else { continue }
             failures += 1
@@ -52,7 +54,8 @@ public enum ShellSimulationCommand {
             if !keepsGoing { break }
         }
         print(
-            "\(failures) of \(seeds.count) seeds fail; \(events) events of the core, \(turns) turns, \(sleeps) sleeps")
+            "\(failures) of \(seeds.count) seeds fail; \(events) events of the core, \(turns) turns, \(sleeps) sleeps, "
+                + "\(lives) lives")
         return failures == 0 ? 0 : 1
     }
 }

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Lifecycle
+internal import LifecycleSimulation
 internal import PlayedKernel
 internal import Supervision
 
@@ -16,7 +17,8 @@ public enum ShellSimulation {
         /// Turns of the daemon's loop.
         public let turns: Int
         public let sleeps: Int
-        public let status: Int32
+        /// How often the daemon was started.
+        public let lives: Int
     }
 
     /// Plays one board, in a directory that is there and empty. seconds: of its life, before it is left in peace.
@@ -32,19 +34,39 @@ public enum ShellSimulation {
         makeTree(kernel, root)
         world.apps.configure(root)
         plan(world, kernel, root, seconds)
+        var lives = 1
+        while live(world, kernel, root) == .killed, judge.complaints.isEmpty { lives += 1 }
+        world.login.dropLocks()
+        world.visitors.leave()
+        return Outcome(
+            complaints: judge.complaints, trace: judge.trace, events: world.checks.events,
+            turns: kernel.loop.turns, sleeps: world.login.sleeps, lives: lives)
+    }
+
+    private enum End {
+        case killed
+        case itself
+    }
+
+    /// One life of the daemon, from its start to its end.
+    private static func live(_ world: World, _ kernel: Kernel, _ root: String) -> End {
         Observation.ear = { world.checks.heard($0, $1, $2, $3) }
         Kernel.playing = kernel
         let status = Daemon.run(["--root", root, "--cgroup", GroupTree.base, "--no-board"])
         Kernel.playing = nil
         Observation.ear = nil
-        if status != 0 { judge.complain("the daemon ends with \(status)") }
-        world.checks.ended()
-        for (number, kind) in kernel.descriptors.open { judge.complain("descriptor \(number), \(kind), stays open") }
+        let isKilled = Kernel.isDead
+        if !isKilled {
+            if status != 0 { kernel.judge.complain("the daemon ends with \(status)") }
+            world.checks.ended(root)
+            for (number, kind) in kernel.descriptors.open {
+                kernel.judge.complain("descriptor \(number), \(kind), stays open")
+            }
+        }
+        kernel.bury()
+        world.checks.forget()
         world.login.dropLocks()
-        world.visitors.leave()
-        return Outcome(
-            complaints: judge.complaints, trace: judge.trace, events: world.checks.events,
-            turns: kernel.loop.turns, sleeps: world.login.sleeps, status: status)
+        return isKilled ? .killed : .itself
     }
 
     private static func makeTree(_ kernel: Kernel, _ root: String) {
@@ -60,6 +82,14 @@ public enum ShellSimulation {
         world.quietFrom = start + seconds * 1_000_000_000
         world.after(1_000_000_000) { kernel.faults.turn(on: true) }
         world.visitors.begin(root)
+        if kernel.hasGroups, world.random.chance(perMille: 300) {
+            world.after(Int64(world.random.below(Int(seconds) * 1_000_000_000))) {
+                // A start that cannot have what it needs ends with 1, and systemd tries again.
+                kernel.faults.turn(on: false)
+                kernel.die()
+                world.after(3_000_000_000) { kernel.faults.turn(on: kernel.clock.monotonic < world.quietFrom) }
+            }
+        }
         world.at(world.quietFrom) {
             kernel.judge.note("the board is left in peace")
             kernel.faults.turn(on: false)

@@ -75,8 +75,14 @@ final class HookDelegate: DelegateChannel {
                 throw error.systemError
             }
             child = hook
-            source = try supervisor.loop.watch(hook.descriptor, .readable) { [unowned(unsafe) self] _ in
-                didEnd(call, handler.handler)
+            do throws(SystemError) {
+                source = try supervisor.loop.watch(hook.descriptor, .readable) { [unowned(unsafe) self] _ in
+                    didEnd(call, handler.handler)
+                }
+            } catch {
+                // Its end would not be heard.
+                close()
+                throw error
             }
         } catch {
             throw LaunchFailure(code: error.errno.rawValue, text: error.text)
@@ -105,23 +111,7 @@ final class HookDelegate: DelegateChannel {
         if (try? child.reap()) != nil { return }
         if process.group == nil { linux_kill_session(child.pid) }
         try? child.signal(SIGKILL)
-        supervisor.reap(child)
-    }
-}
-
-extension Supervisor {
-    /// Waits for a child that nobody needs any more, so that it does not stay a zombie.
-    func reap(_ child: ChildProcess) {
-        strays.append(child)
-        let pid = child.pid
-        straySources[pid] = try? loop.watch(child.descriptor, .readable) { [unowned(unsafe) self] _ in
-            // One that was reaped by others is gone, too.
-            do throws(SystemError) {
-                guard try child.reap() != nil else { return }
-            } catch {}
-            strays.removeAll { $0 === child }
-            straySources[pid] = nil
-        }
+        supervisor.strays.take(child)
     }
 }
 

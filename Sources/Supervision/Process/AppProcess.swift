@@ -6,6 +6,12 @@ internal import Lifecycle
 internal import ProcessControl
 internal import SystemCalls
 
+private enum FreezerWish {
+    case none
+    case frozen
+    case thawed
+}
+
 /// The processes of one instance of an app: its main process by pidfd, the others by control group.
 final class AppProcess {
     let instance: InstanceID
@@ -24,10 +30,12 @@ final class AppProcess {
     private var eventsSource: IOSource?
     /// `clear` has been asked for: waits for the group to be empty.
     private var isClearing = false
-    /// The kernel has refused to thaw it.
-    private var wantsThaw = false
+    /// What the freezer was asked for and has not done.
+    private var wish = FreezerWish.none
     private var retry: TimerSource?
-    private var retryDelay: Int64 = 100_000_000
+    private var retryDelay = AppProcess.firstRetry
+    /// Nanoseconds; then twice as long each time, up to 10 s.
+    private static let firstRetry: Int64 = 100_000_000
     var delegate: (any DelegateChannel)?
     /// Processor time of the main process, where there is no group to ask.
     private var ownCPU: Int64?
@@ -119,12 +127,14 @@ final class AppProcess {
 
     /// A process that somebody else has started: into our group, and followed from here.
     func takeOver(_ handle: ProcessHandle) throws(SystemError) {
+        // Before it is moved, which cannot be taken back.
+        let source = try supervisor.loop.watch(handle.descriptor, .readable) { [unowned(unsafe) self] _ in
+            mainDidEnd(.unknown)
+        }
         try group?.add(handle.pid)
         // The pid may have changed hands before it was moved.
         guard handle.holdsPid else { throw SystemError("take over", "\(handle.pid)", errno: .noProcess) }
-        adoptedSource = try supervisor.loop.watch(handle.descriptor, .readable) { [unowned(unsafe) self] _ in
-            mainDidEnd(.unknown)
-        }
+        adoptedSource = source
         adopted = handle
     }
 
@@ -165,7 +175,7 @@ final class AppProcess {
             // What was just begun and is killed is gone at once, or hangs in the kernel.
             var ended = pollfd(fd: child.descriptor, events: Int16(POLLIN), revents: 0)
             _ = poll(&ended, 1, 500)
-            if (try? child.reap()) == nil { supervisor.reap(child) }
+            if (try? child.reap()) == nil { supervisor.strays.take(child) }
         }
         try? group?.remove()
     }
@@ -174,7 +184,7 @@ final class AppProcess {
     func clear() {
         delegate?.close()
         isClearing = true
-        wantsThaw = false
+        wish = .none
         endGroup()
     }
 
@@ -214,7 +224,7 @@ final class AppProcess {
 
     private func cleared() {
         // Its end has not been heard yet: not to be a zombie for as long as the daemon runs.
-        if let child, child.exitStatus == nil { supervisor.reap(child) }
+        if let child, child.exitStatus == nil { supervisor.strays.take(child) }
         childSource = nil
         retry = nil
         if app.process === self { app.process = nil }
@@ -228,7 +238,7 @@ final class AppProcess {
 
     func freeze() {
         guard let group else { return }
-        wantsThaw = false
+        wish = .frozen
         do throws(SystemError) {
             try group.freeze()
             // Most often it is done by now.
@@ -236,23 +246,26 @@ final class AppProcess {
             try watchEvents()
         } catch {
             // The core bounds the time that this may take.
-            supervisor.log.app(app.name, .error, error.text)
+            tryLater(error)
         }
     }
 
     func thaw() {
         guard let group else { return }
+        wish = .thawed
         do throws(SystemError) {
             try group.thaw()
-            wantsThaw = false
+            wish = .none
+            retryDelay = Self.firstRetry
         } catch {
-            wantsThaw = true
             return tryLater(error)
         }
         if !isClearing { stopWatching() }
     }
 
     private func didFreeze() {
+        wish = .none
+        retryDelay = Self.firstRetry
         stopWatching()
         supervisor.dispatch(.process(.frozen(instance)))
     }
@@ -287,8 +300,7 @@ final class AppProcess {
         events = nil
     }
 
-    /// Asks again for what the kernel has refused or not said, with all descriptors taken, say: 100 ms later at first,
-    /// then twice as long each time, up to 10 s.
+    /// Asks again for what the kernel has refused or not said, with all descriptors taken, say.
     private func tryLater(_ error: SystemError) {
         if retry == nil { supervisor.log.app(app.name, .error, error.text + "; tried again") }
         do throws(SystemError) {
@@ -302,7 +314,11 @@ final class AppProcess {
 
     private func tryAgain() {
         if isClearing { return endGroup() }
-        if wantsThaw { thaw() }
+        switch wish {
+        case .none: break
+        case .frozen: freeze()
+        case .thawed: thaw()
+        }
     }
 
     func nameCulprits(_ stuck: Stuck) {

@@ -17,6 +17,7 @@ int __real_access(const char *path, int mode);
 int __real_mkdir(const char *path, mode_t mode);
 int __real_rmdir(const char *path);
 int __real_rename(const char *from, const char *to);
+int __real_unlink(const char *path);
 int __real_stat(const char *path, struct stat *out);
 int __real_lstat(const char *path, struct stat *out);
 int __real_statfs(const char *path, struct statfs *out);

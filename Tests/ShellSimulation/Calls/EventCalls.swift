@@ -42,6 +42,7 @@ func eventAddIO(
         Kernel.present?.judge.complain("descriptor \(descriptor) is watched, which is not open")
         return -EBADF
     }
+    if let errno = Kernel.playing?.faults.strike(.watch) { return -errno }
     let source = PlayedSource(.io(descriptor), userdata)
     source.interest = interest
     source.onIO = handler

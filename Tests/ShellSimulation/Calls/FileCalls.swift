@@ -57,7 +57,10 @@ func playedFcntl(_ descriptor: Int32, _ command: Int32, _ argument: Int) -> Int3
 }
 
 @_cdecl("__wrap_close") func wrapClose(_ descriptor: Int32) -> Int32 {
-    guard let kernel = Kernel.playing else { return __real_close(descriptor) }
+    guard let kernel = Kernel.playing else {
+        if Kernel.isDead { _ = Kernel.present?.descriptors.remove(descriptor) }
+        return __real_close(descriptor)
+    }
     let kind = kernel.descriptors[descriptor]
     if !kernel.descriptors.remove(descriptor) {
         kernel.judge.complain("descriptor \(descriptor) is closed, which is not open")
@@ -92,7 +95,7 @@ func wrapPread(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ size: 
 }
 
 @_cdecl("__wrap_write") func wrapWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ size: Int) -> Int {
-    guard let kernel = Kernel.playing else { return __real_write(descriptor, bytes, size) }
+    guard let kernel = Kernel.playing else { return Kernel.isDead ? size : __real_write(descriptor, bytes, size) }
     if descriptor <= 2 {
         let line = String(decoding: UnsafeRawBufferPointer(start: bytes, count: size), as: UTF8.self)
         kernel.judge.note("log: " + line)
@@ -181,14 +184,14 @@ extension Kernel {
 }
 
 @_cdecl("__wrap_mkdir") func wrapMkdir(_ path: UnsafePointer<CChar>?, _ mode: mode_t) -> Int32 {
-    guard let kernel = Kernel.playing else { return __real_mkdir(path, mode) }
+    guard let kernel = Kernel.playing else { return Kernel.isDead ? failed(EIO) : __real_mkdir(path, mode) }
     if let errno = kernel.faults.strike(.mkdir) { return failed(errno) }
     let path = text(path)
     return GroupTree.contains(path) ? kernel.aside { kernel.groups.make(path) } : __real_mkdir(path, mode)
 }
 
 @_cdecl("__wrap_rmdir") func wrapRmdir(_ path: UnsafePointer<CChar>?) -> Int32 {
-    guard let kernel = Kernel.playing else { return __real_rmdir(path) }
+    guard let kernel = Kernel.playing else { return Kernel.isDead ? failed(EIO) : __real_rmdir(path) }
     if let errno = kernel.faults.strike(.rmdir) { return failed(errno) }
     let path = text(path)
     guard GroupTree.contains(path) else { return __real_rmdir(path) }
@@ -199,7 +202,12 @@ extension Kernel {
 @_cdecl("__wrap_rename")
 func wrapRename(_ from: UnsafePointer<CChar>?, _ to: UnsafePointer<CChar>?) -> Int32 {
     if let errno = Kernel.playing?.faults.strike(.rename) { return failed(errno) }
+    if Kernel.isDead { return failed(EIO) }
     return __real_rename(from, to)
+}
+
+@_cdecl("__wrap_unlink") func wrapUnlink(_ path: UnsafePointer<CChar>?) -> Int32 {
+    Kernel.isDead ? failed(EIO) : __real_unlink(path)
 }
 
 @_cdecl("__wrap_setxattr")

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Lifecycle
+internal import PlayedKernel
 
 /// Holds what the production shell tells the core, and does for it, against what is true on the played board.
 final class Checks {
@@ -9,7 +10,10 @@ final class Checks {
     private var starting: [InstanceRecord] = []
     private var deadline: Deadline?
     private var said: Set<String> = []
+    private let order = OrderCheck()
     private(set) var events = 0
+    /// Ends that were to be written down, over all lives of the daemon.
+    private var reports = 0
 
     init(_ kernel: Kernel) { self.kernel = kernel }
 
@@ -42,9 +46,14 @@ final class Checks {
             guard let record = record(instance) else { break }
             record.readies -= 1
             if record.readies < 0 { complain("\(record.app) is told to be ready, and has not said so") }
+        case .app(.ping(let instance)):
+            guard let record = record(instance) else { break }
+            record.pings -= 1
+            if record.pings < 0 { complain("\(record.app) is told to live, and has not said so") }
         default: break
         }
         deadline = next
+        order.begin(effects)
         for effect in effects { saw(effect, name) }
     }
 
@@ -67,16 +76,33 @@ final class Checks {
         record.isStarted = isStarted
         starting.removeAll { $0 === record }
         if record.startsTold > 1 { complain("the start of \(record.app) is told twice") }
+        if isStarted, record.process == nil {
+            record.process = adopted(record.app)
+            record.group = record.process?.group
+        }
         if isStarted, record.process == nil { complain("\(record.app) is told to be started, and is not") }
         if !isStarted, let process = record.process, process.state == .running, !process.isKilled {
             complain("\(record.app) is told not to have started, and runs")
         }
     }
 
+    /// The process behind a task that was taken over.
+    private func adopted(_ app: String) -> PlayedProcess? {
+        guard app.utf8.starts(with: "task-".utf8) else { return nil }
+        return kernel.loop.world?.visitors.offered
+    }
+
+    func didName(_ main: PlayedProcess, instead process: PlayedProcess) { record(of: process)?.named = main }
+
     private func toldEnd(_ instance: InstanceID, _ status: ExitStatus) {
         guard let record = record(instance) else { return }
         record.endsTold += 1
         if record.endsTold > 1 { complain("the end of \(record.app) is told twice") }
+        // Another process may have become the main one, whose end the kernel does not tell us.
+        if status == .unknown, let main = record.named ?? record.process {
+            if main.state == .running { complain("\(record.app) is told to have ended, and runs") }
+            return
+        }
         guard let process = record.process else {
             return complain("\(record.app) is told to have ended: it never began")
         }
@@ -101,7 +127,8 @@ final class Checks {
             return complain("call \(call.rawValue) of \(record.app) returns, which is not open")
         }
         record.open.remove(at: place)
-        guard let plan = kernel.loop.world?.apps.plans.first(where: { $0.name == record.app }) else { return }
+        record.answered.removeAll { $0 == call }
+        guard let plan = plan(record) else { return }
         switch plan.delegate {
         case .varlink:
             record.answers -= 1
@@ -133,6 +160,7 @@ final class Checks {
             guard let record = record(instance) else { return }
             record.open.append(call)
             record.sent.append((handler.handler.method, call, kernel.clock.monotonic))
+        case .report: reports += 1
         case .note(.fault(let fault, _)): complain("the core is broken: \(fault.name)")
         default: break
         }
@@ -141,13 +169,21 @@ final class Checks {
     // MARK: What is true
 
     func didSpawn(_ process: PlayedProcess, _ arguments: [String], _ variables: [String: String]) {
-        guard arguments[0] == "/bin/app" else { return }
+        guard arguments[0] == "/bin/app" else {
+            let asking = records.values.filter { $0.app == arguments[1] && $0.endsTold == 0 && !$0.open.isEmpty }
+            guard let record = asking.first, let call = record.open.last else {
+                return complain("a hook of \(arguments[1]) is run, and no handler was called")
+            }
+            if record.group !== process.group { complain("a hook of \(record.app) runs outside of its group") }
+            record.hooks.append((process, call))
+            return
+        }
         guard let record = starting.first(where: { $0.app == arguments[1] && $0.process == nil }) else {
             return complain("\(arguments[1]) is started, and was not asked for")
         }
-        let others = records.values.filter { $0.app == record.app && $0.process?.state == .running }
-        if let other = others.first, other.process?.isKilled != true {
-            complain("\(record.app) runs twice, as \(other.instance.rawValue) and \(record.instance.rawValue)")
+        for other in kernel.processes.running where other !== process && !other.isKilled {
+            guard let program = other.program as? AppProgram, program.plan.name == record.app else { continue }
+            complain("\(record.app) runs twice, as \(other.pid) and \(process.pid)")
         }
         record.process = process
         record.group = process.group
@@ -160,11 +196,29 @@ final class Checks {
             return complain("\(record.app) is called with \(method), which was not asked for")
         }
         if place != 0 { complain("\(record.app) is called with \(method) before \(record.sent[0].method)") }
-        record.sent.remove(at: place)
+        record.heard = record.sent.remove(at: place).call
     }
 
-    func didAnswer(_ process: PlayedProcess) { record(of: process)?.answers += 1 }
-    func didSayReady(_ process: PlayedProcess) { record(of: process)?.readies += 1 }
+    func did(_ deed: OrderCheck.Deed, _ group: PlayedGroup?) {
+        guard let group, let record = records.values.first(where: { $0.group === group }) else { return }
+        if !order.did(deed, record.instance), !struck(.groupWrite, .open, .signal, .watch) {
+            complain("\(record.app): \(deed) was not asked for, or what comes after it was done before")
+        }
+    }
+
+    func didAnswer(_ process: PlayedProcess) {
+        guard let record = record(of: process) else { return }
+        record.answers += 1
+        if let call = record.heard { record.answered.append(call) }
+    }
+
+    func didPing(_ process: PlayedProcess) { record(of: process)?.pings += 1 }
+    func didSayReady(_ process: PlayedProcess) {
+        guard let record = record(of: process) else { return }
+        record.readies += 1
+        guard let plan = plan(record), plan.delegate == .signals, plan.acknowledges else { return }
+        if let call = record.open.first { record.answered.append(call) }
+    }
     func willSleep() {}
 
     func lockWasLate(faults: Bool) {
@@ -175,7 +229,9 @@ final class Checks {
     func atRest() {
         for record in starting { complain("the start of \(record.app) was asked for, and nothing is told") }
         for process in kernel.processes.all.values
-        where process.state == .zombie && process.parent == ProcessTable.daemon && !struck(.reap) {
+        where process.state == .zombie && process.parent == ProcessTable.daemon {
+            // One whose end cannot be heard is looked at once a second.
+            if struck(.watch, .reap), kernel.clock.monotonic - process.endedAt < 3_000_000_000 { continue }
             complain("process \(process.pid) has ended and is not reaped")
         }
         for record in records.values { judge(record) }
@@ -184,13 +240,15 @@ final class Checks {
 
     private func judge(_ record: InstanceRecord) {
         guard record.isStarted, let process = record.process else { return }
-        if process.state != .running, record.endsTold == 0 {
+        if process.state != .running, record.endsTold == 0, record.named == nil {
             complain("\(record.app) (\(process.pid)) has ended, and the core is not told")
         }
         if record.isKillAsked, process.state == .running, !process.isKilled {
             complain("\(record.app) is to be killed, and is not")
         }
         judgeFreezer(record)
+        judgeThaw(record)
+        judgeWords(record, process)
         judgeClearing(record)
         if let first = record.sent.first, process.canRun, process.files[3] != nil, record.emptiedTold == 0,
             kernel.clock.monotonic - first.at > 2_000_000_000, record.endsTold == 0, !record.isKillAsked
@@ -201,7 +259,7 @@ final class Checks {
 
     private func judgeFreezer(_ record: InstanceRecord) {
         guard let group = record.group, !group.isRemoved, let wanted = record.wantsFrozen, !record.isKillAsked,
-            record.endsTold == 0, !struck(.groupWrite, .open)
+            record.endsTold == 0, !struck(.groupWrite, .open, .watch)
         else { return }
         if group.wantsFrozen != wanted {
             complain("\(record.app) is to be \(wanted ? "frozen" : "thawed"), and is not")
@@ -209,6 +267,36 @@ final class Checks {
         if wanted, group.isFrozen, !record.isFrozenTold {
             complain("\(record.app) is frozen, and the core is not told")
         }
+    }
+
+    /// Whatever fails on the way: what runs again gets the processor in the end.
+    private func judgeThaw(_ record: InstanceRecord) {
+        guard let group = record.group, record.wantsFrozen == false, group.wantsFrozen, group.isPopulated else {
+            record.stuckFrozenSince = nil
+            return
+        }
+        let since = record.stuckFrozenSince ?? kernel.clock.monotonic
+        record.stuckFrozenSince = since
+        if kernel.clock.monotonic - since > 30_000_000_000 {
+            complain("\(record.app) is to be thawed, and stays frozen")
+        }
+    }
+
+    /// What the app has said has been heard.
+    private func judgeWords(_ record: InstanceRecord, _ process: PlayedProcess) {
+        guard process.state == .running, !process.isKilled, record.endsTold == 0, !record.isKillAsked else { return }
+        if record.readies > 0 { complain("\(record.app) has said READY=1, and the core is not told") }
+        if record.pings > 0 { complain("\(record.app) has said WATCHDOG=1, and the core is not told") }
+        if let call = record.answered.first(where: { record.open.contains($0) }) {
+            complain("\(record.app) has answered call \(call.rawValue), and the core is not told")
+        }
+        for hook in record.hooks where hook.process.state != .running && record.open.contains(hook.call) {
+            complain("a hook of \(record.app) has ended, and the core is not told")
+        }
+    }
+
+    private func plan(_ record: InstanceRecord) -> AppPlan? {
+        kernel.loop.world?.apps.plans.first { $0.name == record.app }
     }
 
     private func judgeClearing(_ record: InstanceRecord) {
@@ -234,13 +322,38 @@ final class Checks {
         }
     }
 
+    /// Another daemon knows nothing of these.
+    func forget() {
+        records = [:]
+        starting = []
+        deadline = nil
+    }
+
     /// The daemon has come to its end.
-    func ended() {
+    func ended(_ root: String) {
         for process in kernel.processes.running where process.group != nil && !process.isKilled {
             complain("process \(process.pid) is left running")
         }
         for record in records.values where record.isStarted && record.emptiedTold == 0 {
             complain("\(record.app) was started, and the core never heard that it left nothing")
         }
+        for group in kernel.groups.present where !struck(.rmdir, .open) { complain("the group \(group.name) is left") }
+        let written = Self.lines(root + "/var/lib/curfew/reports.jsonl")
+        if written != reports, !struck(.open, .write, .mkdir, .read) {
+            complain("\(reports) ends were to be written down, and \(written) are")
+        }
+    }
+
+    private static func lines(_ path: String) -> Int {
+        var count = 0
+        for path in [path, path + ".1"] {
+            let file = played_real_open(path, O_RDONLY | O_CLOEXEC, 0)
+            guard file >= 0 else { continue }
+            var bytes = [UInt8](repeating: 0, count: 1 << 20)
+            let size = __real_read(file, &bytes, bytes.count)
+            count += bytes[..<max(size, 0)].count { $0 == UInt8(ascii: "\n") }
+            _ = __real_close(file)
+        }
+        return count
     }
 }

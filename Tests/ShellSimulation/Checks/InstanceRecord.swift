@@ -6,6 +6,8 @@ final class InstanceRecord {
     let app: String
     var process: PlayedProcess?
     var group: PlayedGroup?
+    /// By MAINPID=, where the app has sent one.
+    var named: PlayedProcess?
     /// How its start was told: spawned, or not.
     var startsTold = 0
     var isStarted = false
@@ -23,7 +25,14 @@ final class InstanceRecord {
     /// What the app has said that may make a call return, or the app ready, and was not told yet.
     var answers = 0
     var readies = 0
-    var hookEnds = 0
+    var pings = 0
+    /// The call that the app has heard last, and those that it has answered.
+    var heard: CallID?
+    var answered: [CallID] = []
+    /// Hooks that were started, and the calls they are for.
+    var hooks: [(process: PlayedProcess, call: CallID)] = []
+    /// Since when the kernel keeps it frozen against what was asked for. MONOTONIC.
+    var stuckFrozenSince: Int64?
     /// When its last process was gone. MONOTONIC.
     var emptySince: Int64?
 

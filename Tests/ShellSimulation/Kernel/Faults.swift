@@ -6,7 +6,7 @@ final class Faults {
     enum Call: CaseIterable {
         case open, read, write, fsync, rename, mkdir, rmdir, access
         case socketpair, accept, send, receive, duplicate, pipe
-        case spawn, pidfd, reap, signal, groupWrite, eventRead
+        case spawn, pidfd, reap, signal, groupWrite, eventRead, watch
     }
 
     private var random: SeededGenerator
@@ -51,6 +51,7 @@ final class Faults {
         case .accept: [EMFILE, EINTR, ECONNABORTED]
         case .send, .receive: [EINTR, EAGAIN]
         case .spawn: [EAGAIN, ENOMEM, ENOENT]
+        case .watch: [ENOMEM, ENOSPC]
         case .pidfd: [EMFILE, ESRCH]
         case .reap: [EINTR]
         case .signal: [EPERM]

@@ -9,6 +9,9 @@ final class Kernel {
     /// The board there is; one at a time.
     nonisolated(unsafe) static var present: Kernel?
 
+    /// The daemon has died: nothing that its remains call for is done any more.
+    private(set) static nonisolated(unsafe) var isDead = false
+
     /// Everything of this board lies below it.
     let directory: String
     let clock = PlayedClock()
@@ -19,8 +22,11 @@ final class Kernel {
     let loop: PlayedLoop
     let bus = PlayedBus()
     let judge: Judge
+    /// The board's kernel has control groups.
+    let hasGroups: Bool
 
     init(directory: String, seed: UInt64, judge: Judge) {
+        hasGroups = seed % 8 != 5
         self.directory = directory
         self.judge = judge
         faults = Faults(seed: seed)
@@ -34,11 +40,30 @@ final class Kernel {
             ? directory + "/kernel" + path : path
     }
 
+    /// The daemon dies, as by SIGKILL: its loop returns, and what it had open is closed.
+    func die() {
+        judge.note("the daemon dies")
+        Kernel.isDead = true
+        Kernel.playing = nil
+        loop.exitCode = -EIO
+    }
+
+    /// Of a daemon that is dead, or has come to its end.
+    func bury() {
+        for number in descriptors.open.keys { _ = __real_close(number) }
+        descriptors.forgetAll()
+        loop.forgetAll()
+        bus.forgetAll()
+        processes.orphan()
+        for group in groups.present { group.watchers = [] }
+        Kernel.isDead = false
+    }
+
     /// Runs what belongs to the world in the middle of one of the daemon's calls.
     func aside<Value>(_ body: () -> Value) -> Value {
         let before = Kernel.playing
         Kernel.playing = nil
-        defer { Kernel.playing = before }
+        defer { if !Kernel.isDead { Kernel.playing = before } }
         return body()
     }
 }

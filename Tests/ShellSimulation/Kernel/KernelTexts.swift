@@ -5,6 +5,7 @@ extension Kernel {
     func text(of file: KernelFile) -> String? {
         if let group = file.group { return text(of: file.name, group) }
         switch file.path {
+        case "/proc/self/mountinfo" where !hasGroups: return "30 20 0:26 / /proc rw - proc proc rw\n"
         case "/proc/self/mountinfo":
             return "30 20 0:26 / \(GroupTree.mount) rw,nosuid shared:4 - cgroup2 cgroup2 rw\n"
         case "/proc/self/cgroup": return "0::/daemon\n"
@@ -58,6 +59,7 @@ extension Kernel {
 
     private func setFrozen(_ group: PlayedGroup, _ wanted: Bool) {
         judge.note("kernel: \(wanted ? "freeze" : "thaw") \(group.name)")
+        loop.world?.checks.did(wanted ? .freeze : .thaw, group)
         group.freeze(wanted)
         guard wanted else { return }
         settleFreeze(group)
@@ -85,6 +87,7 @@ extension Kernel {
     /// It ends: its children are init's now.
     func finish(_ process: PlayedProcess, code: Int32, status: Int32) {
         guard process.state == .running else { return }
+        process.endedAt = clock.monotonic
         process.finish(code: code, status: status)
         judge.note("kernel: \(process.pid) has ended, \(status)")
         if process.parent != ProcessTable.daemon { processes.forget(process) }
@@ -97,6 +100,7 @@ extension Kernel {
         guard process.state == .running else { return }
         judge.note("kernel: signal \(signal) to \(process.pid)")
         if signal == SIGKILL { return kill(process) }
+        if signal == SIGTERM { loop.world?.checks.did(.terminate, process.group) }
         guard signal != 0, signal != SIGCONT else { return }
         loop.world?.run(process, after: loop.latency(20_000, 2_000_000)) { process.program?.receive(signal) }
     }

@@ -96,6 +96,11 @@ final class PlayedBus {
         slot.destroy?(slot.userdata)
     }
 
+    func forgetAll() {
+        graveyard += connections
+        connections = []
+    }
+
     /// Connections break, all at once.
     func breakAll() {
         for connection in connections where connection.isOpen {

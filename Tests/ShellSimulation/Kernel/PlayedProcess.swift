@@ -11,12 +11,14 @@ final class PlayedProcess {
     }
 
     let pid: Int32
-    let parent: Int32
+    var parent: Int32
     let session: Int32
     let user: UInt32
     weak var group: PlayedGroup?
     var state = State.running
     /// code: CLD_EXITED, CLD_KILLED.
+    /// MONOTONIC.
+    var endedAt: Int64 = 0
     private(set) var end: (code: Int32, status: Int32)?
     /// In the kernel, where neither signals nor the freezer reach it, until then. MONOTONIC.
     var stuckUntil: Int64 = 0
@@ -46,6 +48,8 @@ final class PlayedProcess {
     }
 
     func forget(_ eventfd: Int32) { watchers.removeAll { $0 == eventfd } }
+
+    func forgetWatchers() { watchers = [] }
 
     func finish(code: Int32, status: Int32) {
         end = (code, status)
@@ -93,6 +97,15 @@ final class ProcessTable {
         all[last] = process
         group?.add(process)
         return process
+    }
+
+    /// The daemon is gone: its children are init's, which reaps them.
+    func orphan() {
+        for process in all.values where process.parent == Self.daemon {
+            process.parent = 1
+            process.forgetWatchers()
+            if process.state == .zombie { forget(process) }
+        }
     }
 
     func forget(_ process: PlayedProcess) {

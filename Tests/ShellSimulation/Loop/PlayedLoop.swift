@@ -72,6 +72,12 @@ final class PlayedLoop {
         if running !== source { source.destroy?(source.userdata) }
     }
 
+    func forgetAll() {
+        graveyard += sources
+        sources = []
+        lastRun = nil
+    }
+
     func raise(_ signal: Int32) {
         var info = signalfd_siginfo()
         info.ssi_signo = UInt32(signal)
@@ -87,6 +93,7 @@ final class PlayedLoop {
         while exitCode == nil {
             turns += 1
             kernel.aside { world?.runDue() }
+            guard exitCode == nil else { break }
             let ready = kernel.aside { readySources(kernel) }
             if ready.isEmpty {
                 guard kernel.aside({ wait(kernel) }) else { return -EIO }

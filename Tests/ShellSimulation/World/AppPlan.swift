@@ -37,6 +37,9 @@ struct AppPlan {
     var stuck = 0
     var doesTasks = false
     var pings = true
+    /// Says more with sd_notify(3) than that it is ready.
+    var says = false
+    var attaches = false
 
     static func make(_ number: Int, _ random: inout SeededGenerator) -> AppPlan {
         var plan = AppPlan(name: "app\(number)")
@@ -59,6 +62,8 @@ struct AppPlan {
         if random.chance(perMille: 300) { plan.children = 1 + random.below(3) }
         if random.chance(perMille: 200) { plan.stuck = 50 }
         plan.doesTasks = random.chance(perMille: 500)
+        plan.says = random.chance(perMille: 300)
+        plan.attaches = plan.delegate == .varlink && random.chance(perMille: 200)
         plan.pings = random.chance(perMille: 900)
         return plan
     }

@@ -7,13 +7,14 @@ final class AppProgram: Program, Listener {
     let process: PlayedProcess
     private unowned let kernel: Kernel
     private var random: SeededGenerator
-    private let plan: AppPlan
+    let plan: AppPlan
     private let notifySocket: String
     private let service: String
     private var inbox = Inbox()
     /// True descriptors by what they are: the delegate's, and those to the service.
     private var delegate: Int32?
     private var task: Visitor?
+    private var children: [PlayedProcess] = []
 
     init(
         _ process: PlayedProcess, _ kernel: Kernel, _ seed: UInt64, _ plan: AppPlan, _ variables: [String: String]
@@ -41,6 +42,8 @@ final class AppProgram: Program, Listener {
             let status: Int32 = random.chance(perMille: 500) ? 0 : 3
             later(life / 2 + Int64(random.below(Int(life)))) { [self] in exit(status) }
         }
+        if plan.says { later(Int64(random.below(20_000_000_000))) { [self] in saySomething() } }
+        if plan.attaches { later(Int64(random.below(9_000_000_000))) { [self] in attach() } }
         if plan.doesTasks { later(Int64(random.below(5_000_000_000))) { [self] in doTask() } }
     }
 
@@ -48,8 +51,9 @@ final class AppProgram: Program, Listener {
 
     private func notify(_ text: String) {
         kernel.judge.note("\(plan.name) (\(process.pid)): \(text)")
+        guard Wire.notify(notifySocket, as: process.pid, text) else { return }
         if text.utf8.starts(with: "READY=1".utf8) { kernel.loop.world?.checks.didSayReady(process) }
-        Wire.notify(notifySocket, as: process.pid, text)
+        if text == "WATCHDOG=1" { kernel.loop.world?.checks.didPing(process) }
     }
 
     private func ping() {
@@ -57,8 +61,41 @@ final class AppProgram: Program, Listener {
         later((plan.liveness ?? 10) * 400_000_000) { [self] in ping() }
     }
 
+    /// What else sd_notify(3) knows.
+    private func saySomething() {
+        switch random.below(6) {
+        case 0: notify("STATUS=working")
+        case 1: notify("EXTEND_TIMEOUT_USEC=2000000")
+        case 2: notify("RELOADING=1")
+        case 3: notify("MAINPID=1001")
+        case 4:
+            guard let child = children.first(where: { $0.state == .running }) else { return }
+            kernel.loop.world?.checks.didName(child, instead: process)
+            notify("MAINPID=\(child.pid)")
+            // As a program that goes to the background.
+            later(50_000_000) { [self] in exit(0) }
+        default:
+            guard !children.isEmpty else { return }
+            kernel.finish(children.removeFirst(), code: CLD_EXITED_VALUE, status: 0)
+        }
+        later(Int64(random.below(20_000_000_000))) { [self] in saySomething() }
+    }
+
+    /// Puts a connection of its own in the place of the inherited one.
+    private func attach() {
+        guard delegate != nil, let visitor = kernel.loop.world?.visitors.visit(service, as: process) else { return }
+        visitor.call("io.curfew.Application.AttachDelegate", "{}") { [self] reply in
+            guard !reply.contains("\"error\""), let socket = visitor.handOver() else { return visitor.hangUp() }
+            if let file = process.files[3] { _ = __real_close(file) }
+            process.files[3] = socket
+            delegate = socket
+            inbox = Inbox()
+        }
+    }
+
     private func fork() {
         let child = kernel.processes.make(parent: process.pid, session: process.session, group: process.group)
+        children.append(child)
         if random.chance(perMille: plan.stuck) { child.stuckUntil = kernel.clock.monotonic + 7_000_000_000 }
     }
 

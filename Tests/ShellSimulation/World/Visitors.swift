@@ -48,6 +48,12 @@ final class Visitor: Listener {
         }
     }
 
+    /// The socket is another's from now on.
+    func handOver() -> Int32? {
+        defer { socket = nil }
+        return socket
+    }
+
     func hangUp() {
         guard let file = socket else { return }
         socket = nil
@@ -63,10 +69,14 @@ final class Visitors {
     private(set) var all: [Visitor] = []
     /// Processes of the board's that are no apps.
     private var shells: [PlayedProcess] = []
+    private let stranger: PlayedProcess
+    /// The process that was offered as a task last.
+    private(set) var offered: PlayedProcess?
 
     init(_ kernel: Kernel, seed: UInt64) {
         self.kernel = kernel
         random = SeededGenerator(seed: seed ^ 0x0515)
+        stranger = kernel.processes.make(parent: 1, session: nil, user: 1000, group: nil)
         for _ in 0..<3 { shells.append(kernel.processes.make(parent: 1, session: nil, group: nil)) }
     }
 
@@ -144,7 +154,7 @@ final class Visitors {
         let named = "{\"app\":\"\(app)\"}"
         let interface = "io.curfew.Control."
         let done: (String) -> Void = { _ in visitor.hangUp() }
-        switch random.below(14) {
+        switch random.below(15) {
         case 0: visitor.call(interface + "List", "{}", done)
         case 1: visitor.call(interface + "Describe", named, done)
         case 2: visitor.call(interface + "Launch", named, done)
@@ -157,6 +167,7 @@ final class Visitors {
         case 9: visitor.call(interface + "Reload", "{}", done)
         case 10: visitor.call(interface + "ListTerminations", "{}", done)
         case 11: visitor.call(interface + "SetLowPowerMode", "{\"enabled\":\(random.chance(perMille: 500))}", done)
+        case 13: adopt(visitor)
         case 12:
             visitor.call(interface + "Monitor", "{}", more: true, done)
             world?.after(Int64(random.below(20_000_000_000))) { visitor.hangUp() }
@@ -166,6 +177,16 @@ final class Visitors {
         }
         // One who has no patience.
         if random.chance(perMille: 150) { world?.after(Int64(random.below(500_000_000))) { visitor.hangUp() } }
+    }
+
+    /// A shell's own child becomes a task.
+    private func adopt(_ visitor: Visitor) {
+        let child = kernel.processes.make(parent: visitor.process.pid, session: nil, group: nil)
+        offered = child
+        let life = Int64(random.below(20_000_000_000))
+        world?.run(child, after: life) { [self] in kernel.finish(child, code: CLD_EXITED_VALUE, status: 0) }
+        let wish = "{\"name\":\"copy\",\"processIdentifier\":\(child.pid),\"budget\":\(random.below(30)+1)}"
+        visitor.call("io.curfew.Control.AdoptTask", wish) { _ in visitor.hangUp() }
     }
 
     private func disturb(_ root: String) {
@@ -191,6 +212,6 @@ final class Visitors {
     /// A stranger speaks for an app.
     private func flood(_ root: String, _ app: String) {
         let path = root + "/run/curfew/notify/" + app
-        for _ in 0..<random.below(30) { Wire.notify(path, as: random.pick(shells).pid, "READY=1\nMAINPID=1") }
+        for _ in 0..<random.below(30) { Wire.notify(path, as: stranger.pid, "READY=1\nMAINPID=1") }
     }
 }

@@ -35,10 +35,12 @@ enum Wire {
 
     private static func errno_now() -> Int32 { linux_errno() }
 
-    static func notify(_ path: String, as pid: Int32, _ text: String) {
-        guard let socket = connect(path, as: pid, datagram: true) else { return }
-        send(socket, Array(text.utf8))
-        _ = __real_close(socket)
+    /// Whether it was sent: the queue of a socket is short.
+    @discardableResult
+    static func notify(_ path: String, as pid: Int32, _ text: String) -> Bool {
+        guard let socket = connect(path, as: pid, datagram: true) else { return false }
+        defer { _ = __real_close(socket) }
+        return send(socket, Array(text.utf8))
     }
 
     static func message(_ text: String) -> [UInt8] { Array(text.utf8) + [0] }
