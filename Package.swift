@@ -64,7 +64,8 @@ let playedCalls = [
     "sd_event_loop", "sd_event_new", "sd_event_source_disable_unref", "sd_event_source_set_destroy_callback",
     "sd_event_source_set_enabled", "sd_event_source_set_io_events", "sd_event_source_set_priority",
     "sd_event_source_set_time", "sd_event_unref", "sd_watchdog_enabled", "send", "setrlimit", "setsockopt",
-    "setxattr", "socket", "socketpair", "stat", "statfs", "timerfd_create", "timerfd_settime", "umask", "unlink", "write",
+    "setxattr", "socket", "socketpair", "stat", "statfs", "timerfd_create", "timerfd_settime", "umask", "unlink",
+    "write",
 ]
 let warnings = ["-Wall", "-Wextra", "-Werror"]
 // The same for C and C++; Embedded Swift has no unwind tables either.

@@ -72,7 +72,7 @@ import Testing
     /// A child that others have reaped does not keep the loop busy.
     @Test func strayThatOthersReaped() throws {
         let child = try ChildProcess.spawn(SpawnRequest(arguments: ["/bin/true"]))
-        supervisor.reap(child)
+        supervisor.strays.take(child)
         var status: Int32 = 0
         #expect(waitpid(child.pid, &status, 0) == child.pid)
         try run { supervisor.strays.isEmpty }

@@ -10,6 +10,7 @@ final class StrayChildren {
 
     private unowned(unsafe) let loop: EventLoop
     private var all: [(child: ChildProcess, source: IOSource?)] = []
+    var isEmpty: Bool { all.isEmpty }
     private var sweep: TimerSource?
 
     init(_ loop: EventLoop) { self.loop = loop }
