@@ -62,6 +62,16 @@ public struct BootCause: Equatable, Sendable {
         }
     }
 
+    /// Whether the boot before ended as it should; nil: nothing is known of its end.
+    public var wasOrderly: Bool? {
+        if wasHot || evidence.panic || wasResetUnasked || hadBadPower { return false }
+        switch evidence.lastWord {
+        case .rebooting, .goingDown, .poweringOff: return !wasReset && !evidence.oops
+        case .running, .runningLow, .stopped, .poweringOffBattery, .poweringOffHeat: return false
+        case nil: return nil
+        }
+    }
+
     /// What became of the board by our last word alone.
     private static let words: [StaticString] = [
         """

@@ -66,8 +66,10 @@ public enum Daemon {
                 streamPath: paths.root + "/run/systemd/journal/stdout"))
         let configuration = Configuration.load(paths: ConfigurationPaths(root: options.root))
         let loop = try EventLoop()
+        let (groups, freezingProblem) = openGroups(options, paths, log)
         let supervisor = try Supervisor(
-            loop: loop, paths: paths, log: log, groups: openGroups(options, paths, log), configuration: configuration)
+            loop: loop, paths: paths, log: log, groups: groups, configuration: configuration)
+        supervisor.freezingProblem = freezingProblem
         supervisor.appLimits = descriptorLimit
         let signals = try watchSignals(supervisor, notifier)
         supervisor.followsBoard = !options.ignoresBoard
@@ -124,14 +126,16 @@ public enum Daemon {
     }
 
     /// Ends what a dead predecessor left, so that nothing ever runs twice.
-    private static func openGroups(_ options: DaemonOptions, _ paths: RuntimePaths, _ log: Log) -> ControlGroupRoot? {
+    private static func openGroups(_ options: DaemonOptions, _ paths: RuntimePaths, _ log: Log)
+        -> (root: ControlGroupRoot?, problem: String?)
+    {
         let root: ControlGroupRoot
         do throws(ControlGroupUnavailable) {
             root = try ControlGroupRoot.discover(override: options.cgroup, name: paths.controlGroupName)
         } catch {
             log.daemon(
                 .warning, "no control groups: \(error.reason); apps are not frozen, and not limited in memory")
-            return nil
+            return (nil, error.reason)
         }
         do throws(SystemError) {
             let leftovers = try root.endLeftovers()
@@ -140,7 +144,7 @@ public enum Daemon {
         } catch {
             log.daemon(.error, error.text)
         }
-        return root
+        return (root, nil)
     }
 
     private static func watchSignals(_ supervisor: Supervisor, _ notifier: ServiceNotifier) throws(SystemError)

@@ -17,6 +17,8 @@ final class Supervisor {
     let log: Log
     /// nil where no control group can be written: apps are neither frozen nor limited, and known by their pids.
     let groups: ControlGroupRoot?
+    /// Why there are none, for people.
+    var freezingProblem: String?
     let reports: ReportStore
 
     var core = DeviceLifecycle()

@@ -248,6 +248,7 @@ def test_a_board_that_went_down_without_a_word(board, played):
     board.app("camera")
     begin_boot(board, played, 0)
     assert cause(board) == "no last words of the boot before"
+    assert board.device_state()["bootWasOrderly"] is None
     # The same boot: what was found then.
     board.kill()
     begin_boot(board, played, 0)
@@ -256,6 +257,7 @@ def test_a_board_that_went_down_without_a_word(board, played):
     board.kill()
     begin_boot(board, played, 1)
     assert cause(board).startswith("went down without a word: power loss, ")
+    assert board.device_state()["bootWasOrderly"] is False
     [report] = board.terminations("(board)")
     assert report["namespace"] == "unknown" and report["explanation"] == cause(board)
     board.kill()
@@ -280,6 +282,7 @@ def test_a_board_that_went_down_in_good_order(board, played):
     login.start_manager()
     begin_boot(board, played, 1)
     assert cause(board) == "shut down or restarted in good order"
+    assert board.device_state()["bootWasOrderly"] is True
     assert board.terminations("(board)") == []
 
 

@@ -128,6 +128,7 @@ def test_a_word_that_cannot_be_kept_changes_nothing(board, played):
     (board.state / "preferences.json" / "x").touch()
     error = board.error("SetLowPowerMode", enabled=True)
     assert error.name.endswith("Denied") and "preferences.json" in error.parameters["reason"]
+    assert error.parameters["kind"] == "notSaved"
     assert board.device_state()["lowPowerMode"] is False
 
 

@@ -160,6 +160,7 @@ def test_a_lid_that_closes_and_opens(board, lid):
     assert phase_calls(board, "camera")[-2:] == ["WillResignActive", "DidEnterBackground"]
     error = board.error("Activate", app="camera")
     assert error.name.endswith("Denied") and "lid" in error.parameters["reason"]
+    assert error.parameters["kind"] == "condition"
     close_lid(lid, False)
     board.wait_active("camera")
     assert phase_calls(board, "camera")[-2:] == ["WillEnterForeground", "DidBecomeActive"]

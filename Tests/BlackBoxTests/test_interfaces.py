@@ -11,11 +11,13 @@ CONTROL = "io.curfew.Control"
 APPLICATION = "io.curfew.Application"
 SERVICE = "org.varlink.service"
 APP_MEMBERS = {
-    "name", "invalid", "scenePhase", "taskState", "mainPID", "priorityBand", "backgroundModes", "backgroundRefresh",
-    "backgroundTimeRemaining", "statusText", "memoryBytes", "launches", "lastTermination"}
+    "name", "invalid", "problems", "scenePhase", "taskState", "mainPID", "priorityBand", "backgroundModes",
+    "backgroundRefresh", "backgroundTimeRemaining", "statusText", "memoryBytes", "launches", "leftDown",
+    "lastTermination"}
 DEVICE_MEMBERS = {
     "sleepState", "sleepId", "externalPower", "batteryLevel", "lowPowerMode", "thermalState", "memoryPressure",
-    "profile", "inhibitDelayMax", "hardwareWatchdog", "underVoltage", "limit", "polled", "bootCause"}
+    "profile", "inhibitDelayMax", "hardwareWatchdog", "underVoltage", "limit", "polled", "bootCause",
+    "bootWasOrderly", "freezingProblem"}
 TERMINATION_MEMBERS = {
     "app", "time", "namespace", "code", "reason", "explanation", "event", "timeAllowance", "wallSeconds", "cpuSeconds",
     "report"}
@@ -143,9 +145,11 @@ def test_not_running(board):
 def test_an_invalid_app(board):
     board.app_file("bad", 'exec = "not an array"\n')
     board.start()
+    bad = board.describe("bad")
+    assert set(bad) == APP_MEMBERS and bad["problems"] == [bad["invalid"]]
     error = fails(board.control_socket, f"{CONTROL}.Launch", {"app": "bad"})
     assert error.name == f"{CONTROL}.Denied"
-    assert error.parameters == {"reason": "invalid configuration"}
+    assert error.parameters == {"reason": "invalid configuration", "kind": "invalidConfiguration"}
 
 
 def test_get_state_from_within_an_app_and_from_outside(board):

@@ -213,7 +213,8 @@ def test_without_a_control_group_it_goes_on_without_freezing(board):
     board.plain("notifies", "ready", "ping", readiness="notify", liveness="700ms")
     board.start(cgroup="/proc/nowhere")
     board.wait_active("app", "hanging", "notifies")
-    assert board.log().count("no control groups") == 1
+    problem = board.device_state()["freezingProblem"]
+    assert problem and board.log().count(f"no control groups: {problem}; ") == 1
     answer = board.call("PrepareForSleep", start=True, kind=None)
     assert answer["killed"] == ["hanging"]
     assert board.describe("app")["taskState"] == "running"

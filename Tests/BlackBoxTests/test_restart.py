@@ -42,7 +42,8 @@ def test_left_down_at_its_limit_until_launched_by_hand(board):
     board.wait_termination("app", 3)
     holds_for(0.4, lambda: board.describe("app")["launches"] == 3, "it is left down")
     assert board.log().count("left down") == 1
-    assert board.describe("app")["statusText"]
+    assert board.describe("app")["statusText"] and board.describe("app")["leftDown"] is True
+    assert board.describe("other")["leftDown"] is False
     # By hand it begins anew, and has all of its chances again.
     board.call("Activate", app="other")
     board.call("Launch", app="app", background=None)

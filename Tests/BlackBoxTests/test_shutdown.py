@@ -35,7 +35,8 @@ def test_a_shutdown_ends_clients_before_their_servers(board):
     assert len(board.terminations()) == 4
     assert board.wait_call("camera", "WillTerminate")["parameters"]["reason"] == "shutdown"
     assert login.held("sleep") == 1
-    assert board.error("Launch", app="camera", background=None).name.endswith("Denied")
+    denial = board.error("Launch", app="camera", background=None)
+    assert denial.name.endswith("Denied") and denial.parameters["kind"] == "shuttingDown"
 
 
 def test_who_hangs_at_shutdown_is_killed_in_time(board):

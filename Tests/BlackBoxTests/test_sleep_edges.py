@@ -116,8 +116,8 @@ def test_nothing_is_launched_while_asleep(board):
     for method, parameters in (("Launch", {"background": None}), ("Launch", {"background": True}), ("Activate", {})):
         error = board.error(method, app="other", **parameters)
         assert error.name == "io.curfew.Control.Denied"
-        assert error.parameters == {"reason": "sleeping"}
-    assert board.error("Activate", app="running").parameters == {"reason": "sleeping"}
+        assert error.parameters == {"reason": "sleeping", "kind": "sleeping"}
+    assert board.error("Activate", app="running").parameters == {"reason": "sleeping", "kind": "sleeping"}
     assert board.is_frozen("running")
     assert board.describe("other")["launches"] == 0
     # Ending one is no launch.
@@ -229,7 +229,7 @@ def test_the_daemon_starts_while_a_sleep_is_prepared(board):
     board.wait_sleep("asleep")
     login.wait_held("shutdown")
     assert login.held("sleep") == 0
-    assert board.error("Launch", app="manual", background=None).parameters == {"reason": "sleeping"}
+    assert board.error("Launch", app="manual", background=None).parameters == {"reason": "sleeping", "kind": "sleeping"}
     # It may be the end of a sleep that is over: no app is frozen for that.
     running = cgroups.instances(board.apps_group)
     assert not any(cgroups.events(group)["frozen"] for group in running.values())

@@ -96,6 +96,17 @@ def test_an_app_that_does_all_in_time_is_ok():
         assert text in result.stdout
 
 
+def test_where_nothing_can_be_frozen_it_says_so_and_goes_on():
+    script = "while umount -l -t cgroup2 -a; do grep -q ' cgroup2 ' /proc/mounts || break; done; exec \"$@\""
+    result = subprocess.run(
+        ["unshare", "-m", "sh", "-c", script, "sh", CURFEW, "try", "--script", "-", "--", *APP, "end"],
+        input="background\nfront\nexpect active\n", env=ENVIRONMENT, capture_output=True, text=True, timeout=60,
+        check=False)
+    assert result.returncode == 0, result
+    assert "Freezing is not available here (no cgroup2 file system is mounted): in background the app" in (
+        " ".join(result.stdout.split())), result
+
+
 def test_the_board_is_played():
     result = attempt("""
         lock

@@ -19,7 +19,7 @@ import Varlink
     @Test func aBoardThatIsWellTakesFourLines() {
         let well = lines([
             "externalPower": true, "batteryLevel": .null, "profile": "none", "underVoltage": false, "limit": .null,
-            "polled": [], "bootCause": "shut down or restarted in good order", "hardwareWatchdog": "none: no driver",
+            "polled": [], "bootCause": "any words", "bootWasOrderly": true, "hardwareWatchdog": "none: no driver",
         ])
         #expect(
             well == [
@@ -35,7 +35,7 @@ import Varlink
             "memoryPressure": "warning", "limit": "the session is locked", "profile": "pinephone",
             "hardwareWatchdog": "/dev/watchdog0 (sunxi-wdt), 16 s",
             "polled": ["cpu (it has no trip points)", "battery level"],
-            "bootCause": "reset by the hardware watchdog (boot status: card reset)",
+            "bootCause": "reset by the hardware watchdog (boot status: card reset)", "bootWasOrderly": false,
         ])
         #expect(
             ill == [
@@ -52,16 +52,21 @@ import Varlink
     }
 
     @Test func aBootThatEndedWellIsNotSpokenOf() {
+        func badBoot(_ cause: BootCause) -> String? {
+            device(["bootCause": .string(cause.explanation), "bootWasOrderly": JSON(cause.wasOrderly)]).badBoot
+        }
         for word in LastWord.allCases {
             let cause = BootCause(.init(lastWord: word))
             let isWell = cause.kind == .reboot || cause.kind == .shutdown
-            #expect((device(["bootCause": .string(cause.explanation)]).badBoot == nil) == isWell, "\(word)")
+            #expect((badBoot(cause) == nil) == isWell, "\(word)")
         }
-        #expect(device(["bootCause": .string(BootCause(.init()).explanation)]).badBoot == nil, "nothing is known")
-        let odd = BootCause(.init(bootStatus: .cardReset, lastWord: .rebooting)).explanation
-        #expect(device(["bootCause": .string(odd)]).badBoot == odd, "it may have hung on its way down")
-        let reset = BootCause(.init(bootStatus: .cardReset)).explanation
-        #expect(device(["bootCause": .string(reset)]).badBoot == reset)
+        #expect(badBoot(BootCause(.init())) == nil, "nothing is known")
+        let odd = BootCause(.init(bootStatus: .cardReset, lastWord: .rebooting))
+        #expect(badBoot(odd) == odd.explanation, "it may have hung on its way down")
+        let reset = BootCause(.init(bootStatus: .cardReset))
+        #expect(badBoot(reset) == reset.explanation)
+        #expect(device(["bootCause": "no last words", "bootWasOrderly": false]).badBoot == "no last words")
+        #expect(device(["bootCause": "restarted"]).badBoot == "restarted", "an older daemon's sentence is shown")
     }
 
     @Test func anOlderDaemonKnowsLess() {

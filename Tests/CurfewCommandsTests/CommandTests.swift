@@ -22,6 +22,18 @@ import Varlink
         #expect(json["device"]?["sleepId"] == 3 && json["apps"]?.arrayValue?.count == 2)
     }
 
+    @Test func statusListsWhatIsWrongWithAFile() throws {
+        func lines(_ changes: JSONObject) throws -> [String] {
+            let daemon = try PlayedDaemon { _, _ in .reply(["app": Sample.app("bad", changes), "tasks": []]) }
+            return daemon.run("status", "bad").output.split(separator: "\n").map(String.init)
+        }
+        let two = try lines(["invalid": "any words", "problems": ["bad.toml:1: no; never", "bad.toml:2: nor that"]])
+        #expect(two[0] == "bad  invalid" && two[1...2] == ["  bad.toml:1: no; never", "  bad.toml:2: nor that"])
+        #expect(two.last?.hasPrefix("Mend it in ") == true)
+        let older = try lines(["invalid": "bad.toml:1: no; bad.toml:2: nor that"])
+        #expect(older[1] == "  bad.toml:1: no; bad.toml:2: nor that")
+    }
+
     @Test func statusOfNothingSaysHowToBegin() throws {
         let daemon = try PlayedDaemon { _, _ in .state(apps: []) }
         #expect(daemon.run("status").output.contains("To add the first one:\n  echo 'exec = "))

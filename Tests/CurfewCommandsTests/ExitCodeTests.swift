@@ -57,10 +57,32 @@ import Varlink
     }
 
     @Test func asleepIs1AndSaysWake() throws {
-        let daemon = try PlayedDaemon { _, _ in .error("io.curfew.Control.Denied", ["reason": "sleeping"]) }
+        let daemon = try PlayedDaemon { _, _ in
+            .error("io.curfew.Control.Denied", ["reason": "any words", "kind": "sleeping"])
+        }
         let outcome = daemon.run("launch", "camera")
         #expect(outcome.code == 1 && outcome.error.contains("camera was not launched: the device is asleep"))
         #expect(outcome.error.hasSuffix(" wake\n"))
+    }
+
+    @Test func aFileThatCannotBeUsedIs1AndWhy() throws {
+        let daemon = try PlayedDaemon { method, _ in
+            method == "Describe"
+                ? .reply(["app": Sample.app("camera", ["invalid": "camera.toml:1: no"]), "tasks": []])
+                : .error("io.curfew.Control.Denied", ["reason": "any words", "kind": "invalidConfiguration"])
+        }
+        let outcome = daemon.run("launch", "camera")
+        #expect(outcome.code == 1 && outcome.error.contains("was not launched: camera.toml:1: no; mend it, then: "))
+    }
+
+    /// An older daemon names no kind, a newer one may name others.
+    @Test(arguments: [JSON.null, "notYetInvented", .integer(3)])
+    func aDenialOfAnUnknownKindIs1AndItsWords(_ kind: JSON) throws {
+        let daemon = try PlayedDaemon { _, _ in
+            .error("io.curfew.Control.Denied", ["reason": "sleeping", "kind": kind])
+        }
+        let outcome = daemon.run("launch", "camera")
+        #expect(outcome.code == 1 && outcome.error == "curfew: camera was not launched: sleeping\n")
     }
 
     @Test func notRunningIs1AndSaysLaunch() throws {

@@ -75,6 +75,16 @@ import Varlink
         #expect(MonitorView.changes(from: active, to: ended) == "not running")
         #expect(MonitorView.changes(from: ended, to: active) == "launched, pid 1234; active")
         #expect(MonitorView.changes(from: active, to: app(["statusText": "42 frames"])) == "says: 42 frames")
+        let down = app([
+            "scenePhase": .null, "taskState": "notRunning", "mainPID": .null, "leftDown": true, "statusText": "any",
+        ])
+        #expect(MonitorView.changes(from: ended, to: down) == "left down after repeated ends")
+        #expect(MonitorView.changes(from: down, to: active) == "launched, pid 1234; active")
+        // An older daemon has words for it alone.
+        let told = app([
+            "scenePhase": .null, "taskState": "notRunning", "mainPID": .null, "statusText": "left down, it says",
+        ])
+        #expect(MonitorView.changes(from: ended, to: told) == "says: left down, it says")
     }
 
     @Test func monitorAlignsAndNamesTheReport() throws {

@@ -44,6 +44,23 @@ import Testing
         #expect(excluded.kind == .powerLoss && excluded.explanation.contains("not by its watchdog"))
     }
 
+    @Test func orderIsKnownWithoutTheWords() {
+        let cases: [(Evidence, Bool?)] = [
+            (Evidence(), nil), (Evidence(bootStatus: .external1, oops: true), nil),
+            (Evidence(lastWord: .rebooting), true), (Evidence(lastWord: .goingDown), true),
+            (Evidence(bootStatus: .external1, lastWord: .poweringOff), true),
+            (Evidence(bootStatus: .cardReset, lastWord: .rebooting), false),
+            (Evidence(lastWord: .rebooting, oops: true), false), (Evidence(lastWord: .rebooting, panic: true), false),
+            (Evidence(bootStatus: .cardReset, lastWord: .goingDown), false),
+            (Evidence(bootStatus: .overheat, lastWord: .goingDown), false),
+            (Evidence(bootStatus: .powerUnder), false), (Evidence(bootStatus: .cardReset), false),
+            (Evidence(lastWord: .running), false), (Evidence(lastWord: .runningLow), false),
+            (Evidence(lastWord: .stopped), false), (Evidence(lastWord: .poweringOffBattery), false),
+            (Evidence(lastWord: .poweringOffHeat), false),
+        ]
+        for (evidence, isOrderly) in cases { #expect(BootCause(evidence).wasOrderly == isOrderly, "\(evidence)") }
+    }
+
     @Test func oopsIsNoCauseButIsTold() {
         let cause = BootCause(Evidence(bootStatus: .cardReset, lastWord: .running, oops: true))
         #expect(cause.kind == .watchdog && cause.explanation.contains("oops"))

@@ -38,6 +38,20 @@ struct DescriptionTests {
         #expect(service.name == ServiceInterface.name)
     }
 
+    /// Programs compare them: a name that is changed here breaks theirs.
+    @Test func kindsOfDenialsKeepTheirNames() throws {
+        #expect(
+            DenialKind.allCases.map(\.rawValue) == [
+                "sleeping", "shuttingDown", "noSuchApp", "phaseChanged", "ended", "configurationRemoved", "condition",
+                "taskHasNoFront", "taskEnded", "nameTaken", "endedBeforeItBegan", "appEnding", "budgetSpent",
+                "keepAwakeNotConfigured", "keepAwakeSpent", "loginPreparesSleep", "sleepCalledOff",
+                "invalidConfiguration", "notYourProcess", "processOfAnApp", "notSaved",
+            ])
+        let denied = try InterfaceDescription.parse(ControlInterface.description).error("Denied")
+        #expect(denied?.fields.map(\.name) == ["reason", "kind"])
+        #expect(denied?.fields.last?.type == .nullable(.string))
+    }
+
     @Test func descriptionsAreTextFilesAsTheyStand() {
         for text in [ApplicationInterface.description, DelegateInterface.description, ControlInterface.description] {
             #expect(text.hasPrefix("# What"))
@@ -48,7 +62,7 @@ struct DescriptionTests {
         }
         #expect(DelegateInterface.description.utf8.count == 2005)
         #expect(ApplicationInterface.description.utf8.count == 2872)
-        #expect(ControlInterface.description.utf8.count == 4862)
+        #expect(ControlInterface.description.utf8.count == 5341)
     }
 
     @Test func allOfTheLanguage() throws {

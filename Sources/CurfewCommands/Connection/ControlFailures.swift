@@ -34,7 +34,9 @@ extension CommandFailure {
             let text = end?.briefly(session.tool) ?? "for an unknown reason"
             if end?.namespace == "launchFailure" { return .failed("\(subject) could not be started: \(text)") }
             return .failed("\(subject) ended while it was being \(doing): \(text)")
-        case "Denied": return denied(parameters["reason"]?.stringValue ?? "", subject, app, doing, session)
+        case "Denied":
+            let kind = parameters["kind"]?.stringValue.flatMap { DenialKind(rawValue: $0) }
+            return denied(kind, parameters["reason"]?.stringValue ?? "", subject, app, doing, session)
         case "InvalidConfiguration":
             let line = parameters["line"]?.intValue.map { ":\($0)" } ?? ""
             let place = (parameters["file"]?.stringValue ?? "a file") + line
@@ -55,19 +57,23 @@ extension CommandFailure {
         }
     }
 
+    /// kind: nil where the daemon names none, or one that is newer than the tool.
     private static func denied(
-        _ reason: String, _ subject: String, _ app: String?, _ doing: String, _ session: Session
+        _ kind: DenialKind?, _ reason: String, _ subject: String, _ app: String?, _ doing: String, _ session: Session
     ) -> CommandFailure {
-        switch reason {
-        case "sleeping":
+        switch kind {
+        case .sleeping:
             return .failed(
                 "\(subject) was not \(doing): the device is asleep or about to be; wake it with: \(session.tool) wake")
-        case "shutting down": return .failed("\(subject) was not \(doing): the device is shutting down")
-        case "invalid configuration":
+        case .shuttingDown: return .failed("\(subject) was not \(doing): the device is shutting down")
+        case .invalidConfiguration:
             let known = try? session.control().call("Describe", ["app": JSON(app)])
             let problem = known?["app"]?["invalid"]?.stringValue ?? "its configuration cannot be used"
             return .failed("\(subject) was not \(doing): \(problem); mend it, then: \(session.tool) reload".printable)
-        default: return .failed("\(subject) was not \(doing): \(reason)".printable)
+        case .noSuchApp, .phaseChanged, .ended, .configurationRemoved, .condition, .taskHasNoFront, .taskEnded,
+            .nameTaken, .endedBeforeItBegan, .appEnding, .budgetSpent, .keepAwakeNotConfigured, .keepAwakeSpent,
+            .loginPreparesSleep, .sleepCalledOff, .notYourProcess, .processOfAnApp, .notSaved, nil:
+            return .failed("\(subject) was not \(doing): \(reason)".printable)
         }
     }
 

@@ -35,7 +35,7 @@ extension DemoPlay {
                 session.style.paint($0.rawValue.padded(width), .bold) + "  " + $0.role
             })
         try connect()
-        if let problem = daemon.freezingProblem {
+        if let problem = device?.freezingProblem {
             story.note(
                 "Freezing is not available here (\(problem)). Apps are told of the sleep, but run on; the story goes "
                     + "on without it.", .caution)
@@ -118,7 +118,7 @@ extension DemoPlay {
                     && terminations.filter { $0.app == "crash" && $0.namespace == "crash" }.count == 3),
             DemoCheck("every process has ended", daemon.hasEnded),
         ]
-        if daemon.freezingProblem == nil {
+        if device?.freezingProblem == nil {
             let frozen = ["prompt", "slow"].allSatisfy { sleep.statesAsleep[$0] == "suspended" }
             checks.insert(DemoCheck("prompt and slow were frozen while the board slept", frozen), at: 3)
         }

@@ -4,6 +4,8 @@ internal import Varlink
 struct AppRecord: Equatable {
     let name: String
     let invalid: String?
+    /// The same, one by one.
+    let problems: [String]
     let scenePhase: String?
     let taskState: String
     let mainPID: Int64?
@@ -14,11 +16,15 @@ struct AppRecord: Equatable {
     let statusText: String?
     let memoryBytes: Int64?
     let launches: Int64
+    /// The daemon has given up restarting it. An older daemon says so in `statusText` alone.
+    let isLeftDown: Bool
     let lastTermination: TerminationRecord?
 
     init(_ json: JSON) {
         name = json["name"]?.stringValue ?? "?"
-        invalid = json["invalid"]?.stringValue
+        let invalid = json["invalid"]?.stringValue
+        self.invalid = invalid
+        problems = json["problems"]?.arrayValue?.compactMap(\.stringValue) ?? invalid.map { [$0] } ?? []
         scenePhase = json["scenePhase"]?.stringValue
         taskState = json["taskState"]?.stringValue ?? "unknown"
         mainPID = json["mainPID"]?.intValue
@@ -29,6 +35,7 @@ struct AppRecord: Equatable {
         statusText = json["statusText"]?.stringValue
         memoryBytes = json["memoryBytes"]?.intValue
         launches = json["launches"]?.intValue ?? 0
+        isLeftDown = json["leftDown"]?.boolValue ?? false
         lastTermination = json["lastTermination"]?.objectValue.map { TerminationRecord(.object($0)) }
     }
 
@@ -50,10 +57,5 @@ struct AppRecord: Equatable {
         case "invalid": .bad
         default: isLeftDown ? .bad : .dim
         }
-    }
-
-    /// The daemon has given up restarting it, and says so where apps say how they are.
-    var isLeftDown: Bool {
-        taskState == "notRunning" && statusText?.hasPrefix("left down") == true
     }
 }

@@ -20,7 +20,12 @@ struct DeviceRecord: Equatable {
     var hardwareWatchdog: String?
     /// What is looked at now and then, as nothing announces it.
     var polled: [String]
+    /// How the last boot ended.
     var bootCause: String?
+    /// Whether that is worth a word to people. An older daemon does not say, and its sentence is shown.
+    var isBootNews: Bool
+    /// Why apps are neither frozen nor limited in memory.
+    var freezingProblem: String?
 
     init(_ json: JSON) {
         sleepState = json["sleepState"]?.stringValue ?? "unknown"
@@ -37,6 +42,8 @@ struct DeviceRecord: Equatable {
         hardwareWatchdog = json["hardwareWatchdog"]?.stringValue
         polled = json["polled"]?.arrayValue?.compactMap(\.stringValue) ?? []
         bootCause = json["bootCause"]?.stringValue
+        isBootNews = json["bootWasOrderly"].map { $0.boolValue == false } ?? true
+        freezingProblem = json["freezingProblem"]?.stringValue
     }
 
     var battery: String? { batteryLevel.map { "battery \(Int(($0 * 100).rounded())) %" } }
@@ -58,10 +65,5 @@ struct DeviceRecord: Equatable {
     }
 
     /// How the last boot ended, unless nothing is known of it, or nothing was wrong.
-    var badBoot: String? {
-        guard let bootCause, !bootCause.hasPrefix("no last words") else { return nil }
-        // Whatever else is known of it follows.
-        let isOrderly = bootCause.contains("in good order") && !bootCause.contains(";")
-        return isOrderly ? nil : bootCause
-    }
+    var badBoot: String? { isBootNews ? bootCause : nil }
 }

@@ -67,9 +67,7 @@ struct MonitorView {
         if let pid = new.mainPID, pid != old.mainPID { parts.append("launched, pid \(pid)") }
         if old.state != new.state { parts.append(transition(old.state, new.state)) }
         if new.isLeftDown, !old.isLeftDown { parts.append("left down after repeated ends") }
-        if new.statusText != old.statusText, let says, new.statusText?.hasPrefix("left down") != true {
-            parts.append(says)
-        }
+        if new.statusText != old.statusText, let says, !new.isLeftDown { parts.append(says) }
         return parts.isEmpty ? nil : parts.joined(separator: "; ")
     }
 

@@ -15,6 +15,8 @@ final class PrivateBoard {
     private let interruption: Interruption?
     private let output: OutputWatch
     private var isSynchronized = false
+    /// Why apps are not frozen here; nil where they are.
+    private(set) var freezingProblem: String?
 
     init(
         _ session: Session, _ root: PrivateRoot, program: String, arguments: [String] = [], subject: String
@@ -86,6 +88,7 @@ final class PrivateBoard {
         monitor?.begin("Monitor", more: true) { [unowned self] response in
             guard case .reply(let reply, _) = response else { return }
             let change = MonitorChange(reply)
+            if change.kind == "device" { freezingProblem = DeviceRecord(change.detail).freezingProblem }
             if change.kind == "synchronized" { isSynchronized = true }
             hear(change)
         }

@@ -73,21 +73,9 @@ final class PrivateDaemon {
         }
     }
 
-    /// Why apps are not frozen here; nil where they are.
-    var freezingProblem: String? {
-        guard let line = log.first(where: { $0.contains("no control groups") }) else { return nil }
-        let reason = line.components(after: "no control groups: ") ?? line
-        return reason.components(before: "; apps are not frozen") ?? reason
-    }
-
     func askToEnd() { program.signal(SIGTERM) }
     func kill() {
         program.kill()
         hasEnded = true
     }
-}
-
-extension String {
-    func components(after part: String) -> String? { split(separator: part, maxSplits: 1).last.map(String.init) }
-    func components(before part: String) -> String? { split(separator: part, maxSplits: 1).first.map(String.init) }
 }

@@ -8,13 +8,11 @@ struct AppView {
 
     func lines(_ style: Style, width: Int?) -> [String] {
         var lines = ["\(style.paint(app.name.printable, .bold))  \(style.paint(app.state, app.tone))"]
-        if let invalid = app.invalid {
-            let parts = invalid.split(separator: ";").map { "  " + String($0.drop { $0 == " " }).printable }
-            lines +=
-                parts + [
-                    "", "Mend it in \(root)/etc/curfew/apps/\(app.name).toml, then: \(Session.tool(root: root)) reload",
-                ]
-            return lines
+        if app.invalid != nil {
+            lines += app.problems.map { "  " + $0.printable }
+            return lines + [
+                "", "Mend it in \(root)/etc/curfew/apps/\(app.name).toml, then: \(Session.tool(root: root)) reload",
+            ]
         }
         lines += facts.lines(style, width: width)
         if !tasks.isEmpty {

@@ -38,7 +38,7 @@ final class TryPlay {
     }
 
     /// Whether frozen processes are to be had here.
-    var canFreeze: Bool { board.daemon.freezingProblem == nil }
+    var canFreeze: Bool { board.freezingProblem == nil }
 
     // MARK: The begin and the end
 
@@ -46,7 +46,7 @@ final class TryPlay {
         try board.connect { [unowned self] in hear($0) }
         try listenToHandlers(program)
         if let invalid = state?.invalid { throw CommandFailure(code: .usage, text: invalid.printable) }
-        if let problem = board.daemon.freezingProblem {
+        if let problem = board.freezingProblem {
             story.note("Freezing is not available here (\(problem)): in background the app runs on.", .caution)
         }
         let launch = inBackground ? ("Launch", ["app": .string(app), "background": true] as JSONObject) : nil

@@ -1,27 +1,4 @@
 extension Denial {
-    /// For programs: a name that stays, whatever the sentence for people says.
-    public var name: String {
-        switch self {
-        case .sleeping: "sleeping"
-        case .shuttingDown: "shuttingDown"
-        case .noSuchApp: "noSuchApp"
-        case .phaseChanged: "phaseChanged"
-        case .ended: "ended"
-        case .configurationRemoved: "configurationRemoved"
-        case .condition: "condition"
-        case .taskHasNoFront: "taskHasNoFront"
-        case .taskEnded: "taskEnded"
-        case .nameTaken: "nameTaken"
-        case .endedBeforeItBegan: "endedBeforeItBegan"
-        case .appEnding: "appEnding"
-        case .budgetSpent: "budgetSpent"
-        case .keepAwakeNotConfigured: "keepAwakeNotConfigured"
-        case .keepAwakeSpent: "keepAwakeSpent"
-        case .loginPreparesSleep: "loginPreparesSleep"
-        case .sleepCalledOff: "sleepCalledOff"
-        }
-    }
-
     /// For people.
     public var explanation: String {
         switch self {

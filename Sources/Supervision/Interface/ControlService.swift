@@ -65,7 +65,7 @@ final class ControlService {
             let report = supervisor.lastReports[termination.app.rawValue]
             request.fail(error: "io.curfew.Control.AppEnded", ["termination": report?.control ?? .null])
         case .app(.denied(let denial)), .sleep(.denied(let denial)), .adopt(.denied(let denial)):
-            deny(request, denial.explanation)
+            deny(request, denial.kind, denial.explanation)
         case .sleep(.ready(let sleep, let killed)):
             request.reply(["sleepId": .integer(Int64(sleep)), "killed": .array(killed.map { .string($0) })])
         case .adopt(.begun(let task, _)): request.reply(["identifier": .integer(task.rawValue)])
@@ -74,8 +74,9 @@ final class ControlService {
         }
     }
 
-    private func deny(_ request: Varlink.Request, _ reason: String) {
-        request.fail(error: "io.curfew.Control.Denied", ["reason": .string(reason)])
+    private func deny(_ request: Varlink.Request, _ kind: DenialKind, _ reason: String) {
+        request.fail(
+            error: "io.curfew.Control.Denied", ["reason": .string(reason), "kind": .string(kind.rawValue)])
     }
 
     func appDidChange(_ id: AppID) { monitors.appDidChange(id) }
@@ -94,7 +95,7 @@ final class ControlService {
         }
         if let id = supervisor.core.id(of: name) { return submit(request, wish(id)) }
         if supervisor.configuration.apps.contains(where: { $0.name == name && !$0.errors.isEmpty }) {
-            return deny(request, "invalid configuration")
+            return deny(request, .invalidConfiguration, "invalid configuration")
         }
         request.fail(error: "io.curfew.Control.NoSuchApp", ["app": .string(name)])
     }
@@ -115,7 +116,7 @@ final class ControlService {
         switch supervisor.adoption(request) {
         case .success(let wish): submit(request, wish)
         case .failure(.parameter(let name)): request.fail(.invalidParameter(parameter: name))
-        case .failure(.denied(let refusal)): deny(request, refusal.explanation)
+        case .failure(.denied(let refusal)): deny(request, refusal.kind, refusal.explanation)
         }
     }
 
@@ -124,7 +125,7 @@ final class ControlService {
         do throws(SystemError) {
             try supervisor.setLowPower(enabled)
         } catch {
-            return deny(request, error.text)
+            return deny(request, .notSaved, error.text)
         }
         submit(request, .setLowPower(enabled))
     }

@@ -25,6 +25,8 @@ extension Supervisor {
         object["limit"] = JSON(device.limit?.explanation)
         object["polled"] = .array((boardWatch?.polled ?? []).map { .string($0) })
         object["bootCause"] = JSON(keeper?.cause?.explanation)
+        object["bootWasOrderly"] = JSON(keeper?.cause?.wasOrderly)
+        object["freezingProblem"] = JSON(freezingProblem)
         return .object(object)
     }
 
@@ -36,6 +38,7 @@ extension Supervisor {
         var object = JSONObject()
         object["name"] = .string(view.name)
         object["invalid"] = .null
+        object["problems"] = []
         object["scenePhase"] = JSON(view.phase?.name)
         object["taskState"] = .string(view.taskState.name)
         object["mainPID"] = JSON(process?.mainPID.map { Int64($0) })
@@ -46,6 +49,7 @@ extension Supervisor {
         object["statusText"] = JSON(app?.statusText ?? (view.isLeftDown ? "left down after repeated failures" : nil))
         object["memoryBytes"] = JSON(process?.memoryBytes)
         object["launches"] = .integer(Int64(view.launches))
+        object["leftDown"] = .bool(view.isLeftDown)
         object["lastTermination"] = lastReports[id.rawValue]?.control ?? .null
         return .object(object)
     }
@@ -54,7 +58,9 @@ extension Supervisor {
     func invalidAppValue(_ name: String, _ errors: [ConfigurationError]) -> JSON {
         var object = JSONObject()
         object["name"] = .string(name)
-        object["invalid"] = .string(errors.map { $0.text }.joined(separator: "; "))
+        let problems = errors.map { $0.text }
+        object["invalid"] = .string(problems.joined(separator: "; "))
+        object["problems"] = .array(problems.map { .string($0) })
         object["scenePhase"] = .null
         object["taskState"] = "notRunning"
         object["mainPID"] = .null
@@ -65,6 +71,7 @@ extension Supervisor {
         object["statusText"] = .null
         object["memoryBytes"] = .null
         object["launches"] = 0
+        object["leftDown"] = false
         object["lastTermination"] = .null
         return .object(object)
     }

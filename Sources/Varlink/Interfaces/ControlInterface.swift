@@ -48,10 +48,13 @@ public enum ControlInterface {
           report: ?string
         )
 
-        # invalid: why its configuration cannot be used; then nothing else is meaningful.
+        # invalid: why its configuration cannot be used; then nothing else is meaningful. problems: the same, one by \
+        one. leftDown: it ended
+        # too often in a row, and is not restarted.
         type App (
           name: string,
           invalid: ?string,
+          problems: ?[]string,
           scenePhase: ?ScenePhase,
           taskState: TaskState,
           mainPID: ?int,
@@ -62,12 +65,15 @@ public enum ControlInterface {
           statusText: ?string,
           memoryBytes: ?int,
           launches: int,
+          leftDown: ?bool,
           lastTermination: ?Termination
         )
 
         # batteryLevel: 0 to 1. hardwareWatchdog: the device, or why there is none. limit: why no app can come to the
         # front. polled: what has to be looked at now and then, as nothing announces it. bootCause: how the boot before
-        # this one ended.
+        # this one ended. bootWasOrderly: whether that is as it should be; null: not known. freezingProblem: why apps \
+        are neither frozen nor
+        # limited in memory; null: they are.
         type Device (
           sleepState: SleepState,
           sleepId: int,
@@ -82,7 +88,9 @@ public enum ControlInterface {
           underVoltage: bool,
           limit: ?string,
           polled: []string,
-          bootCause: ?string
+          bootCause: ?string,
+          bootWasOrderly: ?bool,
+          freezingProblem: ?string
         )
 
         method List() -> (apps: []App)
@@ -148,8 +156,10 @@ public enum ControlInterface {
 
         error InvalidConfiguration (file: string, line: ?int, message: string)
 
-        # reason: "sleeping", "invalid configuration", "not your process", ...
-        error Denied (reason: string)
+        # reason: "sleeping", "invalid configuration", "not your process", ... kind: for programs, which may meet \
+        kinds that they do not
+        # know: "sleeping", "shuttingDown", "invalidConfiguration", ...
+        error Denied (reason: string, kind: ?string)
 
         """
 }
