@@ -30,6 +30,18 @@ def test_they_are_arm64_programs(name):
     assert needed - {"ld-linux-aarch64.so.1"} <= LIBRARIES[name]
 
 
+@pytest.mark.parametrize("name, needed", [
+    ("curfewd", [r"toolchain Swift version \d", r"bookworm libc6-dev_\S+_arm64", r"bookworm libstdc\+\+-12-dev_\S+"]),
+    ("curfew", [r"sid swiftlang_\S+_amd64", r"sid swiftlang_\S+_arm64", r"trixie libgcc-14-dev_\S+_arm64"]),
+])
+def test_it_is_written_down_with_what_they_were_built(name, needed):
+    lines = (BUILT / f"{name}.built-with").read_text().splitlines()
+    for line in needed:
+        assert [text for text in lines if re.match(line, text)], line
+    inside = in_packages(f"write_built_with {BUILT}")
+    assert all(line in inside for line in lines)
+
+
 def test_versions(tool):
     version = in_packages("source_version")
     assert tool("--version", program=boards.CURFEWD).split()[-1] == tool("--version").split()[-1] == version

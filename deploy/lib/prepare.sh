@@ -3,9 +3,6 @@
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 
-swift_wanted_major=6
-swift_wanted_minor=2
-
 say() { printf '%s\n' "$*"; }
 
 fail() {
@@ -22,16 +19,17 @@ swift_version_in() {
     "$1/swift" --version 2>/dev/null | sed -n 's/.*Swift version \([0-9][0-9.]*\).*/\1/p' | head -n 1
 }
 
-swift_is_enough() {
-    local major minor
+# is_at_least VERSION WANTED: by their first two numbers.
+is_at_least() {
+    local major minor wanted_major wanted_minor
     IFS=. read -r major minor _ <<<"$1"
-    [ "$major" -gt "$swift_wanted_major" ] ||
-        { [ "$major" -eq "$swift_wanted_major" ] && [ "${minor:-0}" -ge "$swift_wanted_minor" ]; }
+    IFS=. read -r wanted_major wanted_minor _ <<<"$2"
+    [ "$major" -gt "$wanted_major" ] || { [ "$major" -eq "$wanted_major" ] && [ "${minor:-0}" -ge "$wanted_minor" ]; }
 }
 
 # Puts a Swift that is new enough on the PATH, or says what to do.
 need_swift() {
-    local folder version found=""
+    local wanted=6.2 folder version found=""
     local folders=() on_path
     on_path=$(command -v swift || true)
     [ -z "$on_path" ] || folders+=("$(dirname "$on_path")")
@@ -40,7 +38,7 @@ need_swift() {
     for folder in "${folders[@]}"; do
         version=$(swift_version_in "$folder")
         [ -n "$version" ] || continue
-        if swift_is_enough "$version"; then
+        if is_at_least "$version" "$wanted"; then
             PATH="$folder:$PATH"
             export PATH
             say "Swift $version in $folder"
@@ -48,7 +46,6 @@ need_swift() {
         fi
         found="$found $version ($folder)"
     done
-    local wanted="$swift_wanted_major.$swift_wanted_minor"
     if [ -n "$found" ]; then
         fail "Swift $wanted or newer is needed; found:$found. Install a newer one: https://swift.org/install/linux"
     fi
@@ -56,6 +53,7 @@ need_swift() {
         "Install it: https://swift.org/install/linux"
 }
 
+# Lists of packages; what is in them is for the scripts to name.
 build_packages=(git g++ pkg-config libsystemd-dev libudev-dev libjansson-dev libtomlplusplus-dev)
 # shellcheck disable=SC2034  # for deploy/test
 test_packages=(dbus iproute2 libglib2.0-bin python3 python3-dbus python3-dbusmock python3-gi python3-pytest

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Debian packages of another architecture or release, unpacked below a folder; the machine's own are left alone.
-# To be sourced after prepare.sh.
+# To be sourced after prepare.sh. Folders are absolute paths.
 
 # The Debian mirror that this machine's own apt uses.
 debian_mirror() {
@@ -13,9 +13,15 @@ debian_mirror() {
     printf '%s' "$uri"
 }
 
-# debian_apt FOLDER SUITE ARCHITECTURE: sets `apt`, an apt-get with lists and settings of its own, for a machine on
-# which nothing is installed.
+# debian_apt FOLDER ARGUMENT...: apt-get with the lists and settings that debian_lists has put there.
 debian_apt() {
+    local folder=$1
+    shift
+    apt-get -qq --config-file "$folder/apt.conf" "$@"
+}
+
+# debian_lists FOLDER SUITE ARCHITECTURE: lists and settings of their own, for a machine on which nothing is installed.
+debian_lists() {
     local folder=$1 suite=$2 architecture=$3 mirror keyring=/usr/share/keyrings/debian-archive-keyring.gpg
     mirror=$(debian_mirror)
     [ -f $keyring ] || fail "$keyring is missing. Install it: apt-get install debian-archive-keyring"
@@ -23,19 +29,30 @@ debian_apt() {
     : >"$folder/status"
     printf 'deb [signed-by=%s] %s %s main\n' $keyring "$mirror" "$suite" >"$folder/sources.list"
     # A mirror's copy of sid may be a little past its date.
-    apt=(apt-get -qq -o APT::Architecture="$architecture" -o APT::Architectures="$architecture"
-        -o APT::Sandbox::User=root -o Dir::State="$folder" -o Dir::State::status="$folder/status"
-        -o Dir::State::lists="$folder/lists" -o Dir::Cache="$folder" -o Dir::Etc::SourceList="$folder/sources.list"
-        -o Dir::Etc::SourceParts=/dev/null -o Dir::Etc::Preferences=/dev/null -o Dir::Etc::PreferencesParts=/dev/null
-        -o Acquire::Languages=none -o Acquire::Check-Valid-Until=false -o Debug::NoLocking=true)
-    "${apt[@]}" update ||
+    cat >"$folder/apt.conf" <<END
+APT::Architecture "$architecture";
+APT::Architectures "$architecture";
+APT::Sandbox::User "root";
+Dir::State "$folder";
+Dir::State::status "$folder/status";
+Dir::State::lists "$folder/lists";
+Dir::Cache "$folder";
+Dir::Etc::SourceList "$folder/sources.list";
+Dir::Etc::SourceParts "/dev/null";
+Dir::Etc::Preferences "/dev/null";
+Dir::Etc::PreferencesParts "/dev/null";
+Acquire::Languages "none";
+Acquire::Check-Valid-Until "false";
+Debug::NoLocking "true";
+END
+    debian_apt "$folder" update ||
         fail "the $architecture package lists of Debian $suite could not be had; what apt says above is why"
 }
 
 # debian_root [--alone] FOLDER SUITE ARCHITECTURE PACKAGE...: unpacks the packages, and unless --alone all that they
 # depend on, into FOLDER/root, unless the very same was asked for before. No package's scripts are run.
 debian_root() {
-    local get=(--download-only --no-install-recommends -y install) apt=()
+    local get=(--download-only --no-install-recommends -y install)
     if [ "$1" = --alone ]; then
         get=(download)
         shift
@@ -47,8 +64,8 @@ debian_root() {
     say "Unpacking Debian's $architecture packages of $suite into $folder: $*"
     rm -rf "$folder"
     mkdir -p "$folder/root"
-    debian_apt "$folder/apt" "$suite" "$architecture"
-    (cd "$folder/apt/archives" && "${apt[@]}" "${get[@]}" "$@") ||
+    debian_lists "$folder/apt" "$suite" "$architecture"
+    (cd "$folder/apt/archives" && debian_apt "$folder/apt" "${get[@]}" "$@") ||
         fail "apt could not download $*; what it says above is why"
     local package
     for package in "$folder"/apt/archives/*.deb; do
@@ -69,3 +86,10 @@ debian_root() {
 
 # debian_version FOLDER PACKAGE: of one that was unpacked there.
 debian_version() { sed -n "s/^$2_\(.*\)_[a-z0-9]*\$/\1/p" "$1/packages"; }
+
+# debian_packages FOLDER: "SUITE NAME_VERSION_ARCHITECTURE" for each package that was unpacked there.
+debian_packages() {
+    local suite
+    read -r suite _ <"$1/made-of"
+    sed "s/^/$suite /" "$1/packages" | LC_ALL=C sort
+}

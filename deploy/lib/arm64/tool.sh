@@ -5,38 +5,39 @@
 # compiler for this machine, run in a folder of its own, and the libraries for arm64 of the very same version. They are
 # linked with Debian 13's C library. All of that is kept in a cache.
 
-arm64_cache=${CURFEW_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/curfew-arm64}
-arm64_tool_sysroot=$arm64_cache/sysroot/root
-arm64_tool_scratch=.build-static-arm64
-# shellcheck disable=SC2034  # for deploy/build
-arm64_tool=$arm64_tool_scratch/release/curfew
+# The cache, which the functions take.
+arm64_cache_folder() { printf '%s' "${CURFEW_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/curfew-arm64}"; }
+# arm64_tool_sysroot CACHE
+arm64_tool_sysroot() { printf '%s/sysroot/root' "$1"; }
 
-# What the compiler needs to build the package's description, which runs on this machine, and to fetch packages.
-arm64_compiler=(swiftlang git dash libc6-dev libstdc++-16-dev)
-arm64_tool_libraries=(libc6-dev libgcc-14-dev libstdc++-14-dev libjansson-dev libtomlplusplus-dev)
-
-arm64_tool_roots() {
-    debian_root "$arm64_cache/compiler" sid amd64 "${arm64_compiler[@]}"
-    debian_root "$arm64_cache/sysroot" trixie arm64 "${arm64_tool_libraries[@]}"
-    debian_root --alone "$arm64_cache/swift" sid arm64 swiftlang
-    local ours theirs folder
-    ours=$(debian_version "$arm64_cache/compiler" swiftlang)
-    theirs=$(debian_version "$arm64_cache/swift" swiftlang)
+# unpack_arm64_tool CACHE: the compiler's folder, with what it needs to build the package's description, which runs on
+# this machine, and to fetch packages; and the libraries for arm64.
+unpack_arm64_tool() {
+    local cache=$1
+    mkdir -p "$cache"
+    debian_root "$cache/compiler" sid amd64 swiftlang git dash libc6-dev libstdc++-16-dev
+    debian_root "$cache/sysroot" trixie arm64 libc6-dev libgcc-14-dev libstdc++-14-dev libjansson-dev \
+        libtomlplusplus-dev
+    debian_root --alone "$cache/swift" sid arm64 swiftlang
+    local ours theirs folder sysroot
+    ours=$(debian_version "$cache/compiler" swiftlang)
+    theirs=$(debian_version "$cache/swift" swiftlang)
     [ "$ours" = "$theirs" ] ||
         fail "Debian sid has Swift $ours for amd64 and $theirs for arm64 just now, and they do not fit." \
-            "Try again in a day, after: rm -r $arm64_cache"
+            "Try again in a day, after: rm -r $cache"
+    sysroot=$(arm64_tool_sysroot "$cache")
     for folder in swift swift_static; do
-        [ ! -e "$arm64_tool_sysroot/usr/lib/$folder" ] || continue
-        cp -a --link "$arm64_cache/swift/root/usr/libexec/swift/lib/$folder" "$arm64_tool_sysroot/usr/lib/$folder"
+        [ ! -e "$sysroot/usr/lib/$folder" ] || continue
+        cp -a --link "$cache/swift/root/usr/libexec/swift/lib/$folder" "$sysroot/usr/lib/$folder"
         # The C compiler's headers are those of the compiler that runs.
-        rm -rf "$arm64_tool_sysroot/usr/lib/$folder/clang"
-        ln -s /usr/libexec/swift/lib/swift/clang "$arm64_tool_sysroot/usr/lib/$folder/clang"
+        rm -rf "$sysroot/usr/lib/$folder/clang"
+        ln -s /usr/libexec/swift/lib/swift/clang "$sysroot/usr/lib/$folder/clang"
     done
 }
 
-# What makes a Swift SDK of it, as the compiler sees it in its folder.
+# arm64_swift_sdk CACHE: what makes a Swift SDK of it, as the compiler sees it in its folder.
 arm64_swift_sdk() {
-    local bundle=$arm64_cache/sdk/curfew.artifactbundle
+    local bundle=$1/sdk/curfew.artifactbundle
     mkdir -p "$bundle/arm64"
     cat >"$bundle/info.json" <<END
 {"schemaVersion": "1.0", "artifacts": {"curfew-arm64":
@@ -52,24 +53,23 @@ END
         >"$bundle/arm64/toolset.json"
 }
 
-# The packages that this one takes from elsewhere: fetched here, where their names are known, and found there as copies.
-# Sets `copies`, for git.
+# arm64_copies FOLDER...: variables for git, a line each, with which the compiler finds the packages that this one takes
+# from elsewhere as copies: they are fetched out here, where their names are known.
 arm64_copies() {
-    swift package --scratch-path .build-static resolve
-    local copy count=0
-    copies=()
-    for copy in .build-static/repositories/*; do
-        copies+=("GIT_CONFIG_KEY_$count=url.file:///src/$copy.insteadOf"
-            "GIT_CONFIG_VALUE_$count=$(git -C "$copy" config remote.origin.url)")
+    local copy origin count=0
+    for copy in "$@"; do
+        origin=$(git -C "$copy" config remote.origin.url)
+        printf '%s\n' "GIT_CONFIG_KEY_$count=url.file:///src/$copy.insteadOf" "GIT_CONFIG_VALUE_$count=$origin"
         count=$((count + 1))
     done
-    copies+=("GIT_CONFIG_COUNT=$count")
+    printf 'GIT_CONFIG_COUNT=%d\n' $count
 }
 
-# in_compiler_root [NAME=VALUE...] COMMAND...: runs it with the compiler's folder as root; this package is /src there,
-# the cache /cache.
+# in_compiler_root CACHE [NAME=VALUE...] COMMAND...: runs it with the compiler's folder as root; this package is /src
+# there, the cache /cache.
 in_compiler_root() {
-    local namespace=(--mount)
+    local cache=$1 namespace=(--mount)
+    shift
     [ "$(id -u)" -eq 0 ] || namespace+=(--map-root-user)
     # shellcheck disable=SC2016  # the inner shell's
     unshare "${namespace[@]}" bash -euc '
@@ -86,18 +86,26 @@ in_compiler_root() {
             shift
         done
         exec env -i "${variables[@]}" chroot "$root" "$@"
-    ' bash "$arm64_cache/compiler/root" "$PWD" "$arm64_cache" "$@"
+    ' bash "$cache/compiler/root" "$PWD" "$cache" "$@"
 }
 
+# build_arm64_tool CACHE SCRATCH: SCRATCH, a folder of this package, gets release/curfew.
 build_arm64_tool() {
-    mkdir -p "$arm64_cache"
-    arm64_tool_roots
-    arm64_swift_sdk
-    local copies
-    arm64_copies
-    in_compiler_root "${copies[@]}" swift build --package-path /src -c release --product curfew --static-swift-stdlib \
-        --scratch-path "/src/$arm64_tool_scratch" --cache-path /cache/packages \
+    local cache=$1 scratch=$2 copies=()
+    unpack_arm64_tool "$cache"
+    arm64_swift_sdk "$cache"
+    swift package --scratch-path .build-static resolve
+    mapfile -t copies <<<"$(arm64_copies .build-static/repositories/*)"
+    in_compiler_root "$cache" "${copies[@]}" \
+        swift build --package-path /src -c release --product curfew --static-swift-stdlib \
+        --scratch-path "/src/$scratch" --cache-path /cache/packages \
         --swift-sdks-path /cache/sdk --swift-sdk curfew-arm64 \
         --pkg-config-path /cache/sysroot/root/usr/lib/aarch64-linux-gnu/pkgconfig \
         -Xswiftc -Osize -Xlinker --gc-sections -Xlinker --icf=all -Xlinker -s
+}
+
+# arm64_tool_built_with CACHE: the packages, by their versions, a line each; the compiler is one of them.
+arm64_tool_built_with() {
+    local folder
+    for folder in compiler swift sysroot; do debian_packages "$1/$folder"; done
 }

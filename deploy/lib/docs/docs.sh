@@ -101,8 +101,8 @@ check_manual() {
     say "$(find deploy/man -type f | wc -l) manual pages: complete, current, and clean"
 }
 
-# check_words CURFEW: the tool's path.
-check_words() {
+# check_docs CURFEW: the tool's path.
+check_docs() {
     local scratch
     scratch=$(mktemp -d)
     check_catalog "$scratch/catalog"

@@ -14,9 +14,10 @@ source_version() {
 
 # The time of the last change, for everything in the packages that has a time.
 source_time() {
-    [ -n "${SOURCE_DATE_EPOCH:-}" ] || SOURCE_DATE_EPOCH=$(git -c safe.directory='*' log -1 --format=%ct) ||
+    local time=${SOURCE_DATE_EPOCH:-}
+    [ -n "$time" ] || time=$(git -c safe.directory='*' log -1 --format=%ct) ||
         fail "the packages' date is that of the last commit, and git shows none; set SOURCE_DATE_EPOCH"
-    printf '%s' "$SOURCE_DATE_EPOCH"
+    printf '%s' "$time"
 }
 
 # binaries_of ARCH: where deploy/build leaves them.
@@ -46,6 +47,8 @@ check_binaries() {
         else
             [ "$1/$name" -nt Sources/Supervision/Daemon.swift ] ||
                 fail "$1/$name is older than the sources' version; deploy/package without --no-build makes it"
+            [ -s "$1/$name.built-with" ] ||
+                fail "$1/$name.built-with is missing; deploy/package without --no-build makes it"
         fi
     done
 }
@@ -58,13 +61,25 @@ write_interfaces() {
     [ -n "$(ls "$1")" ] || fail "no description of an interface was found in the sources"
 }
 
-# fill_source_tree FOLDER ARCH: what debian/rules works in.
+# write_built_with FOLDER: what the programs there were built with, for the package's documentation. What this machine
+# builds for itself is built with its own packages, as everywhere in Debian.
+write_built_with() {
+    local file name
+    printf 'What the programs of this package were built with: the compiler, or a release of Debian and the\n'
+    printf 'package that was taken from it. libstdc++, libgcc and of the tool Swift itself are linked in.\n'
+    for name in curfewd curfew; do
+        file=$1/$name.built-with
+        printf '\n%s\n' "$name" && sed 's/^/  /' "$file"
+    done
+}
+
+# fill_source_tree FOLDER ARCH VERSION TIME: what debian/rules works in.
 fill_source_tree() {
-    local tree=$1 arch=$2 version
-    version=$(source_version)
+    local tree=$1 arch=$2 version=$3 time=$4 binaries
+    binaries=$(binaries_of "$arch")
     rm -rf "$tree"
     mkdir -p "$tree/bin" "$tree/Sources"
-    cp "$(binaries_of "$arch")/"{curfewd,curfew} "$tree/bin/"
+    cp "$binaries"/{curfewd,curfew} "$tree/bin/"
     cp -R deploy hardware-profiles "$tree/"
     cp -R Sources/Clients "$tree/Sources/"
     cp -R deploy/debian "$tree/debian"
@@ -72,8 +87,12 @@ fill_source_tree() {
     sed "s/@VERSION@/$version/" "$tree/debian/curfew.pc.in" >"$tree/curfew.pc"
     printf 'curfew (%s) unstable; urgency=medium\n\n  * Version %s.\n\n -- %s  %s\n' "$version" "$version" \
         "$(sed -n 's/^Maintainer: //p' deploy/debian/control)" \
-        "$(LC_ALL=C date -u -R -d "@$(source_time)")" >"$tree/debian/changelog"
-    [ "$arch" = "$(dpkg --print-architecture)" ] || foreign_dependencies "$tree/bin" >"$tree/foreign.substvars"
+        "$(LC_ALL=C date -u -R -d "@$time")" >"$tree/debian/changelog"
+    if [ "$arch" != "$(dpkg --print-architecture)" ]; then
+        foreign_dependencies "$tree/bin" >"$tree/foreign.substvars"
+        write_built_with "$binaries" >"$tree/built-with"
+        printf 'built-with\n' >"$tree/debian/curfew.docs"
+    fi
 }
 
 # needed_packages FOLDER: "PACKAGE VERSION" for each package that the programs there need, as dpkg-shlibdeps finds them.
@@ -97,19 +116,18 @@ foreign_dependencies() {
 
 # make_packages ARCH [FOLDER]: out of what deploy/build has left, into packages/ in FOLDER (.build).
 make_packages() {
-    local arch=$1 into=${2:-.build} tree version name made=()
+    local arch=$1 into=${2:-.build} tree version time name made=()
     tree=$into/packaging-$arch/tree
     version=$(source_version)
-    SOURCE_DATE_EPOCH=$(source_time)
-    export SOURCE_DATE_EPOCH
+    time=$(source_time)
     check_binaries "$(binaries_of "$arch")" "$arch" "$version"
-    fill_source_tree "$tree" "$arch"
+    fill_source_tree "$tree" "$arch" "$version" "$time"
     say "Debian packages, version $version, for $arch"
     (
         umask 022
         cd "$tree" || exit
         # Told nothing by who calls: options there would change what comes out.
-        env -u MAKEFLAGS DEB_BUILD_OPTIONS=nocheck LC_ALL=C DH_QUIET=1 \
+        env -u MAKEFLAGS SOURCE_DATE_EPOCH="$time" DEB_BUILD_OPTIONS=nocheck LC_ALL=C DH_QUIET=1 \
             dpkg-architecture --host-arch "$arch" --force --command debian/rules binary
     )
     mkdir -p "$into/packages"
@@ -130,17 +148,16 @@ package_check_packages=(lintian mmdebstrap debian-archive-keyring man-db pkg-con
 
 # check_packages: tries those out that deploy/package has made. Needs root.
 check_packages() {
-    need_packages "${package_packages[@]}" "${package_check_packages[@]}"
-    local arch
+    local arch version suite
     arch=$(dpkg --print-architecture)
+    version=$(source_version)
     check_same_packages "$arch"
-    check_foreign_dependencies
-    check_lintian "$arch"
-    local suite
-    for suite in bookworm trixie; do Tests/PackageTests/run .build/packages "$(source_version)" "$suite"; done
+    check_foreign_dependencies "$arch"
+    check_lintian "$arch" "$version"
+    for suite in bookworm trixie; do Tests/PackageTests/run .build/packages "$version" "$suite"; done
 }
 
-# Made again in another folder, by somebody with other habits, they are the same to the byte.
+# check_same_packages ARCH: made again in another folder, by a user with other habits, they are the same to the byte.
 check_same_packages() {
     local again=.build/packages-made-again deb
     rm -rf "$again"
@@ -157,19 +174,19 @@ check_same_packages() {
     say "made again, they are the same to the byte"
 }
 
+# check_lintian ARCH VERSION
 check_lintian() {
-    local version user=()
-    version=$(source_version)
+    local user=()
     [ "$(id -u)" -ne 0 ] || user=(--allow-root)
-    lintian "${user[@]}" --fail-on error,warning --tag-display-limit 0 ".build/packages/curfew_${version}_$1.deb" \
-        .build/packages/{libcurfew-dev,python3-curfew}"_${version}_all.deb" || fail "lintian complains of the packages"
+    lintian "${user[@]}" --fail-on error,warning --tag-display-limit 0 ".build/packages/curfew_$2_$1.deb" \
+        .build/packages/{libcurfew-dev,python3-curfew}"_$2_all.deb" || fail "lintian complains of the packages"
     say "lintian: no errors, no warnings"
 }
 
-# How the dependencies for a foreign architecture are found gives for our own what dpkg-shlibdeps has found.
+# check_foreign_dependencies ARCH: how the dependencies for a foreign architecture are found gives for our own what
+# dpkg-shlibdeps has found.
 check_foreign_dependencies() {
-    local arch expected found
-    arch=$(dpkg --print-architecture)
+    local arch=$1 expected found
     expected=$(sed -n 's/^shlibs:Depends=//p' ".build/packaging-$arch/tree/debian/curfew.substvars")
     found=$(foreign_dependencies "$(binaries_of "$arch")")
     [ "$expected" = "${found#shlibs:Depends=}" ] ||
