@@ -15,7 +15,7 @@ let strict: [SwiftSetting] = [
     .unsafeFlags(["-Xcc", "-D_GNU_SOURCE"]),
 ]
 // What the optimiser would copy to every place that uses it, 60 to 200 bytes each time, and a call does as well. As
-// nm names it; a name that is none, in another Swift, costs size and nothing else.
+// nm names it; a name that another Swift does not have costs size and nothing else.
 let outOfLine = [
     "$eSS6appendyySSF",  // String.append
     "$es26DefaultStringInterpolationV13appendLiteralyySSF",

@@ -65,7 +65,7 @@ CHILD static bool join_group(struct start *start) {
 }
 
 // What keeps the kernel's OOM killer from the supervisor would keep it from all apps. Where there is no such file,
-// nobody was kept from anything; a value may be raised by everybody.
+// no process was kept from anything; any process may raise its value.
 CHILD static void be_as_killable_as_others(void) {
     int file = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
     if (file < 0) return;
@@ -226,7 +226,7 @@ static bool order_targets(struct start *start) {
     return true;
 }
 
-// For emulators, which know no CLONE_PIDFD. Nobody else reaps the child, so until we do the pid is its own.
+// For emulators, which know no CLONE_PIDFD. The child is ours to reap, so until we do the pid is its own.
 static long start_child_unnamed(struct start *start, unsigned char *stack, int flags, int *pidfd) {
     long pid = clone(run, stack, flags | SIGCHLD, start);
     if (pid < 0) return -errno;

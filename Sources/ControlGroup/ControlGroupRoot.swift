@@ -17,7 +17,7 @@ public final class ControlGroupRoot {
     /// What can be limited and measured in the instances' groups.
     public let controllers: ControllerSet
     private let lock: FileDescriptor
-    /// Somebody else made the base, a unit of systemd's say, and has put limits on it.
+    /// Another program made the base, systemd for a unit say, and has put limits on it.
     private let keepsBase: Bool
     private var nextNumber = 1
 

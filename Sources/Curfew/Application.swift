@@ -200,7 +200,7 @@ public final class Application: Sendable {
         holds.withLock { $0[task.identifier] }
     }
 
-    /// Opens the latch after so long, if nobody does before.
+    /// Opens the latch after so long, if it is not open before.
     func open(_ latch: Latch, after time: Duration) {
         guard case .app(_, let thread) = standing else { return }
         let isTaken = thread.perform { $0.timers.after(time.nanoseconds) { latch.open() } }

@@ -36,7 +36,7 @@ public enum CurfewTool {
         }
     }
 
-    /// What is wrong with a command line: for a command that is none, the one that may have been meant.
+    /// What is wrong with a command line: for an unknown command, the one that may have been meant.
     private static func usage(_ error: any Error, _ arguments: [String]) -> String {
         let known = CurfewCommand.configuration.subcommands.filter { $0.configuration.shouldDisplay }.compactMap {
             $0.configuration.commandName

@@ -8,7 +8,7 @@ public struct Console {
     public var error: (String) -> Void
     var outputStyle: Style
     var errorStyle: Style
-    /// Columns of the terminal that stdout is; nil where it is none.
+    /// Columns of the terminal that stdout is; nil where it is something else.
     var width: Int?
 
     /// The process's own stdout and stderr.

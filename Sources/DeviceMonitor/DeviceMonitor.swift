@@ -4,7 +4,7 @@ public import SystemCalls
 
 /// Hears what happens to the board's devices: libudev's monitor (NETLINK_KOBJECT_UEVENT).
 ///
-/// Only root may send: the kernel lets no one else, and libudev takes multicasts only, with credentials of root (and in
+/// Only root may send: the kernel refuses others, and libudev takes multicasts only, with credentials of root (and in
 /// the kernel's group those of the kernel alone). An event says *that* there is something new, sysfs says what; so one
 /// look into sysfs answers any number of events.
 public final class DeviceMonitor {
@@ -37,7 +37,7 @@ public final class DeviceMonitor {
         ]
     }
 
-    /// Events taken in one call, so that a storm keeps nobody else waiting.
+    /// Events taken in one call, so that a storm keeps no other source waiting.
     static let batch = 64
     /// Of the socket, in bytes; some hundred events fit in.
     private static let buffer: Int32 = 1 << 20
@@ -90,7 +90,7 @@ public final class DeviceMonitor {
         var changes: DeviceChanges = []
         for _ in 0..<Self.batch {
             guard let device = udev_monitor_receive_device(monitor) else {
-                // ENOBUFS: more came than the buffer holds, and nobody knows what.
+                // ENOBUFS: more came than the buffer holds, and what it was is lost.
                 let errno = Errno.current
                 if errno == .noBufferSpace { changes = .all }
                 if errno == .noBufferSpace || errno == .interrupted { continue }

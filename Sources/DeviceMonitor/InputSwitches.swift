@@ -87,7 +87,7 @@ public final class InputSwitches {
         guard let device = devices.first(where: { $0.file.rawValue == descriptor }) else { return nil }
         var changes: [KeyChange] = []
         var event = input_event()
-        // Bounded: a key that bounces for ever keeps nobody else waiting.
+        // Bounded: a key that bounces for ever keeps no other source waiting.
         for _ in 0..<256 {
             let count = read(descriptor, &event, MemoryLayout<input_event>.size)
             if count < 0 {

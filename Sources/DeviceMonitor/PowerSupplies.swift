@@ -106,7 +106,7 @@ public struct PowerReading: Equatable, Sendable {
     public let supplies: [PowerSupply]
 
     /// Whether power comes from outside. A line supply that is online says so; where all that can be read are offline,
-    /// it does not; without any, the batteries tell by what they do. nil: nobody knows.
+    /// it does not; without any, the batteries tell by what they do. nil: not known.
     public var externalPower: Bool? {
         var byLine: Bool?
         var byBattery: Bool?

@@ -79,7 +79,7 @@ public struct BootCause: Equatable, Sendable {
         board
         """,
         "went down without a word while the battery was low: most likely it ran out",
-        "went down after curfewd had been stopped: nobody watched", "shut down or restarted in good order",
+        "went down after curfewd had been stopped: it was not watched", "shut down or restarted in good order",
         "powered off in good order", "powered off because the battery was critical",
         "powered off because it was too hot", "restarted in good order",
     ]

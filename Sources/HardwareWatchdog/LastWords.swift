@@ -78,7 +78,7 @@ public final class LastWords {
             evidence = Self.evidence(written)
             known = Self.line(written, from: Self.identifier + boot.count + 1)
         } else {
-            // Without a record of ours nobody knows how old the archive is; what is in pstore itself is new enough.
+            // Without a record of ours the age of the archive is not known; what is in pstore itself is new enough.
             let before = Self.line(written, from: Self.line(written, from: 0).count + 1)
             note(KernelCrash.found(in: pstore), &evidence, unless: before)
             var old = evidence

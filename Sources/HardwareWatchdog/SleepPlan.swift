@@ -1,4 +1,4 @@
-/// What becomes of the watchdog while the board sleeps: nobody can feed it then.
+/// What becomes of the watchdog while the board sleeps, when it cannot be fed.
 public struct SleepPlan: Equatable, Sendable {
     /// What a board's watchdog does in sleep, from its hardware profile.
     public enum InSleep: Equatable, Sendable { case stops, counts, unknown }

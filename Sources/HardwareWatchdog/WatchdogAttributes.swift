@@ -4,7 +4,7 @@ public struct WatchdogLimits: Equatable, Sendable {
     /// nil: the driver tells none. It may still refuse, or have the kernel feed a shorter hardware timer in between.
     public var maximum: Int?
 
-    /// A minimum under 1 counts as 1; a maximum under the minimum is none.
+    /// A minimum under 1 counts as 1; a maximum under the minimum does not count.
     public init(minimum: Int = 1, maximum: Int? = nil) {
         let least = max(minimum, 1)
         self.minimum = least

@@ -108,7 +108,7 @@ public final class WatchdogDevice {
         setPretimeout()
     }
 
-    /// The driver refuses `seconds`, and nobody told its limit: finds the largest timeout that it takes.
+    /// The driver refuses `seconds`, and its limit is not known: finds the largest timeout that it takes.
     private func setLargest(below seconds: Int, _ answer: inout Int32) throws(WatchdogError) -> Errno? {
         var accepted: Int32 = 0
         var refused = Int32(clamping: seconds)
@@ -186,7 +186,7 @@ public final class WatchdogDevice {
     /// What became of a watchdog that was to be stopped.
     public enum Stop: Equatable, Sendable {
         case stopped
-        /// It runs on and resets the board within `timeout` unless somebody opens and feeds it.
+        /// It runs on and resets the board within `timeout` unless another process opens and feeds it.
         case runsOn
         /// The kernel does not say; it was asked to stop in the way that drivers understand.
         case unknown

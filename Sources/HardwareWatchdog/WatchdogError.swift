@@ -5,7 +5,7 @@ public import SystemCalls
 public struct WatchdogError: Error, Equatable, Sendable {
     /// What is wrong with it.
     public enum Problem: UInt8, CaseIterable, Sendable {
-        /// Somebody else has it open (EBUSY).
+        /// Another process has it open (EBUSY).
         case busy
         /// The same, and process 1 is systemd.
         case busyBySystemd

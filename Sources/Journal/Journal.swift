@@ -33,7 +33,7 @@ public final class Journal {
         }
     }
 
-    /// Messages that nobody took since the last that got through.
+    /// Messages that neither the journal nor stderr took since the last that got through.
     public private(set) var dropped = 0
     private let identifier: String
     private let socket: DatagramSocket?
@@ -63,7 +63,7 @@ public final class Journal {
         guard dropped > 0 else { return }
         let count = "\(dropped)"
         let isNoted = deliver(
-            .warning, "\(count) messages before this were dropped: nobody took them", .messagesDropped,
+            .warning, "\(count) messages before this were dropped: the journal did not take them", .messagesDropped,
             [("CURFEW_DROPPED", count)])
         if isNoted { dropped = 0 }
     }

@@ -1,8 +1,8 @@
 internal import CLinux
 internal import SystemCalls
 
-/// Tells the service manager how we are: sd_notify(3)'s protocol, without its waiting. Does nothing where nobody asked
-/// for it.
+/// Tells the service manager how we are: sd_notify(3)'s protocol, without its waiting. Does nothing where that was
+/// not asked for.
 public final class ServiceNotifier {
     /// The address that NOTIFY_SOCKET held, for a re-executed self; nil where there was none.
     public let address: String?
@@ -42,7 +42,7 @@ public final class ServiceNotifier {
     /// How often WATCHDOG=1 is expected from now on, in microseconds; 0: not at all.
     public func watchdog(every microseconds: UInt64) { notify("WATCHDOG_USEC=\(microseconds)") }
 
-    /// Sends assignments, one a line. False when there is nobody, or no room.
+    /// Sends assignments, one a line. False when there is no receiver, or no room.
     @discardableResult
     public func notify(_ state: String) -> Bool {
         guard let socket else { return false }

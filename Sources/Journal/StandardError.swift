@@ -1,8 +1,8 @@
 internal import CLinux
 internal import SystemCalls
 
-/// Writing to a descriptor that others share, and that may be anything: a terminal, a file, a pipe or a socket that
-/// nobody reads.
+/// Writing to a descriptor that others share, and that may be anything: a terminal, a file, a pipe or a socket
+/// without a reader.
 enum StandardError {
     /// True when written whole. Never waits; O_NONBLOCK is not touched, as it would be set for everyone who has the
     /// file open.

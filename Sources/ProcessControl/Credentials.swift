@@ -72,7 +72,7 @@ public struct Credentials: Equatable, Sendable {
         return (0..<Int(count)).map { list[$0] }
     }
 
-    /// An id; 2^32 - 1 means "unchanged" to the kernel and is none.
+    /// An id; not 2^32 - 1, which means "unchanged" to the kernel.
     private static func number(_ text: String) -> UInt32? {
         guard let first = text.utf8.first, first >= UInt8(ascii: "0"), first <= UInt8(ascii: "9") else { return nil }
         guard let value = UInt32(text), value != .max else { return nil }

@@ -34,7 +34,7 @@ public final class ProcessHandle {
         Self.holdsPid(pidfd.rawValue)
     }
 
-    /// The same for a pidfd that somebody else owns, a peer's from SO_PEERPIDFD.
+    /// The same for a pidfd that another part owns, a peer's from SO_PEERPIDFD.
     public static func holdsPid(_ pidfd: Int32) -> Bool {
         // EPERM: it is there, but not ours to signal.
         linux_pidfd_send_signal(pidfd, 0) == 0 || Errno.current == .notPermitted

@@ -24,7 +24,7 @@ internal import CLinux
         try Self.duplicate(of: rawValue)
     }
 
-    /// A second descriptor for a file that somebody else has open, close-on-exec.
+    /// A second descriptor for a file that is open elsewhere, close-on-exec.
     public static func duplicate(of descriptor: Int32) throws(SystemError) -> FileDescriptor {
         let copy = linux_dup_cloexec(descriptor)
         guard copy >= 0 else { throw SystemError("dup") }
@@ -66,7 +66,7 @@ internal import CLinux
         try Self.writeAll(bytes, to: rawValue)
     }
 
-    /// Writes all of it to a descriptor that somebody else owns.
+    /// Writes all of it to a descriptor that another part owns.
     public static func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
         var offset = 0
         while offset < bytes.count {

@@ -28,7 +28,7 @@ import Testing
             (Evidence(lastWord: .poweringOffBattery), .lowBattery, "critical"),
             (Evidence(lastWord: .poweringOffHeat), .overheat, "too hot"),
             (Evidence(lastWord: .runningLow), .lowBattery, "most likely"),
-            (Evidence(lastWord: .stopped), .unknown, "nobody watched"),
+            (Evidence(lastWord: .stopped), .unknown, "it was not watched"),
         ]
         for (evidence, kind, words) in cases {
             let cause = BootCause(evidence)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// What the board cannot tell, nobody claims to know.
+    /// What the board cannot tell is not claimed to be known.
     @Test func silenceMeansSomethingOnlyWhereTheWatchdogReports() {
         let silent = BootCause(Evidence(lastWord: .running))
         #expect(silent.kind == .unknown && silent.explanation.contains("cannot be told apart"))
@@ -148,7 +148,7 @@ final class PlayedBoard {
         #expect(board.cause(again) == judged)
         try again.say(.stopped)
         #expect(board.cause(board.words) == judged)
-        #expect(try board.start("boot-c").explanation.contains("nobody watched"))
+        #expect(try board.start("boot-c").explanation.contains("it was not watched"))
     }
 
     @Test func writtenOnlyWhenSomethingChanged() throws {

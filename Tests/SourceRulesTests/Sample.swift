@@ -151,6 +151,17 @@ struct Sample: Sendable, CustomStringConvertible {
             "nothing is left to do", "deploy/a", "#!/bin/sh\n# TODO: this\n# a placeholder\nmktemp /tmp/XXXXXX",
             at: [2, 3]),
         Sample(
+            "sentences have real subjects", "Sources/A/A.swift",
+            """
+            // Nobody waits.
+            // The app waits: there is none.
+            let text = "asked by somebody"  // A name that is none.
+            // That it was asked for is known.
+            func anybodys() {}
+            """,
+            at: [1, 3, 4]),
+        Sample("sentences have real subjects", "Tests/ATests/A.swift", "// Nobody waits.", at: []),
+        Sample(
             "tests do not sleep", "Tests/ATests/A.swift",
             "sleep(1)\nusleep(100)\ntry await Task.sleep(for: .seconds(1))\nboard.sleep(at: 1)\nf(\"sleep(1)\")",
             at: [1, 2, 3]),

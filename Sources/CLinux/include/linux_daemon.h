@@ -35,7 +35,7 @@ static inline _Bool linux_raise_descriptor_limit(uint64_t *soft, uint64_t *hard)
 
 static inline void linux_ignore(int signal_number) { signal(signal_number, SIG_IGN); }
 
-// Gives memory back that start-up used and nobody needs any more.
+// Gives memory back that only start-up needed.
 static inline void linux_trim_memory(void) { malloc_trim(0); }
 
 // Short-lived allocations of any size come back to the kernel, and one arena is enough for one thread.

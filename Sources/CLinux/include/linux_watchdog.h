@@ -9,7 +9,7 @@
 // Never waits: a FIFO in place of a device is ENXIO.
 static const int linux_watchdog_open_flags = O_WRONLY | O_NONBLOCK;
 
-// The ioctl's number, in the order of WatchdogRequest; 0 for what is none of them.
+// The ioctl's number, in the order of WatchdogRequest; 0 for anything else.
 static inline unsigned long linux_watchdog_number(unsigned request) {
     static const unsigned long numbers[] = {
         WDIOC_GETBOOTSTATUS, WDIOC_KEEPALIVE,     WDIOC_SETTIMEOUT,  WDIOC_GETTIMEOUT,

@@ -3,7 +3,7 @@
 // time. What is spoken on both is Varlink: JSON objects with a NUL after each.
 //
 // An epoll instance is the descriptor that the app polls. It holds the link, a timer for attaching anew, and an eventfd
-// by which other threads wake the one that dispatches. Nobody asks it what has happened: dispatching tries all three.
+// by which other threads wake the one that dispatches. It is not asked what has happened: dispatching tries all three.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE  // SO_DOMAIN
 #endif
@@ -288,8 +288,8 @@ static char *check_message(char *text) {
     return rest && *skip_space(rest) == 0 ? text + (start - text) : NULL;
 }
 
-// Copies a string with a NUL after it; `out` may be where `value` is. False when it is none, has a NUL inside, or is
-// too long.
+// Copies a string with a NUL after it; `out` may be where `value` is. False for another kind of value, and for a string
+// that has a NUL inside or is too long.
 static bool copy_string(const char *value, char *out, size_t size) {
     if (!value || *value != '"') return false;
     const char *at = value + 1;
@@ -430,7 +430,7 @@ static const char *name_of(unsigned index, const char *const *names, size_t coun
     return index < count ? names[index] : "unknown";
 }
 
-// The place of a string among names; -1 when it is none of them.
+// The place of a string among names; -1 when it is not among them.
 static int take_name(const char *value, const char *const *names, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (is_string(value, names[i])) return (int)i;
@@ -459,7 +459,7 @@ const char *curfew_strerror(int error) {
     case CURFEW_E_NOT_KNOWN: return "curfewd does not know this call; it is older than the program";
     case CURFEW_E_NO_CALL: return "there is no call to answer";
     case -ENOENT:
-    case -ECONNREFUSED: return "curfewd is not running: nobody serves its socket";
+    case -ECONNREFUSED: return "curfewd is not running: its socket is not served";
     case -EACCES: return "this user may not connect to curfewd's socket";
     case -EPIPE: return "curfewd closed the connection before the call was sent; try again";
     case -ETIMEDOUT: return "curfewd takes no calls in time; try again";
@@ -961,7 +961,7 @@ static char *find_end(struct curfew *app, size_t used) {
     return from < app->in.length ? memchr(app->in.bytes + from, 0, app->in.length - from) : NULL;
 }
 
-// Whether there can be no new message now: nobody reads the replies, or others have waited long enough.
+// Whether there can be no new message now: the device does not read the replies, or others have waited long enough.
 static bool is_time_to_pause(struct curfew *app, int taken) {
     pthread_mutex_lock(&app->lock);
     bool pause = app->out.length > 0;
@@ -982,7 +982,7 @@ static void take_messages(struct curfew *app) {
         char *message = end - start <= MESSAGE_LIMIT ? check_message(start) : NULL;
         enum fate fate = MALFORMED;
         if (message) fate = app->state == LINK_UP ? take_call(app, message) : take_attach_reply(app, message);
-        if (fate == MALFORMED) lose_link(app, "a message came that is none of Varlink's");
+        if (fate == MALFORMED) lose_link(app, "a message came that is not Varlink");
         if (app->state == LINK_DOWN) return;
         app->undigested = fate == HAS_TO_WAIT;
         if (app->undigested) break;
@@ -1053,7 +1053,7 @@ enum curfew_launch_reason curfew_launch_reason(const struct curfew *app) { retur
 // MARK: Opening
 
 // The descriptor that curfewd gave us, -1 where there is none. One that is closed on exec cannot have come by it:
-// somebody has opened something else under that number.
+// something else has been opened under that number since.
 static int inherited_link(void) {
     const char *text = getenv("CURFEW_DELEGATE_FD");
     int domain = 0, type = 0;

@@ -132,7 +132,7 @@ struct curfew_delegate {
     enum curfew_answer (*handle_events_for_background_session)(
         struct curfew *app, const char *session, double deadline, void *context);
 
-    // Information; nobody waits for an answer.
+    // Information; the device does not wait for an answer.
     void (*did_receive_memory_warning)(struct curfew *app, enum curfew_memory_level level, void *context);
     // external_power: also where the board does not say. battery_level: 0 to 1, in steps of 5 %; NAN without a battery.
     // low_power_mode: save energy.

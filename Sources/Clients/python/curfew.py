@@ -406,7 +406,7 @@ class _Client:
         self._path = path
         self._socket: Optional[socket.socket] = None
         self._decoder = _Decoder()
-        # Tasks whose end could not be told, because nobody was there.
+        # Tasks whose end could not be told, because the device was not there.
         self._unended: List[int] = []
 
     def call(self, method: str, parameters: Dict[str, Any], repeatable: bool = True) -> _Members:
@@ -527,7 +527,7 @@ class Expiration:
     def _notify(self, loop: asyncio.AbstractEventLoop, callback: Callable[[], None]) -> None:
         """Calls back on that loop, now or at the expiration."""
         def schedule() -> None:
-            # A loop that is closed has nobody who waits.
+            # On a loop that is closed no task waits.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(callback)
 
@@ -617,7 +617,7 @@ class BackgroundTask:
             return
         others = 0
         if sys.version_info >= (3, 11):
-            # Cancellations are counted: one of somebody else's besides ours stays one.
+            # Cancellations are counted: another caller's besides ours stays one.
             others = body.uncancel()
         if isinstance(error, asyncio.CancelledError) and others <= self._cancellations_before:
             raise TaskExpired(self.name) from error
@@ -885,11 +885,12 @@ class App:
         return self._register("HandleEventsForBackgroundSession", handler)
 
     def did_receive_memory_warning(self, handler: _Handler) -> _Handler:
-        """(level): memory is short; level: MemoryLevel. Nobody waits."""
+        """(level): memory is short; level: MemoryLevel. The device does not wait."""
         return self._register("DidReceiveMemoryWarning", handler)
 
     def power_state_did_change(self, handler: _Handler) -> _Handler:
-        """(external_power, battery_level, low_power_mode): what changed with the board's power; nobody waits.
+        """(external_power, battery_level, low_power_mode): what changed with the board's power; the device
+        does not wait.
 
         external_power: True also where the board does not say; battery_level: 0 to 1 in steps of 5 %, None without a
         battery; low_power_mode: save energy.
@@ -897,7 +898,7 @@ class App:
         return self._register("PowerStateDidChange", handler)
 
     def thermal_state_did_change(self, handler: _Handler) -> _Handler:
-        """(state): ThermalState; from "serious" on do less, as "critical" may end the app. Nobody waits."""
+        """(state): ThermalState; from "serious" on do less, as "critical" may end the app. The device does not wait."""
         return self._register("ThermalStateDidChange", handler)
 
     def _register(self, method: str, handler: _Handler, arguments: Optional[Sequence[str]] = None) -> _Handler:
@@ -1266,7 +1267,7 @@ def _inherited_connection() -> Optional[socket.socket]:
             return connection
     except OSError:
         pass
-    # Something of somebody else's.
+    # Another socket, which is not ours to close.
     connection.detach()
     return None
 

@@ -48,7 +48,7 @@ public struct PressureReading: Equatable, Sendable {
     }
 }
 
-/// How much memory there is, and how much can be had without making anybody wait.
+/// How much memory there is, and how much can be had without making a process wait.
 public struct MemoryReading: Equatable, Sendable {
     public let totalBytes: Int64
     /// MemAvailable: free, and what the kernel can take back of its caches. At most `totalBytes`.

@@ -30,7 +30,8 @@ public struct PressureThreshold: Equatable, Sendable {
     /// Nothing gets done for a fifth of the time.
     public static let critical = PressureThreshold(.full, time: 200_000, window: 1_000_000)
 
-    /// As anybody may ask for it: the window a multiple of 2 s, the time in proportion. What makes no sense stays so.
+    /// As any process may ask for it: the window a multiple of 2 s, the time in proportion. What makes no sense stays
+    /// so.
     var unprivileged: PressureThreshold {
         guard window >= 500_000, window <= 10_000_000, time > 0, time <= window else { return self }
         let rounded = (window + 1_999_999) / 2_000_000 * 2_000_000
@@ -84,7 +85,7 @@ public final class PressureTrigger {
     public var descriptor: Int32 { file.rawValue }
 
     /// path: /proc/pressure/memory, or memory.pressure of a cgroup. A threshold that only CAP_SYS_RESOURCE may ask for
-    /// becomes one that anybody may.
+    /// becomes one that any process may.
     public init(_ wanted: PressureThreshold, path: String = PressureTrigger.board) throws(PressureUnavailable) {
         do throws(SystemError) {
             file = try FileDescriptor.open(path, O_RDWR | O_NONBLOCK)

@@ -8,7 +8,7 @@ final class Hold: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Opens when the task has been ended, or when nobody waits for that any more.
+    /// Opens when the task has been ended, or when its caller has stopped waiting for that.
     let isReleased = Latch()
 
     var isExpired: Bool { state.withLock { $0.isExpired } }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Opens once; whoever waits for it goes on.
+/// Opens once; all that wait for it go on.
 final class Latch: Sendable {
     private struct State {
         var isOpen = false

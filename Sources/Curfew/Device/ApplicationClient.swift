@@ -139,7 +139,7 @@ final class ApplicationClient {
         complete(pending, .failure(.connectionLost(trouble)))
     }
 
-    /// Nobody waits for this task any more, so nobody would end it.
+    /// The caller waits for this task no more, and would not end it.
     private func endUnwanted(_ outcome: Outcome) {
         guard case .success(let parameters) = outcome, let identifier = parameters["identifier"] else { return }
         unsent.append(Pending(ApplicationClient.end(identifier), .end, nil))

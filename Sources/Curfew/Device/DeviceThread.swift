@@ -4,7 +4,7 @@ internal import SystemCalls
 internal import Varlink
 
 /// The one thread that talks to the device, so that no thread of the concurrency pool ever waits for a socket. It
-/// sleeps in poll(2) until a socket, a timer or somebody with work for it wakes it.
+/// sleeps in poll(2) until a socket, a timer or a thread with work for it wakes it.
 final class DeviceThread: Sendable {
     typealias Work = @Sendable (DeviceLink) -> Void
 

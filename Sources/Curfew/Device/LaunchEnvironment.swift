@@ -3,7 +3,7 @@ internal import SystemCalls
 
 /// What an app inherits of the device that launched it.
 struct LaunchEnvironment: Sendable {
-    /// CURFEW_APP; nil: the process was started by somebody else.
+    /// CURFEW_APP; nil: the process was not started by curfewd.
     var app: String?
     /// CURFEW_SOCKET.
     var socket = "/run/curfew/io.curfew.Application"
@@ -11,7 +11,7 @@ struct LaunchEnvironment: Sendable {
     var delegate: Int32?
     /// How long a call waits for the device, in nanoseconds.
     var patience: Int64 = 5_000_000_000
-    /// A line for whoever looks after the app.
+    /// A line for the people who look after the app.
     var say: @Sendable (String) -> Void = { text in
         try? FileDescriptor.writeAll(Array("curfew: \(text)\n".utf8), to: 2)
     }

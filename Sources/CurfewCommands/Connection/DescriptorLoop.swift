@@ -61,7 +61,7 @@ final class DescriptorLoop {
     }
 }
 
-/// Notices when nobody reads stdout any more (`curfew monitor | head`), though nothing is written.
+/// Notices when the reader of stdout is gone (`curfew monitor | head`), though nothing is written.
 final class OutputWatch {
     private(set) var isGone = false
     private var source: DescriptorLoop.Source?

@@ -110,7 +110,7 @@ enum SignalName {
             1: "SIGHUP (hangup)", 2: "SIGINT (interrupted)", 3: "SIGQUIT (quit)", 4: "SIGILL (illegal instruction)",
             5: "SIGTRAP (trap)", 6: "SIGABRT (aborted)", 7: "SIGBUS (bus error)", 8: "SIGFPE (arithmetic error)",
             9: "SIGKILL (killed from outside)", 11: "SIGSEGV (invalid memory access)",
-            13: "SIGPIPE (nobody reads what it writes)", 14: "SIGALRM (alarm)", 15: "SIGTERM (asked to end)",
+            13: "SIGPIPE (wrote where no reader was left)", 14: "SIGALRM (alarm)", 15: "SIGTERM (asked to end)",
             24: "SIGXCPU (CPU limit)", 25: "SIGXFSZ (file size limit)", 31: "SIGSYS (forbidden system call)",
         ]
         return names[number]

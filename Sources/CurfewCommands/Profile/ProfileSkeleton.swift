@@ -1,7 +1,7 @@
 internal import Configuration
 internal import Lifecycle
 
-/// A profile for a board that has none: what can be read from it, to be completed by someone who knows it.
+/// A profile for a board that has none: what can be read from it, to be completed by a person who knows it.
 struct ProfileSkeleton {
     let facts: BoardFacts
 

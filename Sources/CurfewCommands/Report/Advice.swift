@@ -30,7 +30,7 @@ struct Advice {
         case "lockHeldInSuspension": ["Release file locks in DidEnterBackground, before the app is suspended."]
         case "backgroundTask": budget
         case "unknown":
-            ["curfewd was not running when it ended, so nobody knows why; what it wrote may tell: \(lookAtOutput)"]
+            ["curfewd was not running when it ended, so why is not known; what it wrote may tell: \(lookAtOutput)"]
         default: []
         }
     }

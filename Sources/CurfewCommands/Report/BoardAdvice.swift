@@ -23,7 +23,7 @@ extension Advice {
             "Have this app give back what it can when it hears DidReceiveMemoryWarning, and in "
                 + "DidEnterBackground.",
             "If others are to go first, raise its priority-band in \(file). From protected-band in [memory] of "
-                + "\(deviceFile) on (900 by default) it is ended only when nobody else is left.", comesBack,
+                + "\(deviceFile) on (900 by default) it is ended only when no other is left.", comesBack,
         ]
     }
 

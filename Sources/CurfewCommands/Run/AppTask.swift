@@ -17,7 +17,7 @@ final class AppTask {
     private var warning: (left: Double, at: Int64)?
     private var failure: VarlinkError?
 
-    /// Asks for the task; nil when nobody takes us for an app.
+    /// Asks for the task; nil when the daemon does not take us for an app.
     static func begin(_ wish: TaskWish, _ command: TaskCommand, _ session: Session) throws(CommandFailure) -> AppTask? {
         guard let socket = session.variable("CURFEW_SOCKET"), !socket.isEmpty,
             !(session.variable("CURFEW_APP") ?? "").isEmpty
@@ -91,7 +91,7 @@ final class AppTask {
         run.wait { warning != nil || failure != nil }
         if failure != nil, warning == nil, !run.hasEnded {
             session.console.error(
-                "curfew: curfewd has ended; \(command.name) goes on, and nobody says when its time runs out\n")
+                "curfew: curfewd has ended; \(command.name) goes on, and is not told when its time runs out\n")
             run.wait()
         }
         guard !run.hasEnded, let warning else { return run.finish().exitCode }
@@ -105,7 +105,7 @@ final class AppTask {
     /// SIGTERM now, and SIGKILL before its app would be killed for it.
     private func expire(_ run: CommandRun, _ left: Double, _ at: Int64) {
         run.child.signal(SIGTERM)
-        // A task that has ended already had a limit of its own: nobody is killed for it, and there is a moment left.
+        // A task that has ended already had a limit of its own: no app is killed for it, and there is a moment left.
         let patience = left > 0 ? left - min(0.5, left / 10) : Self.lastMoment
         run.wait(until: at + Int64(patience * 1e9))
         // What it leaves of its group has no more time either.

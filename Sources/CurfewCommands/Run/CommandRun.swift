@@ -20,7 +20,7 @@ final class CommandRun {
         self.command = command
         var mask = sigset_t()
         sigprocmask(SIG_BLOCK, nil, &mask)
-        // Whoever started us with them blocked: it has to be possible to end the command.
+        // The tool may have been started with them blocked: it has to be possible to end the command.
         for signal in Self.passedOn { sigdelset(&mask, signal) }
         let headsGroup = mayHeadGroup && !Terminal.isOurs
         let target = Reference<HeldChild?>(nil)

@@ -50,7 +50,7 @@ struct WakeCommand: SessionCommand {
 }
 
 struct SleepEdgeOptions: ParsableArguments {
-    /// A sleep of the board's is over when its clocks or logind say so too: nobody is left asleep when the hook's
+    /// A sleep of the board's is over when its clocks or logind say so too: no app is left asleep when the hook's
     /// second word is lost.
     @Option(
         help: ArgumentHelp(

@@ -35,9 +35,9 @@ struct TryApp {
         let base = path.split(separator: "/").last.map(String.init) ?? path
         let name = base.hasSuffix(".toml") ? String(base.dropLast(5)) : base
         // A desk need not have the board's users.
-        let anybody = Accounts(user: { _ in .unknown }, group: { _ in .unknown })
+        let anyAccounts = Accounts(user: { _ in .unknown }, group: { _ in .unknown })
         let configuration: AppConfiguration
-        switch AppConfiguration.parse(bytes, name: name, file: path, accounts: anybody) {
+        switch AppConfiguration.parse(bytes, name: name, file: path, accounts: anyAccounts) {
         case .valid(let app): configuration = app
         case .invalid(_, let errors):
             let lines = errors.map { "\($0.file):" + ($0.line.map { "\($0):" } ?? "") + " \($0.message)" }
@@ -82,7 +82,7 @@ struct TryApp {
         file.set("environment", "{ \(pairs.joined(separator: ", ")) }")
     }
 
-    /// What an app is told by its supervisor, and so nobody else may.
+    /// What an app is told by its supervisor, and so by no other program.
     private static func ofTheDaemon(_ name: String) -> Bool {
         name.hasPrefix("CURFEW") || name.hasPrefix("WATCHDOG_") || name.hasPrefix("LISTEN_")
             || ["NOTIFY_SOCKET", "JOURNAL_STREAM", "INVOCATION_ID"].contains(name)

@@ -217,7 +217,7 @@ final class TryPlay {
             let next = AppRecord(change.detail)
             let old = state
             state = next
-            // That it ends is told by its termination, and that it is there before its launch by nobody.
+            // Its end is told by its termination; what it was before its launch is not told.
             guard old != nil, next.state != "terminating", next.state != "not running" || next.isLeftDown else {
                 return
             }

@@ -12,7 +12,7 @@ struct TryVerdict {
     var failedStep: String?
 
     var kills: [TerminationRecord] { terminations.filter(\.isKill) }
-    /// Ends that nobody asked for: crashes, exits with another status than 0.
+    /// Ends that were not asked for: crashes, exits with another status than 0.
     var failures: [TerminationRecord] { terminations.filter { !$0.isKill && !$0.isOrderly } }
     var isGood: Bool { kills.isEmpty && failures.isEmpty && failedStep == nil }
 
@@ -43,7 +43,7 @@ struct TryVerdict {
         var count = 0
         var overruns = 0
         var longest = 0.0
-        /// The shortest that it was given.
+        /// The shortest of those it was given.
         var allowance: Double
     }
 

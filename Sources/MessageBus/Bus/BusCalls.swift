@@ -47,7 +47,7 @@ extension Bus {
                 sd_bus_message_append_basic(message, Message.type("t"), &number), "sd_bus_message_append_basic")
         }
         let callback = Callback<Message> { message in
-            // A connection that breaks fails every call; that it was lost is told once for all.
+            // A connection that breaks fails every call; its loss is told once for all.
             guard sd_bus_is_open(bus) > 0 else { return }
             if let error = message.error { reply(.failure(error)) } else { reply(.success(message)) }
         }
@@ -73,13 +73,13 @@ extension Bus {
         return try call(get, [object.interface, name], timeout: timeout, reply: reply)
     }
 
-    /// Calls the handler for each signal that matches. A unicast signal can be sent by anyone, and the match's sender
-    /// does not keep it away: check the sender.
+    /// Calls the handler for each signal that matches. Any client of the bus can send a unicast signal, and the
+    /// match's sender does not keep it away: check the sender.
     public func match(_ match: BusMatch, handler: @escaping (Message) -> Void) throws(SystemError) -> BusSlot {
         try BusSlot(matching: try pointer(), match, handler)
     }
 
-    /// Tells the unique name of the owner of a well-known name, now and at each change; "" is nobody. An owner may be
+    /// Tells the unique name of the owner of a well-known name, now and at each change; "" for no owner. One may be
     /// told twice.
     public func watchName(_ name: String, handler: @escaping (String) -> Void) throws(SystemError) -> BusSlot {
         let driver = "org.freedesktop.DBus"
@@ -88,7 +88,7 @@ extension Bus {
                 sender: driver, path: "/org/freedesktop/DBus", interface: driver, member: "NameOwnerChanged",
                 firstArgument: name)
         ) { message in
-            // Anyone may send one straight to us; only the bus's own carries this sender.
+            // Any client may send one straight to us; only the bus's own carries this sender.
             guard message.sender == driver, message.readString() == name, message.readString() != nil,
                 let owner = message.readString()
             else { return }

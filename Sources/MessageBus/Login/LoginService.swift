@@ -112,11 +112,11 @@ public protocol LoginService: AnyObject {
     func releaseLock(_ kind: LockKind)
     /// Answered by `preparingForSleep`.
     func readPreparingForSleep()
-    /// Puts the board to sleep, if nobody keeps it awake. Answered by `prepareForSleep` or `suspendRefused`.
+    /// Puts the board to sleep, if no lock keeps it awake. Answered by `prepareForSleep` or `suspendRefused`.
     func suspend()
     /// Reads what logind does not announce, at once or a little later; `conditionsChanged` and `sessionChanged` come if
     /// that is news.
     func readConditions()
-    /// Turns the board off, whoever would keep it on. Answered by `prepareForShutdown` or `powerOffRefused`.
+    /// Turns the board off, whatever lock would keep it on. Answered by `prepareForShutdown` or `powerOffRefused`.
     func powerOff()
 }

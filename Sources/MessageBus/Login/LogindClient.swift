@@ -240,7 +240,7 @@ public final class LogindClient: LoginService {
     }
 
     private func hear(_ message: Message) {
-        // Anyone may send a signal straight to us.
+        // Any client of the bus may send a signal straight to us.
         guard !owner.isEmpty, message.sender == owner else { return }
         let member = message.member
         switch member {

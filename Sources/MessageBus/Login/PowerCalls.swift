@@ -1,7 +1,7 @@
 internal import SystemCalls
 
 extension LogindClient {
-    /// org.freedesktop.login1.Manager.Suspend, without asking anybody for a password.
+    /// org.freedesktop.login1.Manager.Suspend; no user is asked for a password.
     public func suspend() {
         guard isAvailable, let bus else { return tellLater(.suspendRefused(reason: "logind is not available")) }
         do throws(SystemError) {
@@ -13,7 +13,7 @@ extension LogindClient {
         }
     }
 
-    /// org.freedesktop.login1.Manager.PowerOff, without asking anybody for a password. Block locks of others do not
+    /// org.freedesktop.login1.Manager.PowerOff; no user is asked for a password. Block locks of others do not
     /// keep the board on: who powers it off has to.
     public func powerOff() {
         if poweringOff == nil { powerOff(skippingLocks: false) }

@@ -2,7 +2,7 @@ internal import SystemCalls
 
 /// Who is logged in and whether their screens are locked, and what the manager itself knows of the board.
 ///
-/// Anyone who may log in may also lock and unlock, or open sessions, in a loop. So one question is under way at a time,
+/// A user who may log in may also lock and unlock, or open sessions, in a loop. So one question is under way at a time,
 /// questions about everything are asked and changes are told once per interval, and what is known of sessions has a
 /// bound.
 final class Sessions {
@@ -16,13 +16,13 @@ final class Sessions {
         var isUser = false
         var hasSeat = false
         var isClosing = false
-        /// What its locker says, and what it was asked for: where there is no locker, nobody says anything.
+        /// What its locker says, and what it was asked for: where there is no locker, neither is said.
         var lockedHint = false
         var lockSignal = false
 
         init(path: String) { self.path = path }
 
-        /// Takes one of its properties; false when it is none of those here.
+        /// Takes one of its properties; false for others than those here.
         func read(_ name: String, _ value: Message) -> Bool {
             if name == "LockedHint" {
                 guard let hint = value.readBoolVariant() else { return false }
@@ -185,7 +185,7 @@ final class Sessions {
         if isWhole == true { sessions = listed }
     }
 
-    /// Takes one of the manager's properties; false when it is none of those here.
+    /// Takes one of the manager's properties; false for others than those here.
     func read(_ name: String, _ value: Message) -> Bool {
         let names = ["IdleHint", "LidClosed", "Docked", "OnExternalPower"]
         guard let index = names.firstIndex(of: name), let flag = value.readBoolVariant() else { return false }

@@ -2,7 +2,7 @@ public import SystemCalls
 
 /// Why a call had no success.
 public enum VarlinkError: Error, Equatable, Sendable {
-    /// Nobody listens at the path (ENOENT, ECONNREFUSED).
+    /// No server listens at the path (ENOENT, ECONNREFUSED).
     case notRunning(path: String, Errno)
     case system(SystemError)
     /// The server ended the connection.
@@ -15,7 +15,7 @@ public enum VarlinkError: Error, Equatable, Sendable {
 
     public var text: String {
         switch self {
-        case .notRunning(let path, let errno): "nobody listens at " + path + ": " + errno.text
+        case .notRunning(let path, let errno): "no server listens at " + path + ": " + errno.text
         case .system(let error): error.text
         case .closed: "the server closed the connection"
         case .timedOut: "no answer in time"

@@ -88,7 +88,7 @@ public final class Connection {
         settle()
     }
 
-    /// EPOLLHUP or EPOLLERR, which come whether they are asked for or not: nobody reads at the other end any more.
+    /// EPOLLHUP or EPOLLERR, which come whether they are asked for or not: the other end reads no more.
     public func onHangup() {
         guard isOpen else { return }
         if failure == nil, wantsRead || (undigested && !isPaused) {
@@ -98,7 +98,7 @@ public final class Connection {
         }
     }
 
-    /// Nobody is at the other end any more, though what they said may not all have been read yet.
+    /// The other end is gone, though what it said may not all have been read yet.
     public var hasHungUp: Bool {
         guard isOpen else { return true }
         var ready = pollfd(fd: descriptor, events: 0, revents: 0)
@@ -244,7 +244,7 @@ public final class Connection {
 // MARK: Server: answering
 
 extension Connection {
-    /// An answer to `request`; an empty one is none (a oneway call's).
+    /// An answer to `request`, unless that is oneway: then it is empty, and is not sent.
     func answer(_ request: Request, _ bytes: [UInt8]) {
         guard isOpen, failure == nil, !request.oneway else { return }
         if requests.first === request {

@@ -35,7 +35,7 @@ public final class Request {
     /// The connection it came by; nil once answered, or when that has ended.
     public var connection: Connection? { isAlive ? link : nil }
 
-    /// Somebody still waits for an answer.
+    /// The caller still waits for an answer.
     public var isAlive: Bool { !isFinished && link?.isOpen == true }
 
     /// The last (or only) reply.
@@ -60,7 +60,7 @@ public final class Request {
     }
 
     /// Replies, and turns the connection round: from here on this side calls. A call without "upgrade" fails with
-    /// InvalidParameter; false then, and where nobody waits any more.
+    /// InvalidParameter; false then, and where the caller waits no more.
     public func acceptUpgrade(_ parameters: JSONObject = [:]) -> Bool {
         guard isAlive, wantsUpgrade else {
             fail(.invalidParameter(parameter: "upgrade"))

@@ -6,7 +6,7 @@ public final class Listener {
     /// What came of one try to accept.
     public enum Accepted: ~Copyable {
         case socket(FileDescriptor)
-        /// Nobody waits any more.
+        /// No client waits any more.
         case none
         /// One was turned away: there are no descriptors left (EMFILE, ENFILE).
         case turnedAway
@@ -32,7 +32,7 @@ public final class Listener {
     }
 
     /// Listens at `path` with exactly `mode` (0o666) and, where given, that group. A socket left by a dead predecessor
-    /// is replaced; where somebody answers it fails with EADDRINUSE, where something else lies with EEXIST. Two that
+    /// is replaced; where a server answers it fails with EADDRINUSE, where something else lies with EEXIST. Two that
     /// start at the same moment must be kept apart by other means, such as a lock.
     public convenience init(path: String, mode: UInt32, group: UInt32? = nil) throws(SystemError) {
         try Self.checkVacant(path)
@@ -66,7 +66,7 @@ public final class Listener {
         let descriptor = linux_unix_socket()
         if descriptor < 0 { throw SystemError("socket", path) }
         let probe = FileDescriptor(owning: descriptor)
-        // A full queue, too, belongs to somebody: EAGAIN.
+        // A full queue, too, belongs to a server: EAGAIN.
         _ = linux_set_flags(probe.rawValue, O_NONBLOCK)
         if linux_unix_connect(probe.rawValue, path) == 0 { throw SystemError("bind", path, errno: .addressInUse) }
         switch Errno.current {
@@ -107,7 +107,7 @@ public final class Listener {
         do throws(SystemError) { reserve = try FileDescriptor.open("/dev/null", O_RDONLY) } catch { reserve = nil }
     }
 
-    /// Removes the path, so that clients see that nobody lives there; not after the socket was handed on.
+    /// Removes the path, so that clients see that it is not served; not after the socket was handed on.
     public func removePath() {
         _ = unlink(path)
     }

@@ -56,7 +56,7 @@ public final class Server {
         setAccepting(true)
     }
 
-    /// Ends all connections. With `removePath`, clients find nobody from now on.
+    /// Ends all connections. With `removePath`, clients find no server from now on.
     public func stop(removePath: Bool) {
         setAccepting(false)
         isStopped = true

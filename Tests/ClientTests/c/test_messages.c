@@ -39,7 +39,7 @@ static void malformed_closesTheConnection(void) {
         device_send(&device, malformed[i]);
         if (!CHECK(device_hung_up(&device))) printf("after %s\n", malformed[i]);
         CHECK_TEXT(device_heard(&device), "message: no connection to curfewd for the handlers' calls: a message came "
-                                          "that is none of Varlink's; trying again\n");
+                                          "that is not Varlink; trying again\n");
         device_close(&device);
     }
 }
