@@ -5,7 +5,7 @@
 //     floor_delegates --sleep N ROUNDS GROUP CMD [ARG...]
 //
 // --deadline: starts CMD, tells it DidEnterBackground with MS to answer, and kills its group when they are over, ROUNDS
-// times. Whoever watches the processes sees when they are dead.
+// times. The bench watches the processes, and sees when they are dead.
 // --sleep: starts N of CMD; prints ROUNDS times how long it took until all had answered WillResignActive, then
 // DidEnterBackground, and were frozen ("asleep NANOSECONDS").
 // CMD has its socket as descriptor 3. GROUP: a directory on a cgroup v2 file system, made and removed.

@@ -35,7 +35,7 @@ static long long now(void) {
     return (long long)t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-// A line in one piece, whoever else writes.
+// A line in one piece, whatever else is written there.
 __attribute__((format(printf, 1, 2))) static void say(const char *format, ...) {
     char line[160];
     va_list arguments;

@@ -110,7 +110,7 @@ class Board:
         (self.apps_folder / f"{name}.toml").write_bytes(data)
 
     def profile(self, name, text):
-        """A board that is none other, for `profile = NAME`."""
+        """A board of this one name, for `profile = NAME`."""
         folder = Path(self.root) / "etc/curfew/hardware-profiles"
         folder.mkdir(exist_ok=True)
         head = 'description = "a board of tests"\n[match]\ncompatible = ["curfew,test-board"]\n'

@@ -95,7 +95,7 @@ class Hardware:
                 pass  # it has ended
 
     def wait_heard(self):
-        """Returns when nobody has anything left to read of what `send` has sent."""
+        """Returns when all readers have read what `send` has sent."""
         def is_heard():
             left = [fcntl.ioctl(sender, termios.TIOCOUTQ, b"\0" * 4) for sender in self.senders.values()]
             return not any(int.from_bytes(count, sys.byteorder) for count in left)
@@ -118,7 +118,7 @@ class Hardware:
             "add_from_string", f"P: {parent}\nE: SUBSYSTEM=input\nA: name=played\n"
             f"A: capabilities/sw={switches}\nA: capabilities/key={keys}\n")
         # Before the device is announced: who has it open while its answers are loaded is ended by umockdev.
-        # Without any, it ends whoever asks for something.
+        # Without any, it ends the program that asks for something.
         if lid_closed is not None:
             self.call("load_ioctl", node, self.file("ioctl", f"@DEV {node}\nEVIOCGSW 3 0{int(lid_closed)}0000\n"))
         # Readers look for the capabilities by the link, which umockdev does not make by itself.

@@ -26,7 +26,7 @@ class Journal:
         self.reader.start()
 
     def _read(self):
-        """The daemon waits for nobody: what is not taken in time is lost."""
+        """The daemon does not wait for its readers: what is not taken in time is lost."""
         while datagram := self.socket.recv(1 << 20):
             self.taken.append(parsed(datagram))
 

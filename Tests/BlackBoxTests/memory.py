@@ -51,7 +51,7 @@ class Announcing:
         return connection
 
     def is_open(self):
-        """Whether somebody opens it, whom nobody has asked for yet."""
+        """Whether a program opens it that was not asked for yet."""
         self.listener.settimeout(0)
         try:
             return bool(self.opened())

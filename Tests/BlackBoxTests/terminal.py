@@ -46,7 +46,7 @@ class Terminal:
                 try:
                     self.output += os.read(self.descriptor, 65536)
                 except OSError:
-                    # What a terminal says when nobody is at its other end.
+                    # What a terminal says when its other end is closed.
                     condition()
 
     def close(self):

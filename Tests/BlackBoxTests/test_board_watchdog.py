@@ -98,7 +98,7 @@ def test_it_is_fed_only_while_essential_apps_live(board, played):
     board.wait_log("the hardware watchdog is not fed any more, the board resets in ")
     number = len(played.watchdog_events(device, "feed"))
     holds_for(2.5, lambda: len(played.watchdog_events(device, "feed")) == number, "it is not fed")
-    # Somebody was there in time.
+    # An operator was there in time.
     board.call("Launch", app="camera", background=None)
     wait_until(lambda: len(played.watchdog_events(device, "feed")) > number, "it is fed again")
 
@@ -173,7 +173,7 @@ def test_a_watchdog_that_says_late_that_it_reset_the_board(board, played, restar
     assert report["explanation"] == cause(board)
     assert board.log().count("how the last boot ended") == 2, board.log()
     assert board.log().count("how the last boot ended, now that its watchdog is there: reset by") == 1
-    # It is said once, whoever asks again.
+    # It is said once, however often it is asked for.
     board.call("Reload")
     board.kill()
     begin_boot(board, played, 1)

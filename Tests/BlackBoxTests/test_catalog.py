@@ -42,7 +42,7 @@ def test_every_kind_of_message_and_no_other(explained):
             for name in IDS:
                 if re.search(rf"\.{name}\b", text):
                     sent[name].append(path.name)
-    assert all(sent.values()), f"nobody sends {[name for name in IDS if not sent[name]]}"
+    assert all(sent.values()), f"not sent: {[name for name in IDS if not sent[name]]}"
 
 
 def test_every_explanation_says_what_to_do(explained):
@@ -54,7 +54,7 @@ def test_every_explanation_says_what_to_do(explained):
 
 
 def test_commands_and_keys_are_real(explained):
-    """A remedy that is none is worse than no remedy."""
+    """A remedy that does not work is worse than no remedy."""
     text = "\n".join(explanation.body for explanation in explained.values())
     commands = set(re.findall(r"(?:^  |: |\")curfew ([a-z-]+)", text, re.M))
     known = subprocess.run([boards.CURFEW, "--help"], capture_output=True, text=True, check=True).stdout

@@ -1,4 +1,4 @@
-"""Conditions together: the strongest wins; what nobody announces; what is kept of the user's word."""
+"""Conditions together: the strongest wins; what is not announced; what is kept of the user's word."""
 
 import hardware
 import pytest
@@ -76,7 +76,7 @@ def test_a_lid_that_opens_as_the_board_wakes(board, played):
 
 
 def test_a_critical_battery_without_logind(board, played):
-    """Nobody can switch the board off: apps have saved what they have, and it is said what is wrong."""
+    """The board cannot be switched off: apps have saved what they have, and it is said what is wrong."""
     charger = played.add("power_supply", "AC", type="Mains", online=0)
     played.add("power_supply", "BAT0", type="Battery", present=1, capacity=2, status="Discharging")
     board.device(policy={"debounce": "100ms"})
@@ -89,7 +89,7 @@ def test_a_critical_battery_without_logind(board, played):
     board.wait_active("camera")
 
 
-def test_what_nobody_announces_is_looked_at_now_and_then(board, played):
+def test_what_is_not_announced_is_looked_at_now_and_then(board, played):
     """A zone without trip points, and limits from a profile."""
     zone = played.add("thermal", "thermal_zone0", type="soc", mode="enabled", temp=40000)
     board.profile("test-board", "[[thermal]]\nzone = 'soc'\nfair = 60\nserious = 70\ncritical = 90\n")

@@ -25,7 +25,7 @@ BAD = {
     "an unknown key": (GOOD + 'restrat = "always"\n', 2, "restrat"),
     "an unknown table": (GOOD + "[watchdog]\n", 2, "watchdog"),
     "an unknown handler": (GOOD + '[allowances]\ndid-enter-backround = "1s"\n', 3, "did-enter-backround"),
-    "a word that is none": (GOOD + 'restart = "sometimes"\n', 2, "sometimes"),
+    "an unknown word": (GOOD + 'restart = "sometimes"\n', 2, "sometimes"),
     "a number for a duration": (GOOD + "restart-delay = 5\n", 2, "restart-delay"),
     "no duration": (GOOD + 'restart-delay = "5 parsecs"\n', 2, "restart-delay"),
     "a negative duration": (GOOD + 'restart-delay = "-5s"\n', 2, "restart-delay"),
@@ -38,7 +38,7 @@ BAD = {
     "a relative directory": (GOOD + 'working-directory = "here"\n', 2, "working-directory"),
     "no signal of that name": (
         GOOD + 'delegate = "signals"\n[signals]\ndid-enter-background = "SIGNOT"\n', 4, "SIGNOT"),
-    "a signal nobody can catch": (
+    "a signal that cannot be caught": (
         GOOD + 'delegate = "signals"\n[signals]\ndid-enter-background = "SIGKILL"\n', 4, "SIGKILL"),
     "a key twice": (GOOD + GOOD, 2, "exec"),
     "no TOML": (GOOD + "this is no TOML\n", 2, ""),
@@ -67,7 +67,7 @@ def many_bad():
 
 
 @pytest.mark.parametrize("what", list(BAD))
-def test_a_bad_file_is_named_and_nobody_else_suffers(many_bad, what):
+def test_a_bad_file_is_named_and_no_other_app_suffers(many_bad, what):
     board = many_bad
     _, line, word = BAD[what]
     name = f"bad-{list(BAD).index(what)}"

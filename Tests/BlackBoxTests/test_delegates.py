@@ -27,7 +27,7 @@ def test_it_answers_twice(neighbour):
     board.start()
     board.wait_active("neighbour")
     board.wait_note("app", "call")
-    # A reply that nobody waits for breaks the protocol; what counts is that the daemon says so, and stands.
+    # A reply that was not asked for breaks the protocol; what counts is that the daemon says so, and stands.
     sleep_and_wake(board)
     assert board.calls("app").count("DidFinishLaunching") == 1
     assert board.calls("neighbour")[2:4] == TO_SLEEP
@@ -70,7 +70,7 @@ def test_its_answer_comes_late(neighbour):
 
 
 def test_its_answer_comes_just_in_time_or_just_not(neighbour):
-    """A race that either may win, and nobody may lose their head over."""
+    """A race that either may win, and that may break neither."""
     board = neighbour
     for number in range(6):
         board.app(f"app-{number}", f"slow:DidEnterBackground:{0.49 + number * 0.004}",
@@ -149,14 +149,14 @@ def test_it_stops_itself_while_nothing_is_asked(neighbour):
     board.wait_active("app", "neighbour")
     board.signal("app", 10)
     board.wait_note("app", "signal")
-    holds_for(0.2, lambda: not board.terminations(), "nobody asked it for anything")
+    holds_for(0.2, lambda: not board.terminations(), "it was not asked for anything")
     assert sleep_and_wake(board) == ["app"]
     board.wait_active("app")
     assert board.wait_termination("app")["event"] == "WillResignActive"
 
 
 def test_a_delegate_it_has_replaced_outlives_it(neighbour):
-    """Whoever holds the other end answers when the app is long gone."""
+    """A process that holds the other end answers when the app is long gone."""
     board = neighbour
     board.app("app", "lend", "hang:WillResignActive", restart="never")
     # What is freed is overwritten: a use of it does not go unnoticed.

@@ -82,7 +82,7 @@ def listener():
     ("watchdog", None, WATCHDOG)])
 def test_events_of_udevd_arrive(listener, subsystem, device_type, changes):
     probe = listener("auto")
-    # What nobody asked for goes before, and is not heard.
+    # What was not asked for goes before, and is not heard.
     probe.send(udev_message("net"), group=UDEV)
     probe.send(udev_message("usb", device_type="usb_interface"), group=UDEV)
     probe.send(udev_message(subsystem, device_type=device_type), group=UDEV)

@@ -221,7 +221,7 @@ def test_an_app_with_too_many_connections_is_held_to_its_share(busy):
 
 
 def test_a_monitor_that_never_reads_is_cut_off(busy):
-    """One MiB of output is kept for it; then it is closed, and nobody else has waited."""
+    """One MiB of output is kept for it; then it is closed, and no other client has waited."""
     with busy.wire() as deaf:
         deaf.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         deaf.send(f"{CONTROL}.Monitor", more=True)
@@ -233,7 +233,7 @@ def test_a_monitor_that_never_reads_is_cut_off(busy):
                 for _ in range(20):
                     operator.call(f"{CONTROL}.Background", {"app": "app"})
                     operator.call(f"{CONTROL}.Activate", {"app": "app"})
-                # Each of many more calls that nobody reads the answers of.
+                # Each of many more calls whose answers are not read.
                 deaf_send(deaf)
         assert resident(busy) - memory < 16 << 20
 

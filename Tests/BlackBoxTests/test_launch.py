@@ -15,7 +15,7 @@ LAUNCH = ["DidFinishLaunching", "DidBecomeActive"]
 
 def test_what_every_app_inherits(board):
     board.app("app", "ready", liveness="20s", environment={"COLOUR": "green", "PATH": "/opt/bin"})
-    # Somebody has left the daemon a descriptor, too.
+    # The daemon was left a descriptor by its parent, too.
     leaked, other = os.pipe()
     environment = {"SECRET_OF_THE_DAEMON": "1", "NOTIFY_SOCKET": "/nonexistent", "WATCHDOG_PID": "1"}
     board.start(environment=environment, descriptors=[leaked])

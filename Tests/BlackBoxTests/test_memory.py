@@ -21,7 +21,7 @@ def hog(tmp_path_factory):
 # The board's own memory, played.
 
 
-def test_a_warning_is_told_to_everybody_and_ends_nobody(board, memory):
+def test_a_warning_is_told_to_all_apps_and_ends_none(board, memory):
     board.app("front")
     board.app("back")
     trigger = memory.with_pressure()
@@ -38,7 +38,7 @@ def test_a_warning_is_told_to_everybody_and_ends_nobody(board, memory):
     trigger.say("some")
     wait_warnings(board, "front", "warning")
     wait_pressure(board, "warning")
-    # Nobody is ended while more than a quarter is to be had, however long they wait.
+    # No app is ended while more than a quarter is to be had, however long they wait.
     memory.available(201)
     trigger.say("full")
     wait_pressure(board, "warning")
@@ -91,7 +91,7 @@ def test_suspended_apps_go_first_then_the_lowest_band_then_the_largest(board, me
     assert len(board.terminations()) == 4
 
 
-def test_protected_apps_go_only_when_nobody_else_is_left_and_the_log_says_so(board, memory):
+def test_protected_apps_go_only_when_no_other_is_left_and_the_log_says_so(board, memory):
     board.device(memory={"protected_band": 500})
     for name, band in (("modem", 500), ("guard", 900), ("game", 499)):
         board.app(name, priority_band=band, launch="boot", start="active")
@@ -133,11 +133,11 @@ def test_who_was_in_front_comes_back_when_there_is_memory_again(board, memory):
     memory.available(700)
     skip(board, 1)
     board.wait_active("kiosk")
-    # Nobody waits for the other one.
+    # The daemon does not wait for the other one.
     assert alive(board) == ["kiosk"]
 
 
-def test_memory_that_nobody_can_tell_ends_nobody(board, memory):
+def test_memory_that_cannot_be_told_ends_no_app(board, memory):
     board.app("kiosk")
     trigger = memory.with_pressure()
     (memory.proc / "meminfo").write_text("MemTotal: none\n")

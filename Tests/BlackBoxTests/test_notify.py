@@ -11,7 +11,7 @@ from waiting import holds_for, wait_until
 
 
 def send(path, message, descriptors=()):
-    """As somebody who belongs to no app."""
+    """As a process that belongs to no app."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
         sender.settimeout(2)
         sender.connect(path)
@@ -115,7 +115,7 @@ def test_pings_of_a_stranger_do_not_keep_an_app_alive(board):
 
 
 def test_pings_of_a_child_count(board):
-    """NotifyAccess=all, as it were: whoever is in the app's own group speaks for it."""
+    """NotifyAccess=all, as it were: every process in the app's own group speaks for it."""
     text = ("import os, socket, sys, time\n"
             "s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.connect(os.environ['NOTIFY_SOCKET'])\n"
             "s.send(b'READY=1')\n"

@@ -92,11 +92,11 @@ def test_a_session_that_locks_and_unlocks_in_a_loop(board, played):
         assert heard - begun >= 0.5 * number, (begun, times)
 
 
-def test_idle_counts_where_it_is_asked_for_and_somebody_is_there(board, played):
+def test_idle_counts_where_it_is_asked_for_and_a_user_is_there(board, played):
     login = board.with_login()
     start(board, "camera", idle="background")
     login.set_idle(True)
-    holds_for(0.5, lambda: board.describe("camera")["scenePhase"] == "active", "nobody is there who could be idle")
+    holds_for(0.5, lambda: board.describe("camera")["scenePhase"] == "active", "no user is there who could be idle")
     login.open_session()
     board.wait_app("camera", taskState="suspended")
     login.set_idle(False)
@@ -150,7 +150,7 @@ def test_external_power_by_logind_where_there_are_no_supplies(board, played):
     start(board, "camera")
     wait_until(lambda: board.device_state()["externalPower"] is False, "logind says so")
     login.set_board("OnExternalPower", True)
-    # A supply of somebody else's: what there is to be heard when a plug is moved.
+    # Another device's supply: what there is to be heard when a plug is moved.
     played.add("power_supply", "mouse", type="Battery", scope="Device", capacity=3, status="Discharging")
     wait_until(lambda: board.device_state()["externalPower"] is True, board.device_state)
     assert board.device_state()["batteryLevel"] is None
@@ -176,7 +176,7 @@ def test_the_power_key_is_loginds_by_default(board, played):
     login = board.with_login()
     start(board, "camera")
     played.press_power(node)
-    holds_for(0.5, lambda: board.device_state()["sleepState"] == "awake", "nobody asked for it")
+    holds_for(0.5, lambda: board.device_state()["sleepState"] == "awake", "it was not asked for")
     assert not login.events("suspend") and not login.events("inhibit", what="handle-power-key")
 
 

@@ -182,7 +182,7 @@ def test_the_last_of_the_battery(board, supplies):
 
 
 def test_a_moment_of_a_critical_battery_is_none(board, supplies):
-    """One bad reading ends nobody."""
+    """One bad reading ends no app."""
     board.device(policy={"debounce": "100ms"})
     supplies.set(supplies.charger, announce=False, online=0)
     supplies.set(supplies.battery, announce=False, capacity=60, status="Discharging")

@@ -108,17 +108,17 @@ def test_systemd_oomd_comes_later(board):
 
 def test_a_hook_that_cannot_be_made_is_said_once(board):
     socket = hook_folder(board) / "io.curfew"
-    socket.write_text("somebody else's")
+    socket.write_text("another program's")
     board.app("camera")
     board.start(hears=True)
     board.wait_active("camera")
     board.call("Reload")
     assert board.log().count("systemd-oomd's kills are not announced") == 1
     assert board.stop() == 0
-    assert socket.read_text() == "somebody else's"
+    assert socket.read_text() == "another program's"
 
 
-def test_whoever_keeps_the_hook_busy_keeps_nobody_else_out(board):
+def test_a_client_that_keeps_the_hook_busy_keeps_no_other_out(board):
     socket = hook_folder(board) / "io.curfew"
     board.app("camera")
     board.start(hears=True)

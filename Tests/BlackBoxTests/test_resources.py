@@ -220,7 +220,7 @@ def test_without_a_control_group_it_goes_on_without_freezing(board):
     assert board.describe("app")["taskState"] == "running"
     board.call("PrepareForSleep", start=False, kind=None)
     board.wait_active("app", "notifies")
-    # GetState is answered as well as can be; nobody crashes.
+    # GetState is answered as well as can be; neither side crashes.
     board.signal("app", 9)
     board.wait_app("app", launches=2, scenePhase="active")
     main = board.describe("app")["mainPID"]

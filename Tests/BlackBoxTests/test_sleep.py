@@ -250,7 +250,7 @@ def test_a_launch_under_way_is_frozen_and_goes_on_after(board):
     if closing["t"] - begun < 1.2:
         assert closing["groups"] == {"starting.1": True}
     # Longer than its allowance: its clock stands still.
-    holds_for(2.2, lambda: not board.terminations(), "nobody is killed in their sleep")
+    holds_for(2.2, lambda: not board.terminations(), "no app is killed in its sleep")
     login.sleep(False)
     board.wait_active("starting")
     assert board.describe("starting")["launches"] == 1

@@ -57,7 +57,7 @@ def is_marked(board):
     return (Path(board.root) / "run/curfew/asleep").exists()
 
 
-def test_apps_are_walked_where_nobody_announced_the_sleep(board, hook):
+def test_apps_are_walked_where_the_sleep_was_not_announced(board, hook):
     board.app("prompt")
     board.app("hanging", "hang:DidEnterBackground", allowances={"did_enter_background": "400ms"})
     board.start()
@@ -191,7 +191,7 @@ def test_a_wake_without_a_sleep_changes_nothing(board, hook):
 def test_it_is_silent_where_there_is_no_daemon(board, hook):
     assert hook("pre", "suspend") < 5
     assert hook("post", "suspend") < 5
-    # A socket that nobody serves any more.
+    # A socket whose server is gone.
     board.app("app")
     board.start()
     board.kill()
@@ -261,7 +261,7 @@ def test_a_daemon_that_does_not_answer_is_not_waited_for_long(board, hook):
         assert hook("post", "suspend") < 10
     finally:
         os.kill(board.daemon.pid, signal.SIGCONT)
-    # Both words are read now, in either order: nobody is left asleep.
+    # Both words are read now, in either order: no app is left asleep.
     board.wait_log("a sleep was announced by one who has given up waiting for the apps")
     board.wait_active("app")
     assert board.calls("app") == LAUNCH

@@ -118,7 +118,7 @@ def test_who_holds_a_task_too_long_is_killed(board):
     assert end["wallSeconds"] == 1.0
     assert end["cpuSeconds"] > 0
     assert '"upload"' in end["explanation"]
-    # It is started again when somebody wants to see it.
+    # It is started again when an operator wants to see it.
     holds_for(0.5, lambda: board.describe("camera")["taskState"] == "notRunning", "it stays down")
     board.call("Activate", app="camera")
     board.wait_app("camera", scenePhase="active")
@@ -174,7 +174,7 @@ def test_a_task_ends_with_the_process_it_names(board):
     assert len(held(board, "camera")) == 1
     os.kill(child, 9)
     wait_until(lambda: held(board, "camera") == [], "its task has ended")
-    # Nor can one be begun for a process that is gone, or that is somebody else's.
+    # Nor can one be begun for a process that is gone, or that is not the app's own.
     assert wire.begin_refused(processIdentifier=child).short == "InvalidParameter"
     assert wire.begin_refused(processIdentifier=os.getpid()).short == "InvalidParameter"
     assert wire.begin_refused(processIdentifier=0).short == "InvalidParameter"
@@ -235,7 +235,7 @@ def test_a_client_that_dies_before_the_reply(board):
     wish = {"name": "lost", "keepAwake": None, "processIdentifier": None, "timeAllowed": None}
     with board.borrow("camera") as wire:
         wire.send(f"{APPLICATION}.BeginBackgroundTask", wish)
-    wait_until(lambda: len(held(board, "camera")) == 1, "it has begun, whoever hears of it")
+    wait_until(lambda: len(held(board, "camera")) == 1, "it has begun, though its answer is not read")
     # The budget is what ends it, and the app can still look it up.
     wire = board.borrow("camera")
     [task] = wire.ask("GetState")["tasks"]

@@ -121,7 +121,7 @@ def test_a_sleep_in_the_middle_of_an_expiration_handler(board):
     login.sleep(True)
     board.wait_sleep("asleep")
     assert board.is_frozen("camera")
-    holds_for(call["parameters"]["deadline"] + 0.3, lambda: not board.terminations(), "nobody is killed asleep")
+    holds_for(call["parameters"]["deadline"] + 0.3, lambda: not board.terminations(), "no app is killed asleep")
     login.sleep(False)
     wire.end(task)
     board.wait_app("camera", taskState="suspended")
@@ -239,7 +239,7 @@ def test_time_can_be_skipped_in_a_trial(board):
         assert handled["seconds"] >= 0.2
         trial(board, "Skip", seconds=60)
     assert board.wait_termination("camera")["code"] == "0x2182bad2"
-    # Whoever still has its connection is nobody any more.
+    # A process that still has its connection belongs to no app any more.
     assert wire.refused("EndBackgroundTask", identifier=task).short == "NotAnApp"
 
 

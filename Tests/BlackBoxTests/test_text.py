@@ -61,7 +61,7 @@ def test_tasks_of_such_names(board):
     assert wire.ask("GetState")["tasks"] == []
 
 
-def test_nobody_answers_to_a_name_that_only_looks_the_same(board):
+def test_no_app_answers_to_a_name_that_only_looks_the_same(board):
     board.plain("app")
     board.start()
     for name in ("\uff41pp", "app\u0301", "\u200bapp", f"caf{COMPOSED}"):

@@ -308,7 +308,7 @@ def test_a_daemon_that_dies_is_a_failure_and_nothing_is_left():
     assert "its curfewd ended" in process.stderr.read()
 
 
-def test_nobody_reads_it_any_more():
+def test_its_reader_is_gone():
     process = start()
     process.stdout.close()
     assert process.wait(PATIENCE) == 130

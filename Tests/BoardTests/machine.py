@@ -45,7 +45,7 @@ class Machine:
         self.kind = ARCHITECTURES[arch]
         self.process = None
         self.events, self._pending = [], []
-        # Read by whoever wants to know for how long the board has slept: what MONOTONIC and BOOTTIME were.
+        # For a scenario that wants to know for how long the board has slept: what MONOTONIC and BOOTTIME were.
         self.clocks = (0.0, 0.0)
         self._id, self._hello = 0, None
 
@@ -171,7 +171,7 @@ class Machine:
                 return message["return"]
 
     def wait_event(self, name, timeout=PATIENCE):
-        """QEMU's oldest event of that name that nobody has waited for; it has to come. "t": seconds since boot()."""
+        """QEMU's oldest event of that name that was not waited for yet; it has to come. "t": seconds since boot()."""
         event = self.find_event(name, timeout)
         if event is None:
             raise MachineError(f"no {name} within {timeout} s; QEMU has told of: {self.said()}")

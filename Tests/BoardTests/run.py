@@ -67,7 +67,7 @@ class Run:
         print(f"{word:7}  {scenario.name}: {seconds:.0f} s  {detail}", flush=True)
 
     def keep(self, scenario, failure):
-        """What somebody needs to find out why; and a new board if this one is not to be trusted any more."""
+        """What it takes to find out why; and a new board if this one is not to be trusted any more."""
         folder = self.out / scenario.name
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "failure").write_text(failure)

@@ -4,7 +4,7 @@ import Varlink
 
 @testable import CurfewCommands
 
-/// What a shell is told when somebody presses Tab.
+/// What a shell is told when its user presses Tab.
 @Suite struct CompletionTests {
     /// As the scripts ask: the command, its argument, and the words of the line.
     private func offered(_ command: [String], _ words: [String]) -> PlayedDaemon.Outcome {
@@ -29,7 +29,7 @@ import Varlink
         #expect(told.output.split(separator: "\n") == (11...30).reversed().map { Substring("\($0)") })
     }
 
-    @Test func theDiskIsAsked_whenNobodyAnswers() throws {
+    @Test func theDiskIsAsked_whenNoDaemonAnswers() throws {
         let root = NSTemporaryDirectory() + "curfew-\(UUID().uuidString.prefix(8))"
         defer { try? FileManager.default.removeItem(atPath: root) }
         for file in ["etc/curfew/apps/camera.toml", "usr/lib/curfew/apps/radio.toml", "etc/curfew/apps/.hidden.toml"] {
@@ -46,7 +46,7 @@ import Varlink
         #expect(nothing.output.allSatisfy(\.isNewline) && nothing.error.isEmpty && nothing.code == 0)
     }
 
-    @Test func nobodyWaitsLong_whenTheDaemonIsStuck() throws {
+    @Test func theShellDoesNotWaitLong_whenTheDaemonIsStuck() throws {
         let daemon = try PlayedDaemon { _, _ in .open(["apps": .null]) }
         let start = ContinuousClock.now
         let told = offered(["launch"], ["curfew", "--root", daemon.root, "launch", ""])

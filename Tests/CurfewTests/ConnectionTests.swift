@@ -143,7 +143,7 @@ import Varlink
         if wreck == .datagram, let descriptor = environment.delegate { close(descriptor) }
     }
 
-    @Test func aSocketThatNobodyHoldsAnyMoreIsReplaced() async throws {
+    @Test func aSocketWhoseServerIsGoneIsReplaced() async throws {
         let device = try PlayedDevice()
         var environment = try device.environment(inherits: false)
         let pair = try SocketPair()

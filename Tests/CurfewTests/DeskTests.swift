@@ -2,7 +2,7 @@ import Testing
 
 @testable import Curfew
 
-/// An app that was started by somebody else than Curfew.
+/// An app that was not started by Curfew.
 @Suite(.timeLimit(.minutes(1))) struct DeskTests {
     private func start(_ delegate: some ApplicationDelegate, _ events: Events) async throws -> Application {
         var environment = LaunchEnvironment(app: nil, socket: "/nonexistent", delegate: nil)

@@ -58,7 +58,7 @@ final class PlayedDevice: @unchecked Sendable {
         try #require(isListening)
     }
 
-    /// As when the daemon dies: all connections end, and nobody answers at the path.
+    /// As when the daemon dies: all connections end, and no server answers at the path.
     func die() {
         loop.perform { [self] in
             for server in loop.servers { server.stop(removePath: true) }
@@ -162,7 +162,7 @@ final class PlayedDevice: @unchecked Sendable {
         }
     }
 
-    /// What a device with time for everybody answers. On the loop's thread.
+    /// What a device with time for every app answers. On the loop's thread.
     func usual(_ method: String, _ parameters: JSONObject) -> Answer {
         switch method {
         case "BeginBackgroundTask":

@@ -59,7 +59,7 @@ import Testing
         #expect(!device.isOpen && kernel.openDescriptors == 0)
     }
 
-    @Test func busyWithoutSystemdNamesNobody() {
+    @Test func busyWithoutSystemdNamesNoProcess() {
         watchdog.openFault = .busy
         kernel.files["/proc/1/comm"] = "init\n"
         let error = failure { () throws(WatchdogError) in try device.open(timeout: 20) }
@@ -195,7 +195,7 @@ import Testing
         #expect(device.isStoppable == false)
     }
 
-    @Test func withoutSysfsNobodyKnowsWhetherItStopped() throws {
+    @Test func withoutSysfsItIsNotKnownWhetherItStopped() throws {
         kernel.hasSysfs = false
         let device = kernel.device()
         try device.open(timeout: 20)

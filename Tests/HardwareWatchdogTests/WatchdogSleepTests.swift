@@ -107,7 +107,7 @@ import Testing
         #expect(device.timeout == 20 && watchdog.isOpen)
     }
 
-    @Test func takenBySomebodyElseAfterSleepIsSaid() throws {
+    @Test func takenByAnotherProcessAfterSleepIsSaid() throws {
         try device.prepareForSleep(plan(.counts))
         watchdog.openFault = .busy
         #expect(throws: WatchdogError.self) { try device.rearm() }

@@ -30,7 +30,7 @@ import Testing
 
     /// The Raspberry Pi's 15 s: refused above, and nothing in sysfs.
     @Test(arguments: [15, 16, 60, 600, 86_400, 2_000_000_000])
-    func aboveALimitThatNobodyToldTheLargestIsFound(_ asked: Int) throws {
+    func aboveAnUnknownLimitTheLargestIsFound(_ asked: Int) throws {
         watchdog.maximum = 15
         watchdog.limitsInSysfs = false
         watchdog.timeout = 10
@@ -39,7 +39,7 @@ import Testing
         #expect(watchdog.log.count < 40)
     }
 
-    @Test func underALimitThatNobodyToldTheDriversOwnStays() throws {
+    @Test func underAnUnknownLimitTheDriversOwnStays() throws {
         watchdog.minimum = 30
         watchdog.limitsInSysfs = false
         watchdog.timeout = 45

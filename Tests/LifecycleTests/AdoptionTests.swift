@@ -1,7 +1,7 @@
 import Lifecycle
 import Testing
 
-/// Processes that somebody else has started, taken over with a budget.
+/// Processes that `curfew run` has started, taken over with a budget.
 @Suite struct AdoptionTests {
     private func adopted(_ budget: Nanoseconds? = .seconds(60)) -> Board {
         var board = startedBoard([])

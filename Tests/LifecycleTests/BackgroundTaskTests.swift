@@ -158,7 +158,7 @@ import Testing
         #expect(end.reason.code == 0x2182_bad2)
         #expect(end.allowance == .seconds(600))
         #expect(end.taken == .seconds(600))
-        // Not started again before somebody wants it in front.
+        // Not started again before it is wanted in front.
         #expect(board.emptied("camera") == [])
         #expect(board.pass(.seconds(3600)) == [])
         #expect(try board.ask(5, .activate(board.id("camera"))) == ["spawn camera user"])
@@ -195,7 +195,7 @@ import Testing
         _ = board.begin("camera")
         _ = board.pass(.milliseconds(29_900))
         _ = board.ping("camera")
-        // The end of the budget falls into a stall, after which nobody is judged at once.
+        // The end of the budget falls into a stall, after which no app is judged at once.
         _ = board.stall(.milliseconds(400))
         board.monotonic += .milliseconds(100)
         #expect(board.returned("camera") == ["task camera upload expiring 0 ms"])

@@ -1,7 +1,7 @@
 import Lifecycle
 import Testing
 
-/// Nobody is killed for time the board did not give.
+/// No app is killed for time the board did not give.
 @Suite struct ClockTests {
     private func launching() -> Board {
         var board = Board([app("camera")])

@@ -129,7 +129,7 @@ import Testing
         board.start()
         #expect(board.tell(reload([app("modem") { $0.suspend = false }])) == ["thaw modem"])
         _ = board.tell(reload([app("modem")]))
-        // In a sleep nobody is thawed before its end.
+        // In a sleep no app is thawed before its end.
         board.fallAsleep()
         #expect(board.tell(reload([app("modem") { $0.suspend = false }])) == ["sleep is handled"])
         #expect(board.sleepSignal(false) == ["sleep is over", "thaw modem"])

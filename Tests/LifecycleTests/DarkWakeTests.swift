@@ -1,7 +1,7 @@
 import Lifecycle
 import Testing
 
-/// Our own alarm wakes the board for held background tasks, and nobody at the board hears of it.
+/// Our own alarm wakes the board for held background tasks, and no user at the board hears of it.
 @Suite struct DarkWakeTests {
     /// "camera" is in front, "upload" holds a task in background; both go to sleep.
     private func asleep(
@@ -59,7 +59,7 @@ import Testing
         #expect(board.sleepSignal(true) == [])
         #expect(board.pass(.seconds(2)) == ["freeze upload"])
         #expect(board.frozen("upload") == ["alarm in 15 min", "sleep is handled", "release sleep"])
-        // A key this time: everybody comes back.
+        // A key this time: all apps come back.
         #expect(
             board.wake(afterSleeping: .seconds(60)) == [
                 "sleep is over", "take sleep", "alarm off", "thaw camera", "thaw upload",
@@ -150,7 +150,7 @@ import Testing
         #expect(board.tell(.woke) == ["alarm off", "sleep is over", "thaw upload"])
         #expect(board.ask(9, .sleep(start: false, logical: false)) == ["reply 9: sleep 1 ready, killed []"])
         #expect(board.core.device.sleepState == .darkWake)
-        // Whoever says `curfew wake` is at the board.
+        // An operator who says `curfew wake` is at the board.
         #expect(board.ask(10, .sleep(start: false, logical: true)).contains("call camera willEnterForeground 10 s"))
     }
 
@@ -192,7 +192,7 @@ import Testing
         var board = try asleep()
         _ = board.wake(afterSleeping: .seconds(901))
         var stopped = board
-        // Nobody asks for a sleep any more, and who is ended hears of it.
+        // No sleep is asked for any more, and an app that is ended hears of it.
         #expect(board.shutdownSignal(true).contains("thaw camera"))
         #expect(board.core.device.sleepState == .awake)
         #expect(stopped.tell(.stopRequested).contains("thaw camera"))

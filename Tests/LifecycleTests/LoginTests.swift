@@ -239,7 +239,7 @@ import Testing
         #expect(board.pass(.seconds(30)) == ["read PreparingForSleep"])
         #expect(board.tell(.login(.preparingForSleep(true))) == [])
         #expect(board.tell(.login(.unavailable)) == [])
-        // Nobody is left who could say more.
+        // logind is gone, and can say no more.
         #expect(board.pass(.seconds(30)) == ["sleep is over", "thaw camera", "call camera willEnterForeground 10 s"])
     }
 

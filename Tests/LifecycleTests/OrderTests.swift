@@ -77,7 +77,7 @@ import Testing
         _ = board.sleepSignal(true)
         _ = board.returned("storage")
         _ = board.returned("storage")
-        // Dead or as good as dead: nobody holds the server any more.
+        // Dead or as good as dead: no app holds the server any more.
         #expect(board.pass(.milliseconds(2250)) == ["kill camera", "freeze storage"])
     }
 

@@ -130,7 +130,7 @@ import Testing
     @Test func criticalBatteryTerminatesAllApps_thenSwitchesTheBoardOff() throws {
         var board = board()
         _ = board.tell(power(false, 5))
-        // One bad reading is none.
+        // One bad reading does not count.
         #expect(board.pass(.milliseconds(4999)) == [])
         #expect(board.pass(.milliseconds(1)) == ["call logger willTerminate lowBattery 5 s"])
         #expect(board.returned("logger") == ["terminate logger"])

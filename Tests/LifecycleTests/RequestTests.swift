@@ -127,7 +127,7 @@ import Testing
         _ = board.returned("camera")
         _ = board.frozen("camera")
         #expect(try board.ask(3, .activate(board.id("camera"))) == ["reply 3: denied, sleeping"])
-        // Ending needs nobody awake.
+        // Ending needs no app awake.
         #expect(try board.ask(4, .terminate(board.id("camera"), force: false)) == ["kill camera"])
         #expect(board.gone("camera") == ["reply 4: done"])
     }

@@ -21,7 +21,7 @@ extension Board {
         follow(.client(.requested(RequestID(rawValue: id), request)))
     }
 
-    /// Some time passes, in which everybody is prompt.
+    /// Some time passes, in which every app is prompt.
     mutating func settle(_ time: Nanoseconds = .seconds(5)) {
         _ = obey(wait(time))
         answerAll()
@@ -58,7 +58,7 @@ extension Board {
         return sleepSignal(false)
     }
 
-    /// The same, and everybody is prompt.
+    /// The same, and every app is prompt.
     mutating func wakePromptly(afterSleeping time: Nanoseconds) {
         slept += time
         follow(.login(.prepareForSleep(false, delayMax: .seconds(5), signalled: monotonic)))

@@ -60,7 +60,7 @@ import Testing
 
     @Test func daemonLeaves_whenAllAppsAreGone() throws {
         var board = board()
-        // Nobody waits but the apps' own time.
+        // Only the apps' own time is waited for.
         #expect(board.tell(.stopRequested) == ["call camera willTerminate shutdown 5 s"])
         #expect(board.tell(.stopRequested) == [])
         _ = board.returned("camera")

@@ -15,7 +15,7 @@ extension Board {
         return lines(effects)
     }
 
-    /// The board gives no time: nobody is woken in between.
+    /// The board gives no time: no process runs in between.
     mutating func stall(_ time: Nanoseconds) -> [String] {
         monotonic += time
         return tell(.woke)
@@ -79,7 +79,7 @@ extension Board {
         tell(.login(.prepareForShutdown(start, delayMax: delayMax, signalled: monotonic)))
     }
 
-    /// The whole way to sleep, with everybody prompt.
+    /// The whole way to sleep, with every app prompt.
     mutating func fallAsleep() {
         let first = prepareForSleep(true)
         _ = obey(first)

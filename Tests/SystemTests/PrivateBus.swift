@@ -126,7 +126,7 @@ final class PrivateBus {
 
     private func addBurst(_ code: String) throws { try mock("AddMethod", manager, "Burst", "", "", code) }
 
-    /// A signal of logind's by somebody else, straight to everybody on the bus.
+    /// A signal as logind's by another client, straight to every client of the bus.
     func forge(_ signal: String, _ value: Bool) throws {
         try forge("\(manager).\(signal)", at: "/org/freedesktop/login1", "\(value)")
     }

@@ -126,7 +126,7 @@ struct ClientTests {
         }
     }
 
-    @Test func nobodyThere() throws {
+    @Test func noServerThere() throws {
         let place = try TestDirectory()
         let path = place.path("none")
         let error = try #require(throws: VarlinkError.self) { try Client(path: path) }
@@ -134,7 +134,7 @@ struct ClientTests {
         #expect(error.text.contains(path))
     }
 
-    @Test func aServerThatAcceptsNobody() throws {
+    @Test func aServerThatAcceptsNoClient() throws {
         let place = try TestDirectory()
         let path = place.path("socket")
         let listener = try Listener(path: path, mode: 0o600)

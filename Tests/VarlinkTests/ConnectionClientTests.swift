@@ -138,7 +138,7 @@ final class ConnectionClientTests {
             ])
     }
 
-    @Test func acceptingAnUpgradeNobodyAskedFor() throws {
+    @Test func acceptingAnUpgradeThatWasNotAskedFor() throws {
         let pair = try SocketPair()
         let device = Connection(owning: pair.ours, role: .server)
         loop.add(device)

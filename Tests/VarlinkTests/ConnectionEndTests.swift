@@ -85,7 +85,7 @@ final class ConnectionEndTests {
         #expect(cancelled == Connection.requestLimit)
     }
 
-    @Test func aStreamNobodyReadsEndsTheConnection() {
+    @Test func aStreamThatIsNotReadEndsTheConnection() {
         send("{\"method\":\"a.S\",\"more\":true}\0")
         loop.runUntilQuiet()
         let load: JSONObject = ["load": .string(String(repeating: "x", count: 10_000))]

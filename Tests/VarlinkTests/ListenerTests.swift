@@ -80,7 +80,7 @@ struct ListenerTests {
         let second = Listener(adopting: handedOn, path: path)
         _ = try Client(path: path)
         guard case .socket = second.accept() else {
-            Issue.record("nobody came")
+            Issue.record("no client came")
             return
         }
     }

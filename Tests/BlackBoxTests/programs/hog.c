@@ -4,7 +4,8 @@
 //
 // A child has used up all it may have, which a group of the old memory controller limits, and asks for more again and
 // again. Each time the kernel searches for something to reclaim before it refuses: a stall that needs no disk, disturbs
-// nobody's caches, and shows in the cgroup v2 that the child is in, in those above it, and in /proc/pressure/memory.
+// no other group's caches, and shows in the cgroup v2 that the child is in, in those above it, and in
+// /proc/pressure/memory.
 //
 //     -g  a cgroup v2 to make, to press in, and to remove; without, the child stays where it was started
 //     -p  how much of the time something is to stall (default 100: as much as can be had)

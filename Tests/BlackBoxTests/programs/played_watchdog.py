@@ -1,5 +1,5 @@
 """A hardware watchdog behind /dev/watchdogN of umockdev: answers the ioctls of linux/watchdog.h, and writes down, with
-CLOCK_MONOTONIC, what was done to it. It resets nobody."""
+CLOCK_MONOTONIC, what was done to it. It resets no board."""
 
 import json
 import os

@@ -25,7 +25,7 @@ io.curfew.Delegate, or "any".
     die:SECONDS:CODE         exits after so long    abort:SECONDS      aborts after so long
     usr1:ACTION              on SIGUSR1: exit=CODE, abort, state, stop, notify=MESSAGE
     state                    calls GetState at its start
-    lend                     opens connections to io.curfew.Application for whoever asks at JOURNAL.lend
+    lend                     opens connections to io.curfew.Application for those that ask at JOURNAL.lend
 """
 
 import json

@@ -17,7 +17,7 @@ def boot(board):
     board.machine.wait_event("RESET")
     board.machine.wait_boot()
     board.mount_payload()
-    # The first that anybody asks: it does not have to wait.
+    # The first question of all: it does not have to wait.
     board.until("systemctl is-active curfewd", timeout=300)
     board.sh("curfew status")
     board.wait_active("app0", "app1", "app2")

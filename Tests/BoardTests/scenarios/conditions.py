@@ -68,7 +68,7 @@ def refuses_by_name(board):
 
 
 def stays_awake(board):
-    """logind would put it to sleep soon, as nobody is there."""
+    """logind would put it to sleep soon, as no user is there."""
     slept = board.sleeps()
     board.put(IDLE_ACTION, "[Login]\nIdleAction=suspend\nIdleActionSec=15s\n")
     board.sh("systemctl restart systemd-logind")

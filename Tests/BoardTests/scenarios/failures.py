@@ -33,7 +33,7 @@ def processes(board):
     return set(board.sh(f"find {group} -name cgroup.procs -exec cat {{}} +").split())
 
 
-@scenario("logind-restarts", "logind is restarted while a sleep is prepared: nobody is killed, apps come back, "
+@scenario("logind-restarts", "logind is restarted while a sleep is prepared: no app is killed, all come back, "
           "the next sleep is as good as any")
 def logind_restarts(board):
     interrupted_sleep(board, "systemctl restart systemd-logind")

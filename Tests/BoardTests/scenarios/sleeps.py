@@ -30,7 +30,7 @@ def suspend(board):
             f"{released:.0f} ms of it after the lock was let go")
 
 
-@scenario("three-sleeps", "three suspends right after each other: each finds the apps ready, nobody is killed")
+@scenario("three-sleeps", "three suspends right after each other: each finds the apps ready, none is killed")
 def three_sleeps(board):
     board.begin({"one": app(), "two": app("slow:DidEnterBackground:300")})
     for _ in range(3):
@@ -55,7 +55,7 @@ def launching(board):
     assert late["launches"] == 1 and board.reports() == [], (late, board.reports())
 
 
-@scenario("uncharged", "a task held over a sleep of 15 s: its budget is not charged for it, nobody is killed, whatever "
+@scenario("uncharged", "a task held over a sleep of 15 s: its budget is not charged for it, no app is killed, whatever "
           "the clocks do")
 def uncharged(board):
     board.begin({"upload": app("task", background={"task_budget": "10min"}), "other": app()})

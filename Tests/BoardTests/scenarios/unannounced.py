@@ -43,7 +43,7 @@ def hook_alone(board):
     return f"a stopped daemon held the hook for {taken} s"
 
 
-@scenario("power-state", "/sys/power/state behind everybody's back: the daemon notices, nobody is killed or charged",
+@scenario("power-state", "/sys/power/state, unannounced: the daemon notices, no app is killed or charged",
           architectures=("amd64",))
 def power_state(board):
     board.begin({"prompt": app(), "busy": app("slow:DidFinishLaunching:300")})

@@ -161,7 +161,7 @@ static void namesAndNumbers_areCheckedHere(void) {
     char name[300];
     int64_t task;
     const struct curfew_task_options none = {.time_allowed = NAN}, below = {.process = -1};
-    device_open(&device, WITH_DESCRIPTOR);  // nobody answers: nothing may be asked
+    device_open(&device, WITH_DESCRIPTOR);  // no device answers: nothing may be asked
     memset(name, 'x', sizeof name);
     name[256] = 0;
     CHECK_NUMBER(curfew_begin_background_task(device.app, name, NULL, &task), -EINVAL);

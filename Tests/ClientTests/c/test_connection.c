@@ -106,7 +106,7 @@ static void aDelegateThatIsDenied_isGivenUp(void) {
     device_close(&device);
 }
 
-static void nobodyServes_theSocketComesLater(void) {
+static void noServer_theSocketComesLater(void) {
     struct device device;
     device_open(&device, WITHOUT_DESCRIPTOR);
     char aside[sizeof device.path + 8];
@@ -257,7 +257,7 @@ const struct test connection_tests[] = {
     {"aLostConnection_isAttachedAnew", aLostConnection_isAttachedAnew},
     {"anAttemptThatFails_isRepeated_andSaidOnce", anAttemptThatFails_isRepeated_andSaidOnce},
     {"aDelegateThatIsDenied_isGivenUp", aDelegateThatIsDenied_isGivenUp},
-    {"nobodyServes_theSocketComesLater", nobodyServes_theSocketComesLater},
+    {"noServer_theSocketComesLater", noServer_theSocketComesLater},
     {"withoutADelegate_nothingIsAttached", withoutADelegate_nothingIsAttached},
     {"aDescriptorThatIsNone_isLeftAlone", aDescriptorThatIsNone_isLeftAlone},
     {"nothingIsLeftOpenOverExec", nothingIsLeftOpenOverExec},

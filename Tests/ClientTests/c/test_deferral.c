@@ -72,7 +72,7 @@ static void handled_beforeTheHandlerReturns(void) {
     device_close(&device);
 }
 
-static void handled_whenNobodyReadsIt(void) {
+static void handled_whenItIsNotRead(void) {
     struct device device;
     device_open(&device, WITH_DESCRIPTOR);
     device.answer = CURFEW_LATER;
@@ -170,7 +170,7 @@ static void stop_endsRun(void) {
     device_close(&device);
 }
 
-static void repliesThatNobodyReads_holdBackCalls(void) {
+static void repliesThatAreNotRead_holdBackCalls(void) {
     static const char ask[] =
         "{\"method\":\"org.varlink.service.GetInterfaceDescription\",\"parameters\":"
         "{\"interface\":\"io.curfew.Delegate\"}}";
@@ -198,12 +198,12 @@ const struct test deferral_tests[] = {
     {"later_isAnsweredByHandled", later_isAnsweredByHandled},
     {"later_holdsBackOtherCalls_butNotInformation", later_holdsBackOtherCalls_butNotInformation},
     {"handled_beforeTheHandlerReturns", handled_beforeTheHandlerReturns},
-    {"handled_whenNobodyReadsIt", handled_whenNobodyReadsIt},
+    {"handled_whenItIsNotRead", handled_whenItIsNotRead},
     {"handled_afterTheConnectionWasLost", handled_afterTheConnectionWasLost},
     {"dispatch_inAHandler_doesNothing", dispatch_inAHandler_doesNothing},
     {"run_endsAfterWillTerminate", run_endsAfterWillTerminate},
     {"willTerminate_later_endsWhenHandled", willTerminate_later_endsWhenHandled},
     {"stop_endsRun", stop_endsRun},
-    {"repliesThatNobodyReads_holdBackCalls", repliesThatNobodyReads_holdBackCalls},
+    {"repliesThatAreNotRead_holdBackCalls", repliesThatAreNotRead_holdBackCalls},
     {NULL, NULL},
 };

@@ -12,7 +12,7 @@
 #define REMAINING "{\"method\":\"io.curfew.Application.GetBackgroundTimeRemaining\",\"parameters\":{}}"
 #define DONE "{\"parameters\":{}}"
 
-static void nobodyServes(void) {
+static void noServer(void) {
     struct device device;
     double seconds;
     device_open(&device, WITH_DESCRIPTOR);
@@ -50,7 +50,7 @@ static void aConnectionThatTakesNoCall_isOpenedAnew(void) {
     device_close(&device);
 }
 
-static void aReplyThatNobodyAskedFor_isNobodysReply(void) {
+static void aReplyThatWasNotAskedFor_answersNoCall(void) {
     static const struct step steps[] = {
         {ACCEPT, NULL, 0}, {EXPECT, END_TASK, 0}, {REPLY, DONE, 0}, {PAUSE, NULL, 0},
         {REPLY, "{\"parameters\":{\"seconds\":1}}", 0}, {PAUSE, NULL, 0}, {WAIT, NULL, 0},
@@ -156,10 +156,10 @@ static void signals_doNotDisturb(void) {
 }
 
 const struct test failure_tests[] = {
-    {"nobodyServes", nobodyServes},
+    {"noServer", noServer},
     {"aConnectionLostBetweenCalls_isOpenedAnew", aConnectionLostBetweenCalls_isOpenedAnew},
     {"aConnectionThatTakesNoCall_isOpenedAnew", aConnectionThatTakesNoCall_isOpenedAnew},
-    {"aReplyThatNobodyAskedFor_isNobodysReply", aReplyThatNobodyAskedFor_isNobodysReply},
+    {"aReplyThatWasNotAskedFor_answersNoCall", aReplyThatWasNotAskedFor_answersNoCall},
     {"aConnectionLostInACall_isSaid", aConnectionLostInACall_isSaid},
     {"aReplyThatNeverComes_isNotWaitedForForEver", aReplyThatNeverComes_isNotWaitedForForEver},
     {"replies_comeAsTheyLike", replies_comeAsTheyLike},

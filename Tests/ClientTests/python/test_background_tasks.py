@@ -8,7 +8,7 @@ from device import APPLICATION, DELEGATE, PATIENCE, SERVICE, ClientTest, curfew
 
 
 class NoticedLock:
-    """Tells when somebody waits for it."""
+    """Tells when a thread waits for it."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -235,7 +235,7 @@ class BackgroundTaskTests(ClientTest):
         self.assertEqual(self.expire(40, "other"), {"parameters": {}})
         self.assertEqual(self.device.held, {})
 
-    def test_nobody_is_there_for_it(self):
+    def test_an_expiration_without_a_handler_is_not_implemented(self):
         self.start()
         self.assertEqual(self.expire(40)["error"], SERVICE + "MethodNotImplemented")
 

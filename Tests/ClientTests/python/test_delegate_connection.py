@@ -93,7 +93,7 @@ class DelegateStreamTests(ClientTest):
     def test_an_empty_message(self):
         self.check_dropped(b"\0", "not JSON")
 
-    def test_json_of_a_depth_that_nobody_needs(self):
+    def test_json_of_a_depth_that_no_message_needs(self):
         self.check_dropped(b"[" * 500_000 + b"\0", "not JSON")
 
     def test_json_that_is_no_object(self):

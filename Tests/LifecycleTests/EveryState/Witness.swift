@@ -131,14 +131,14 @@ struct Witness {
         case .process(.spawn(let app, let id, _, let background)): seeSpawn(app, id, background)
         case .app(.call(let id, let call, let handler, let deadline)): seeCall(id, call, handler.handler, deadline)
         case .process(.terminate(let id)):
-            if runs[id]?.isTerminated != false { object("SIGTERM twice, or to nobody") }
+            if runs[id]?.isTerminated != false { object("SIGTERM twice, or to no process") }
             // A reply that was on its way when the app was frozen; the kernel keeps the signal until the thaw.
             if runs[id]?.isFreezing == true, runs[id]?.lastCall != .willTerminate { object("SIGTERM to a frozen app") }
             change(id) { $0.isTerminated = true }
         // A start that was given up may still come about.
         case .process(.kill(let id)) where gone.contains(id), .process(.clear(let id)) where gone.contains(id): break
         case .process(.kill(let id)):
-            if runs[id]?.isKilled != false { object("killed twice, or nobody") }
+            if runs[id]?.isKilled != false { object("killed twice, or without a process") }
             change(id) {
                 $0.isKilled = true
                 $0.openCall = nil
@@ -160,7 +160,7 @@ struct Witness {
             if locks[kind] != .held { object("\(kind) lock released that is not held") }
             locks[kind] = Lock.none
         case .report(let end):
-            if runs[end.instance]?.isReported != false { object("reported twice, or nobody") }
+            if runs[end.instance]?.isReported != false { object("reported twice, or without a process") }
             if end.reason.namespace == .backgroundTask, runs[end.instance]?.tasks.isEmpty != false,
                 end.handler != .backgroundTaskWillExpire
             {
@@ -214,7 +214,7 @@ struct Witness {
     }
 
     private mutating func seeCall(_ id: InstanceID, _ call: CallID, _ handler: Handler, _ deadline: Nanoseconds) {
-        guard let run = runs[id] else { return object("\(handler) to nobody") }
+        guard let run = runs[id] else { return object("\(handler) to no process") }
         if run.openCall != nil { object("\(handler) while another handler runs") }
         if run.isFreezing { object("\(handler) to a frozen app") }
         if run.isKilled || run.isTerminated || run.isReported || !run.isSpawned { object("\(handler) to a dead app") }
@@ -231,11 +231,11 @@ struct Witness {
 
     /// Every task that has begun ends once.
     private mutating func seeTask(_ id: InstanceID, _ task: BackgroundTaskView, _ change: TaskChange) {
-        guard let run = runs[id] else { return object("a task of nobody has \(change)") }
+        guard let run = runs[id] else { return object("a task of no app has \(change)") }
         switch change {
         case .began: if run.tasks.contains(task.id) || run.isReported { object("a task began twice, or of a dead app") }
         case .expiring, .ended, .expired, .died:
-            if !run.tasks.contains(task.id) { object("a task that nobody holds has \(change)") }
+            if !run.tasks.contains(task.id) { object("a task that is not held has \(change)") }
         }
         self.change(id) {
             switch change {

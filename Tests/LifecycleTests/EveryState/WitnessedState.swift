@@ -2,7 +2,7 @@
 
 /// What must hold of a state, whatever led to it.
 extension Witness {
-    /// When the sleep lock is released everybody is dead, frozen, named or exempt.
+    /// When the sleep lock is released every app is dead, frozen, named or exempt.
     mutating func judgeRelease(_ core: DeviceLifecycle) {
         for id in present {
             guard let id, let run = runs[id], !isGone(id) else { continue }

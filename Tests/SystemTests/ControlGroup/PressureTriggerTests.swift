@@ -22,8 +22,8 @@ let hasPressure = Files.exists(PressureTrigger.board)
         for wanted in [PressureThreshold.warning, .critical] {
             let trigger = try PressureTrigger(wanted)
             let privileged = PressureThreshold(wanted.stall, time: wanted.time, window: wanted.window)
-            let anybodys = PressureThreshold(wanted.stall, time: wanted.time * 2, window: 2_000_000)
-            #expect(trigger.threshold == (mayAskForShortWindows ? privileged : anybodys))
+            let unprivileged = PressureThreshold(wanted.stall, time: wanted.time * 2, window: 2_000_000)
+            #expect(trigger.threshold == (mayAskForShortWindows ? privileged : unprivileged))
         }
         // What the kernel reads is all of it: its last byte is overwritten.
         let long = try PressureTrigger(PressureThreshold(.some, time: 1_999_999, window: 2_000_000))
@@ -71,7 +71,7 @@ let hasPressure = Files.exists(PressureTrigger.board)
         }
     }
 
-    /// Root may open anything, so a process of its own becomes somebody else for the while.
+    /// Root may open anything, so a process of its own becomes another user for the while.
     @Test(.enabled(if: isRoot, "needs root")) func withoutTheRight() async throws {
         await #expect(processExitsWith: .success) {
             try withTemporaryDirectory { directory in

@@ -32,7 +32,7 @@ import Testing
         #expect(time >= before && time <= Clocks.monotonic / 1000)
     }
 
-    @Test func nobody_isNoError() {
+    @Test func noReceiver_isNoError() {
         #expect(ServiceNotifier(address: nil).notify("READY=1") == false)
         #expect(ServiceNotifier(address: "").notify("READY=1") == false)
         #expect(ServiceNotifier(address: "/" + String(repeating: "x", count: 200)).notify("READY=1") == false)

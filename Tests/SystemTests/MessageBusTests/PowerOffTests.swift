@@ -41,7 +41,7 @@ import Testing
         #expect(fixture.events.last?.short == "shutdown true 5000000000")
     }
 
-    /// As of systemd 257 a block lock of anybody's holds for root too.
+    /// As of systemd 257 any user's block lock holds for root too.
     @Test func blockLock_isSkipped() throws {
         let bus = try PrivateBus.withLogind()
         let fixture = try LogindFixture.connected(to: bus)

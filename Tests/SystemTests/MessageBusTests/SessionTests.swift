@@ -20,7 +20,7 @@ import Testing
         #expect(fixture.events.map(\.short) == ["available"])
     }
 
-    @Test func nobody_isNotLocked() throws {
+    @Test func noSession_isNotLocked() throws {
         let bus = try PrivateBus.withLogind()
         try bus.addSession("greeter", kind: "greeter", hint: true, announced: false)
         try bus.addSession("ssh", seat: nil, hint: true, announced: false)
@@ -90,7 +90,7 @@ import Testing
         let fixture = try LogindFixture.connected(to: bus)
         try bus.script("self.UpdateProperties('\(PrivateBus.manager)', {'IdleHint': dbus.Boolean(True)})")
         try fixture.loop.run { fixture.sessions.last == SessionReading(userSessions: 1, isLocked: false, isIdle: true) }
-        // Nobody says that it is over: a session has come.
+        // Its end is not announced: a session has come.
         try bus.changeQuietly("IdleHint", "dbus.Boolean(False)")
         try bus.addSession("b")
         try fixture.loop.run {
@@ -113,7 +113,7 @@ import Testing
         #expect(fixture.conditions == [LoginConditions(isLidClosed: true, isDocked: true, isOnExternalPower: false)])
         try bus.script("self.UpdateProperties('\(PrivateBus.manager)', {'LidClosed': dbus.Boolean(False)})")
         try fixture.loop.run { fixture.conditions.last?.isLidClosed == false }
-        // A value of another type is none.
+        // A value of another type does not count.
         try bus.changeQuietly("LidClosed", "'open'")
         try bus.changeQuietly("Docked", "dbus.Boolean(False)")
         fixture.client.readConditions()
@@ -170,7 +170,7 @@ import Testing
         #expect(fixture.sessions == [SessionReading(userSessions: 2, isLocked: false, isIdle: false)])
     }
 
-    /// Whoever may lock a session may do so in a loop: what is told of it has a pace, and the last word counts.
+    /// A user who may lock a session may do so in a loop: what is told of it has a pace, and the last word counts.
     @Test func flood_ofLocks_isToldAtAPace_andTheLastOneWins() throws {
         let bus = try PrivateBus.withLogind()
         try bus.addSession("a", announced: false)

@@ -118,7 +118,7 @@ import Testing
             let second = try #require(try socket.receive())
             #expect(first.refusedDescriptors == 3 && second.refusedDescriptors == 2)
             #expect(!first.isBarrier && !second.isBarrier)
-            #expect(waitReadable(reading.rawValue, events: POLLHUP), "nobody holds the writing end any more")
+            #expect(waitReadable(reading.rawValue, events: POLLHUP), "the writing end is closed everywhere")
         }
     }
 
