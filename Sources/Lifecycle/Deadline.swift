@@ -35,4 +35,16 @@ public struct Deadline: Equatable, Sendable {
         case memory
         case hardwareWatchdog
     }
+
+    /// Never: nothing is due.
+    static let never = Deadline(at: .max, reason: .stallCheck)
+
+    /// Takes another one over where it is earlier: of two that are due at the same moment the first to be said stays.
+    mutating func consider(_ at: Nanoseconds?, _ reason: Reason) {
+        if let at, at < self.at { self = Deadline(at: at, reason: reason) }
+    }
+
+    mutating func consider(_ other: Deadline?) {
+        if let other, other.at < at { self = other }
+    }
 }

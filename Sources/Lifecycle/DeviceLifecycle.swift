@@ -27,8 +27,8 @@ public struct DeviceLifecycle: Equatable, Sendable {
 
     /// The instant of the event at hand, or of the last one.
     var now = Instant(monotonic: .zero, boottime: .zero)
-    /// When the shell was asked to come back; nil before the first event.
-    var asked: Nanoseconds?
+    /// When the shell was asked to come back, and what for; nil before the first event.
+    var asked: Deadline?
     /// MONOTONIC: until then the apps' words from before a stall are read.
     var reprieveEnd = Nanoseconds.zero
     var poolRefills = PoolRefills()
@@ -40,7 +40,7 @@ public struct DeviceLifecycle: Equatable, Sendable {
     /// As last announced.
     var deviceView = DeviceView(sleepState: .awake, sleep: 0, isShuttingDown: false, inhibitDelayMax: nil)
     // What follows from the apps, by index: each one's next deadline.
-    var dueOfApp: [Nanoseconds] = []
+    var deadlineOfApp: [Deadline] = []
     /// How soon each is to be looked at though nothing is due.
     var checkOfApp: [Nanoseconds] = []
     var runningCalls = 0
@@ -64,7 +64,7 @@ public struct DeviceLifecycle: Equatable, Sendable {
         answerRequests()
         checkInvariants()
         announceChanges()
-        asked = earliestDue
+        asked = earliestDeadline
         let result = effects
         effects = []
         return result
@@ -192,7 +192,7 @@ public struct DeviceLifecycle: Equatable, Sendable {
     /// Brings what follows from an app's state up to date.
     mutating func refresh(_ index: Int) {
         noteKeepAwake(index)
-        dueOfApp[index] = deadline(ofApp: index)?.at ?? .max
+        deadlineOfApp[index] = deadline(ofApp: index)
         checkOfApp[index] = checkInterval(ofApp: index)
         let runs = apps[index].isTimed
         if runs != apps[index].hasRunningCall {

@@ -24,7 +24,7 @@ extension DeviceLifecycle {
         guard let index = free else {
             indexOfName[name] = apps.count
             apps.append(app)
-            dueOfApp.append(.max)
+            deadlineOfApp.append(.never)
             checkOfApp.append(.max)
             return apps.count - 1
         }

@@ -215,31 +215,27 @@ extension DeviceLifecycle {
     var frontDenial: Denial? { conditions.limit.value > 0 ? .condition(limitingCondition) : nil }
 
     /// When the core has to look at the conditions again.
-    var conditionDeadline: Deadline? {
-        var next = Nanoseconds.max
-        var reason = Deadline.Reason.condition
-        func consider(_ at: Nanoseconds?, _ why: Deadline.Reason) {
-            if let at, at < next { (next, reason) = (at, why) }
-        }
+    var conditionDeadline: Deadline {
+        var next = Deadline.never
         let window = policy.debounce
-        consider(conditions.external.due, .condition)
-        consider(conditions.charge.due, .condition)
-        for zone in conditions.zones { consider(zone.temperature.due, .condition) }
-        consider(conditions.supply.due(window), .condition)
-        consider(conditions.level.due(window), .condition)
-        consider(conditions.voltage.due(window), .condition)
-        consider(conditions.heat.due(window), .condition)
-        consider(conditions.saving.due(window), .condition)
-        consider(conditions.limit.due(window), .condition)
-        consider(conditions.rest.due(window), .condition)
-        consider(restDue, .condition)
-        if !shutdown.isRunning { consider(criticalBatteryDue, .criticalBattery) }
+        next.consider(conditions.external.due, .condition)
+        next.consider(conditions.charge.due, .condition)
+        for zone in conditions.zones { next.consider(zone.temperature.due, .condition) }
+        next.consider(conditions.supply.due(window), .condition)
+        next.consider(conditions.level.due(window), .condition)
+        next.consider(conditions.voltage.due(window), .condition)
+        next.consider(conditions.heat.due(window), .condition)
+        next.consider(conditions.saving.due(window), .condition)
+        next.consider(conditions.limit.due(window), .condition)
+        next.consider(conditions.rest.due(window), .condition)
+        next.consider(restDue, .condition)
+        if !shutdown.isRunning { next.consider(criticalBatteryDue, .criticalBattery) }
         if isBoardUp {
-            consider(conditions.nextThermalKill, .thermalRelief)
-            consider(conditions.pollDue, .poll)
+            next.consider(conditions.nextThermalKill, .thermalRelief)
+            next.consider(conditions.pollDue, .poll)
         }
-        consider(memoryDue, .memory)
-        consider(hardwareWatchdogDue, .hardwareWatchdog)
-        return next == .max ? nil : Deadline(at: next, reason: reason)
+        next.consider(memoryDue, .memory)
+        next.consider(hardwareWatchdogDue, .hardwareWatchdog)
+        return next
     }
 }

@@ -26,7 +26,7 @@ extension DeviceLifecycle {
                 let index = apps.count
                 indexOfName[policy.name] = index
                 apps.append(App(policy: policy))
-                dueOfApp.append(.max)
+                deadlineOfApp.append(.never)
                 checkOfApp.append(.max)
                 isConfigured.append(true)
                 new.append(index)

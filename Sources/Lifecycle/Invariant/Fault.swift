@@ -95,7 +95,7 @@ extension DeviceLifecycle {
         if isThere(index), apps[index].launch.isDue { return .launchOfWhatRuns }
         #if !hasFeature(Embedded)
             // It costs as much as the event itself: for tests and simulation.
-            if dueOfApp[index] != deadline(ofApp: index)?.at ?? .max { return .staleDeadline }
+            if deadlineOfApp[index] != deadline(ofApp: index) { return .staleDeadline }
         #endif
         return apps[index].fault ?? apps[index].instance?.fault
     }

@@ -1,7 +1,7 @@
 // Writing the whole state down and reading it back. What follows from the rest is not written but derived again.
 
 extension DeviceLifecycle {
-    private static let formatVersion = 12
+    private static let formatVersion = 13
 
     /// The whole state between two events, to be written down.
     public func archived() -> [UInt8] {
@@ -42,7 +42,9 @@ extension DeviceLifecycle {
         archive.value(&lastTask)
         archive.value(&now.monotonic)
         archive.value(&now.boottime)
-        archive.optional(&asked, .zero) { $0.value(&$1) }
+        var hasBegun = asked != nil
+        archive.value(&hasBegun)
+        asked = hasBegun ? .never : nil
         archive.value(&reprieveEnd)
         poolRefills.archive(&archive)
     }
@@ -60,8 +62,8 @@ extension DeviceLifecycle {
     /// Derives what is not written; false when what was read cannot be.
     private mutating func derive() -> Bool {
         guard requests.allSatisfy({ apps.indices.contains($0.app) }), areNumbersSane else { return false }
-        dueOfApp = [Nanoseconds](repeating: .max, count: apps.count)
-        checkOfApp = dueOfApp
+        deadlineOfApp = [Deadline](repeating: .never, count: apps.count)
+        checkOfApp = [Nanoseconds](repeating: .max, count: apps.count)
         for index in apps.indices {
             let app = apps[index]
             guard indexOfName[app.policy.name] == nil, app.servers.allSatisfy(apps.indices.contains),
@@ -75,6 +77,7 @@ extension DeviceLifecycle {
             apps[index].announced = app.isRetired ? nil : app.view
         }
         for index in apps.indices { refresh(index) }
+        if asked != nil { asked = earliestDeadline }
         deviceView = device
         return true
     }

@@ -23,16 +23,16 @@ extension DeviceLifecycle {
         let last = now
         now = instant
         guard let asked else { return }
-        let late = now.monotonic - max(asked, last.monotonic)
+        let late = now.monotonic - max(asked.at, last.monotonic)
         if late > Self.stallThreshold {
             // When it began is not known: it may have been soon after the last look. A little always counts, or a board
             // that is late every time would never end a hanging app.
-            let lost = late + min(late, max(asked - last.monotonic - Self.stallThreshold, .zero))
+            let lost = late + min(late, max(asked.at - last.monotonic - Self.stallThreshold, .zero))
             reprieveEnd = now.monotonic + Self.reprieve
             sleep.stage.change { (nap: inout Nap) in nap.timeStopped += lost }
             for index in apps.indices where apps[index].instance != nil {
                 apps[index].instance?.clock.credit(lost)
-                dueOfApp[index] = deadline(ofApp: index)?.at ?? .max
+                deadlineOfApp[index] = deadline(ofApp: index)
             }
             if runningCalls > 0 { emit(.note(.board(.stalled(lost)))) }
         }
@@ -40,13 +40,19 @@ extension DeviceLifecycle {
         if slept > Self.sleepThreshold { didSleep(slept, heardFromLogin: heardFromLogin) }
     }
 
-    /// The earliest of all deadlines; `.max` for none.
-    var earliestDue: Nanoseconds {
-        var earliest = min(
-            sleepDeadline?.at ?? .max, shutdownDeadline?.at ?? .max, conditionDeadline?.at ?? .max,
-            loginDeadline?.at ?? .max)
-        for due in dueOfApp where due < earliest { earliest = due }
-        return min(earliest, now.monotonic + checkInterval)
+    /// When the core wants to be woken, if nothing happens before, and why.
+    public var nextDeadline: Deadline? { asked.flatMap { $0.at == .max ? nil : $0 } }
+
+    /// The earliest of all deadlines; of those that are due at the same moment, the first of this list.
+    var earliestDeadline: Deadline {
+        var next = Deadline.never
+        next.consider(sleepDeadline)
+        next.consider(shutdownDeadline)
+        next.consider(conditionDeadline)
+        next.consider(loginDeadline)
+        for deadline in deadlineOfApp { next.consider(deadline) }
+        next.consider(now.monotonic + checkInterval, .stallCheck)
+        return next
     }
 
     /// How soon the core looks at the clock though nothing may be due; `.max`: it need not.
@@ -73,50 +79,35 @@ extension DeviceLifecycle {
         return min(max(span / 10, Self.stallCheckInterval), Self.longestCheckInterval)
     }
 
-    /// When the core wants to be woken, if nothing happens before, and why.
-    public var nextDeadline: Deadline? {
-        let earliest = earliestDue
-        if earliest == .max { return nil }
-        if let deadline = sleepDeadline, deadline.at == earliest { return deadline }
-        if let deadline = shutdownDeadline, deadline.at == earliest { return deadline }
-        if let deadline = conditionDeadline, deadline.at == earliest { return deadline }
-        if let deadline = loginDeadline, deadline.at == earliest { return deadline }
-        for index in apps.indices where dueOfApp[index] == earliest { return deadline(ofApp: index) }
-        return Deadline(at: earliest, reason: .stallCheck)
-    }
-
     /// An app's own next deadline.
-    func deadline(ofApp index: Int) -> Deadline? {
+    func deadline(ofApp index: Int) -> Deadline {
         let id = AppID(rawValue: index)
-        var next: Deadline?
-        func consider(_ at: Nanoseconds?, _ reason: Deadline.Reason) {
-            if let at, at < next?.at ?? .max { next = Deadline(at: at, reason: reason) }
-        }
+        var next = Deadline.never
         if canLaunch {
-            consider(apps[index].launch.restart.due, .restart(id))
-            consider(apps[index].launchIfDenied?.restart.due, .restart(id))
+            next.consider(apps[index].launch.restart.due, .restart(id))
+            next.consider(apps[index].launchIfDenied?.restart.due, .restart(id))
         }
         guard let instance = apps[index].instance else { return next }
         switch instance.stage {
         case .spawning:
-            consider(judgement(instance, instance.startedAt + Self.spawnBound), .spawn(id))
+            next.consider(judgement(instance, instance.startedAt + Self.spawnBound), .spawn(id))
         case .running, .stopping:
             if let call = instance.call {
-                consider(judgement(instance, call.deadline), .handler(id, call.call.handler))
+                next.consider(judgement(instance, call.deadline), .handler(id, call.call.handler))
             }
-            if let due = instance.stop?.exitDue { consider(judgement(instance, due), .exit(id)) }
-            if let due = instance.livenessDue { consider(judgement(instance, due), .liveness(id)) }
-            consider(instance.limitQuietEnd, .memoryLimit(id))
-            if let due = instance.poolEnd { consider(judgement(instance, due), .taskBudget(id)) }
-            if let due = instance.lockEnd { consider(instance.clock.moment(of: due), .keepAwakeBudget(id)) }
+            if let due = instance.stop?.exitDue { next.consider(judgement(instance, due), .exit(id)) }
+            if let due = instance.livenessDue { next.consider(judgement(instance, due), .liveness(id)) }
+            next.consider(instance.limitQuietEnd, .memoryLimit(id))
+            if let due = instance.poolEnd { next.consider(judgement(instance, due), .taskBudget(id)) }
+            if let due = instance.lockEnd { next.consider(instance.clock.moment(of: due), .keepAwakeBudget(id)) }
             if let due = expirationDue(index, instance) {
-                consider(instance.clock.moment(of: due), .taskExpiration(id))
+                next.consider(instance.clock.moment(of: due), .taskExpiration(id))
             }
-            if instance.freezer == .freezing { consider(instance.waitingSince + Self.freezeBound, .freeze(id)) }
+            if instance.freezer == .freezing { next.consider(instance.waitingSince + Self.freezeBound, .freeze(id)) }
         case .killing:
-            if !instance.isNamed { consider(instance.waitingSince + Self.killBound, .clearing(id)) }
+            if !instance.isNamed { next.consider(instance.waitingSince + Self.killBound, .clearing(id)) }
         case .clearing:
-            if !instance.isNamed { consider(instance.waitingSince + Self.clearBound, .clearing(id)) }
+            if !instance.isNamed { next.consider(instance.waitingSince + Self.clearBound, .clearing(id)) }
         }
         return next
     }
@@ -128,7 +119,7 @@ extension DeviceLifecycle {
 
     /// Judges everybody who is due, after the event at hand has been heard: it may have been the sign of life.
     mutating func judge() {
-        for index in apps.indices where dueOfApp[index] <= now.monotonic || apps[index].isTouched {
+        for index in apps.indices where deadlineOfApp[index].at <= now.monotonic || apps[index].isTouched {
             judge(index)
         }
         judgeLogin()
