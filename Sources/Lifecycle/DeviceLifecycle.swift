@@ -193,8 +193,8 @@ public struct DeviceLifecycle: Equatable, Sendable {
     mutating func refresh(_ index: Int) {
         noteKeepAwake(index)
         deadlineOfApp[index] = deadline(ofApp: index)
-        checkOfApp[index] = checkInterval(ofApp: index)
-        let runs = apps[index].isTimed
+        checkOfApp[index] = apps[index].checkInterval(isLowPower: conditions.isLowPower)
+        let runs = apps[index].instance?.isTimed == true
         if runs != apps[index].hasRunningCall {
             runningCalls += runs ? 1 : -1
             apps[index].hasRunningCall = runs

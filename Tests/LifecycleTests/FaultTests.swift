@@ -12,12 +12,15 @@ import Testing
         HeldTask(id: BackgroundTaskID(rawValue: number), name: "upload", keepsAwake: false, begun: .zero)
     }
 
-    private static func running() -> Instance {
-        var instance = Instance(
-            id: InstanceID(rawValue: 1), reason: .user, startedAt: .zero, phase: .background, handlers: [])
-        instance.stage = .running
-        instance.clock.resume(at: .zero)
-        return instance
+    private static func instance(
+        _ stage: Instance.Stage = .running, phase: ScenePhase = .background, isLaunched: Bool = false,
+        isClockStopped: Bool = false, call: Call? = nil, tasks: HeldTasks = HeldTasks(),
+        freezer: Instance.Freezer = .thawed, reasons: FreezeReasons = [], stop: StopOrder? = nil
+    ) -> Instance {
+        Instance(
+            id: InstanceID(rawValue: 1), stage: stage, reason: .user, startedAt: .zero, phase: phase, handlers: [],
+            isLaunched: isLaunched, clock: RunnableClock(stoppedAt: isClockStopped ? .zero : nil), call: call,
+            tasks: tasks, freezer: freezer, freezeReasons: reasons, stop: stop)
     }
 
     struct Case<Organ>: Sendable {
@@ -31,44 +34,23 @@ import Testing
     }
 
     @Test(arguments: [
-        Case<Instance>(.callOfTheDead) {
-            $0.stage = .clearing
-            $0.call = call
-        },
-        Case(.strangeTasks) {
-            $0.stage = .spawning
-            $0.tasks = [task(1)]
-        },
-        Case(.strangeTasks) { $0.tasks = (1...65).map { task($0) } },
-        Case(.strangeTasks) { $0.tasks = [task(1), task(2), task(2)] },
-        Case(.endWithoutOrder) { $0.stage = .stopping },
-        Case(.endWithoutOrder) { $0.stop = StopOrder(reason: .shutdown, exitDue: .seconds(1)) },
-        Case(.killWithoutCause) { $0.stage = .killing },
-        Case(.frozenWithoutReason) {
-            $0.stage = .spawning
-            $0.freezer = .freezing
-        },
-        Case(.frozenWithoutReason) {
-            $0.freezer = .frozen
-            $0.clock.stop(at: .zero)
-        },
-        Case(.clockAgainstFreezer) {
-            $0.freezer = .frozen
-            $0.freezeReasons = .sleep
-        },
-        Case(.clockAgainstFreezer) { $0.clock.stop(at: .zero) },
-        Case(.frontBeforeLaunch) { $0.phase = .active },
-        Case(.budgetInFront) {
-            $0.isLaunched = true
-            $0.phase = .active
-            $0.poolEnd = .seconds(30)
-        },
+        (Fault.callOfTheDead, instance(.clearing, call: call)),
+        (.strangeTasks, instance(.spawning, tasks: HeldTasks(all: [task(1)]))),
+        (.strangeTasks, instance(tasks: HeldTasks(all: (1...65).map { task($0) }))),
+        (.strangeTasks, instance(tasks: HeldTasks(all: [task(1), task(2), task(2)]))),
+        (.endWithoutOrder, instance(.stopping)),
+        (.endWithoutOrder, instance(stop: StopOrder(reason: .shutdown, exitDue: .seconds(1)))),
+        (.killWithoutCause, instance(.killing)),
+        (.frozenWithoutReason, instance(.spawning, freezer: .freezing)),
+        (.frozenWithoutReason, instance(isClockStopped: true, freezer: .frozen)),
+        (.clockAgainstFreezer, instance(freezer: .frozen, reasons: .sleep)),
+        (.clockAgainstFreezer, instance(isClockStopped: true)),
+        (.frontBeforeLaunch, instance(phase: .active)),
+        (.budgetInFront, instance(phase: .active, isLaunched: true, tasks: HeldTasks(poolEnd: .seconds(30)))),
     ])
-    func instanceIsFoundBroken(_ broken: Case<Instance>) {
-        var instance = Self.running()
-        #expect(instance.fault == nil)
-        broken.breaking(&instance)
-        #expect(instance.fault == broken.fault)
+    func instanceIsFoundBroken(_ fault: Fault, _ broken: Instance) {
+        #expect(Self.instance().fault == nil)
+        #expect(broken.fault == fault)
     }
 
     @Test(arguments: [
@@ -76,11 +58,11 @@ import Testing
             $0.isRetired = true
             $0.launch.queued = .user
         },
-        Case(.budgetOutOfRange) { $0.pool?.left = .seconds(31) },
-        Case(.budgetOutOfRange) { $0.pool?.left = .seconds(-1) },
+        Case(.budgetOutOfRange) { $0.pool?.stop(.seconds(31)) },
+        Case(.budgetOutOfRange) { $0.pool?.stop(.seconds(-1)) },
         Case(.adoptionOfWhatRuns) {
             $0.adoption = Adoption(wish: TaskWish(name: "sync"))
-            $0.instance = running()
+            $0.instance = instance()
         },
     ])
     func appIsFoundBroken(_ broken: Case<App>) {

@@ -68,10 +68,14 @@ struct App: Equatable {
         return policy.restart == .always ? reason.allowsRestart : reason.isFailure
     }
 
-    /// A handler or an exit is awaited, and its time is running.
-    var isTimed: Bool {
-        guard let instance, instance.isAlive, !instance.clock.isStopped else { return false }
-        return instance.call != nil || instance.stop?.exitDue != nil
+    func nextDeadline(_ id: AppID, canLaunch: Bool, reprieveEnd: Nanoseconds) -> Deadline {
+        var next = Deadline.never
+        if canLaunch {
+            next.consider(launch.restart.due, .restart(id))
+            next.consider(launchIfDenied?.restart.due, .restart(id))
+        }
+        instance?.addDeadlines(to: &next, id, lead: lead, reprieveEnd: reprieveEnd)
+        return next
     }
 
     var view: AppView {

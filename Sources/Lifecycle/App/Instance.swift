@@ -1,4 +1,6 @@
 /// One run of an app's program, from the order to start it until nothing of it is left.
+///
+/// It is told what it has to know of the board, and returns what has become of it: its methods change nothing else.
 struct Instance: Equatable {
     enum Stage: UInt8, CaseIterable {
         /// The shell has been asked to start the process.
@@ -20,123 +22,334 @@ struct Instance: Equatable {
         case stuck
     }
 
-    var id: InstanceID
-    var stage = Stage.spawning
-    var reason: LaunchReason
+    private(set) var id: InstanceID
+    private(set) var stage = Stage.spawning
+    private(set) var reason: LaunchReason
     /// MONOTONIC, of the order to start it and, from then on, of the start.
-    var startedAt: Nanoseconds
-    var phase: ScenePhase
+    private(set) var startedAt: Nanoseconds
+    private(set) var phase: ScenePhase
     /// What its delegate implements: fixed at the launch, whatever a reload says of the next one.
-    var handlers: HandlerSet
+    private(set) var handlers: HandlerSet
     /// willResignActive has returned since the launch: from then on it returns before every way to background.
-    var hasResigned = false
-    var isLaunched = false
-    var isReady = false
-    var clock = RunnableClock()
-    var call: Call?
+    private(set) var hasResigned = false
+    private(set) var isLaunched = false
+    private(set) var clock = RunnableClock()
+    private(set) var call: Call?
 
-    /// Oldest first.
-    var tasks: [HeldTask] = []
-    /// The reading of `clock` at which the pool is empty; nil while it does not run.
-    var poolEnd: Nanoseconds?
-    /// The reading at which the time to keep the board awake is over; nil while the lock is not held for it.
-    var lockEnd: Nanoseconds?
-    /// Told when it can hear it.
-    var memoryWarning: MemoryLevel?
-    /// What it was told last: `Conditions.powerWord`, and the thermal state.
-    var knownPower = 0
-    /// MONOTONIC: until then nothing more is heard of its memory limit; nil: it is listened to.
-    var limitQuietEnd: Nanoseconds?
-    var knownHeat = ThermalState.nominal
+    var tasks = HeldTasks()
+    var news = News()
 
-    var freezer = Freezer.thawed
-    var freezeReasons: FreezeReasons = []
+    private(set) var freezer = Freezer.thawed
+    private(set) var freezeReasons: FreezeReasons = []
     /// MONOTONIC of the last change of `freezer` or of the order to kill or clear: bounds are counted from it.
-    var waitingSince = Nanoseconds.zero
+    private(set) var waitingSince = Nanoseconds.zero
     /// The culprits of the present wait have been named.
-    var isNamed = false
+    private(set) var isNamed = false
 
     /// A reading of `clock`.
-    var livenessDue: Nanoseconds?
-    var stop: StopOrder?
+    private(set) var livenessDue: Nanoseconds?
+    private(set) var stop: StopOrder?
     /// The shell never said that it was started.
-    var isGivenUp = false
+    private(set) var isGivenUp = false
     /// Why it is being ended, where we end it.
-    var cause: Cause?
+    private(set) var cause: Cause?
 
-    var taskState: TaskState {
-        switch stage {
-        case .stopping, .killing, .clearing: .terminating
-        case .spawning, .running: freezer == .frozen ? .suspended : .running
+    private mutating func wait(since now: Nanoseconds) {
+        waitingSince = now
+        isNamed = false
+    }
+
+    // MARK: Its start
+
+    mutating func didStart(at now: Nanoseconds) {
+        stage = .running
+        startedAt = now
+        clock = RunnableClock()
+    }
+
+    /// The shell does not say what became of it.
+    mutating func giveUp(at now: Nanoseconds) {
+        stage = .clearing
+        isGivenUp = true
+        wait(since: now)
+    }
+
+    mutating func didLaunch() { isLaunched = true }
+
+    /// Counts the full interval from now; nil: none is counted. Returns whether it is counted.
+    mutating func armLiveness(_ interval: Nanoseconds?, at now: Nanoseconds) -> Bool {
+        guard let interval, isLaunched, stage == .running else {
+            livenessDue = nil
+            return false
+        }
+        livenessDue = clock.reading(at: now) + interval
+        return true
+    }
+
+    // MARK: Calls of its delegate
+
+    mutating func begin(
+        _ handler: HandlerCall, as id: CallID, allowance: Nanoseconds, awaitsReply: Bool, awaitsReady: Bool,
+        at now: Nanoseconds
+    ) {
+        let reading = clock.reading(at: now)
+        call = Call(
+            id: id, call: handler, told: allowance, issued: reading, deadline: reading + allowance,
+            awaitsReply: awaitsReply, awaitsReady: awaitsReady)
+    }
+
+    /// Returns whether the reply was awaited.
+    mutating func heardReply(to id: CallID) -> Bool {
+        guard call?.id == id, call?.awaitsReply == true else { return false }
+        call?.awaitsReply = false
+        return true
+    }
+
+    /// READY=1. Returns whether it was awaited.
+    mutating func heardReady() -> Bool {
+        guard isAlive, call?.awaitsReady == true else { return false }
+        call?.awaitsReady = false
+        return true
+    }
+
+    /// The call that is over, as all that it waits for has come; nil: none is.
+    mutating func takeFinishedCall() -> HandlerCall? {
+        guard let call, !call.awaitsReply, !call.awaitsReady else { return nil }
+        self.call = nil
+        return call.call
+    }
+
+    /// The call that leads one step towards its goal; nil where it is there, or cannot hear it.
+    func nextCall(towards goal: ScenePhase) -> HandlerCall? {
+        guard canBeCalled, freezeReasons.isEmpty else { return nil }
+        return switch phase {
+        case .active: goal < .active ? .willResignActive : nil
+        case .inactive:
+            switch goal {
+            case .active: .didBecomeActive
+            case .inactive: nil
+            // An app that was never active hears willResignActive all the same: didEnterBackground never comes without.
+            case .background: hasResigned ? .didEnterBackground : .willResignActive
+            }
+        case .background: goal > .background ? .willEnterForeground : nil
         }
     }
 
-    /// Its tasks have time again.
-    mutating func forgetWarnings() {
-        for place in tasks.indices where !tasks[place].isOver { tasks[place].isWarned = false }
+    mutating func didResign() { hasResigned = true }
+
+    /// Returns where it stood; nil: there.
+    mutating func enter(_ next: ScenePhase) -> ScenePhase? {
+        guard phase != next else { return nil }
+        let before = phase
+        phase = next
+        return before
     }
 
-    /// How long it could run, since its start; what never came up did not.
-    func runnableUptime(at now: Nanoseconds) -> Nanoseconds {
-        stage == .spawning ? .zero : max(clock.reading(at: now) - startedAt, .zero)
+    // MARK: Freezing
+
+    enum FreezerChange { case freezing, thawed }
+
+    /// mayFreeze: now, if it is not frozen and has a reason to be.
+    mutating func hold(for reasons: FreezeReasons, mayFreeze: Bool, at now: Nanoseconds) -> FreezerChange? {
+        freezeReasons = reasons
+        if reasons.isEmpty {
+            guard freezer != .thawed else { return nil }
+            clock.resume(at: now)
+            freezer = .thawed
+            return .thawed
+        }
+        guard freezer == .thawed, mayFreeze else { return nil }
+        clock.stop(at: now)
+        freezer = .freezing
+        wait(since: now)
+        return .freezing
     }
 
-    /// It does nothing that a sleep would have to wait for, but for the grace of its background tasks.
-    var isReadyInBackground: Bool {
-        stage == .running && stop == nil && isLaunched && phase == .background
-            && (call == nil || call?.call.handler == .backgroundTaskWillExpire)
+    /// The board is awake.
+    mutating func forgetSleep() { freezeReasons.remove(.sleep) }
+
+    /// Returns whether that was waited for.
+    mutating func didFreeze() -> Bool {
+        guard isAlive, freezer == .freezing || freezer == .stuck else { return false }
+        freezer = .frozen
+        return true
     }
 
-    /// Background tasks are under way, or their expiration handler is.
-    var isHeldByTasks: Bool { !tasks.isEmpty || call != nil }
+    /// Returns whether it has not been frozen in time.
+    mutating func judgeFreezing(at now: Nanoseconds) -> Bool {
+        guard isAlive, freezer == .freezing, waitingSince + Self.freezeBound <= now else { return false }
+        freezer = .stuck
+        return true
+    }
 
-    /// The calls of its delegate, the freezer and the watchdog concern it only then.
-    var isAlive: Bool { stage == .running || stage == .stopping }
-}
+    /// Says once of the present wait who does not let go. Returns whether it is said now.
+    mutating func name() -> Bool {
+        if isNamed { return false }
+        isNamed = true
+        return true
+    }
 
-/// Why an app is frozen; it thaws when the last reason goes.
-struct FreezeReasons: OptionSet, Equatable {
-    var rawValue: UInt8
-    /// It is in background and nothing keeps it running.
-    static let background = FreezeReasons(rawValue: 1)
-    /// The board sleeps.
-    static let sleep = FreezeReasons(rawValue: 2)
-}
+    /// It may be named anew.
+    mutating func unname() { isNamed = false }
 
-/// A call of the delegate that has not returned.
-struct Call: Equatable {
-    var id: CallID
-    var call: HandlerCall
-    /// What the app was told it has.
-    var told: Nanoseconds
-    /// Readings of the instance's clock.
-    var issued: Nanoseconds
-    var deadline: Nanoseconds
-    /// The delegate's reply is awaited: otherwise only READY=1, at launch.
-    var awaitsReply: Bool
-    var awaitsReady: Bool
-}
+    /// The board gave no time for so long.
+    mutating func credit(_ time: Nanoseconds) { clock.credit(time) }
 
-/// An order to end the instance.
-struct StopOrder: Equatable {
-    var reason: TerminationReason
-    /// MONOTONIC: the end of a shutdown's wave.
-    var limit: Nanoseconds?
-    /// SIGTERM has been sent (or the app said STOPPING=1): the deadline for its exit, a reading of the clock.
-    var exitDue: Nanoseconds?
-    var exitAllowance = Nanoseconds.zero
-    /// The latest reading EXTEND_TIMEOUT_USEC may move it to.
-    var extensionLimit = Nanoseconds.zero
-    /// The reading it was moved to.
-    var extendedDue = Nanoseconds.zero
-    /// The app began to end by itself: the way it exits is the reason.
-    var isOwnWish = false
-}
+    // MARK: Its end
 
-/// Why an instance was killed, with the handler that was running then.
-struct Cause: Equatable {
-    var reason: TerminationReason
-    var handler: Handler?
-    var allowance: Nanoseconds?
-    var taken: Nanoseconds?
+    enum Ordered {
+        case noted
+        /// It cannot be asked, or is not to be.
+        case kill
+        /// It was ending by its own wish, and is now asked to.
+        case terminate
+    }
+
+    /// An order to end it. A second one: see `StopOrder.tighten`.
+    mutating func order(_ reason: TerminationReason, limit: Nanoseconds?, isForced: Bool) -> Ordered {
+        let isOperators = reason.namespace == .user
+        switch stage {
+        case .spawning: if isOperators || cause?.reason.namespace != .user { cause = Cause(reason: reason) }
+        case .running, .stopping:
+            if isForced || freezer != .thawed { return .kill }
+            if stop == nil {
+                stop = StopOrder(reason: reason, limit: limit)
+            } else if stop?.tighten(reason, limit: limit) == true {
+                return .terminate
+            }
+        // It is killed for another reason; an operator's word keeps it from coming back.
+        case .killing: if isOperators { stop = StopOrder(reason: reason) }
+        case .clearing: break
+        }
+        return .noted
+    }
+
+    enum StopStep {
+        case call(TerminationReason, allowance: Nanoseconds)
+        case terminate
+        case kill(TerminationReason)
+    }
+
+    /// Carries out an order to stop as soon as no other handler runs; nil: it waits, or there is none. end: MONOTONIC,
+    /// of a shutdown; the order may be older.
+    mutating func carryOutStop(_ own: Nanoseconds, before end: Nanoseconds?, at now: Nanoseconds) -> StopStep? {
+        guard stage == .running, let order = stop else { return nil }
+        // Waiting for READY=1 alone is no handler that could overlap.
+        if call?.awaitsReply == true { return nil }
+        call = nil
+        if freezer != .thawed { return .kill(order.reason) }
+        var allowance = own
+        if let limit = order.limit ?? end {
+            let left = min(limit, end ?? .max) - now
+            if left < DeviceLifecycle.leastAllowance { return .kill(order.reason) }
+            allowance = min(allowance, left)
+        }
+        stage = .stopping
+        livenessDue = nil
+        let isCalled = handlers.contains(.willTerminate)
+        stop?.begin(allowance, isAsked: !isCalled, at: clock.reading(at: now))
+        return isCalled ? .call(order.reason, allowance: allowance) : .terminate
+    }
+
+    /// willTerminate has returned. Returns whether SIGTERM follows.
+    mutating func didAnswerTermination() -> Bool {
+        guard stop != nil else { return false }
+        stop?.didAnswer()
+        return true
+    }
+
+    /// STOPPING=1. It gets the time of willTerminate to be gone. Returns whether it was not ending yet.
+    mutating func stopByItself(_ own: Nanoseconds, at now: Nanoseconds) -> Bool {
+        guard stage == .running, freezer == .thawed else { return false }
+        var order = stop ?? StopOrder(reason: .ended(.exited(0)), isOwnWish: true)
+        let allowance = order.limit.map { min(own, max($0 - now, .zero)) } ?? own
+        order.begin(allowance, isAsked: true, at: clock.reading(at: now))
+        stop = order
+        stage = .stopping
+        call = nil
+        livenessDue = nil
+        return true
+    }
+
+    /// EXTEND_TIMEOUT_USEC: during launch and termination only. Returns whether it may.
+    mutating func extend(by time: Nanoseconds, at now: Nanoseconds) -> Bool {
+        guard isAlive, !clock.isStopped, time > .zero else { return false }
+        let wanted = clock.reading(at: now) + time
+        if call?.isExtensible == false { return false }
+        call?.extend(to: wanted)
+        if stage == .stopping { stop?.extend(to: wanted) }
+        return true
+    }
+
+    /// The first cause stays: it is what the end is recorded with. Returns whether it is to be killed now.
+    mutating func kill(_ cause: Cause, at now: Nanoseconds) -> Bool {
+        switch stage {
+        case .spawning:
+            if self.cause == nil { self.cause = cause }
+            return false
+        case .running, .stopping:
+            // An operator's or the shutdown's order outlives the overrun that hastens it: it decides about the restart.
+            self.cause = cause
+            stage = .killing
+            call = nil
+            livenessDue = nil
+            wait(since: now)
+            return true
+        case .killing, .clearing: return false
+        }
+    }
+
+    /// Another than we has killed its main process: said before its exit is.
+    mutating func wasKilled(by killer: MemoryKiller) {
+        if isAlive, cause == nil { cause = Cause(reason: .killedForMemory(by: killer)) }
+    }
+
+    mutating func didExit(at now: Nanoseconds) {
+        stage = .clearing
+        call = nil
+        livenessDue = nil
+        wait(since: now)
+    }
+
+    /// The shutdown is cancelled. Returns whether it stays: it was to end for that alone, and was not asked to yet.
+    mutating func spare() -> Bool {
+        if stage == .running, stop?.reason.isOfShutdown == true {
+            stop = nil
+        } else if stage == .spawning, cause?.reason.isOfShutdown == true {
+            cause = nil
+        } else {
+            return false
+        }
+        return true
+    }
+
+    /// The same: what is to end for another reason has all its time again.
+    mutating func forgetShutdownLimit() {
+        stop?.limit = nil
+        // That the shutdown did not wait for its end does not mean that it is beyond killing.
+        if !isAlive { isNamed = false }
+    }
+
+    mutating func archive(_ archive: inout StateArchive) {
+        archive.raw(&id)
+        archive.raw(&stage)
+        archive.raw(&reason)
+        archive.value(&startedAt)
+        archive.raw(&phase)
+        archive.raw(&handlers)
+        archive.value(&hasResigned)
+        archive.value(&isLaunched)
+        clock.archive(&archive)
+        archive.optional(&call, .blank) { $1.archive(&$0) }
+        tasks.archive(&archive)
+        news.archive(&archive)
+        archive.raw(&freezer)
+        freezeReasons.archive(&archive)
+        archive.value(&waitingSince)
+        archive.value(&isNamed)
+        archive.optional(&livenessDue, .zero) { $0.value(&$1) }
+        archive.value(&isGivenUp)
+        archive.optional(&stop, StopOrder(reason: .unwatched)) { $1.archive(&$0) }
+        archive.optional(&cause, Cause(reason: .unwatched)) { $1.archive(&$0) }
+    }
 }

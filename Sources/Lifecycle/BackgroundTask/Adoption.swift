@@ -46,7 +46,7 @@ extension DeviceLifecycle {
             apps[index].policy.taskBudget = budget
             wish.timeAllowed = nil
         }
-        apps[index].pool = TaskPool(limited(apps[index].policy.taskBudget))
+        apps[index].fillPool(isLowPower: conditions.isLowPower)
         let task = addTask(index, wish, keepsAwake: wish.keepAwake ?? false)
         if let request = adoption.request {
             reply(request, .adopt(.begun(task, timeRemaining: apps[index].pool?.left)))
@@ -55,7 +55,7 @@ extension DeviceLifecycle {
 
     /// Who was told that its time runs out has ended for that.
     func adoptedEnd(_ index: Int, _ status: ExitStatus) -> TerminationReason {
-        guard let pool = apps[index].pool, apps[index].instance?.tasks.contains(where: { $0.isWarned }) == true else {
+        guard let pool = apps[index].pool, apps[index].instance?.tasks.isAnyWarned == true else {
             return .adoptedEnded(status)
         }
         return .taskBudgetRanOut(budget: pool.size)

@@ -13,21 +13,45 @@ struct HeldTask: Equatable {
     var isWarned = false
     /// Its own limit is over: it ends when its expiration handler has returned.
     var isOver = false
+
+    func isLimitOver(at reading: Nanoseconds) -> Bool { limit.map { $0 <= reading } ?? false }
+
+    static let blank = HeldTask(id: BackgroundTaskID(rawValue: 0), name: "", keepsAwake: false, begun: .zero)
+
+    mutating func archive(_ archive: inout StateArchive) {
+        archive.raw(&id)
+        archive.value(&name)
+        archive.value(&keepsAwake)
+        archive.value(&begun)
+        archive.optional(&limit, .zero) { $0.value(&$1) }
+        archive.value(&isWarned)
+        archive.value(&isOver)
+    }
 }
 
 /// What an app's background tasks have in all, until it becomes active again. Outlives the instance.
 struct TaskPool: Equatable {
-    var size: Nanoseconds
+    private(set) var size: Nanoseconds
     /// As of when it last stopped running.
-    var left: Nanoseconds
+    private(set) var left: Nanoseconds
 
     init(_ size: Nanoseconds) {
         self.size = size
         left = size
     }
 
+    /// It has stopped running.
+    mutating func stop(_ left: Nanoseconds) { self.left = left }
+
+    mutating func cut(to budget: Nanoseconds) { left = min(left, budget) }
+
     /// How long before its end the expiration handlers are called.
     var lead: Nanoseconds { size < .seconds(50) ? size / 10 : .seconds(5) }
+
+    mutating func archive(_ archive: inout StateArchive) {
+        archive.value(&size)
+        archive.value(&left)
+    }
 }
 
 /// What an app asks for with a background task.

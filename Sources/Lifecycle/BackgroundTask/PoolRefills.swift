@@ -39,9 +39,9 @@ extension DeviceLifecycle {
         poolRefills.filledAt = now.boottime
         for index in apps.indices where !apps[index].hasBeenActive && !apps[index].isAdopted && apps[index].pool != nil
         {
-            stopPool(index)
-            apps[index].pool = TaskPool(limited(apps[index].policy.taskBudget))
-            apps[index].instance?.forgetWarnings()
+            apps[index].stopPool(at: now.monotonic)
+            apps[index].fillPool(isLowPower: conditions.isLowPower)
+            apps[index].instance?.tasks.forgetWarnings()
             touch(index)
         }
     }

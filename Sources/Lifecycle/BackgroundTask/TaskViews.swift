@@ -4,38 +4,21 @@ extension DeviceLifecycle {
     /// The tasks that an app holds, oldest first. at: MONOTONIC.
     public func tasks(of app: AppID, at moment: Nanoseconds) -> [BackgroundTaskView] {
         guard apps.indices.contains(app.rawValue), let instance = apps[app.rawValue].instance else { return [] }
-        return instance.tasks.map { view(app.rawValue, instance, $0, at: moment) }
+        return instance.tasks.all.map { view(app.rawValue, $0, at: moment) }
     }
 
     /// What an app's background tasks have left; nil: no limit, as it is in front (or does not run). at: MONOTONIC.
     public func backgroundTimeRemaining(of app: AppID, at moment: Nanoseconds) -> Nanoseconds? {
         guard apps.indices.contains(app.rawValue) else { return nil }
-        return timeRemaining(app.rawValue, at: moment)
+        return apps[app.rawValue].timeRemaining(isLowPower: conditions.isLowPower, at: moment)
     }
 
-    func view(_ index: Int, _ instance: Instance, _ task: HeldTask, at moment: Nanoseconds) -> BackgroundTaskView {
-        BackgroundTaskView(
-            id: task.id, name: task.name, keepAwake: task.keepsAwake,
-            held: max(instance.clock.reading(at: moment) - task.begun, .zero),
-            timeRemaining: timeRemaining(index, task.id, at: moment))
-    }
-
-    func timeRemaining(_ index: Int, at moment: Nanoseconds) -> Nanoseconds? {
-        guard let instance = apps[index].instance else { return nil }
-        if let end = instance.poolEnd { return max(end - instance.clock.reading(at: moment), .zero) }
-        if instance.phase == .background { return apps[index].pool?.left }
-        guard instance.call?.call.handler == .didEnterBackground else { return nil }
-        // What it will have once that has returned.
-        return apps[index].pool?.left ?? poolBudget(index, instance)
-    }
-
-    /// Of one task: the pool's, or less where it has a limit of its own.
-    func timeRemaining(_ index: Int, _ task: BackgroundTaskID, at moment: Nanoseconds) -> Nanoseconds? {
-        let left = timeRemaining(index, at: moment)
-        guard let instance = apps[index].instance,
-            let limit = instance.tasks.first(where: { $0.id == task })?.limit
-        else { return left }
-        return min(max(limit - instance.clock.reading(at: moment), .zero), left ?? .max)
+    /// Of a task that the app holds.
+    func view(_ index: Int, _ task: HeldTask, at moment: Nanoseconds) -> BackgroundTaskView {
+        let reading = apps[index].instance?.clock.reading(at: moment) ?? task.begun
+        return BackgroundTaskView(
+            id: task.id, name: task.name, keepAwake: task.keepsAwake, held: max(reading - task.begun, .zero),
+            timeRemaining: apps[index].timeRemaining(task.id, isLowPower: conditions.isLowPower, at: moment))
     }
 }
 
@@ -53,7 +36,7 @@ extension DeviceLifecycle {
             case .running:
                 if instance.call != nil || instance.freezer == .freezing { return true }
                 // Told that its time runs out, it has real time to come to an end.
-                return instance.poolEnd != nil && !instance.clock.isStopped && instance.tasks.contains { $0.isWarned }
+                return instance.tasks.poolEnd != nil && !instance.clock.isStopped && instance.tasks.isAnyWarned
             }
         }
     }

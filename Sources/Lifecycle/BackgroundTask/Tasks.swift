@@ -1,23 +1,19 @@
 // Background tasks: begun and ended at any time, paid for from the app's pool while it is in background.
 
 extension DeviceLifecycle {
-    /// Tasks an app may hold at a time.
-    static let taskLimit = 64
-    /// The pool of an app that holds no task as it enters background.
-    static let shortTaskBudget = Nanoseconds.seconds(30)
     /// For the expiration handler of a task whose own limit is over.
     static let expirationAllowance = Nanoseconds.seconds(5)
 
     // MARK: What the app asks
 
     mutating func beginTask(_ id: InstanceID, _ wish: TaskWish, _ request: RequestID) {
-        guard let index = index(of: id), let instance = apps[index].instance, instance.stage == .running,
-            instance.stop == nil
-        else { return reply(request, .beginTask(.denied(.appEnding))) }
-        if instance.tasks.count >= Self.taskLimit {
-            return reply(request, .beginTask(.tooMany(limit: Self.taskLimit)))
+        guard let index = index(of: id), apps[index].instance?.isStaying == true else {
+            return reply(request, .beginTask(.denied(.appEnding)))
         }
-        if let left = timeRemaining(index, at: now.monotonic), left <= lead(index) {
+        if apps[index].instance?.tasks.isFull == true {
+            return reply(request, .beginTask(.tooMany(limit: HeldTasks.limit)))
+        }
+        if let left = timeRemaining(index), left <= apps[index].lead {
             let refill = apps[index].hasBeenActive ? BudgetRefill.activation : .time
             return reply(request, .beginTask(.denied(.budgetSpent(refill: refill))))
         }
@@ -33,16 +29,18 @@ extension DeviceLifecycle {
             keepsAwake = apps[index].policy.keepsAwake && lockTimeLeft(index) > .zero
         }
         let task = addTask(index, wish, keepsAwake: keepsAwake)
-        reply(request, .beginTask(.begun(task, timeRemaining: timeRemaining(index, task, at: now.monotonic))))
+        let left = apps[index].timeRemaining(task, isLowPower: conditions.isLowPower, at: now.monotonic)
+        reply(request, .beginTask(.begun(task, timeRemaining: left)))
     }
 
     @discardableResult
     mutating func addTask(_ index: Int, _ wish: TaskWish, keepsAwake: Bool) -> BackgroundTaskID {
-        guard let instance = apps[index].instance else { return BackgroundTaskID(rawValue: 0) }
+        guard let reading = apps[index].instance?.clock.reading(at: now.monotonic) else {
+            return BackgroundTaskID(rawValue: 0)
+        }
         lastTask += 1
         let id = BackgroundTaskID(rawValue: lastTask)
-        let reading = instance.clock.reading(at: now.monotonic)
-        apps[index].instance?.tasks.append(
+        apps[index].instance?.tasks.begin(
             HeldTask(
                 id: id, name: wish.name, keepsAwake: keepsAwake, begun: reading,
                 limit: wish.timeAllowed.map { reading + $0 }))
@@ -53,7 +51,7 @@ extension DeviceLifecycle {
     }
 
     mutating func endTask(_ id: InstanceID, _ task: BackgroundTaskID, _ request: RequestID) {
-        guard let index = index(of: id), apps[index].instance?.tasks.contains(where: { $0.id == task }) == true else {
+        guard let index = index(of: id), apps[index].instance?.tasks.task(task) != nil else {
             return reply(request, .endTask(.noSuchTask))
         }
         endTask(index, task, .ended)
@@ -62,169 +60,83 @@ extension DeviceLifecycle {
 
     private mutating func endTask(_ index: Int, _ task: BackgroundTaskID, _ end: TaskChange) {
         tell(index, task, end)
-        apps[index].instance?.tasks.removeAll { $0.id == task }
-        // Nobody is judged for what is over by now.
-        if apps[index].instance?.tasks.isEmpty == true { stopPool(index) }
+        apps[index].instance?.tasks.end(task)
+        // No app is judged for what is over by now.
+        if apps[index].instance?.tasks.isEmpty == true { apps[index].stopPool(at: now.monotonic) }
         touch(index)
     }
 
     /// The instance is over: what it still held ends with it.
     mutating func dropTasks(_ index: Int, _ end: TaskChange) {
-        stopPool(index)
-        stopLockTime(index)
-        for task in apps[index].instance?.tasks ?? [] { tell(index, task.id, end) }
-        apps[index].instance?.tasks = []
+        apps[index].stopPool(at: now.monotonic)
+        apps[index].stopLockTime(isLowPower: conditions.isLowPower, at: now.monotonic)
+        for task in apps[index].instance?.tasks.all ?? [] { tell(index, task.id, end) }
+        apps[index].instance?.tasks.endAll()
     }
 
     private mutating func tell(_ index: Int, _ task: BackgroundTaskID, _ change: TaskChange) {
-        guard let instance = apps[index].instance, let held = instance.tasks.first(where: { $0.id == task }) else {
-            return
-        }
-        emit(
-            .client(
-                .taskChanged(
-                    AppID(rawValue: index), instance.id, view(index, instance, held, at: now.monotonic), change)))
+        guard let id = apps[index].instance?.id, let held = apps[index].instance?.tasks.task(task) else { return }
+        let view = view(index, held, at: now.monotonic)
+        emit(.client(.taskChanged(AppID(rawValue: index), id, view, change)))
     }
 
     // MARK: The pool
 
-    /// The app is active: its pool is full again when it leaves the front.
-    mutating func refillPool(_ index: Int) {
-        apps[index].pool = nil
-        apps[index].instance?.poolEnd = nil
-        guard let count = apps[index].instance?.tasks.count else { return }
-        for task in 0..<count { apps[index].instance?.tasks[task].isWarned = false }
-    }
-
-    /// It runs while a task is held in background; freezing stops the clock it is read on.
     mutating func settlePool(_ index: Int) {
-        guard let instance = apps[index].instance else { return }
-        if instance.stage == .running, instance.phase == .background, apps[index].pool == nil {
-            // It has just entered background; only becoming active empties the account again.
-            apps[index].pool = TaskPool(poolBudget(index, instance))
-        }
-        let runs =
-            instance.stage == .running && instance.stop == nil && instance.phase == .background
-            && goal(index) == .background && !instance.tasks.isEmpty
-        if runs, instance.poolEnd == nil, let pool = apps[index].pool {
-            apps[index].instance?.poolEnd = instance.clock.reading(at: now.monotonic) + pool.left
-        } else if !runs {
-            stopPool(index)
-        }
+        apps[index].settlePool(
+            isGoalBackground: goal(index) == .background, isLowPower: conditions.isLowPower, at: now.monotonic)
     }
 
-    /// What an app is given when it enters background.
-    func poolBudget(_ index: Int, _ instance: Instance) -> Nanoseconds {
-        instance.tasks.isEmpty ? limited(Self.shortTaskBudget) : limited(apps[index].policy.taskBudget)
+    private func timeRemaining(_ index: Int) -> Nanoseconds? {
+        apps[index].timeRemaining(isLowPower: conditions.isLowPower, at: now.monotonic)
     }
 
-    /// In low power mode nobody has more than the short budget.
-    func limited(_ budget: Nanoseconds) -> Nanoseconds {
-        conditions.isLowPower ? min(budget, Self.shortTaskBudget) : budget
+    /// Low power mode has begun.
+    mutating func cutBudgets() {
+        for index in apps.indices where apps[index].cutBudgets(at: now.monotonic) { touch(index) }
     }
-
-    /// Low power mode has begun: nobody has more than the short budget from here.
-    mutating func cutBudgets(_ index: Int) {
-        let wasRunning = apps[index].instance?.poolEnd != nil
-        stopPool(index)
-        if let left = apps[index].pool?.left { apps[index].pool?.left = min(left, Self.shortTaskBudget) }
-        if wasRunning { touch(index) }
-        // A reload may have taken the right from those that still use it.
-        let app = apps[index]
-        guard app.policy.keepsAwake || app.lockTimeLeft != nil || app.instance?.lockEnd != nil else { return }
-        stopLockTime(index)
-        apps[index].lockTimeLeft = min(lockTimeLeft(index), Self.shortTaskBudget)
-        touch(index)
-    }
-
-    mutating func stopPool(_ index: Int) {
-        guard let instance = apps[index].instance, let end = instance.poolEnd else { return }
-        apps[index].pool?.left = max(end - instance.clock.reading(at: now.monotonic), .zero)
-        apps[index].instance?.poolEnd = nil
-    }
-
-    func lead(_ index: Int) -> Nanoseconds { apps[index].pool?.lead ?? .zero }
 
     // MARK: Expiration
 
     /// Calls the expiration handlers that are due, newest task first, one at a time.
     mutating func settleExpirations(_ index: Int) {
-        while let instance = apps[index].instance, canCall(instance), let task = dueTask(index, instance) {
-            mark(index, task)
-            guard let pending = apps[index].instance?.tasks.first(where: { $0.id == task.id }) else { return }
+        while apps[index].instance?.canBeCalled == true,
+            let reading = apps[index].instance?.clock.reading(at: now.monotonic),
+            let due = apps[index].instance?.tasks.dueTask(lead: apps[index].lead, at: reading),
+            let task = apps[index].instance?.tasks.warn(due.id, at: reading)
+        {
             tell(index, task.id, .expiring)
-            let left = timeRemaining(index, at: now.monotonic) ?? .max
-            let allowance = pending.isOver ? min(left, Self.expirationAllowance) : left
-            // Nobody is called without time: whoever holds a task then is about to be killed.
-            if instance.handlers.contains(.backgroundTaskWillExpire), allowance > .zero {
+            let left = timeRemaining(index) ?? .max
+            let allowance = task.isOver ? min(left, Self.expirationAllowance) : left
+            // None is called without time: an app that holds a task then is about to be killed.
+            if apps[index].instance?.handlers.contains(.backgroundTaskWillExpire) == true, allowance > .zero {
                 begin(
                     .backgroundTaskWillExpire(task.id, name: task.name), index, allowance: allowance, awaitsReply: true)
             } else {
                 // A command that was adopted knows SIGTERM: of its budget, not of what it has begun itself.
-                if apps[index].isAdopted, isLow(index, instance) { emit(.process(.terminate(instance.id))) }
-                if pending.isOver { endTask(index, task.id, .expired) }
+                if apps[index].isAdopted, let instance = apps[index].instance,
+                    instance.tasks.isLow(lead: apps[index].lead, at: reading)
+                {
+                    emit(.process(.terminate(instance.id)))
+                }
+                if task.isOver { endTask(index, task.id, .expired) }
             }
-        }
-    }
-
-    /// Whether an expiration handler may be called at present. One that waits for its clients to be frozen still runs.
-    func canCall(_ instance: Instance) -> Bool {
-        instance.stage == .running && instance.stop == nil && instance.isLaunched && instance.call == nil
-            && instance.freezer == .thawed
-    }
-
-    /// The newest task whose expiration handler is due.
-    private func dueTask(_ index: Int, _ instance: Instance) -> HeldTask? {
-        let reading = instance.clock.reading(at: now.monotonic)
-        let isLow = isLow(index, instance)
-        return instance.tasks.last { isOver($0, at: reading) && !$0.isOver || isLow && !$0.isWarned }
-    }
-
-    /// Whether the pool is about to be empty.
-    private func isLow(_ index: Int, _ instance: Instance) -> Bool {
-        instance.poolEnd.map { $0 - instance.clock.reading(at: now.monotonic) <= lead(index) } ?? false
-    }
-
-    private func isOver(_ task: HeldTask, at reading: Nanoseconds) -> Bool {
-        task.limit.map { $0 <= reading } ?? false
-    }
-
-    private mutating func mark(_ index: Int, _ task: HeldTask) {
-        guard let instance = apps[index].instance,
-            let place = instance.tasks.firstIndex(where: { $0.id == task.id })
-        else { return }
-        apps[index].instance?.tasks[place].isWarned = true
-        if isOver(task, at: instance.clock.reading(at: now.monotonic)) {
-            apps[index].instance?.tasks[place].isOver = true
         }
     }
 
     /// The expiration handler has returned: a task whose own limit was over has ended.
     mutating func didExpire(_ index: Int, _ task: BackgroundTaskID) {
-        if apps[index].instance?.tasks.contains(where: { $0.id == task && $0.isOver }) == true {
-            endTask(index, task, .expired)
-        }
-    }
-
-    /// The reading at which the next expiration handler is due; nil: none is, or none can be called.
-    func expirationDue(_ index: Int, _ instance: Instance) -> Nanoseconds? {
-        guard !instance.tasks.isEmpty, canCall(instance) else { return nil }
-        let warning = instance.poolEnd.map { $0 - lead(index) } ?? .max
-        var due = Nanoseconds.max
-        for task in instance.tasks {
-            if !task.isOver, let limit = task.limit { due = min(due, limit) }
-            if !task.isWarned { due = min(due, warning) }
-        }
-        return due == .max ? nil : due
+        if apps[index].instance?.tasks.task(task)?.isOver == true { endTask(index, task, .expired) }
     }
 
     /// The pool is empty and a task is still held.
-    mutating func spendBudget(_ index: Int, _ instance: Instance) {
+    mutating func spendBudget(_ index: Int) {
+        guard let instance = apps[index].instance else { return }
         let pool = apps[index].pool ?? TaskPool(.zero)
         let isCalled = instance.call?.call.handler == .backgroundTaskWillExpire
-        let held = instance.tasks.prefix(3).map { $0.name }
+        let held = instance.tasks.all.prefix(3).map { $0.name }
         let reason = TerminationReason.taskBudgetSpent(
-            budget: pool.size, held: held, more: instance.tasks.count - held.count)
+            budget: pool.size, held: held, more: instance.tasks.all.count - held.count)
         emit(.note(.app(.overrun(AppID(rawValue: index), instance.id, reason))))
         kill(
             index,

@@ -185,7 +185,7 @@ extension DeviceLifecycle {
     private mutating func lowPowerDidChange() {
         emit(.note(.board(.lowPowerMode(conditions.isLowPower, level: conditions.batteryLevel))))
         if conditions.isLowPower {
-            for index in apps.indices { cutBudgets(index) }
+            cutBudgets()
         }
         touchAll()
     }

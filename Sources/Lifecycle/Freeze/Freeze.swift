@@ -1,15 +1,28 @@
 // Freezing and thawing, with counted reasons.
 
 extension DeviceLifecycle {
-    /// How long freezing may take before its culprits are named.
-    static let freezeBound = Nanoseconds.seconds(2)
-
     /// Derives the reasons that hold, and brings the freezer in line with them.
     mutating func settleFreezer(_ index: Int) {
         guard let instance = apps[index].instance, instance.isAlive else { return }
+        let reasons = freezeReasons(index, instance)
+        let mayFreeze =
+            !reasons.isEmpty && instance.freezer == .thawed && canFreeze && apps[index].policy.suspend
+            && mayFreeze(index)
+        guard let change = apps[index].instance?.hold(for: reasons, mayFreeze: mayFreeze, at: now.monotonic) else {
+            return
+        }
+        switch change {
+        case .freezing: emit(.process(.freeze(instance.id)))
+        case .thawed:
+            emit(.process(.thaw(instance.id)))
+            armLiveness(index)
+        }
+    }
+
+    private func freezeReasons(_ index: Int, _ instance: Instance) -> FreezeReasons {
         var reasons = instance.freezeReasons
-        setReason(.background, in: &reasons, isIdleInBackground(index, instance))
-        // Who still waits for its clients to be frozen may have begun a task.
+        reasons.set(.background, isIdleInBackground(index, instance))
+        // What still waits for its clients to be frozen may have begun a task.
         if sleep.state == .preparing, instance.freezer == .thawed { reasons.remove(.sleep) }
         if sleep.state != .awake, mustFreezeForSleep(index, instance) {
             reasons.insert(.sleep)
@@ -17,23 +30,14 @@ extension DeviceLifecycle {
             // It pays for the tasks it holds: frozen with them, it could have the board woken for ever.
             reasons.remove(.sleep)
         }
-        apps[index].instance?.freezeReasons = reasons
-        if reasons.isEmpty {
-            thaw(index)
-        } else if instance.freezer == .thawed, canFreeze, apps[index].policy.suspend, mayFreeze(index) {
-            freeze(index)
-        }
-    }
-
-    private func setReason(_ reason: FreezeReasons, in reasons: inout FreezeReasons, _ holds: Bool) {
-        if holds { reasons.insert(reason) } else { reasons.remove(reason) }
+        return reasons
     }
 
     /// Whether it is in background for good, with nothing to do there.
     private func isIdleInBackground(_ index: Int, _ instance: Instance) -> Bool {
-        canFreeze && apps[index].policy.suspend && instance.stage == .running && instance.stop == nil
-            && instance.isLaunched && instance.call == nil && instance.phase == .background && instance.tasks.isEmpty
-            && goal(index) == .background && (!sleep.isDoubtful || isWantedInBackground(index))
+        canFreeze && apps[index].policy.suspend && instance.isStaying && instance.isLaunched && instance.call == nil
+            && instance.phase == .background && instance.tasks.isEmpty && goal(index) == .background
+            && (!sleep.isDoubtful || isWantedInBackground(index))
     }
 
     /// Whatever the board is about to do.
@@ -51,28 +55,8 @@ extension DeviceLifecycle {
         }
     }
 
-    private mutating func freeze(_ index: Int) {
-        guard let id = apps[index].instance?.id else { return }
-        apps[index].instance?.clock.stop(at: now.monotonic)
-        apps[index].instance?.freezer = .freezing
-        apps[index].instance?.waitingSince = now.monotonic
-        apps[index].instance?.isNamed = false
-        emit(.process(.freeze(id)))
-    }
-
-    private mutating func thaw(_ index: Int) {
-        guard let instance = apps[index].instance, instance.freezer != .thawed else { return }
-        apps[index].instance?.clock.resume(at: now.monotonic)
-        apps[index].instance?.freezer = .thawed
-        emit(.process(.thaw(instance.id)))
-        armLiveness(index)
-    }
-
     mutating func didFreeze(_ id: InstanceID) {
-        guard let index = index(of: id), let instance = apps[index].instance, instance.isAlive,
-            instance.freezer == .freezing || instance.freezer == .stuck
-        else { return }
-        apps[index].instance?.freezer = .frozen
+        guard let index = index(of: id), apps[index].instance?.didFreeze() == true else { return }
         touch(index)
         for server in apps[index].servers { touch(server) }
     }
@@ -83,9 +67,8 @@ extension DeviceLifecycle {
     }
 
     mutating func nameCulprits(_ index: Int, _ stuck: Stuck) {
-        guard let instance = apps[index].instance, !instance.isNamed else { return }
-        apps[index].instance?.isNamed = true
-        emit(.process(.nameCulprits(instance.id, stuck)))
+        guard let id = apps[index].instance?.id, apps[index].instance?.name() == true else { return }
+        emit(.process(.nameCulprits(id, stuck)))
         touch(index)
         touchNeighbours(index)
     }

@@ -3,10 +3,8 @@
 extension Instance {
     var fault: Fault? {
         if call != nil, !isAlive { return .callOfTheDead }
-        if stage == .spawning ? !tasks.isEmpty : tasks.count > DeviceLifecycle.taskLimit { return .strangeTasks }
-        for place in tasks.indices.dropFirst() where tasks[place].id.rawValue <= tasks[place - 1].id.rawValue {
-            return .strangeTasks
-        }
+        if stage == .spawning, !tasks.isEmpty { return .strangeTasks }
+        if let fault = tasks.fault { return fault }
         if stage == .stopping, stop == nil { return .endWithoutOrder }
         if stop?.exitDue != nil, stage == .spawning || stage == .running { return .endWithoutOrder }
         if stage == .killing, cause == nil, stop == nil { return .killWithoutCause }
@@ -14,7 +12,17 @@ extension Instance {
         if isAlive, freezer != .thawed, freezeReasons.isEmpty { return .frozenWithoutReason }
         if isAlive, clock.isStopped != (freezer != .thawed) { return .clockAgainstFreezer }
         if phase == .active, !isLaunched { return .frontBeforeLaunch }
-        if poolEnd != nil, phase == .active { return .budgetInFront }
+        if tasks.poolEnd != nil, phase == .active { return .budgetInFront }
+        return nil
+    }
+}
+
+extension HeldTasks {
+    var fault: Fault? {
+        if all.count > Self.limit { return .strangeTasks }
+        for place in all.indices.dropFirst() where all[place].id.rawValue <= all[place - 1].id.rawValue {
+            return .strangeTasks
+        }
         return nil
     }
 }

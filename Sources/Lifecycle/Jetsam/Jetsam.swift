@@ -129,18 +129,15 @@ extension DeviceLifecycle {
 
     /// Somebody else has killed the app's main process: said before its exit is.
     mutating func wasKilledForMemory(_ id: InstanceID, _ killer: MemoryKiller) {
-        guard let index = index(of: id), let instance = apps[index].instance, instance.isAlive, instance.cause == nil
-        else { return }
-        apps[index].instance?.cause = Cause(reason: .killedForMemory(by: killer))
+        if let index = index(of: id) { apps[index].instance?.wasKilled(by: killer) }
     }
 
     /// One app has reached its own limit (memory.high), where the kernel says so a hundred times a second.
     mutating func reachedMemoryLimit(_ id: InstanceID) {
-        guard let index = index(of: id), let instance = apps[index].instance, instance.limitQuietEnd == nil else {
+        let end = now.monotonic + Self.memoryQuiet
+        guard let index = index(of: id), apps[index].instance?.news.reachedLimit(quietUntil: end) == true else {
             return
         }
-        apps[index].instance?.memoryWarning = .warning
-        apps[index].instance?.limitQuietEnd = now.monotonic + Self.memoryQuiet
         touch(index)
     }
 
@@ -163,7 +160,7 @@ extension DeviceLifecycle {
         emit(.note(.board(.memoryPressure(pressure))))
         guard isWorse else { return }
         for index in apps.indices where apps[index].instance?.isAlive == true {
-            apps[index].instance?.memoryWarning = pressure == .critical ? .critical : .warning
+            apps[index].instance?.news.warn(pressure == .critical ? .critical : .warning)
             touch(index)
         }
     }

@@ -1,9 +1,6 @@
 // Starting an app, and when that is allowed.
 
 extension DeviceLifecycle {
-    /// How long the shell may take to start a program.
-    static let spawnBound = Nanoseconds.seconds(30)
-
     /// Whether processes may be started at present.
     var canLaunch: Bool { isStarted && sleep.state == .awake && !shutdown.isRunning }
 
@@ -60,9 +57,7 @@ extension DeviceLifecycle {
         }
         apps[index].instance = Instance(
             id: id, reason: reason, startedAt: now.monotonic, phase: inBackground ? .background : .inactive,
-            handlers: apps[index].policy.handlers)
-        apps[index].instance?.knownPower = conditions.powerWord
-        apps[index].instance?.knownHeat = conditions.thermalState
+            handlers: apps[index].policy.handlers, news: News(knowing: conditions))
         indexOfInstance[id] = index
         emit(.process(.spawn(AppID(rawValue: index), id, reason, background: inBackground)))
     }
@@ -84,10 +79,7 @@ extension DeviceLifecycle {
             return
         }
         let policy = apps[index].policy
-        apps[index].instance?.stage = .running
-        apps[index].instance?.startedAt = now.monotonic
-        apps[index].instance?.clock = RunnableClock()
-        apps[index].instance?.isReady = policy.readiness == .launch
+        apps[index].instance?.didStart(at: now.monotonic)
         emit(.note(.app(.launched(AppID(rawValue: index), id))))
         touch(index)
         if let cause = apps[index].instance?.cause { return kill(index, cause) }
@@ -112,12 +104,9 @@ extension DeviceLifecycle {
     /// The shell does not say what became of it. Should it start after all, it is killed.
     mutating func giveUpSpawn(_ index: Int) {
         guard let instance = apps[index].instance else { return }
-        let reason = instance.cause?.reason ?? .launchTimedOut(bound: Self.spawnBound)
+        let reason = instance.cause?.reason ?? .launchTimedOut(bound: Instance.spawnBound)
         record(index, reason)
-        apps[index].instance?.stage = .clearing
-        apps[index].instance?.isGivenUp = true
-        apps[index].instance?.waitingSince = now.monotonic
-        apps[index].instance?.isNamed = false
+        apps[index].instance?.giveUp(at: now.monotonic)
         emit(.process(.kill(instance.id)))
         emit(.process(.clear(instance.id)))
         touch(index)
@@ -132,16 +121,13 @@ extension DeviceLifecycle {
 
     /// didFinishLaunching has returned, and READY=1 has come where it is awaited.
     mutating func didLaunch(_ index: Int) {
-        apps[index].instance?.isLaunched = true
+        apps[index].instance?.didLaunch()
         armLiveness(index)
         for client in apps[index].clients { touch(client) }
     }
 
     mutating func didBecomeReady(_ id: InstanceID) {
-        guard let index = index(of: id), apps[index].instance?.isAlive == true else { return }
-        apps[index].instance?.isReady = true
-        guard apps[index].instance?.call?.awaitsReady == true else { return }
-        apps[index].instance?.call?.awaitsReady = false
+        guard let index = index(of: id), apps[index].instance?.heardReady() == true else { return }
         finishCall(index)
     }
 
@@ -149,14 +135,8 @@ extension DeviceLifecycle {
 
     /// Counts the full interval from now. A frozen app's clock stands still, and is armed anew at thaw.
     mutating func armLiveness(_ index: Int) {
-        guard let interval = apps[index].policy.liveness, let instance = apps[index].instance, instance.isLaunched,
-            instance.stage == .running
-        else {
-            apps[index].instance?.livenessDue = nil
-            return
-        }
-        apps[index].instance?.livenessDue = instance.clock.reading(at: now.monotonic) + interval
-        touch(index)
+        let interval = apps[index].policy.liveness
+        if apps[index].instance?.armLiveness(interval, at: now.monotonic) == true { touch(index) }
     }
 
     mutating func didPing(_ id: InstanceID) {

@@ -29,18 +29,8 @@ extension DeviceLifecycle {
         return sleep.isUp ? nil : .sleeping
     }
 
-    /// It is on its way out, or will be as soon as it can hear of it.
-    func isLeaving(_ index: Int) -> Bool {
-        guard let instance = apps[index].instance else { return false }
-        switch instance.stage {
-        case .spawning: return instance.cause != nil
-        case .running: return instance.stop != nil
-        case .stopping, .killing, .clearing: return true
-        }
-    }
-
     /// It runs, or is about to, and is not on its way out.
-    func isThere(_ index: Int) -> Bool { apps[index].instance != nil && !isLeaving(index) }
+    func isThere(_ index: Int) -> Bool { apps[index].instance?.isLeaving == false }
 
     private mutating func launch(_ index: Int, background: Bool, _ id: RequestID) {
         if !isThere(index), let launchDenial { return reply(id, .app(.denied(launchDenial))) }
@@ -142,7 +132,7 @@ extension DeviceLifecycle {
     ) {
         var request = PendingRequest(
             id: id, app: index, wish: wish, phase: phase, change: change, launches: launches)
-        if let instance = apps[index].instance, wish == .ended || isLeaving(index) {
+        if let instance = apps[index].instance, wish == .ended || instance.isLeaving {
             request.leaving = instance.id
         }
         requests.append(request)

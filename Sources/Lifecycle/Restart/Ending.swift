@@ -10,11 +10,7 @@ extension DeviceLifecycle {
         let own = apps[index].isAdopted ? adoptedEnd(index, status) : TerminationReason.ended(status)
         let ordered = instance.stop.map { $0.isOwnWish ? own : $0.reason }
         record(index, instance.cause?.reason ?? ordered ?? own)
-        apps[index].instance?.stage = .clearing
-        apps[index].instance?.call = nil
-        apps[index].instance?.livenessDue = nil
-        apps[index].instance?.waitingSince = now.monotonic
-        apps[index].instance?.isNamed = false
+        apps[index].instance?.didExit(at: now.monotonic)
         emit(.process(.clear(id)))
         leaveFront(index)
         touch(index)

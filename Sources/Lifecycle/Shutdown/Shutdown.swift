@@ -90,16 +90,11 @@ extension DeviceLifecycle {
         shutdown.stopsDaemon = stopsDaemon
         guard !stopsDaemon else { return beginShutdown() }
         emit(.note(.shutdown(.cancelled)))
-        // Whoever is to end for another reason has all its time again.
-        for index in apps.indices {
-            apps[index].instance?.stop?.limit = nil
-            // That the shutdown did not wait for its end does not mean that it is beyond killing.
-            if apps[index].instance?.isAlive == false { apps[index].instance?.isNamed = false }
-        }
+        for index in apps.indices { apps[index].instance?.forgetShutdownLimit() }
         for index in apps.indices where apps[index].endedForShutdown {
             apps[index].endedForShutdown = false
             if apps[index].isRetired { continue }
-            if spare(index) || apps[index].launch.queued != nil { continue }
+            if apps[index].instance?.spare() == true || apps[index].launch.queued != nil { continue }
             if apps[index].hasEnded, apps[index].lastTermination?.reason.isOfTheBoard == true {
                 // It waited for the board to be well.
                 apps[index].launch.returnsWhenWell = true
@@ -109,19 +104,6 @@ extension DeviceLifecycle {
             queueLaunch(index, reason)
         }
         touchAll()
-    }
-
-    /// Not asked to end yet: it stays.
-    private mutating func spare(_ index: Int) -> Bool {
-        guard let instance = apps[index].instance else { return false }
-        if instance.stage == .running, instance.stop?.reason.isOfShutdown == true {
-            apps[index].instance?.stop = nil
-        } else if instance.stage == .spawning, instance.cause?.reason.isOfShutdown == true {
-            apps[index].instance?.cause = nil
-        } else {
-            return false
-        }
-        return true
     }
 
     /// Starts the next wave when the last one is gone, but for those that cannot be killed.

@@ -61,10 +61,10 @@ extension DeviceLifecycle {
             // Its freezing begins at this very moment, after a stall: judged when that has had its time.
             let isAlive = instance.isAlive
             if isAlive, instance.freezer == .freezing, instance.waitingSince == now.monotonic { continue }
-            apps[index].instance?.isNamed = false
+            apps[index].instance?.unname()
             nameCulprits(index, isAlive ? .unfreezable : .unkillable)
             // That a sleep did not wait for its end does not mean that it is beyond killing.
-            if !isAlive { apps[index].instance?.isNamed = false }
+            if !isAlive { apps[index].instance?.unname() }
         }
     }
 
@@ -85,7 +85,7 @@ extension DeviceLifecycle {
         if hadAlarm { emit(.sleep(.setWakeAlarm(nil))) }
         postponeRest()
         for index in apps.indices.sorted(by: { (apps[$0].level, $0) < (apps[$1].level, $1) }) {
-            apps[index].instance?.freezeReasons.remove(.sleep)
+            apps[index].instance?.forgetSleep()
             settleFreezer(index)
         }
         touchAll()

@@ -18,10 +18,7 @@ extension App {
         archive.value(&launches)
         archive.optional(&lastTermination, .blank) { $1.archive(&$0) }
         archive.value(&endedForShutdown)
-        archive.optional(&pool, TaskPool(.zero)) {
-            $0.value(&$1.size)
-            $0.value(&$1.left)
-        }
+        archive.optional(&pool, TaskPool(.zero)) { $1.archive(&$0) }
         archive.optional(&lockTimeLeft, .zero) { $0.value(&$1) }
         archive.value(&isAdopted)
         archive.optional(&adoption, Adoption(wish: TaskWish(name: ""))) {
@@ -55,128 +52,6 @@ extension TaskWish {
         archive.value(&name)
         archive.optional(&keepAwake, false) { $0.value(&$1) }
         archive.optional(&timeAllowed, .zero) { $0.value(&$1) }
-    }
-}
-
-extension HeldTask {
-    fileprivate static let blank = HeldTask(
-        id: BackgroundTaskID(rawValue: 0), name: "", keepsAwake: false, begun: .zero)
-
-    fileprivate mutating func archive(_ archive: inout StateArchive) {
-        archive.raw(&id)
-        archive.value(&name)
-        archive.value(&keepsAwake)
-        archive.value(&begun)
-        archive.optional(&limit, .zero) { $0.value(&$1) }
-        archive.value(&isWarned)
-        archive.value(&isOver)
-    }
-}
-
-extension Instance {
-    mutating func archive(_ archive: inout StateArchive) {
-        archive.raw(&id)
-        archive.raw(&stage)
-        archive.raw(&reason)
-        archive.value(&startedAt)
-        archive.raw(&phase)
-        archive.raw(&handlers)
-        archive.value(&hasResigned)
-        archive.value(&isLaunched)
-        archive.value(&isReady)
-        clock.archive(&archive)
-        archive.optional(&call, .blank) { $1.archive(&$0) }
-        archive.list(&tasks, .blank) { $1.archive(&$0) }
-        archive.optional(&poolEnd, .zero) { $0.value(&$1) }
-        archive.optional(&lockEnd, .zero) { $0.value(&$1) }
-        archive.optional(&memoryWarning, .warning) { $0.raw(&$1) }
-        archive.value(&knownPower)
-        archive.optional(&limitQuietEnd, .zero) { $0.value(&$1) }
-        archive.raw(&knownHeat)
-        archive.raw(&freezer)
-        archive.value(&freezeReasons)
-        archive.value(&waitingSince)
-        archive.value(&isNamed)
-        archive.optional(&livenessDue, .zero) { $0.value(&$1) }
-        archive.value(&isGivenUp)
-        archive.optional(&stop, StopOrder(reason: .unwatched)) { $1.archive(&$0) }
-        archive.optional(&cause, Cause(reason: .unwatched)) { $1.archive(&$0) }
-    }
-}
-
-extension StateArchive {
-    fileprivate mutating func value(_ reasons: inout FreezeReasons) {
-        var wide = Int(reasons.rawValue)
-        value(&wide)
-        if wide < 0 || wide > 3 { return fail() }
-        reasons = FreezeReasons(rawValue: UInt8(wide))
-    }
-}
-
-extension Call {
-    fileprivate static let blank = Call(
-        id: CallID(rawValue: 0), call: .didBecomeActive, told: .zero, issued: .zero, deadline: .zero,
-        awaitsReply: false, awaitsReady: false)
-
-    mutating func archive(_ archive: inout StateArchive) {
-        archive.raw(&id)
-        call.archive(&archive)
-        archive.value(&told)
-        archive.value(&issued)
-        archive.value(&deadline)
-        archive.value(&awaitsReply)
-        archive.value(&awaitsReady)
-    }
-}
-
-extension HandlerCall {
-    mutating func archive(_ archive: inout StateArchive) {
-        var handler = handler
-        archive.raw(&handler)
-        switch handler {
-        case .didFinishLaunching:
-            var reason = LaunchReason.user
-            if case .didFinishLaunching(let present) = self { reason = present }
-            archive.raw(&reason)
-            self = .didFinishLaunching(reason)
-        case .didBecomeActive: self = .didBecomeActive
-        case .willResignActive: self = .willResignActive
-        case .didEnterBackground: self = .didEnterBackground
-        case .willEnterForeground: self = .willEnterForeground
-        case .willTerminate:
-            var reason = ""
-            if case .willTerminate(let present) = self { reason = present }
-            archive.value(&reason)
-            self = .willTerminate(reason)
-        case .backgroundTaskWillExpire:
-            var task = BackgroundTaskID(rawValue: 0)
-            var name = ""
-            if case .backgroundTaskWillExpire(let id, let present) = self { (task, name) = (id, present) }
-            archive.raw(&task)
-            archive.value(&name)
-            self = .backgroundTaskWillExpire(task, name: name)
-        }
-    }
-}
-
-extension StopOrder {
-    mutating func archive(_ archive: inout StateArchive) {
-        reason.archive(&archive)
-        archive.optional(&limit, .zero) { $0.value(&$1) }
-        archive.optional(&exitDue, .zero) { $0.value(&$1) }
-        archive.value(&exitAllowance)
-        archive.value(&extensionLimit)
-        archive.value(&extendedDue)
-        archive.value(&isOwnWish)
-    }
-}
-
-extension Cause {
-    mutating func archive(_ archive: inout StateArchive) {
-        reason.archive(&archive)
-        archive.optional(&handler, .didFinishLaunching) { $0.raw(&$1) }
-        archive.optional(&allowance, .zero) { $0.value(&$1) }
-        archive.optional(&taken, .zero) { $0.value(&$1) }
     }
 }
 

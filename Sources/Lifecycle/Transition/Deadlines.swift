@@ -12,9 +12,6 @@ extension DeviceLifecycle {
     static let longestCheckInterval = Nanoseconds.seconds(30)
     /// After a stall nobody is judged for so long: what the apps said meanwhile is still to be read.
     static let reprieve = Nanoseconds.milliseconds(250)
-    /// Who is overdue by so much is judged all the same, or a board that stalls again and again would never end a
-    /// hanging app.
-    static let longestReprieve = Nanoseconds.seconds(2)
     /// BOOTTIME gaining this much on MONOTONIC means that the board slept; less is the time between two readings.
     static let sleepThreshold = Nanoseconds.milliseconds(500)
 
@@ -31,7 +28,7 @@ extension DeviceLifecycle {
             reprieveEnd = now.monotonic + Self.reprieve
             sleep.stage.change { (nap: inout Nap) in nap.timeStopped += lost }
             for index in apps.indices where apps[index].instance != nil {
-                apps[index].instance?.clock.credit(lost)
+                apps[index].instance?.credit(lost)
                 deadlineOfApp[index] = deadline(ofApp: index)
             }
             if runningCalls > 0 { emit(.note(.board(.stalled(lost)))) }
@@ -63,58 +60,9 @@ extension DeviceLifecycle {
         return interval
     }
 
-    /// The same for one app's longer times.
-    func checkInterval(ofApp index: Int) -> Nanoseconds {
-        guard let instance = apps[index].instance, !instance.clock.isStopped else { return .max }
-        if instance.stage == .spawning { return Self.stallCheckInterval }
-        guard instance.isAlive else { return .max }
-        var span = Nanoseconds.max
-        if instance.livenessDue != nil, let interval = apps[index].policy.liveness { span = min(span, interval) }
-        if instance.poolEnd != nil, let pool = apps[index].pool { span = min(span, pool.size) }
-        for task in instance.tasks where !task.isOver {
-            if let limit = task.limit { span = min(span, limit - task.begun) }
-        }
-        if instance.lockEnd != nil { span = min(span, limited(apps[index].policy.taskBudget)) }
-        if span == .max { return .max }
-        return min(max(span / 10, Self.stallCheckInterval), Self.longestCheckInterval)
-    }
-
     /// An app's own next deadline.
     func deadline(ofApp index: Int) -> Deadline {
-        let id = AppID(rawValue: index)
-        var next = Deadline.never
-        if canLaunch {
-            next.consider(apps[index].launch.restart.due, .restart(id))
-            next.consider(apps[index].launchIfDenied?.restart.due, .restart(id))
-        }
-        guard let instance = apps[index].instance else { return next }
-        switch instance.stage {
-        case .spawning:
-            next.consider(judgement(instance, instance.startedAt + Self.spawnBound), .spawn(id))
-        case .running, .stopping:
-            if let call = instance.call {
-                next.consider(judgement(instance, call.deadline), .handler(id, call.call.handler))
-            }
-            if let due = instance.stop?.exitDue { next.consider(judgement(instance, due), .exit(id)) }
-            if let due = instance.livenessDue { next.consider(judgement(instance, due), .liveness(id)) }
-            next.consider(instance.limitQuietEnd, .memoryLimit(id))
-            if let due = instance.poolEnd { next.consider(judgement(instance, due), .taskBudget(id)) }
-            if let due = instance.lockEnd { next.consider(instance.clock.moment(of: due), .keepAwakeBudget(id)) }
-            if let due = expirationDue(index, instance) {
-                next.consider(instance.clock.moment(of: due), .taskExpiration(id))
-            }
-            if instance.freezer == .freezing { next.consider(instance.waitingSince + Self.freezeBound, .freeze(id)) }
-        case .killing:
-            if !instance.isNamed { next.consider(instance.waitingSince + Self.killBound, .clearing(id)) }
-        case .clearing:
-            if !instance.isNamed { next.consider(instance.waitingSince + Self.clearBound, .clearing(id)) }
-        }
-        return next
-    }
-
-    /// When an app is judged for a reading of its clock; nil while that stands still.
-    private func judgement(_ instance: Instance, _ due: Nanoseconds) -> Nanoseconds? {
-        instance.clock.moment(of: due).map { max($0, min($0 + Self.longestReprieve, reprieveEnd)) }
+        apps[index].nextDeadline(AppID(rawValue: index), canLaunch: canLaunch, reprieveEnd: reprieveEnd)
     }
 
     /// Judges everybody who is due, after the event at hand has been heard: it may have been the sign of life.
@@ -137,44 +85,35 @@ extension DeviceLifecycle {
             apps[index].changeLaunch { $0.judgeRestart(at: monotonic, after: reason) }
             touch(index)
         }
-        guard let instance = apps[index].instance else { return }
-        switch instance.stage {
-        case .spawning:
-            if judgement(instance, instance.startedAt + Self.spawnBound) ?? .max <= monotonic { giveUpSpawn(index) }
-        case .running, .stopping: judgeAlive(index, instance)
-        case .killing where !instance.isNamed && instance.waitingSince + Self.killBound <= monotonic:
-            nameCulprits(index, .unkillable)
-        case .clearing where !instance.isNamed && instance.waitingSince + Self.clearBound <= monotonic:
+        let isAlive = apps[index].instance?.isAlive == true
+        if isAlive, let id = apps[index].instance?.id, apps[index].instance?.news.endQuiet(at: monotonic) == true {
+            emit(.memory(.watchLimit(id)))
+            touch(index)
+        }
+        let overdue = apps[index].instance?.overdue(
+            at: monotonic, reprieveEnd: reprieveEnd, liveness: apps[index].policy.liveness)
+        if let overdue { end(index, overdue) } else if isAlive { judgeLesserTimes(index) }
+    }
+
+    private mutating func end(_ index: Int, _ overdue: Instance.Overdue) {
+        switch overdue {
+        case .start: giveUpSpawn(index)
+        case .budget: spendBudget(index)
+        case .call(let call, let taken): overrun(index, call, taken: taken)
+        case .exit(let allowance): kill(index, Cause(reason: .exitOverrun(allowance: allowance)))
+        case .liveness(let interval): kill(index, Cause(reason: .livenessMissed(interval: interval)))
+        case .death: nameCulprits(index, .unkillable)
+        case .clearing:
             nameCulprits(index, .unkillable)
             forget(index)
-        case .killing, .clearing: break
         }
     }
 
-    private mutating func judgeAlive(_ index: Int, _ instance: Instance) {
-        func isOver(_ due: Nanoseconds) -> Bool { judgement(instance, due) ?? .max <= now.monotonic }
-        if let end = instance.limitQuietEnd, end <= now.monotonic {
-            apps[index].instance?.limitQuietEnd = nil
-            emit(.memory(.watchLimit(instance.id)))
-            touch(index)
-        }
-        // The event at hand may have ended the last task.
-        if let due = instance.poolEnd, isOver(due), !instance.tasks.isEmpty { return spendBudget(index, instance) }
-        if let call = instance.call, isOver(call.deadline) {
-            return overrun(index, call, taken: instance.clock.reading(at: now.monotonic) - call.issued)
-        }
-        if let stop = instance.stop, let due = stop.exitDue, isOver(due) {
-            return kill(index, Cause(reason: .exitOverrun(allowance: stop.exitAllowance)))
-        }
-        if let due = instance.livenessDue, isOver(due), let interval = apps[index].policy.liveness {
-            return kill(index, Cause(reason: .livenessMissed(interval: interval)))
-        }
-        if let due = instance.lockEnd, instance.clock.moment(of: due) ?? .max <= now.monotonic { spendLockTime(index) }
-        if let due = expirationDue(index, instance), instance.clock.moment(of: due) ?? .max <= now.monotonic {
-            touch(index)
-        }
-        if instance.freezer == .freezing, instance.waitingSince + Self.freezeBound <= now.monotonic {
-            apps[index].instance?.freezer = .stuck
+    /// What is over and ends no app.
+    private mutating func judgeLesserTimes(_ index: Int) {
+        if apps[index].instance?.isLockTimeOver(at: now.monotonic) == true { spendLockTime(index) }
+        if apps[index].instance?.isExpirationDue(lead: apps[index].lead, at: now.monotonic) == true { touch(index) }
+        if apps[index].instance?.judgeFreezing(at: now.monotonic) == true {
             // It may have been named already, when the lock was released.
             touch(index)
             touchNeighbours(index)

@@ -6,35 +6,16 @@ extension DeviceLifecycle {
 
     func goal(_ index: Int) -> ScenePhase { min(apps[index].requestedPhase, phaseLimit) }
 
-    /// The call that leads one step from where an app stands towards its goal; nil when it is there.
-    private func step(_ instance: Instance, towards goal: ScenePhase) -> HandlerCall? {
-        switch instance.phase {
-        case .active: goal < .active ? .willResignActive : nil
-        case .inactive:
-            switch goal {
-            case .active: .didBecomeActive
-            case .inactive: nil
-            // An app that was never active hears willResignActive all the same: didEnterBackground never comes without.
-            case .background: instance.hasResigned ? .didEnterBackground : .willResignActive
-            }
-        case .background: goal > .background ? .willEnterForeground : nil
-        }
-    }
-
     /// Makes the next call, if one is due and the app can hear it. Handlers that it lacks have returned at once.
     mutating func settlePhase(_ index: Int) {
-        while let instance = apps[index].instance, instance.stage == .running, instance.stop == nil,
-            instance.isLaunched,
-            instance.call == nil, instance.freezer == .thawed, instance.freezeReasons.isEmpty,
-            let call = step(instance, towards: goal(index))
-        {
+        while let call = apps[index].instance?.nextCall(towards: goal(index)) {
             if call == .didBecomeActive, policy.front == .one, isFrontTaken(index) { return }
             var allowance = apps[index].policy.allowances[call.handler]
             if sleep.state != .awake, !sleep.isDoubtful {
                 guard let bounded = sleepAllowance(call.handler, allowance) else { return }
                 allowance = bounded
             }
-            if instance.handlers.contains(call.handler) {
+            if apps[index].instance?.handlers.contains(call.handler) == true {
                 begin(call, index, allowance: allowance, awaitsReply: true)
             } else {
                 didReturn(call.handler, index)
@@ -47,21 +28,16 @@ extension DeviceLifecycle {
     mutating func begin(
         _ call: HandlerCall, _ index: Int, allowance: Nanoseconds, awaitsReply: Bool, awaitsReady: Bool = false
     ) {
-        guard let instance = apps[index].instance else { return }
+        guard let instance = apps[index].instance?.id else { return }
         lastCall += 1
         let id = CallID(rawValue: lastCall)
-        let reading = instance.clock.reading(at: now.monotonic)
-        apps[index].instance?.call = Call(
-            id: id, call: call, told: allowance, issued: reading, deadline: reading + allowance,
-            awaitsReply: awaitsReply, awaitsReady: awaitsReady)
-        if awaitsReply { emit(.app(.call(instance.id, id, call, deadline: allowance))) }
+        apps[index].instance?.begin(
+            call, as: id, allowance: allowance, awaitsReply: awaitsReply, awaitsReady: awaitsReady, at: now.monotonic)
+        if awaitsReply { emit(.app(.call(instance, id, call, deadline: allowance))) }
     }
 
     mutating func handlerDidReturn(_ id: InstanceID, _ call: CallID) {
-        guard let index = index(of: id), let outstanding = apps[index].instance?.call, outstanding.id == call,
-            outstanding.awaitsReply
-        else { return }
-        apps[index].instance?.call?.awaitsReply = false
+        guard let index = index(of: id), apps[index].instance?.heardReply(to: call) == true else { return }
         // An order to stop waits for the reply only, not for READY=1.
         touch(index)
         finishCall(index)
@@ -69,11 +45,10 @@ extension DeviceLifecycle {
 
     /// The call is over once all that it waits for has come.
     mutating func finishCall(_ index: Int) {
-        guard let call = apps[index].instance?.call, !call.awaitsReply, !call.awaitsReady else { return }
-        apps[index].instance?.call = nil
+        guard let call = apps[index].instance?.takeFinishedCall() else { return }
         touch(index)
-        if case .backgroundTaskWillExpire(let task, _) = call.call { didExpire(index, task) }
-        didReturn(call.call.handler, index)
+        if case .backgroundTaskWillExpire(let task, _) = call { didExpire(index, task) }
+        didReturn(call.handler, index)
     }
 
     /// What follows from the return of a handler.
@@ -83,9 +58,9 @@ extension DeviceLifecycle {
         case .didBecomeActive:
             apps[index].hasBeenActive = true
             enter(.active, index)
-            refillPool(index)
+            apps[index].emptyPool()
         case .willResignActive:
-            apps[index].instance?.hasResigned = true
+            apps[index].instance?.didResign()
             enter(.inactive, index)
         case .didEnterBackground: enter(.background, index)
         case .willEnterForeground: enter(.inactive, index)
@@ -109,9 +84,8 @@ extension DeviceLifecycle {
     }
 
     private mutating func enter(_ phase: ScenePhase, _ index: Int) {
-        guard let before = apps[index].instance?.phase, before != phase else { return }
+        guard let before = apps[index].instance?.enter(phase) else { return }
         if before == .active { leaveFront(index) }
-        apps[index].instance?.phase = phase
         emit(.note(.app(.phaseChanged(AppID(rawValue: index), phase))))
     }
 

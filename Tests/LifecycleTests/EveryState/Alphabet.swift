@@ -108,8 +108,8 @@ struct Alphabet {
 
     private func tasks(_ instance: Instance) -> [Request] {
         let stale = BackgroundTaskID(rawValue: 0)
-        var all: [Request] = [.endTask(instance.id, instance.tasks.last?.id ?? stale), .endTask(instance.id, stale)]
-        if instance.tasks.count < 2 {
+        var all: [Request] = [.endTask(instance.id, instance.tasks.all.last?.id ?? stale), .endTask(instance.id, stale)]
+        if instance.tasks.all.count < 2 {
             all += [
                 .beginTask(instance.id, TaskWish(name: "a", keepAwake: false)),
                 .beginTask(instance.id, TaskWish(name: "b", keepAwake: true)),

@@ -152,13 +152,13 @@ extension StateKey.InstanceKey {
         isOwnWish = instance.stop?.isOwnWish == true
         hasCause = instance.cause != nil
         isNamed = instance.isNamed
-        tasks = instance.tasks.map {
+        tasks = instance.tasks.all.map {
             StateKey.TaskKey(
                 keepsAwake: $0.keepsAwake, hasLimit: $0.limit != nil, isWarned: $0.isWarned, isOver: $0.isOver)
         }
-        isPoolRunning = instance.poolEnd != nil
-        isLockTimeRunning = instance.lockEnd != nil
-        isWarnedOfMemory = instance.memoryWarning != nil
+        isPoolRunning = instance.tasks.poolEnd != nil
+        isLockTimeRunning = instance.tasks.lockEnd != nil
+        isWarnedOfMemory = instance.news.isWarnedOfMemory
     }
 }
 

@@ -1,0 +1,134 @@
+// What can be said of an instance at a moment, and when it is to be looked at.
+
+extension Instance {
+    /// How long the shell may take to start a program.
+    static let spawnBound = Nanoseconds.seconds(30)
+    /// How long freezing may take before its culprits are named.
+    static let freezeBound = Nanoseconds.seconds(2)
+    /// How long a killed process may take to be gone before it is named.
+    static let killBound = Nanoseconds.seconds(5)
+    /// How long what a main process left behind may take to be gone. It has been sent SIGKILL and never runs its own
+    /// code again, so after that the app may be started anew.
+    static let clearBound = Nanoseconds.seconds(10)
+    /// What is overdue by so much is judged all the same, or a board that stalls again and again would never end a
+    /// hanging app.
+    static let longestReprieve = Nanoseconds.seconds(2)
+
+    var taskState: TaskState {
+        switch stage {
+        case .stopping, .killing, .clearing: .terminating
+        case .spawning, .running: freezer == .frozen ? .suspended : .running
+        }
+    }
+
+    /// The calls of its delegate, the freezer and the watchdog concern it only then.
+    var isAlive: Bool { stage == .running || stage == .stopping }
+
+    /// It is on its way out, or will be as soon as it can hear of it.
+    var isLeaving: Bool {
+        switch stage {
+        case .spawning: cause != nil
+        case .running: stop != nil
+        case .stopping, .killing, .clearing: true
+        }
+    }
+
+    /// Its process is there, and nothing has asked it to end.
+    var isStaying: Bool { stage == .running && stop == nil }
+
+    /// A handler may be called at present. One that waits for its clients to be frozen still runs.
+    var canBeCalled: Bool { isStaying && isLaunched && call == nil && freezer == .thawed }
+
+    /// It hears what is said to it without being called.
+    var canBeInformed: Bool { stage == .running && isLaunched && freezer == .thawed && freezeReasons.isEmpty }
+
+    /// It does nothing that a sleep would have to wait for, but for the grace of its background tasks.
+    var isReadyInBackground: Bool {
+        isStaying && isLaunched && phase == .background
+            && (call == nil || call?.call.handler == .backgroundTaskWillExpire)
+    }
+
+    /// Background tasks are under way, or their expiration handler is.
+    var isHeldByTasks: Bool { !tasks.isEmpty || call != nil }
+
+    /// A handler or an exit is awaited, and its time is running.
+    var isTimed: Bool { isAlive && !clock.isStopped && (call != nil || stop?.exitDue != nil) }
+
+    /// How long it could run, since its start; what never came up did not.
+    func runnableUptime(at now: Nanoseconds) -> Nanoseconds {
+        stage == .spawning ? .zero : max(clock.reading(at: now) - startedAt, .zero)
+    }
+
+    // MARK: Time
+
+    /// What is over, so that it is ended or given up.
+    enum Overdue {
+        case start
+        /// The budget of its tasks is empty, and it holds one.
+        case budget
+        case call(Call, taken: Nanoseconds)
+        case exit(allowance: Nanoseconds)
+        case liveness(interval: Nanoseconds)
+        /// Killed and not gone.
+        case death
+        /// Gone, and not all that it left behind.
+        case clearing
+    }
+
+    /// The first of what is over. The event at hand may have been the sign of life, or have ended the last task.
+    func overdue(at now: Nanoseconds, reprieveEnd: Nanoseconds, liveness interval: Nanoseconds?) -> Overdue? {
+        func isOver(_ due: Nanoseconds) -> Bool { judgement(of: due, reprieveEnd) ?? .max <= now }
+        switch stage {
+        case .spawning: return isOver(startedAt + Self.spawnBound) ? .start : nil
+        case .running, .stopping:
+            if let due = tasks.poolEnd, isOver(due), !tasks.isEmpty { return .budget }
+            if let call, isOver(call.deadline) { return .call(call, taken: clock.reading(at: now) - call.issued) }
+            if let stop, let due = stop.exitDue, isOver(due) { return .exit(allowance: stop.exitAllowance) }
+            if let due = livenessDue, isOver(due), let interval { return .liveness(interval: interval) }
+            return nil
+        case .killing: return !isNamed && waitingSince + Self.killBound <= now ? .death : nil
+        case .clearing: return !isNamed && waitingSince + Self.clearBound <= now ? .clearing : nil
+        }
+    }
+
+    /// The board's watch over its tasks' lock is over.
+    func isLockTimeOver(at now: Nanoseconds) -> Bool {
+        tasks.lockEnd.map { clock.moment(of: $0) ?? .max <= now } ?? false
+    }
+
+    /// lead: of the pool, before its end.
+    func isExpirationDue(lead: Nanoseconds, at now: Nanoseconds) -> Bool {
+        expirationDue(lead: lead).map { clock.moment(of: $0) ?? .max <= now } ?? false
+    }
+
+    /// The reading at which the next expiration handler is due; nil: none is, or none can be called.
+    private func expirationDue(lead: Nanoseconds) -> Nanoseconds? {
+        canBeCalled ? tasks.nextExpiration(lead: lead) : nil
+    }
+
+    /// Adds its own deadlines to those of its app.
+    func addDeadlines(to next: inout Deadline, _ app: AppID, lead: Nanoseconds, reprieveEnd: Nanoseconds) {
+        func judge(_ due: Nanoseconds?, _ reason: Deadline.Reason) {
+            if let due { next.consider(judgement(of: due, reprieveEnd), reason) }
+        }
+        switch stage {
+        case .spawning: judge(startedAt + Self.spawnBound, .spawn(app))
+        case .running, .stopping:
+            if let call { judge(call.deadline, .handler(app, call.call.handler)) }
+            judge(stop?.exitDue, .exit(app))
+            judge(livenessDue, .liveness(app))
+            next.consider(news.limitQuietEnd, .memoryLimit(app))
+            judge(tasks.poolEnd, .taskBudget(app))
+            if let due = tasks.lockEnd { next.consider(clock.moment(of: due), .keepAwakeBudget(app)) }
+            if let due = expirationDue(lead: lead) { next.consider(clock.moment(of: due), .taskExpiration(app)) }
+            if freezer == .freezing { next.consider(waitingSince + Self.freezeBound, .freeze(app)) }
+        case .killing: if !isNamed { next.consider(waitingSince + Self.killBound, .clearing(app)) }
+        case .clearing: if !isNamed { next.consider(waitingSince + Self.clearBound, .clearing(app)) }
+        }
+    }
+
+    /// When it is judged for a reading of its clock; nil while that stands still.
+    private func judgement(of due: Nanoseconds, _ reprieveEnd: Nanoseconds) -> Nanoseconds? {
+        clock.moment(of: due).map { max($0, min($0 + Self.longestReprieve, reprieveEnd)) }
+    }
+}

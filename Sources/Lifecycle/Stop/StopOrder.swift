@@ -1,0 +1,69 @@
+/// An order to end an instance. Moments are readings of its clock.
+struct StopOrder: Equatable {
+    private(set) var reason: TerminationReason
+    /// MONOTONIC: the end of a shutdown's wave.
+    var limit: Nanoseconds?
+    /// SIGTERM has been sent (or the app said STOPPING=1): the deadline for its exit.
+    private(set) var exitDue: Nanoseconds?
+    private(set) var exitAllowance = Nanoseconds.zero
+    /// The latest that EXTEND_TIMEOUT_USEC may move it to.
+    private(set) var extensionLimit = Nanoseconds.zero
+    /// What it was moved to.
+    private(set) var extendedDue = Nanoseconds.zero
+    /// The app began to end by itself: the way it exits is the reason.
+    private(set) var isOwnWish = false
+
+    /// It is carried out from now on. isAsked: SIGTERM is sent at once.
+    mutating func begin(_ allowance: Nanoseconds, isAsked: Bool, at reading: Nanoseconds) {
+        exitAllowance = allowance
+        extensionLimit = reading + allowance + allowance + allowance
+        if isAsked { exitDue = reading + allowance }
+    }
+
+    /// willTerminate has returned: what is left of its time is for the exit.
+    mutating func didAnswer() {
+        exitDue = max(extensionLimit - exitAllowance - exitAllowance, extendedDue)
+    }
+
+    /// A second order: the shorter limit counts, an operator's outlives a shutdown's, and an app that was ending by its
+    /// own wish is now asked to. Returns whether it is.
+    mutating func tighten(_ reason: TerminationReason, limit other: Nanoseconds?) -> Bool {
+        if let other { limit = min(other, limit ?? .max) }
+        if isOwnWish || reason.namespace == .user { self.reason = reason }
+        let wasOwnWish = isOwnWish
+        isOwnWish = false
+        return wasOwnWish
+    }
+
+    /// Three times the allowance at most, in all.
+    mutating func extend(to wanted: Nanoseconds) {
+        let extended = min(wanted, extensionLimit)
+        extendedDue = max(extendedDue, extended)
+        if let due = exitDue { exitDue = max(due, extended) }
+    }
+
+    mutating func archive(_ archive: inout StateArchive) {
+        reason.archive(&archive)
+        archive.optional(&limit, .zero) { $0.value(&$1) }
+        archive.optional(&exitDue, .zero) { $0.value(&$1) }
+        archive.value(&exitAllowance)
+        archive.value(&extensionLimit)
+        archive.value(&extendedDue)
+        archive.value(&isOwnWish)
+    }
+}
+
+/// Why an instance was killed, with the handler that was running then.
+struct Cause: Equatable {
+    var reason: TerminationReason
+    var handler: Handler?
+    var allowance: Nanoseconds?
+    var taken: Nanoseconds?
+
+    mutating func archive(_ archive: inout StateArchive) {
+        reason.archive(&archive)
+        archive.optional(&handler, .didFinishLaunching) { $0.raw(&$1) }
+        archive.optional(&allowance, .zero) { $0.value(&$1) }
+        archive.optional(&taken, .zero) { $0.value(&$1) }
+    }
+}
