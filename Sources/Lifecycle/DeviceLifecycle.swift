@@ -15,7 +15,7 @@ public struct DeviceLifecycle: Equatable, Sendable {
     var sleep = Sleep()
     var shutdown = Shutdown()
     var login = Login()
-    var requests: [PendingRequest] = []
+    var requests = PendingRequests()
     var conditions = Conditions()
     var memory = Memory()
     var watchdog = HardwareWatchdog()

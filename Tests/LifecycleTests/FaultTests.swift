@@ -97,7 +97,7 @@ import Testing
         Case(.strangeRequests) {
             let request = PendingRequest(
                 id: RequestID(rawValue: 1), app: 0, wish: .ended, phase: .active, leaving: $0.apps[0].instance?.id)
-            $0.requests = [request, request]
+            $0.requests = PendingRequests(all: [request, request])
         },
     ])
     func coreSaysThatItIsBroken_andGoesOn(_ broken: Case<DeviceLifecycle>) {

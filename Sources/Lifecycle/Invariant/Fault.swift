@@ -89,9 +89,7 @@ extension DeviceLifecycle {
         let id = apps[index].instance?.id
         if let id, indexOfInstance[id] != index { return .lostInIndex }
         if !apps[index].isRetired, indexOfName[apps[index].policy.name] != index { return .lostInIndex }
-        if apps[index].launchIfDenied != nil, !requests.contains(where: { $0.app == index && $0.launches }) {
-            return .keptLaunchOfNone
-        }
+        if apps[index].launchIfDenied != nil, !requests.wishesLaunch(of: index) { return .keptLaunchOfNone }
         if isThere(index), apps[index].launch.isDue { return .launchOfWhatRuns }
         #if !hasFeature(Embedded)
             // It costs as much as the event itself: for tests and simulation.
@@ -103,10 +101,6 @@ extension DeviceLifecycle {
     private var boardFault: Fault? {
         if !touched.isEmpty { return .unsettledApp }
         if runningCalls < 0 || keepAwakeCount < 0 || sleep.unsettled < 0 { return .countBelowZero }
-        for place in requests.indices {
-            if !apps.indices.contains(requests[place].app) { return .strangeRequests }
-            for later in requests[(place + 1)...] where later.id == requests[place].id { return .strangeRequests }
-        }
-        return sleep.fault ?? shutdown.fault
+        return requests.fault(apps: apps.count) ?? sleep.fault ?? shutdown.fault
     }
 }

@@ -135,13 +135,13 @@ extension DeviceLifecycle {
         if let instance = apps[index].instance, wish == .ended || instance.isLeaving {
             request.leaving = instance.id
         }
-        requests.append(request)
+        requests.add(request)
         touch(index)
     }
 
     mutating func abandon(_ id: RequestID) {
-        if let place = requests.firstIndex(where: { $0.id == id }) { grant(place) }
-        requests.removeAll { $0.id == id }
+        grant(id)
+        requests.remove(id)
         sleep.stage.change { (preparation: inout Preparation) in preparation.waiting.removeAll { $0.id == id } }
         for index in apps.indices where apps[index].adoption?.request == id { apps[index].adoption?.request = nil }
     }
@@ -166,9 +166,9 @@ extension DeviceLifecycle {
     private mutating func answer(_ outcome: AppAnswer, _ answered: [PendingRequest]) {
         for request in answered {
             reply(request.id, .app(outcome))
-            if let place = requests.firstIndex(where: { $0.id == request.id }) { grant(place) }
+            grant(request.id)
         }
-        requests.removeAll { request in answered.contains { $0.id == request.id } }
+        requests.remove(answered)
     }
 
     private func isDown(_ index: Int) -> Bool { apps[index].instance == nil && !apps[index].isLaunchDue }

@@ -9,12 +9,7 @@ extension DeviceLifecycle {
     /// Where every app is to stand by all that is wished.
     mutating func deriveWishes() {
         var phases = apps.map { $0.grantedPhase }
-        for request in requests {
-            guard let phase = request.change else { continue }
-            phases[request.app] = phase
-            guard policy.front == .one, phase == .active else { continue }
-            for other in phases.indices where other != request.app { phases[other] = .background }
-        }
+        requests.play(over: &phases, isOneInFront: policy.front == .one)
         for index in apps.indices where apps[index].requestedPhase != phases[index] {
             apps[index].requestedPhase = phases[index]
             touch(index)
@@ -22,14 +17,10 @@ extension DeviceLifecycle {
     }
 
     /// What a request has changed cannot be denied any more: it is carried out, or its client is gone.
-    mutating func grant(_ place: Int) {
-        let request = requests[place]
-        if let phase = request.change {
-            requests[place].change = nil
-            forgetChanges(request.app, phase, before: place)
-            keep(request.app, phase)
-        }
-        if request.launches { letLaunchesStand(request.app) }
+    mutating func grant(_ id: RequestID) {
+        guard let granted = requests.grant(id, isOneInFront: policy.front == .one) else { return }
+        if let phase = granted.change { keep(granted.app, phase) }
+        if granted.launches { letLaunchesStand(granted.app) }
     }
 
     /// Where it stands without any wish that may be denied.
@@ -41,27 +32,18 @@ extension DeviceLifecycle {
         deriveWishes()
     }
 
-    /// What was wished earlier for the app, and for any other where it takes the front from them, counts no more.
-    private mutating func forgetChanges(_ index: Int, _ phase: ScenePhase, before end: Int) {
-        let takesFront = policy.front == .one && phase == .active
-        for place in 0..<end where takesFront || requests[place].app == index { requests[place].change = nil }
-    }
-
     /// The launch is wished for good.
     mutating func letLaunchesStand(_ index: Int) {
         guard apps[index].launchIfDenied != nil else { return }
         apps[index].launchIfDenied = nil
         touch(index)
-        for place in requests.indices where requests[place].app == index { requests[place].launches = false }
+        requests.letLaunchesStand(index)
     }
 
     /// It is started, and comes up where a launch wished it; an activation of it may still be denied.
     mutating func grantLaunches(_ index: Int) {
         // The first that is granted lets all launches stand.
-        let begun = requests.indices.filter {
-            requests[$0].app == index && requests[$0].launches && requests[$0].wish == .running
-        }
-        for place in begun { grant(place) }
+        for id in requests.launches(of: index) { grant(id) }
         letLaunchesStand(index)
     }
 
@@ -98,9 +80,9 @@ extension DeviceLifecycle {
     /// What denied requests had changed is as it would be without them.
     @inline(never)
     mutating func deny(_ denial: Denial, _ which: (PendingRequest) -> Bool) {
-        guard requests.contains(where: which) else { return }
-        for request in requests where which(request) { reply(request.id, .app(.denied(denial))) }
-        requests.removeAll(where: which)
+        let denied = requests.take(which)
+        if denied.isEmpty { return }
+        for request in denied { reply(request.id, .app(.denied(denial))) }
         deriveWishes()
         for index in apps.indices { callOffLaunch(index) }
     }
@@ -113,9 +95,7 @@ extension DeviceLifecycle {
 
     /// What would have started it without the wish does.
     private mutating func callOffLaunch(_ index: Int) {
-        guard let launch = apps[index].launchIfDenied,
-            !requests.contains(where: { $0.app == index && $0.launches })
-        else { return }
+        guard let launch = apps[index].launchIfDenied, !requests.wishesLaunch(of: index) else { return }
         apps[index].launchIfDenied = nil
         apps[index].launch = launch
         apps[index].launch.isEndUnsaid = false

@@ -35,8 +35,7 @@ extension DeviceLifecycle {
         memory.archive(&archive)
         watchdog.archive(&archive)
         serviceWatchdog.archive(&archive)
-        let blank = PendingRequest(id: RequestID(rawValue: 0), app: 0, wish: .running, phase: .active)
-        archive.list(&requests, blank) { $1.archive(&$0) }
+        requests.archive(&archive)
         archive.value(&lastInstance)
         archive.value(&lastCall)
         archive.value(&lastTask)
@@ -61,7 +60,7 @@ extension DeviceLifecycle {
 
     /// Derives what is not written; false when what was read cannot be.
     private mutating func derive() -> Bool {
-        guard requests.allSatisfy({ apps.indices.contains($0.app) }), areNumbersSane else { return false }
+        guard requests.all.allSatisfy({ apps.indices.contains($0.app) }), areNumbersSane else { return false }
         deadlineOfApp = [Deadline](repeating: .never, count: apps.count)
         checkOfApp = [Nanoseconds](repeating: .max, count: apps.count)
         for index in apps.indices {

@@ -108,7 +108,9 @@ struct Alphabet {
 
     private func tasks(_ instance: Instance) -> [Request] {
         let stale = BackgroundTaskID(rawValue: 0)
-        var all: [Request] = [.endTask(instance.id, instance.tasks.all.last?.id ?? stale), .endTask(instance.id, stale)]
+        var all: [Request] = [
+            .endTask(instance.id, instance.tasks.all.last?.id ?? stale), .endTask(instance.id, stale),
+        ]
         if instance.tasks.all.count < 2 {
             all += [
                 .beginTask(instance.id, TaskWish(name: "a", keepAwake: false)),

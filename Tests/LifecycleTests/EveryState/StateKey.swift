@@ -98,7 +98,7 @@ struct StateKey: Hashable {
         shutdownLock = core.login.locks.shutdown
         keepAwakeLock = core.login.locks.keepAwake
         isKeepAwakeRefused = core.login.isKeepAwakeRefused
-        isWaitedFor = core.apps.indices.map { index in core.requests.contains { $0.app == index } }
+        isWaitedFor = core.apps.indices.map { index in core.requests.all.contains { $0.app == index } }
         isWaitedFor.append(core.sleep.preparation?.waiting.isEmpty == false)
         board = BoardKey(core)
     }
