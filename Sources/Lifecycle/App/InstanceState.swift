@@ -59,6 +59,11 @@ extension Instance {
         stage == .spawning ? .zero : max(clock.reading(at: now) - startedAt, .zero)
     }
 
+    /// It was killed for such a reason, and may still be gone in time.
+    func isDyingUnnamed(in namespace: TerminationNamespace) -> Bool {
+        (stage == .killing || stage == .clearing) && !isNamed && cause?.reason.namespace == namespace
+    }
+
     // MARK: Time
 
     /// What is over, so that it is ended or given up.

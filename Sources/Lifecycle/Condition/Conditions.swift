@@ -234,8 +234,8 @@ extension DeviceLifecycle {
             next.consider(conditions.nextThermalKill, .thermalRelief)
             next.consider(conditions.pollDue, .poll)
         }
-        next.consider(memoryDue, .memory)
-        next.consider(hardwareWatchdogDue, .hardwareWatchdog)
+        next.consider(memory.nextDeadline)
+        next.consider(watchdog.nextDeadline)
         return next
     }
 }

@@ -2,60 +2,103 @@
 ///
 /// It is fed as long as the daemon's loop and deadlines work (this code runs) and every essential app is alive.
 struct HardwareWatchdog: Equatable {
-    /// nil: none is armed.
-    var timeout: Nanoseconds?
-    /// MONOTONIC.
-    var fedAt = Nanoseconds.zero
-    /// Since the board was about to sleep it is as the sleep needs it.
-    var isResting = false
-    /// An essential app is gone: the board will be reset.
-    var isStarving = false
-}
+    /// No watchdog is fed more often than this asks for.
+    static let leastTimeout = Nanoseconds.milliseconds(300)
 
-extension DeviceLifecycle {
+    /// nil: none is armed.
+    private(set) var timeout: Nanoseconds?
+    /// MONOTONIC.
+    private var fedAt = Nanoseconds.zero
+    /// Since the board was about to sleep it is as the sleep needs it.
+    private(set) var isResting = false
+    /// An essential app is gone: the board will be reset.
+    private(set) var isStarving = false
+
     /// The shell has armed it, or changed its timeout; nil: there is none (any more).
-    mutating func hearHardwareWatchdog(timeout: Nanoseconds?) {
-        watchdog.timeout = timeout.map { max($0, .milliseconds(300)) }
-        watchdog.isStarving = false
+    mutating func hear(timeout: Nanoseconds?, at now: Nanoseconds) {
+        self.timeout = timeout.map { max($0, Self.leastTimeout) }
+        isStarving = false
         // Arming it feeds it.
-        watchdog.fedAt = now.monotonic
+        fedAt = now
     }
 
     /// Three times in its timeout: two may be missed.
-    var hardwareWatchdogDue: Nanoseconds? {
-        guard let timeout = watchdog.timeout, !watchdog.isStarving else { return nil }
-        return watchdog.fedAt + timeout / 3
+    private var feedDue: Nanoseconds? { timeout.map { fedAt + $0 / 3 } }
+
+    var nextDeadline: Deadline? {
+        isStarving ? nil : feedDue.map { Deadline(at: $0, reason: .hardwareWatchdog) }
     }
 
-    mutating func settleHardwareWatchdog() {
-        if watchdog.isResting, sleep.state != .asleep || sleep.isLogical {
-            watchdog.isResting = false
-            emit(.watchdog(.wake))
-        }
-        guard let timeout = watchdog.timeout,
-            watchdog.isStarving || watchdog.fedAt + timeout / 3 <= now.monotonic
-        else { return }
-        if let lost = lostEssentialApp {
-            guard !watchdog.isStarving else { return }
-            watchdog.isStarving = true
-            emit(.note(.app(.essentialAppLost(lost, reset: max(watchdog.fedAt + timeout - now.monotonic, .zero)))))
-            return
-        }
-        watchdog.isStarving = false
-        watchdog.fedAt = now.monotonic
-        emit(.watchdog(.feed))
+    /// Whether it is to be fed, if nothing stands against it. One that starves is as soon as that is over.
+    func isHungry(at now: Nanoseconds) -> Bool { feedDue.map { isStarving || $0 <= now } ?? false }
+
+    mutating func feed(at now: Nanoseconds) {
+        isStarving = false
+        fedAt = now
     }
+
+    /// It is fed no more. Returns in how long the board resets; nil: that was said.
+    mutating func starve(at now: Nanoseconds) -> Nanoseconds? {
+        guard let timeout, !isStarving else { return nil }
+        isStarving = true
+        return max(fedAt + timeout - now, .zero)
+    }
+
+    /// The kernel may sleep from now on. Returns whether it is to be made fit for that.
+    mutating func rest() -> Bool {
+        guard timeout != nil, !isResting else { return false }
+        isResting = true
+        return true
+    }
+
+    /// The kernel does not sleep. Returns whether it is to be armed again.
+    mutating func wake() -> Bool {
+        let wasResting = isResting
+        isResting = false
+        return wasResting
+    }
+
+    /// The kernel has slept: some are disarmed by that, and do not say so. The same.
+    mutating func rearm() -> Bool {
+        guard timeout != nil else { return false }
+        isResting = false
+        return true
+    }
+
+    mutating func archive(_ archive: inout StateArchive) {
+        archive.optional(&timeout, .zero) { $0.value(&$1) }
+        archive.value(&fedAt)
+        archive.value(&isResting)
+        archive.value(&isStarving)
+    }
+}
+
+extension DeviceLifecycle {
+    /// Both watchdogs watch whenever the kernel does not sleep.
+    mutating func settleHardwareWatchdog() {
+        if !isKernelAsleep, watchdog.wake() { emit(.watchdog(.wake)) }
+        guard watchdog.isHungry(at: now.monotonic) else { return }
+        if let lost = lostEssentialApp {
+            guard let reset = watchdog.starve(at: now.monotonic) else { return }
+            emit(.note(.app(.essentialAppLost(lost, reset: reset))))
+        } else {
+            watchdog.feed(at: now.monotonic)
+            emit(.watchdog(.feed))
+        }
+    }
+
+    mutating func settleServiceWatchdog() {
+        if !isKernelAsleep, serviceWatchdog.wake() { emit(.watchdog(.wakeService)) }
+    }
+
+    /// Or may be.
+    private var isKernelAsleep: Bool { sleep.state == .asleep && !sleep.isLogical }
 
     /// Before the lock is released: the kernel may sleep from then on.
     mutating func restWatchdogs() {
-        restHardwareWatchdog()
-        restServiceWatchdog()
-    }
-
-    private mutating func restHardwareWatchdog() {
-        guard watchdog.timeout != nil, !watchdog.isResting, !sleep.isLogical else { return }
-        watchdog.isResting = true
-        emit(.watchdog(.rest))
+        if sleep.isLogical { return }
+        if watchdog.rest() { emit(.watchdog(.rest)) }
+        if serviceWatchdog.rest() { emit(.watchdog(.restService)) }
     }
 
     /// The first essential app that is meant to run, ended by its own fault and will not be started again, or that

@@ -23,8 +23,8 @@ public enum WatchdogEffect: Equatable, Sendable {
 extension DeviceLifecycle {
     mutating func hear(_ event: WatchdogEvent) {
         switch event {
-        case .hardware(let timeout): hearHardwareWatchdog(timeout: timeout)
-        case .service: serviceWatchdog.isWatching = true
+        case .hardware(let timeout): watchdog.hear(timeout: timeout, at: now.monotonic)
+        case .service: serviceWatchdog.watch()
         }
     }
 }

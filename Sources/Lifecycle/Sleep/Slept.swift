@@ -46,9 +46,7 @@ extension DeviceLifecycle {
 
     /// Some are disarmed by a sleep and do not say so.
     private mutating func rearmHardwareWatchdog() {
-        guard watchdog.timeout != nil else { return }
-        watchdog.isResting = false
-        emit(.watchdog(.wake))
+        if watchdog.rearm() { emit(.watchdog(.wake)) }
     }
 
     /// logind's own job may have been a part of the sleep that is over; it has still to say so.

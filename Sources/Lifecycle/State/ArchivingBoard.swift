@@ -32,31 +32,3 @@ extension Conditions {
         archive.optional(&lastExternal, false) { $0.value(&$1) }
     }
 }
-
-extension Memory {
-    mutating func archive(_ archive: inout StateArchive) {
-        archive.optional(&warningEnd, .zero) { $0.value(&$1) }
-        archive.optional(&criticalEnd, .zero) { $0.value(&$1) }
-        archive.raw(&pressure)
-        archive.optional(&asked, .warning) { $0.raw(&$1) }
-        archive.optional(&answerDue, .zero) { $0.value(&$1) }
-        archive.value(&isExhaustionSaid)
-        archive.value(&nextJetsam)
-    }
-}
-
-extension HardwareWatchdog {
-    mutating func archive(_ archive: inout StateArchive) {
-        archive.optional(&timeout, .zero) { $0.value(&$1) }
-        archive.value(&fedAt)
-        archive.value(&isResting)
-        archive.value(&isStarving)
-    }
-}
-
-extension ServiceWatchdog {
-    mutating func archive(_ archive: inout StateArchive) {
-        archive.value(&isWatching)
-        archive.value(&isResting)
-    }
-}
