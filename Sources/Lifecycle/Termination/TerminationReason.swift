@@ -1,5 +1,5 @@
 /// Why an app ended: exactly one for every end. `Prose` says it to people.
-public enum TerminationReason: Hashable, Sendable {
+public indirect enum TerminationReason: Hashable, Sendable {
     /// A handler did not return within the time that it was told.
     case handlerOverrun(Handler, allowance: Nanoseconds)
     /// READY=1 did not come.
