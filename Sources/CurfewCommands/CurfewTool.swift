@@ -96,7 +96,8 @@ struct CurfewCommand: ParsableCommand {
             CommandGroup(name: "Background tasks", subcommands: [RunCommand.self]),
             CommandGroup(name: "Device", subcommands: [SleepCommand.self, WakeCommand.self, LowPowerCommand.self]),
             CommandGroup(
-                name: "Configuration", subcommands: [CheckCommand.self, ReloadCommand.self, ProfileCommand.self]),
+                name: "Configuration",
+                subcommands: [CheckCommand.self, ReloadCommand.self, ConfigCommand.self, ProfileCommand.self]),
             CommandGroup(name: "Try", subcommands: [DemoCommand.self, TryCommand.self, DemoAppCommand.self]),
         ])
 

@@ -181,13 +181,13 @@ _curfew() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    status|tasks|monitor|reports|report|launch|activate|background|terminate|run|sleep|wake|low-power|check|reload|profile|demo|try|help)
+    status|tasks|monitor|reports|report|launch|activate|background|terminate|run|sleep|wake|low-power|check|reload|config|profile|demo|try|help)
         # Offer subcommand argument completions
         "_curfew_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'status tasks monitor reports report launch activate background terminate run sleep wake low-power check reload profile demo try help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'status tasks monitor reports report launch activate background terminate run sleep wake low-power check reload config profile demo try help' -- "${cur}"))
         ;;
     esac
 }
@@ -513,6 +513,61 @@ _curfew_reload() {
     case "${prev}" in
     '--root')
         __curfew_add_completions -d
+        return
+        ;;
+    esac
+}
+
+_curfew_config() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--root)
+    __curfew_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--root')
+        __curfew_add_completions -d
+        return
+        ;;
+    esac
+
+    # Offer subcommand / subcommand argument completions
+    local -r subcommand="${unparsed_words[0]}"
+    unset 'unparsed_words[0]'
+    unparsed_words=("${unparsed_words[@]}")
+    case "${subcommand}" in
+    show)
+        # Offer subcommand argument completions
+        "_curfew_config_${subcommand}"
+        ;;
+    *)
+        # Offer subcommand completions
+        COMPREPLY+=($(compgen -W 'show' -- "${cur}"))
+        ;;
+    esac
+}
+
+_curfew_config_show() {
+    repeating_flags=()
+    non_repeating_flags=(--no-defaults --json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--root)
+    __curfew_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--root')
+        __curfew_add_completions -d
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __curfew_add_completions -W "$(__curfew_custom_complete ---completion config show -- positional@0 "${COMP_CWORD}" "$(__curfew_cursor_index_in_current_word)")"
         return
         ;;
     esac

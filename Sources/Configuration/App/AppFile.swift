@@ -1,7 +1,7 @@
 internal import Lifecycle
 
 /// Reads an app's file into an `AppConfiguration`.
-struct AppFile {
+enum AppFile {
     /// What the file says, with the lines that later checks speak about.
     struct Result {
         var entry: AppEntry
@@ -11,142 +11,71 @@ struct AppFile {
         var hooksLine: Int?
         var signalsLine: Int?
         var startLine: Int?
+        /// Where they are asked for.
+        var keys: [ConfigurationKey] = []
     }
 
-    static let allowance = Nanoseconds.milliseconds(1)...Nanoseconds.seconds(600)
-
-    let root: Table
-    let accounts: KnownAccounts
-    var app: AppConfiguration
-
     /// name: from the file's name, already known to be well formed or not.
-    static func parse(_ bytes: [UInt8], name: String, file: String, accounts: KnownAccounts) -> Result {
+    static func parse(
+        _ bytes: [UInt8], name: String, file: String, accounts: KnownAccounts, lists: Bool = false
+    ) -> Result {
         let problems = Problems(file: file)
         if let objection = AppName.objection(name) { problems.add(nil, objection) }
         var result = Result(entry: .invalid(name: readable(name), errors: []))
-        if let value = Document.read(bytes, problems) {
-            let root = Table(value, name: "", schema: .app, problems: problems)
-            var file = AppFile(root: root, accounts: accounts, app: AppConfiguration(name: name, exec: []))
-            file.read()
+        let value = Document.read(bytes, problems)
+        if value != nil || lists {
+            let root = value.map { Table($0, name: "", problems: problems) } ?? Table(name: "", Problems(file: file))
+            let keys = KeyWalk(root, lists: lists)
+            let app = read(keys, AppConfiguration(name: name, exec: []), accounts)
             result.afterLine = root.line(of: "after")
             result.userLine = root.line(of: "user")
             result.execLine = root.line(of: "exec")
             result.hooksLine = root.line(of: "hooks")
             result.signalsLine = root.line(of: "signals")
             result.startLine = root.line(of: "start")
-            result.entry = .valid(file.app)
+            result.keys = keys.keys
+            result.entry = .valid(app)
         }
         if !problems.isEmpty { result.entry = .invalid(name: readable(name), errors: problems.sorted) }
         return result
     }
 
-    private mutating func read() {
-        readProcess()
-        readAccount()
-        readLifecycle()
-        readRestart()
-        readAfter()
-        readAllowances()
-        readDelegate()
-        readLimits()
-        readBackground()
+    private static func read(
+        _ keys: KeyWalk, _ app: AppConfiguration, _ accounts: KnownAccounts
+    ) -> AppConfiguration {
+        var file = AppKeys(keys: keys, accounts: accounts, app: app)
+        file.walk()
+        keys.refuseUnknown(AppKeys.refusals)
+        var app = file.app
+        relate(app, keys.table)
+        // A file may keep what another delegate would use.
+        if app.delegate != .hooks { app.hooks = [] }
+        if app.delegate != .signals { (app.signals, app.acknowledge) = ([], true) }
+        switch app.delegate {
+        case .none: app.policy.handlers = []
+        case .varlink: app.policy.handlers = .all
+        case .hooks: app.policy.handlers = app.hooks.reduce(into: []) { $0.insert(HandlerSet($1.handler)) }
+        case .signals: app.policy.handlers = app.signals.reduce(into: []) { $0.insert(HandlerSet($1.handler)) }
+        }
+        return app
     }
 
-    private mutating func readProcess() {
+    /// What one key alone does not show.
+    private static func relate(_ app: AppConfiguration, _ root: Table) {
+        let problems = root.problems
         if root.entry("exec") == nil {
-            root.problems.add(nil, "'exec' is missing; expected exec = [\"/path/of/program\", \"argument\"]")
-        } else if let exec = root.command("exec") {
-            app.exec = exec
+            problems.add(nil, "'exec' is missing; expected exec = [\"/path/of/program\", \"argument\"]")
         }
-        if let text = root.string("description") {
-            if text.utf8.contains(where: { $0 < 0x20 }), let entry = root.entry("description") {
-                root.mismatch(entry, found: "more than one line", expected: "one line of text")
-            }
-            app.description = text
+        if app.policy.restartDelay > app.policy.restartDelayMax {
+            problems.add(
+                root.line(of: "restart-delay-max") ?? root.line(of: "restart-delay"),
+                "'restart-delay' (\(app.policy.restartDelay.text)) is more than 'restart-delay-max' "
+                    + "(\(app.policy.restartDelayMax.text))")
         }
-        if let path = root.string("working-directory", expected: "an absolute path") {
-            if path.utf8.first != UInt8(ascii: "/"), let entry = root.entry("working-directory") {
-                root.mismatch(entry, expected: "an absolute path")
-            }
-            app.workingDirectory = path
+        if let high = app.limits.memoryHigh, let max = app.limits.memoryMax, high > max {
+            problems.add(
+                root.inner("limits")?.line(of: "memory-high"),
+                "'memory-high' in [limits] is more than 'memory-max' (\(max) bytes)")
         }
-        app.umask = umask()
-        app.nice = root.integer("nice", -20...19).map { Int32($0) }
-        app.environment = environment()
-    }
-
-    private func umask() -> UInt32? {
-        guard let entry = root.entry("umask") else { return nil }
-        let expected = "an octal number in a string, such as \"0027\""
-        guard let text = root.string("umask", expected: expected) else { return nil }
-        var value: UInt32 = 0
-        for byte in text.utf8 {
-            guard (UInt8(ascii: "0")...UInt8(ascii: "7")).contains(byte), text.utf8.count <= 4 else {
-                root.mismatch(entry, expected: expected)
-                return nil
-            }
-            value = value * 8 + UInt32(byte - UInt8(ascii: "0"))
-        }
-        if text.isEmpty || value > 0o777 {
-            root.mismatch(entry, expected: expected)
-            return nil
-        }
-        return value
-    }
-
-    private func environment() -> [AppConfiguration.Variable] {
-        /// What curfewd itself tells the app; a value from the file would contradict it.
-        let reserved = ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"]
-        var variables: [AppConfiguration.Variable] = []
-        for entry in root.dictionary("environment", of: "a table of strings") where !root.problems.isFull {
-            let name = readable(entry.key)
-            if !Self.isVariableName(entry.key) {
-                root.problems.add(
-                    entry.line, "'\(name)' in environment is not a variable's name; expected letters, digits and _")
-            } else if reserved.contains(entry.key) {
-                root.problems.add(entry.line, "'\(name)' in environment is set by curfewd itself")
-            } else if case .string(let value) = entry.value.kind, !value.utf8.contains(0) {
-                variables.append(AppConfiguration.Variable(name: entry.key, value: value))
-            } else {
-                root.problems.add(
-                    entry.line,
-                    "'\(name)' in environment is \(Table.describe(entry.value)); expected a string without NUL")
-            }
-        }
-        return variables
-    }
-
-    private static func isVariableName(_ name: String) -> Bool {
-        guard let first = name.utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else {
-            return false
-        }
-        return name.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-                true
-            default: false
-            }
-        }
-    }
-
-    private mutating func readAccount() {
-        app.user = account("user", accounts.user)
-        app.group = account("group", accounts.group)
-    }
-
-    private func account(_ key: String, _ lookUp: (String) -> Accounts.Answer) -> String? {
-        guard let name = root.string(key, expected: "the name of a \(key)"), let entry = root.entry(key) else {
-            return nil
-        }
-        if name.isEmpty {
-            root.mismatch(entry, expected: "the name of a \(key)")
-            return nil
-        }
-        switch lookUp(name) {
-        case .exists, .unknown: break
-        case .missing: root.problems.add(entry.line, "\(key) '\(readable(name))' does not exist")
-        }
-        return name
     }
 }

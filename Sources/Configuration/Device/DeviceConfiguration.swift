@@ -51,6 +51,7 @@ extension DeviceConfiguration {
     public static func parse(
         _ bytes: [UInt8], file: String
     ) -> (device: DeviceConfiguration, errors: [ConfigurationError]) {
-        DeviceFile.parse(bytes, file: file)
+        let (device, errors, _) = DeviceFile.parse(bytes, file: file)
+        return (device, errors)
     }
 }

@@ -1,70 +1,51 @@
 internal import Lifecycle
 
-extension Schema {
-    static let device = Schema(sections: [
-        Section(name: "", keys: ["profile", "front", "sleep", "watchdog", "policy", "memory"]),
-        Section(
-            name: "sleep",
-            keys: [
-                "margin", "allowance-max", "task-grace", "allowance-without-logind", "dark-wake", "dark-wake-allowance",
-            ]),
-        Section(name: "watchdog", keys: ["device", "timeout"]),
-        Section(name: "policy", keys: DeviceConfiguration.Condition.allCases.map { $0.key } + ["debounce"]),
-        Section(name: "memory", keys: ["protected-band"]),
-    ])
-}
-
 /// Reads `curfew.toml`.
-struct DeviceFile {
-    private let root: Table
-    private var device = DeviceConfiguration()
-
-    /// Defaults, and errors, for a file with anything wrong in it.
-    static func parse(_ bytes: [UInt8], file: String) -> (device: DeviceConfiguration, errors: [ConfigurationError]) {
+enum DeviceFile {
+    /// Defaults, and errors, for a file with anything wrong in it. lists: with its keys.
+    static func parse(_ bytes: [UInt8], file: String, lists: Bool = false) -> (
+        device: DeviceConfiguration, errors: [ConfigurationError], keys: [ConfigurationKey]
+    ) {
         let problems = Problems(file: file)
-        guard let value = Document.read(bytes, problems) else { return (DeviceConfiguration(), problems.sorted) }
-        var file = DeviceFile(root: Table(value, name: "", schema: .device, problems: problems))
-        file.read()
-        return (problems.isEmpty ? file.device : DeviceConfiguration(), problems.sorted)
+        let value = Document.read(bytes, problems)
+        let keys = KeyWalk(
+            value.map { Table($0, name: "", problems: problems) } ?? Table(name: "", problems), lists: lists)
+        var file = DeviceKeys(keys: keys)
+        file.walk()
+        keys.refuseUnknown()
+        relate(file.device.policy, keys.table)
+        return (problems.isEmpty ? file.device : DeviceConfiguration(), problems.sorted, keys.keys)
     }
 
-    private init(root: Table) { self.root = root }
-
-    private mutating func read() {
-        readProfile()
-        if let front = root.choice("front", [("many", FrontPolicy.many), ("one", .one)]) {
-            device.policy.front = front
+    /// What one key alone does not show.
+    private static func relate(_ policy: DevicePolicy, _ root: Table) {
+        let table = root.inner("sleep")
+        let limits: [(String, Nanoseconds)] = [
+            ("allowance-max", policy.sleepAllowanceMax),
+            ("allowance-without-logind", policy.sleepAllowanceWithoutLogind),
+        ]
+        for (key, limit) in limits where policy.sleepMargin >= limit {
+            root.problems.add(
+                table?.line(of: "margin") ?? table?.line(of: key),
+                "'margin' in [sleep] (\(policy.sleepMargin.text)) must be less than '\(key)' (\(limit.text))")
         }
-        readSleep()
-        readWatchdog()
-        if let table = root.table("policy", .device) {
-            device.conditions = Self.conditions(table)
-            if let time = table.duration("debounce", .milliseconds(100)...Nanoseconds.seconds(600)) {
-                device.policy.debounce = time
-            }
-        }
-        if let table = root.table("memory", .device), let band = table.integer("protected-band", 0...1001) {
-            device.policy.protectedBand = band
-        }
-    }
-
-    /// `[policy]`: here, and in a hardware profile.
-    static func conditions(_ table: Table) -> [DeviceConfiguration.ConditionPolicy] {
-        DeviceConfiguration.Condition.allCases.compactMap { condition in
-            table.choice(condition.key, condition.responses.map { ($0.key, $0) }).map {
-                DeviceConfiguration.ConditionPolicy(condition: condition, response: $0)
-            }
+        if policy.taskGrace > policy.sleepAllowanceMax {
+            root.problems.add(
+                table?.line(of: "task-grace") ?? table?.line(of: "allowance-max"),
+                "'task-grace' in [sleep] (\(policy.taskGrace.text)) is more than 'allowance-max' "
+                    + "(\(policy.sleepAllowanceMax.text))")
         }
     }
 
-    private mutating func readProfile() {
-        guard let name = root.string("profile"), let entry = root.entry("profile") else { return }
-        if name == "auto" { return }
-        if Self.isProfileName(name) {
-            device.profile = .named(name)
-        } else {
-            root.mismatch(entry, expected: "\"auto\" or the name of a hardware profile (letters, digits, -, _ and .)")
-        }
+    // MARK: values
+
+    static let profileExpected = "\"auto\" or the name of a hardware profile (letters, digits, -, _ and .)"
+
+    static func profile(_ table: Table, _ entry: Entry) -> DeviceConfiguration.Profile? {
+        guard let name = table.string(entry.key), name != "auto" else { return nil }
+        if isProfileName(name) { return .named(name) }
+        table.mismatch(entry, expected: profileExpected)
+        return nil
     }
 
     /// The name becomes a file's name.
@@ -81,63 +62,41 @@ struct DeviceFile {
         }
     }
 
+    static let watchdogExpected = "\"auto\", \"none\" or a path below /dev"
+
+    static func watchdog(_ table: Table, _ entry: Entry) -> DeviceConfiguration.WatchdogDevice? {
+        guard let text = table.string(entry.key), text != "auto" else { return nil }
+        if text == "none" { return DeviceConfiguration.WatchdogDevice.none }
+        if isDevicePath(text) { return .path(text) }
+        table.mismatch(entry, expected: watchdogExpected)
+        return nil
+    }
+
     /// Below /dev, and without a way out of it.
     private static func isDevicePath(_ path: String) -> Bool {
         let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard parts.count > 2, parts[0].isEmpty, parts[1].elementsEqual("dev".utf8) else { return false }
         return parts.dropFirst(2).allSatisfy { !$0.isEmpty && !$0.elementsEqual("..".utf8) }
     }
+}
 
-    private mutating func readSleep() {
-        guard let table = root.table("sleep", .device) else { return }
-        let allowance = Nanoseconds.milliseconds(200)...Nanoseconds.seconds(600)
-        if let time = table.duration("margin", .milliseconds(100)...Nanoseconds.seconds(60)) {
-            device.policy.sleepMargin = time
-        }
-        if let time = table.duration("allowance-max", allowance) { device.policy.sleepAllowanceMax = time }
-        if let time = table.duration("allowance-without-logind", allowance) {
-            device.policy.sleepAllowanceWithoutLogind = time
-        }
-        if let time = table.duration("task-grace", .zero...Nanoseconds.seconds(600)) { device.policy.taskGrace = time }
-        readDarkWake(table)
-        let limits: [(String, Nanoseconds)] = [
-            ("allowance-max", device.policy.sleepAllowanceMax),
-            ("allowance-without-logind", device.policy.sleepAllowanceWithoutLogind),
-        ]
-        for (key, limit) in limits where device.policy.sleepMargin >= limit {
-            table.problems.add(
-                table.line(of: "margin") ?? table.line(of: key),
-                "'margin' in [sleep] (\(device.policy.sleepMargin.text)) must be less than '\(key)' (\(limit.text))")
-        }
-        if device.policy.taskGrace > device.policy.sleepAllowanceMax {
-            table.problems.add(
-                table.line(of: "task-grace") ?? table.line(of: "allowance-max"),
-                "'task-grace' in [sleep] (\(device.policy.taskGrace.text)) is more than 'allowance-max' "
-                    + "(\(device.policy.sleepAllowanceMax.text))")
+extension DeviceConfiguration.Profile {
+    /// As a file has it.
+    var word: String {
+        switch self {
+        case .automatic: "auto"
+        case .named(let name): name
         }
     }
+}
 
-    private mutating func readDarkWake(_ table: Table) {
-        if let time = table.duration("dark-wake-allowance", .seconds(1)...Nanoseconds.seconds(600)) {
-            device.policy.darkWakeAllowance = time
+extension DeviceConfiguration.WatchdogDevice {
+    /// As a file has it.
+    var word: String {
+        switch self {
+        case .automatic: "auto"
+        case .none: "none"
+        case .path(let path): path
         }
-        if let entry = table.entry("dark-wake"), case .string("never") = entry.value.kind { return }
-        device.policy.darkWakeInterval = table.duration("dark-wake", .seconds(60)...Nanoseconds.seconds(604_800))
-    }
-
-    private mutating func readWatchdog() {
-        guard let table = root.table("watchdog", .device) else { return }
-        if let text = table.string("device"), let entry = table.entry("device") {
-            if text == "none" {
-                device.watchdogDevice = .none
-            } else if Self.isDevicePath(text) {
-                device.watchdogDevice = .path(text)
-            } else if text != "auto" {
-                table.mismatch(entry, expected: "\"auto\", \"none\" or a path below /dev")
-            }
-        }
-        if let entry = table.entry("timeout"), case .string("auto") = entry.value.kind { return }
-        // The driver has the last word; this only keeps nonsense out.
-        device.watchdogTimeout = table.duration("timeout", .seconds(1)...Nanoseconds.seconds(86_400))
     }
 }

@@ -9,6 +9,9 @@ final class Problems {
     init(file: String) { self.file = file }
 
     var isEmpty: Bool { errors.isEmpty }
+    var count: Int { errors.count }
+    /// The first that was noted since there were so many.
+    func after(_ count: Int) -> ConfigurationError? { errors.count > count ? errors[count] : nil }
     var isFull: Bool { errors.count >= Self.limit }
     /// In the order of the file; what concerns the whole file comes first.
     var sorted: [ConfigurationError] { errors.sorted { ($0.line ?? 0) < ($1.line ?? 0) } }

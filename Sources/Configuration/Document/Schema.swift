@@ -1,18 +1,19 @@
-/// The tables and keys of one kind of file.
+/// The tables and keys of one kind of file, as they are declared.
 struct Schema {
     struct Section {
         /// Empty for the keys before the first table.
         let name: String
-        let keys: [String]
+        var keys: [String]
     }
 
-    let sections: [Section]
-    /// Keys that one might expect, and why there is no such thing.
-    var refusals: [(section: String, key: String, why: String)] = []
+    private(set) var sections: [Section] = []
 
-    func refusal(of key: String, in section: String) -> String? {
-        for refusal in refusals where refusal.section == section && refusal.key == key { return refusal.why }
-        return nil
+    mutating func add(_ key: String, to section: String) {
+        for place in sections.indices.reversed() where sections[place].name == section {
+            sections[place].keys.append(key)
+            return
+        }
+        sections.append(Section(name: section, keys: [key]))
     }
 
     func keys(of section: String) -> [String] {

@@ -6,20 +6,22 @@ final class Table {
     let name: String
     let problems: Problems
     let entries: [Entry]
+    /// Whether the file has it.
+    let isThere: Bool
 
-    init(_ value: Value, name: String, schema: Schema, problems: Problems) {
+    init(_ value: Value, name: String, problems: Problems) {
+        isThere = true
         self.name = name
         self.problems = problems
         entries = value.entries
-        let known = schema.keys(of: name)
-        for entry in entries where !problems.isFull && !known.contains(entry.key) {
-            if let why = schema.refusal(of: entry.key, in: name) {
-                problems.add(entry.line, "'\(entry.key)' " + why)
-                continue
-            }
-            let hint = schema.hint(for: entry.key, in: name)
-            problems.add(entry.line, "unknown key '\(readable(entry.key))'\(place)\(hint)")
-        }
+    }
+
+    /// One that the file does not have.
+    init(name: String, _ problems: Problems) {
+        isThere = false
+        self.name = name
+        self.problems = problems
+        entries = []
     }
 
     /// " in [sleep]"; empty for the root.
@@ -32,6 +34,12 @@ final class Table {
 
     func line(of key: String) -> Int? { entry(key)?.line }
 
+    /// A table that may be there, and is not complained of.
+    func inner(_ key: String) -> Table? {
+        guard let entry = entry(key), case .table = entry.value.kind else { return nil }
+        return Table(entry.value, name: key, problems: problems)
+    }
+
     /// "'nice' is a string; expected an integer": found and expected, for an entry of this table.
     func mismatch(_ entry: Entry, found: String, expected: String) {
         problems.add(entry.line, "'\(readable(entry.key))'\(place) is \(found); expected \(expected)")
@@ -39,6 +47,16 @@ final class Table {
 
     func mismatch(_ entry: Entry, expected: String) {
         mismatch(entry, found: Self.describe(entry.value), expected: expected)
+    }
+
+    /// Notes what is wrong with a key, be it there or not.
+    func refuse(_ key: String, _ why: String) {
+        problems.add(line(of: key) ?? entries.first?.line, "'\(key)'\(place) " + why)
+    }
+
+    /// Notes that a table lacks a key.
+    func require(_ key: String) {
+        if isThere, entry(key) == nil { refuse(key, "is missing") }
     }
 
     static func describe(_ value: Value) -> String {
@@ -53,23 +71,20 @@ final class Table {
         }
     }
 
-    func table(_ key: String, _ schema: Schema) -> Table? {
-        guard let entry = entry(key) else { return nil }
-        guard case .table = entry.value.kind else {
-            mismatch(entry, expected: "a table [\(key)]")
-            return nil
-        }
-        return Table(entry.value, name: key, schema: schema, problems: problems)
+    func table(_ key: String) -> Table? {
+        if let table = inner(key) { return table }
+        if let entry = entry(key) { mismatch(entry, expected: "a table [\(key)]") }
+        return nil
     }
 
-    /// Of an array of tables; `key` is their name in the schema.
-    func tables(_ key: String, _ schema: Schema) -> [Table] {
+    /// Of an array of tables.
+    func tables(_ key: String) -> [Table] {
         guard let entry = entry(key) else { return [] }
         let elements = entry.value.elements
         var tables: [Table] = []
         for element in elements {
             if case .table = element.kind {
-                tables.append(Table(element, name: key, schema: schema, problems: problems))
+                tables.append(Table(element, name: key, problems: problems))
             }
         }
         if tables.isEmpty || tables.count < elements.count { mismatch(entry, expected: "an array of tables") }
@@ -101,10 +116,18 @@ final class Table {
     func integer(_ key: String, _ range: ClosedRange<Int64>) -> Int? {
         guard let entry = entry(key) else { return nil }
         guard case .integer(let number) = entry.value.kind, range.contains(number) else {
-            mismatch(entry, expected: "an integer from \(range.lowerBound) to \(range.upperBound)")
+            mismatch(entry, expected: Self.expected(range))
             return nil
         }
         return Int(number)
+    }
+
+    func read(_ key: String, _ range: ClosedRange<Int64>, _ value: inout Int) {
+        if let found = integer(key, range) { value = found }
+    }
+
+    static func expected(_ range: ClosedRange<Int64>) -> String {
+        "an integer from \(range.lowerBound) to \(range.upperBound)"
     }
 
     /// One of some words.
@@ -122,8 +145,22 @@ final class Table {
         guard let count = quantity(entry, .duration) else { return nil }
         let value = Nanoseconds(rawValue: count)
         if range.contains(value) { return value }
-        mismatch(entry, expected: "a duration from \(range.lowerBound.text) to \(range.upperBound.text)")
+        mismatch(entry, expected: Self.expected(range))
         return nil
+    }
+
+    func read(_ key: String, _ range: ClosedRange<Nanoseconds>, _ value: inout Nanoseconds) {
+        if let found = duration(key, range) { value = found }
+    }
+
+    /// word: what stands for nil.
+    func read(_ key: String, _ range: ClosedRange<Nanoseconds>, _ word: String?, _ value: inout Nanoseconds?) {
+        if let word, let entry = entry(key), case .string(word) = entry.value.kind { return value = nil }
+        if let found = duration(key, range) { value = found }
+    }
+
+    static func expected(_ range: ClosedRange<Nanoseconds>) -> String {
+        "a duration from \(range.lowerBound.text) to \(range.upperBound.text)"
     }
 
     /// In bytes.
@@ -131,9 +168,11 @@ final class Table {
         guard let entry = entry(key) else { return nil }
         guard let bytes = quantity(entry, .size) else { return nil }
         if bytes >= minimum { return bytes }
-        mismatch(entry, expected: "a size of at least \(minimum >> 20)M")
+        mismatch(entry, expected: Self.expected(atLeast: minimum))
         return nil
     }
+
+    static func expected(atLeast minimum: Int64) -> String { "a size of at least \(minimum >> 20)M" }
 
     private func quantity(_ entry: Entry, _ unit: Quantity) -> Int64? {
         switch entry.value.kind {
@@ -173,9 +212,11 @@ final class Table {
         return result
     }
 
+    static let commandExpected = "an array of strings, the program's absolute path first"
+
     /// A program and its arguments.
     func command(_ key: String) -> [String]? {
-        let expected = "an array of strings, the program's absolute path first"
+        let expected = Self.commandExpected
         guard let entry = entry(key), let command = strings(key, expected: expected) else { return nil }
         guard let program = command.first else {
             mismatch(entry, found: "an empty array", expected: expected)

@@ -138,7 +138,7 @@ extension HardwareProfile {
     ) -> (profile: HardwareProfile?, errors: [ConfigurationError]) {
         let problems = Problems(file: file)
         let profile = Document.read(bytes, problems).flatMap {
-            HardwareProfileFile.read($0, name: name, problems: problems)
+            HardwareProfileFile.read($0, name: name, problems: problems).profile
         }
         return (profile, problems.sorted)
     }

@@ -42,7 +42,7 @@ public struct ProfileListing: Equatable, Sendable {
     private mutating func read(_ bytes: [UInt8], _ name: String, _ path: String) {
         let problems = Problems(file: path)
         if let root = Document.read(bytes, problems) {
-            profile = HardwareProfileFile.read(root, name: name, problems: problems)
+            profile = HardwareProfileFile.read(root, name: name, problems: problems).profile
             for entry in root.entries { add(entry, problems) }
         }
         errors = problems.sorted
@@ -57,7 +57,7 @@ public struct ProfileListing: Equatable, Sendable {
                 add(element, "\(entry.key)[\(place + 1)]", line: element.line, problems)
             }
         case .string, .integer, .boolean, .float, .date:
-            items.append(Item(section: "", key: entry.key, value: Self.text(entry.value), source: ""))
+            items.append(Item(section: "", key: entry.key, value: entry.value.toml, source: ""))
         }
     }
 
@@ -94,34 +94,7 @@ public struct ProfileListing: Equatable, Sendable {
         }
         for value in values {
             items.append(
-                Item(
-                    section: section, key: value.key, value: Self.text(value.value), source: sources[value.key] ?? ""))
+                Item(section: section, key: value.key, value: value.value.toml, source: sources[value.key] ?? ""))
         }
-    }
-
-    // MARK: values as TOML
-
-    private static func text(_ value: Value) -> String {
-        switch value.kind {
-        case .string(let text): quoted(text)
-        case .integer(let number): "\(number)"
-        case .boolean(let flag): flag ? "true" : "false"
-        case .array: "[" + joined(value.elements.map { text($0) }) + "]"
-        case .table: "{ " + joined(value.entries.map { $0.key + " = " + text($0.value) }) + " }"
-        case .float, .date: "?"
-        }
-    }
-
-    private static func joined(_ texts: [String]) -> String {
-        texts.reduce("") { $0.isEmpty ? $1 : $0 + ", " + $1 }
-    }
-
-    private static func quoted(_ text: String) -> String {
-        var result = "\""
-        for scalar in readable(text, limit: 1000).unicodeScalars {
-            if scalar == "\"" || scalar == "\\" { result += "\\" }
-            result.unicodeScalars.append(scalar)
-        }
-        return result + "\""
     }
 }

@@ -31,7 +31,7 @@ struct Loader {
         case named
     }
 
-    private struct App {
+    struct App {
         let path: String
         var result: AppFile.Result
     }
@@ -39,11 +39,17 @@ struct Loader {
     private let paths: ConfigurationPaths
     private let accounts: KnownAccounts
     private let lookForPrograms: Bool
+    /// Whether the keys of all files are kept.
+    private let lists: Bool
     private var configuration = Configuration()
     private var advice: Advice
-    private var apps: [App] = []
+    private(set) var apps: [App] = []
+    /// The device's file, where there is one.
+    private(set) var deviceFile: String?
+    private(set) var deviceKeys: [ConfigurationKey] = []
 
-    init(paths: ConfigurationPaths, accounts: Accounts, lookForPrograms: Bool) {
+    init(paths: ConfigurationPaths, accounts: Accounts, lookForPrograms: Bool, lists: Bool = false) {
+        self.lists = lists
         self.paths = paths
         self.accounts = KnownAccounts(accounts)
         self.lookForPrograms = lookForPrograms
@@ -92,8 +98,10 @@ struct Loader {
     private mutating func readDevice(_ path: String, required: Bool) -> Bool {
         switch InputFile.read(path) {
         case .bytes(let bytes):
-            let (device, errors) = DeviceFile.parse(bytes, file: path)
+            let (device, errors, keys) = DeviceFile.parse(bytes, file: path, lists: lists)
             configuration.device = device
+            deviceKeys = keys
+            deviceFile = path
             configuration.deviceMark = InputFile.mark(bytes)
             configuration.errors += errors
         case .masked: break
@@ -146,7 +154,7 @@ struct Loader {
                 if origin == .named { advice.warn(path, nil, "is empty: it only takes away the vendor's app") }
                 return
             }
-            let result = AppFile.parse(bytes, name: name, file: path, accounts: accounts)
+            let result = AppFile.parse(bytes, name: name, file: path, accounts: accounts, lists: lists)
             apps.append(App(path: path, result: result))
         case .masked: break
         case .missing:

@@ -65,6 +65,39 @@ enum Quantity {
         return scanner.isAtEnd ? .value(total) : .malformed("\(what) such as \(example)")
     }
 
+    /// nil for what is none.
+    func value(_ text: String) -> Int64? {
+        switch parse(text) {
+        case .value(let value): value
+        case .malformed: nil
+        }
+    }
+
+    /// As a file has it: "1h 30min", "64M"; exact.
+    func text(_ value: Int64) -> String {
+        var rest = value
+        var parts: [String] = []
+        for (unit, factor) in usualUnits where factor <= rest {
+            // A size is one number.
+            if !allowsSeveral, rest % factor != 0 { continue }
+            parts.append("\(rest / factor)\(unit)")
+            rest %= factor
+        }
+        return parts.isEmpty ? "0" : parts.reduce("") { $0.isEmpty ? $1 : $0 + " " + $1 }
+    }
+
+    /// The largest first.
+    private var usualUnits: [(String, Int64)] {
+        switch self {
+        case .duration:
+            [
+                ("d", 86_400_000_000_000), ("h", 3_600_000_000_000), ("min", 60_000_000_000), ("s", 1_000_000_000),
+                ("ms", 1_000_000), ("us", 1000),
+            ]
+        case .size: [("T", 1 << 40), ("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10), ("", 1)]
+        }
+    }
+
     private var allowsSeveral: Bool {
         switch self {
         case .duration: true

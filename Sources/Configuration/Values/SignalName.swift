@@ -28,6 +28,13 @@ enum SignalName {
         return nil
     }
 
+    /// "SIGUSR1" of its number.
+    static func text(_ number: Int32) -> String {
+        for (name, known) in names where known == number { return "SIG" + name }
+        let first = __libc_current_sigrtmin()
+        return number == first ? "SIGRTMIN" : "SIGRTMIN+\(number - first)"
+    }
+
     /// 0 for nothing, n for "+n".
     private static func offset(_ text: ArraySlice<UInt8>, sign: UInt8, limit: Int32) -> Int32? {
         if text.isEmpty { return 0 }

@@ -9,6 +9,9 @@ extension CompletionKind {
     /// The names of apps.
     static let apps = CompletionKind.custom { words, _, _ in Candidates(words: words).apps }
 
+    /// The names of apps that have a file, be it valid or not.
+    static let configuredApps = CompletionKind.custom { words, _, _ in Candidates(words: words).configuredApps }
+
     /// The numbers of reports, the newest first.
     static let reports = CompletionKind.custom { words, _, _ in Candidates(words: words).reports }
 
@@ -50,7 +53,7 @@ struct Candidates {
         ask("List")?["apps"]?.arrayValue?.compactMap { $0["name"]?.stringValue } ?? configuredApps
     }
 
-    private var configuredApps: [String] {
+    var configuredApps: [String] {
         let paths = ConfigurationPaths(root: root.isEmpty ? nil : root)
         return Self.names([paths.vendor, paths.administrator].map { $0 + "/apps" })
     }

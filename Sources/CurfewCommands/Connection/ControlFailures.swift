@@ -82,11 +82,14 @@ extension CommandFailure {
         return noSuchApp(name, known: list.compactMap { $0["name"]?.stringValue }, tool: session.tool)
     }
 
-    static func noSuchApp(_ name: String, known: [String], tool: String) -> CommandFailure {
+    /// list: the command that lists the known ones.
+    static func noSuchApp(
+        _ name: String, known: [String], tool: String, list: String = "status"
+    ) -> CommandFailure {
         let question = Suggestion.closest(to: name, among: known).map { "; did you mean '\($0)'?" } ?? ""
         let hint =
             known.isEmpty
-            ? " (none is configured: see /etc/curfew/apps and curfew-app(5))" : " (\(tool) status lists them)"
+            ? " (none is configured: see /etc/curfew/apps and curfew-app(5))" : " (\(tool) \(list) lists them)"
         return CommandFailure(code: .noSuchApp, text: "no app '\(name)'\(question)\(hint)".printable)
     }
 }

@@ -25,6 +25,8 @@ write_manual() {
     help=$(mktemp)
     "$1" --experimental-dump-help >"$help"
     python3 -B deploy/lib/docs/manual.py commands "$help" "$2"
+    "$1" config keys >"$help"
+    python3 -B deploy/lib/docs/manual.py files "$help" "$2"
     python3 -B deploy/lib/docs/manual.py interfaces "$2"
     rm "$help"
 }
