@@ -135,4 +135,24 @@ import Varlink
             #expect(lines.contains { $0 == line || $0.hasPrefix(line + " #") }, "\(line)")
         }
     }
+
+    /// A key that is renamed or goes is missed by what the tool says of it.
+    @Test func everyKeyThatTheToolNamesIsDeclared() {
+        for key in AppKeyName.allCases { #expect(key.declaration != nil, "\(key.text)") }
+        for key in DeviceKeyName.allCases { #expect(key.declaration != nil, "\(key.text)") }
+        for key in ProfileKeyName.allCases { #expect(key.declaration != nil, "\(key.text)") }
+        #expect(DeviceKeyName.protectedBand.standard == "900" && ProfileKeyName.batteryLow.standard == "20")
+        #expect(AppKeyName.taskBudget.set("\"20min\"") == "[background] task-budget = \"20min\"")
+        #expect(DeviceKeyName.onBattery.setting("pause") == "on-battery = \"pause\" in [policy]")
+        #expect(AppKeyName.exec.text == "exec" && AppKeyName.memoryMax.text == "memory-max in [limits]")
+    }
+
+    /// A file with a longer allowance than there can be would be refused.
+    @Test(arguments: [(5.0, "10s"), (200.0, "400s"), (400.0, "600s"), (600.0, nil)] as [(Double, String?)])
+    func adviceStaysInTheKeysRange(had: Double, more: String?) {
+        let report = TerminationRecord(Sample.overrun.with("timeAllowance", .number(had)))
+        let points = Advice(report: report, root: "").points.filter { $0.contains("[allowances]") }
+        let end = more.map { "[allowances] did-enter-background = \"\($0)\"" }
+        #expect(points.count == (more == nil ? 0 : 1) && points.allSatisfy { $0.hasSuffix(end ?? "") }, "\(points)")
+    }
 }

@@ -11,7 +11,7 @@ struct ConfigView {
     let tool: String
 
     /// Values begin to be cut off the column of remarks from here on.
-    private static let mostColumns = 44
+    private static let mostColumns = 34
 
     func lines(device effective: EffectiveConfiguration, _ style: Style) -> [String] {
         let part = effective.device

@@ -1,3 +1,4 @@
+internal import Configuration
 internal import Lifecycle
 
 /// What an owner or author of an app can do about an end of it.
@@ -41,16 +42,17 @@ struct Advice {
             [
                 "Send WATCHDOG=1 (sd_notify) from the loop that does the app's work, at least every half of the "
                     + "interval (WATCHDOG_USEC).",
-                "If its work has longer pauses, raise the interval: liveness = \"…\" in \(file)", lookFirst,
+                "If its work has longer pauses, raise the interval: \(AppKeyName.liveness.set("\"…\"")) in \(file)",
+                lookFirst,
             ]
         case ("readinessMissed", _):
             [
-                "With readiness = \"notify\" the app must send READY=1 to NOTIFY_SOCKET when it is ready.", lookFirst,
-                allowance(.didFinishLaunching),
-            ]
+                "With \(AppKeyName.readiness.setting("notify")) the app must send READY=1 to NOTIFY_SOCKET when it is "
+                    + "ready.", lookFirst,
+            ] + allowance(.didFinishLaunching)
         case ("exitOverrun", _), ("handlerOverrun", .willTerminate):
-            ["Have it exit soon after SIGTERM (or WillTerminate).", lookFirst, allowance(.willTerminate)]
-        default: [load, lookFirst] + (handler.map { [allowance($0)] } ?? []) + sleepLimit
+            ["Have it exit soon after SIGTERM (or WillTerminate).", lookFirst] + allowance(.willTerminate)
+        default: [load, lookFirst] + (handler.map { allowance($0) } ?? []) + sleepLimit
         }
     }
 
@@ -73,11 +75,13 @@ struct Advice {
         return root.isEmpty ? journal : "\(tool) status \(report.app)"
     }
 
-    private func allowance(_ handler: Handler) -> String {
-        let had = report.timeAllowance ?? 5
-        let more = Int((had * 2).rounded(.up))
-        return
-            "If it needs longer by design, raise its allowance in \(file): [allowances] \(handler.key) = \"\(more)s\""
+    /// Nothing for a handler without an allowance of its own, or with the longest there is.
+    private func allowance(_ handler: Handler) -> [String] {
+        let key = AppKeyName.declared.first { $0.table == "allowances" && $0.name == handler.key }
+        guard let key, let more = key.doubled(report.timeAllowance ?? 5) else { return [] }
+        return [
+            "If it needs longer by design, raise its allowance in \(file): [\(key.table)] \(key.name) = \"\(more)s\""
+        ]
     }
 
     /// Background time that ran out.
@@ -97,13 +101,13 @@ struct Advice {
         // What the model grants an app that held no task when it left the front.
         if report.timeAllowance == 30 {
             points.append(
-                "Begin the task before DidEnterBackground has returned: then there is the whole task-budget for it; "
-                    + "a task that is begun later has what is left of 30 s.")
+                "Begin the task before DidEnterBackground has returned: then there is the whole "
+                    + "\(AppKeyName.taskBudget.name) for it; a task that is begun later has what is left of 30 s.")
         }
-        let more = Int(max(600, (report.timeAllowance ?? 600) * 2).rounded(.up))
-        return points + [
-            "If it needs longer by design, raise its budget in \(file): [background] task-budget = \"\(more)s\""
-        ]
+        let had = max(300, report.timeAllowance ?? 600)
+        guard let more = AppKeyName.taskBudget.declaration?.doubled(had) else { return points }
+        let key = AppKeyName.taskBudget.set("\"\(more)s\"")
+        return points + ["If it needs longer by design, raise its budget in \(file): \(key)"]
     }
 
     private var sleepLimit: [String] {
@@ -124,18 +128,27 @@ struct Advice {
     }
 
     private var restarting: String {
-        "How often it is restarted: restart, restart-delay and restart-limit in \(file); after a fix: "
+        let keys = [AppKeyName.restart, .restartDelay, .restartLimit].map(\.name)
+        return "How often it is restarted: \(keys[0]), \(keys[1]) and \(keys[2]) in \(file); after a fix: "
             + "\(tool) launch \(report.app)"
     }
 
     private var launchFailure: [String] {
         var points: [String] = []
         switch report.number {
-        case 2?: points.append("Check that the program, its interpreter, its user and its working-directory exist.")
-        case 13?: points.append("Check that the app's user may execute the program and enter its working-directory.")
+        case 2?:
+            points.append(
+                "Check that the program, its interpreter, its user and its \(AppKeyName.workingDirectory.name) exist.")
+        case 13?:
+            points.append(
+                "Check that the app's user may execute the program and enter its "
+                    + "\(AppKeyName.workingDirectory.name).")
         case 8?: points.append("The program is built for another machine, or a script without a #! line.")
         default: break
         }
-        return points + ["Check exec in \(file), then: \(tool) check; \(tool) reload; \(tool) launch \(report.app)"]
+        return points + [
+            "Check \(AppKeyName.exec.name) in \(file), then: \(tool) check; \(tool) reload; "
+                + "\(tool) launch \(report.app)"
+        ]
     }
 }

@@ -18,7 +18,7 @@ struct TryApp {
         self.name = name.hasPrefix(AppName.reservedPrefix) ? "app" : name
         exec = command
         file = AppFileText("")
-        file.set("delegate", TomlText.string(delegate ?? "varlink"))
+        file.set(.delegate, TomlText.string(delegate ?? "varlink"))
         set(directory: directory, environment: environment, [])
     }
 
@@ -47,7 +47,7 @@ struct TryApp {
         startsInBackground = configuration.policy.start == .background
         exec = command ?? configuration.exec
         file = AppFileText(String(decoding: bytes, as: UTF8.self))
-        if let delegate { file.set("delegate", TomlText.string(delegate)) }
+        if let delegate { file.set(.delegate, TomlText.string(delegate)) }
         adapt(configuration)
         if command != nil {
             set(
@@ -58,18 +58,18 @@ struct TryApp {
 
     /// What other apps and the board's users would be needed for is left out.
     private mutating func adapt(_ configuration: AppConfiguration) {
-        file.remove("after")
+        file.remove(.after)
         if geteuid() == 0 { return }
         if let user = configuration.user { remarks.append("It runs as you, not as user \(user).") }
-        file.remove("user")
-        file.remove("group")
+        file.remove(.user)
+        file.remove(.group)
     }
 
     /// A command gets what it would have in the shell; what its file sets wins.
     private mutating func set(
         directory: String, environment: [String], _ given: [AppConfiguration.Variable]
     ) {
-        file.set("working-directory", TomlText.string(directory))
+        file.set(.workingDirectory, TomlText.string(directory))
         var values = given.map { ($0.name, $0.value) }
         for entry in environment {
             guard let equals = entry.firstIndex(of: "="), equals != entry.startIndex else { continue }
@@ -79,7 +79,7 @@ struct TryApp {
             values.append((name, String(entry[entry.index(after: equals)...])))
         }
         let pairs = values.map { "\($0.0) = \(TomlText.string($0.1))" }
-        file.set("environment", "{ \(pairs.joined(separator: ", ")) }")
+        file.set(.environment, "{ \(pairs.joined(separator: ", ")) }")
     }
 
     /// What an app is told by its supervisor, and so by no other program.
@@ -93,8 +93,8 @@ struct TryApp {
         var file = file
         // A shell opens it and is gone: the app's process is the one that is started.
         file.set(
-            "exec", TomlText.array(["/bin/sh", "-c", "out=$0; exec \"$@\" >\"$out\" 2>&1", output] + exec))
-        file.set("launch", "\"manual\"")
+            .exec, TomlText.array(["/bin/sh", "-c", "out=$0; exec \"$@\" >\"$out\" 2>&1", output] + exec))
+        file.set(.launch, "\"manual\"")
         return file.text
     }
 }
@@ -115,4 +115,9 @@ extension String {
     var printableLines: String {
         split(separator: "\n", omittingEmptySubsequences: false).map { String($0).printable }.joined(separator: "\n")
     }
+}
+
+extension AppFileText {
+    fileprivate mutating func set(_ key: AppKeyName, _ value: String) { set(key.name, value) }
+    fileprivate mutating func remove(_ key: AppKeyName) { remove(key.name) }
 }
