@@ -105,6 +105,46 @@ final class KeyWalk {
         #endif
     }
 
+    // Once each, not where a key is declared.
+
+    private func read(_ name: String, _ range: ClosedRange<Nanoseconds>, _ value: inout Nanoseconds) {
+        know(name)
+        if let found = table.duration(name, range) { value = found }
+    }
+
+    private func read(
+        _ name: String, _ range: ClosedRange<Nanoseconds>, _ word: String?, _ value: inout Nanoseconds?
+    ) {
+        know(name)
+        if let word, let entry = table.entry(name), case .string(word) = entry.value.kind { return value = nil }
+        if let found = table.duration(name, range) { value = found }
+    }
+
+    private func read(_ name: String, _ range: ClosedRange<Int64>, _ value: inout Int) {
+        if let found = integer(name, range) { value = found }
+    }
+
+    private func integer(_ name: String, _ range: ClosedRange<Int64>) -> Int? {
+        know(name)
+        return table.integer(name, range)
+    }
+
+    private func size(_ name: String, atLeast minimum: Int64) -> Int64? {
+        know(name)
+        return table.size(name, atLeast: minimum)
+    }
+
+    private func boolean(_ name: String) -> Bool? {
+        know(name)
+        return table.boolean(name)
+    }
+
+    /// Where a table has a key that is to be read by itself.
+    private func entry(_ name: String) -> Entry? {
+        know(name)
+        return table.entry(name)
+    }
+
     @inline(__always)
     private func list(
         _ name: String, _ kind: @autoclosure () -> ConfigurationKey.Kind,
@@ -128,8 +168,7 @@ final class KeyWalk {
         _ about: @autoclosure () -> ConfigurationKey.About
     ) {
         let standard = value
-        know(name)
-        table.read(name, range, &value)
+        read(name, range, &value)
         list(
             name, .duration(range.lowerBound.rawValue...range.upperBound.rawValue, word: nil), .duration(standard),
             .duration(value), about)
@@ -142,8 +181,7 @@ final class KeyWalk {
         _ about: @autoclosure () -> ConfigurationKey.About
     ) {
         let standard = value
-        know(name)
-        table.read(name, range, word, &value)
+        read(name, range, word, &value)
         list(
             name, .duration(range.lowerBound.rawValue...range.upperBound.rawValue, word: word),
             .duration(standard, word), .duration(value, word), about)
@@ -156,8 +194,7 @@ final class KeyWalk {
         _ about: @autoclosure () -> ConfigurationKey.About
     ) {
         let standard = value
-        know(name)
-        value = table.size(name, atLeast: minimum) ?? value
+        value = size(name, atLeast: minimum) ?? value
         list(name, .size(minimum), .size(standard), .size(value), about)
     }
 
@@ -167,8 +204,7 @@ final class KeyWalk {
         _ about: @autoclosure () -> ConfigurationKey.About
     ) {
         let standard = value
-        know(name)
-        table.read(name, range, &value)
+        read(name, range, &value)
         list(name, .integer(range), .integer(Int64(standard)), .integer(Int64(value)), about)
     }
 
@@ -178,8 +214,7 @@ final class KeyWalk {
         _ about: @autoclosure () -> ConfigurationKey.About
     ) {
         let standard = value
-        know(name)
-        value = table.integer(name, range).map { T($0) } ?? value
+        value = integer(name, range).map { T($0) } ?? value
         list(
             name, .integer(range), .optional(standard.map { Int($0) }), .optional(value.map { Int($0) }), about)
     }
@@ -187,16 +222,14 @@ final class KeyWalk {
     @inline(__always)
     func boolean(_ name: String, _ value: inout Bool, _ about: @autoclosure () -> ConfigurationKey.About) {
         let standard = value
-        know(name)
-        value = table.boolean(name) ?? value
+        value = boolean(name) ?? value
         list(name, .boolean, .boolean(standard), .boolean(value), about)
     }
 
     @inline(__always)
     func boolean(_ name: String, _ value: inout Bool?, _ about: @autoclosure () -> ConfigurationKey.About) {
         let standard = value
-        know(name)
-        value = table.boolean(name) ?? value
+        value = boolean(name) ?? value
         list(name, .boolean, .optional(standard), .optional(value), about)
     }
 
@@ -235,8 +268,7 @@ final class KeyWalk {
         show: (T) -> ConfigurationValue, read: (Table, Entry) -> T?
     ) {
         let standard = value
-        know(name)
-        if let entry = table.entry(name), let found = read(table, entry) { value = found }
+        if let entry = entry(name), let found = read(table, entry) { value = found }
         list(name, .other(expected()), show(standard), show(value), about)
     }
 }

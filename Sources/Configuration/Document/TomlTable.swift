@@ -122,10 +122,6 @@ final class Table {
         return Int(number)
     }
 
-    func read(_ key: String, _ range: ClosedRange<Int64>, _ value: inout Int) {
-        if let found = integer(key, range) { value = found }
-    }
-
     static func expected(_ range: ClosedRange<Int64>) -> String {
         "an integer from \(range.lowerBound) to \(range.upperBound)"
     }
@@ -147,16 +143,6 @@ final class Table {
         if range.contains(value) { return value }
         mismatch(entry, expected: Self.expected(range))
         return nil
-    }
-
-    func read(_ key: String, _ range: ClosedRange<Nanoseconds>, _ value: inout Nanoseconds) {
-        if let found = duration(key, range) { value = found }
-    }
-
-    /// word: what stands for nil.
-    func read(_ key: String, _ range: ClosedRange<Nanoseconds>, _ word: String?, _ value: inout Nanoseconds?) {
-        if let word, let entry = entry(key), case .string(word) = entry.value.kind { return value = nil }
-        if let found = duration(key, range) { value = found }
     }
 
     static func expected(_ range: ClosedRange<Nanoseconds>) -> String {
