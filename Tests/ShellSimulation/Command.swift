@@ -1,87 +1,108 @@
 internal import CLinux
 
-/// The command line: shell-simulation --seeds N [--from S] [--seconds N] [--trace] [--keep-going]
+/// The command line: deploy/simulate --shell has the words for it.
 public enum ShellSimulationCommand {
-    /// Returns the exit status: 0, 1 where a seed breaks a rule, 2 for wrong arguments.
-    public static func run(_ arguments: [String]) -> Int32 {
+    private struct Options {
         var seeds: UInt64 = 1
         var from: UInt64 = 1
-        var seconds: Int64 = 120
+        var seconds: Int64 = 60
+        var eventsTotal = Int.max
         var showsTrace = false
         var keepsGoing = false
+    }
+
+    /// Returns the exit status: 0, 1 where a seed breaks a rule, 2 for wrong arguments.
+    public static func run(_ arguments: [String]) -> Int32 {
+        var options = Options()
         var rest = arguments[...]
         while let argument = rest.popFirst() {
             switch argument {
-            case "--trace": showsTrace = true
-            case "--keep-going": keepsGoing = true
-            case "--seeds", "--from", "--seconds":
-                guard let number = rest.popFirst().flatMap({ UInt64($0) }) else {
-                    print("\(argument) takes a number")
-                    return 2
+            case "--trace": options.showsTrace = true
+            case "--keep-going": options.keepsGoing = true
+            case "--seeds", "--seed", "--from", "--seconds", "--steps-total":
+                guard let number = rest.popFirst().flatMap({ UInt64($0) }), number < 1 << 62 else {
+                    return wrong("\(argument) takes a number")
                 }
-                if argument == "--seeds" { seeds = number }
-                if argument == "--from" { from = number }
-                if argument == "--seconds" { seconds = Int64(number) }
-            default:
-                print("unknown argument \(argument)")
-                return 2
+                switch argument {
+                case "--seeds": options.seeds = number
+                case "--seed":
+                    options.from = number
+                    options.seeds = 1
+                case "--from": options.from = number
+                case "--seconds": options.seconds = Int64(max(number, 1))
+                default:
+                    options.eventsTotal = Int(number)
+                    options.seeds = 1 << 40
+                }
+            default: return wrong("unknown argument \(argument)")
             }
         }
-        return search(from..<(from + seeds), seconds, showsTrace, keepsGoing)
+        return search(options)
     }
 
-    private static func search(_ seeds: Range<UInt64>, _ seconds: Int64, _ showsTrace: Bool, _ keepsGoing: Bool)
-        -> Int32
-    {
+    private static func wrong(_ text: String) -> Int32 {
+        print("shell-simulation: \(text)")
+        return 2
+    }
+
+    private static func search(_ options: Options) -> Int32 {
+        var played = 0
+        var failures = 0
         var events = 0
         var turns = 0
         var sleeps = 0
         var lives = 0
-        var failures = 0
-        for seed in seeds {
+        for seed in options.from..<(options.from + options.seeds) {
             let directory = Scratch.make()
             let outcome = ShellSimulation.run(
-                seed: seed, seconds: seconds, directory: directory, keepsTrace: showsTrace)
+                seed: seed, seconds: options.seconds, directory: directory, keepsTrace: options.showsTrace)
             Scratch.remove(directory)
+            played += 1
             events += outcome.events
             turns += outcome.turns
             sleeps += outcome.sleeps
             lives += outcome.lives
-            if showsTrace { for line in outcome.trace { print(line) } }
-            guard let first = outcome.complaints.first else { continue }
-            failures += 1
-            print("seed \(seed): \(first)" + (outcome.complaints.count > 1 ? " (\(outcome.complaints.count))" : ""))
-            if !keepsGoing { break }
+            for line in outcome.trace { print(line) }
+            if let first = outcome.complaints.first {
+                failures += 1
+                let more = outcome.complaints.count - 1
+                print("seed \(seed): \(first)" + (more > 0 ? " (and \(more) more)" : ""))
+                if !options.keepsGoing { break }
+            }
+            if events >= options.eventsTotal { break }
         }
         print(
-            "\(failures) of \(seeds.count) seeds fail; \(events) events of the core, \(turns) turns, \(sleeps) sleeps, "
-                + "\(lives) lives")
+            "\(played - failures) of \(played) seeds, \(events) events of the core, \(turns) turns of the loop, "
+                + "\(lives) lives of the daemon, \(sleeps) sleeps")
         return failures == 0 ? 0 : 1
     }
 }
 
 /// A directory in memory for one board.
 enum Scratch {
+    private static let prefix = "/dev/shm/curfew-"
+
     static func make() -> String {
-        var template = Array("/dev/shm/curfew-XXXXXX".utf8CString)
-        return mkdtemp(&template).map { String(cString: $0) } ?? "/tmp"
+        var template = Array((prefix + "XXXXXX").utf8CString)
+        guard let made = mkdtemp(&template) else { fatalError("no directory can be made in /dev/shm") }
+        return String(cString: made)
     }
 
     static func remove(_ path: String) {
-        guard path.utf8.starts(with: "/dev/shm/curfew-".utf8) else { return }
+        guard path.utf8.starts(with: prefix.utf8) else { return }
         empty(path)
     }
 
     private static func empty(_ path: String) {
-        if let directory = opendir(path) {
-            while let entry = readdir(directory) {
-                let name = String(cString: linux_entry_name(entry))
-                if name != ".", name != ".." { empty(path + "/" + name) }
-            }
-            closedir(directory)
-            _ = rmdir(path)
-        } else {
+        guard let directory = opendir(path) else {
             _ = unlink(path)
+            return
         }
+        while let entry = readdir(directory) {
+            let name = String(cString: linux_entry_name(entry))
+            if name != ".", name != ".." { empty(path + "/" + name) }
+        }
+        closedir(directory)
+        _ = rmdir(path)
     }
 }

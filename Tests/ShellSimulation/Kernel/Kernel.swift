@@ -55,7 +55,10 @@ final class Kernel {
         loop.forgetAll()
         bus.forgetAll()
         processes.orphan()
-        for group in groups.present { group.watchers = [] }
+        for group in groups.present {
+            group.watchers = []
+            group.isLeftOver = true
+        }
         Kernel.isDead = false
     }
 

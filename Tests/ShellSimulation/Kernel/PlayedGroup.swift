@@ -11,6 +11,8 @@ final class PlayedGroup {
     var isFrozen = false
     private(set) var isRemoved = false
     var isKillAsked = false
+    /// A daemon that is dead has made it.
+    var isLeftOver = false
     /// Open cgroup.events.
     var watchers: [KernelFile] = []
 
