@@ -66,7 +66,7 @@ write_interfaces() {
 write_built_with() {
     local file name
     printf 'What the programs of this package were built with: the compiler, or a release of Debian and the\n'
-    printf 'package that was taken from it. libstdc++, libgcc and of the tool Swift itself are linked in.\n'
+    printf 'package that was taken from it. Linked in are libstdc++ and libgcc in curfewd, and Swift in curfew.\n'
     for name in curfewd curfew; do
         file=$1/$name.built-with
         printf '\n%s\n' "$name" && sed 's/^/  /' "$file"
