@@ -55,6 +55,7 @@ def test_a_watchdog_is_fed_three_times_in_its_timeout_and_stopped(board, played)
     device = played.add_watchdog(0)
     start(board, device, "3s")
     assert board.device_state()["hardwareWatchdog"] == "/dev/watchdog0 (Played Watchdog), 3 s"
+    assert board.device_state()["hardwareWatchdogProblem"] is None
     wait_until(lambda: len(played.watchdog_events(device, "feed")) >= 4, lambda: played.watchdog_events(device))
     times = [event["t"] for event in played.watchdog_events(device, "feed")]
     # The first is part of opening it.
@@ -201,7 +202,8 @@ def test_a_watchdog_that_is_none(board, played, kind, words):
     board.start()
     board.wait_active("camera")
     assert words in board.device_state()["hardwareWatchdog"]
-    assert board.device_state()["hardwareWatchdog"].startswith("none: ")
+    problem = board.device_state()["hardwareWatchdogProblem"]
+    assert problem and board.device_state()["hardwareWatchdog"] == f"none: {problem}"
     assert f"warning: no hardware watchdog: {words}" in board.log()
     # Nothing is ever written to what may be anything.
     assert kind != "file" or path.read_bytes() == b"as it was"

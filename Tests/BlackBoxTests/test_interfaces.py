@@ -16,8 +16,8 @@ APP_MEMBERS = {
     "lastTermination"}
 DEVICE_MEMBERS = {
     "sleepState", "sleepId", "externalPower", "batteryLevel", "lowPowerMode", "thermalState", "memoryPressure",
-    "profile", "inhibitDelayMax", "hardwareWatchdog", "underVoltage", "limit", "polled", "bootCause",
-    "bootWasOrderly", "freezingProblem"}
+    "profile", "inhibitDelayMax", "hardwareWatchdog", "hardwareWatchdogProblem", "underVoltage", "limit", "polled",
+    "bootCause", "bootWasOrderly", "freezingProblem"}
 TERMINATION_MEMBERS = {
     "app", "time", "namespace", "code", "reason", "explanation", "event", "timeAllowance", "wallSeconds", "cpuSeconds",
     "report"}

@@ -19,7 +19,8 @@ import Varlink
     @Test func aBoardThatIsWellTakesFourLines() {
         let well = lines([
             "externalPower": true, "batteryLevel": .null, "profile": "none", "underVoltage": false, "limit": .null,
-            "polled": [], "bootCause": "any words", "bootWasOrderly": true, "hardwareWatchdog": "none: no driver",
+            "polled": [], "bootCause": "any words", "bootWasOrderly": true, "hardwareWatchdog": "any words",
+            "hardwareWatchdogProblem": "no driver",
         ])
         #expect(
             well == [
@@ -95,7 +96,12 @@ import Varlink
             (["memoryPressure": "critical"], ["memory pressure critical"]),
             (["limit": "the board is idle"], ["no app can come to the front: the board is idle"]),
             (["profile": "qemu"], ["hardware profile qemu"]), (["inhibitDelayMax": .null], ["logind is gone"]),
-            (["hardwareWatchdog": "none: it is busy"], ["no hardware watchdog: it is busy"]),
+            (
+                ["hardwareWatchdog": "none: it is busy", "hardwareWatchdogProblem": "it is busy"],
+                ["no hardware watchdog: it is busy"]
+            ),
+            // An older daemon.
+            (["hardwareWatchdog": "none: it is busy"], ["hardware watchdog none: it is busy"]),
             (["polled": ["under-voltage"]], ["polled: under-voltage"]), ([:], []),
             (
                 ["lowPowerMode": true, "batteryLevel": 0.2, "limit": "x"],

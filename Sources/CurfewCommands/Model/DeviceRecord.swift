@@ -16,8 +16,10 @@ struct DeviceRecord: Equatable {
     /// The hardware profile's name; "none".
     var profile: String
     var inhibitDelayMax: Double?
-    /// "/dev/watchdog0 (iTCO_wdt), 30 s"; "none: " and why; nil: none is wanted.
+    /// "/dev/watchdog0 (iTCO_wdt), 30 s"; or why there is none; nil: none is wanted.
     var hardwareWatchdog: String?
+    /// Why there is none. An older daemon says it in `hardwareWatchdog` alone.
+    var hardwareWatchdogProblem: String?
     /// What is looked at now and then, as nothing announces it.
     var polled: [String]
     /// How the last boot ended.
@@ -40,6 +42,7 @@ struct DeviceRecord: Equatable {
         profile = json["profile"]?.stringValue ?? "unknown"
         inhibitDelayMax = json["inhibitDelayMax"]?.doubleValue
         hardwareWatchdog = json["hardwareWatchdog"]?.stringValue
+        hardwareWatchdogProblem = json["hardwareWatchdogProblem"]?.stringValue
         polled = json["polled"]?.arrayValue?.compactMap(\.stringValue) ?? []
         bootCause = json["bootCause"]?.stringValue
         isBootNews = json["bootWasOrderly"].map { $0.boolValue == false } ?? true
@@ -52,9 +55,8 @@ struct DeviceRecord: Equatable {
     var isShortOfMemory: Bool { memoryPressure != "normal" }
 
     var watchdog: String {
-        guard let hardwareWatchdog else { return "no hardware watchdog" }
-        return hardwareWatchdog.suffix(after: "none: ").map { "no hardware watchdog: \($0)" }
-            ?? "hardware watchdog \(hardwareWatchdog)"
+        if let hardwareWatchdogProblem { return "no hardware watchdog: \(hardwareWatchdogProblem)" }
+        return hardwareWatchdog.map { "hardware watchdog \($0)" } ?? "no hardware watchdog"
     }
 
     var profileText: String { profile == "none" ? "no hardware profile" : "hardware profile \(profile)" }

@@ -24,9 +24,12 @@ final class WatchdogKeeper {
         words = LastWords(path: supervisor.paths.state + "/last-words")
     }
 
+    /// Why there is none; nil where there is one, or none is wanted.
+    var problem: String? { device?.isOpen == true || absence.isEmpty ? nil : absence }
+
     /// For people: "/dev/watchdog0 (iTCO_wdt), 30 s"; nil: there is none, and none is wanted.
     var status: String? {
-        guard let device, device.isOpen else { return absence.isEmpty ? nil : "none: " + absence }
+        guard let device, device.isOpen else { return problem.map { "none: " + $0 } }
         return device.location.path + " (" + device.support.identity + "), \(device.timeout) s"
     }
 

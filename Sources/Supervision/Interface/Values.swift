@@ -21,6 +21,7 @@ extension Supervisor {
         object["profile"] = .string(settings.board.name.isEmpty ? "none" : settings.board.name)
         object["inhibitDelayMax"] = JSON(device.inhibitDelayMax?.seconds)
         object["hardwareWatchdog"] = JSON(keeper?.status)
+        object["hardwareWatchdogProblem"] = JSON(keeper?.problem)
         object["underVoltage"] = .bool(device.isUnderVoltage)
         object["limit"] = JSON(device.limit?.explanation)
         object["polled"] = .array((boardWatch?.polled ?? []).map { .string($0) })

@@ -69,11 +69,11 @@ public enum ControlInterface {
           lastTermination: ?Termination
         )
 
-        # batteryLevel: 0 to 1. hardwareWatchdog: the device, or why there is none. limit: why no app can come to the
-        # front. polled: what has to be looked at now and then, as nothing announces it. bootCause: how the boot before
-        # this one ended. bootWasOrderly: whether that is as it should be; null: not known. freezingProblem: why apps \
-        are neither frozen nor
-        # limited in memory; null: they are.
+        # batteryLevel: 0 to 1. hardwareWatchdog: the device, or why there is none. hardwareWatchdogProblem: that alone;
+        # null: there is one, or none is wanted. limit: why no app can come to the front. polled: what has to be looked
+        # at now and then, as nothing announces it. bootCause: how the boot before this one ended. bootWasOrderly:
+        # whether that is as it should be; null: not known. freezingProblem: why apps are neither frozen nor limited in
+        # memory; null: they are.
         type Device (
           sleepState: SleepState,
           sleepId: int,
@@ -85,6 +85,7 @@ public enum ControlInterface {
           profile: string,
           inhibitDelayMax: ?float,
           hardwareWatchdog: ?string,
+          hardwareWatchdogProblem: ?string,
           underVoltage: bool,
           limit: ?string,
           polled: []string,
