@@ -93,7 +93,7 @@ public struct DeviceLifecycle: Equatable, Sendable {
             inhibitDelayMax: login.isAvailable ? login.delayMax : nil, externalPower: conditions.isExternal,
             batteryLevel: conditions.batteryLevel, isLowPower: conditions.isLowPower,
             thermalState: conditions.thermalState, memoryPressure: memory.pressure,
-            isUnderVoltage: conditions.voltage.value == 1, phaseLimit: conditionLimit, limit: frontDenial)
+            isUnderVoltage: conditions.isVoltageLow, phaseLimit: conditions.phaseLimit, limit: frontDenial)
     }
 
     // MARK: Within one event

@@ -30,7 +30,7 @@ extension DeviceLifecycle {
             releaseLock(.keepAwake)
             touchHolders()
             // Idle counts again, and a sleep that the lock forbade may be asked for.
-            hastenRest()
+            conditions.restWish.hasten(at: now.monotonic)
             settleConditions()
         }
     }

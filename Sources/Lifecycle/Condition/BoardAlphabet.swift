@@ -40,14 +40,14 @@ public enum BoardNotice: Equatable, Sendable {
 extension DeviceLifecycle {
     mutating func hear(_ event: BoardEvent) {
         switch event {
-        case .session(let reading): hearSession(reading)
-        case .lid(let closed): hearLid(closed: closed)
+        case .session(let reading): conditions.hear(reading)
+        case .lid(let closed): if conditions.hear(lidClosed: closed) { sawWakeSource(.lid) }
         case .powerKeyPressed: hearPowerKey()
-        case .power(let reading): hearPower(reading)
-        case .underVoltage(let present): conditions.isUnderVoltage = present
-        case .temperatures(let readings): hearTemperatures(readings)
-        case .network(let up): hearNetwork(up: up)
-        case .polling(let interval): hearPolling(interval)
+        case .power(let reading): if conditions.hear(reading, at: now.monotonic) { sawWakeSource(.externalPower) }
+        case .underVoltage(let present): conditions.hear(underVoltage: present)
+        case .temperatures(let readings): conditions.hear(readings, at: now.monotonic)
+        case .network(let up): if conditions.hear(networkUp: up) { sawWakeSource(.network) }
+        case .polling(let interval): conditions.hear(polling: interval, at: now.monotonic)
         }
     }
 }

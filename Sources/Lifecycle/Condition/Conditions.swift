@@ -2,68 +2,8 @@
 ///
 /// Every reading changes only what is wanted; `Held` values are what is in force, and they do not flap.
 struct Conditions: Equatable {
-    /// As last heard.
-    var session = SessionReading(users: 0, isLocked: false, isIdle: false)
-    var isLidClosed = false
-    /// 0: on battery; 1: external power.
-    var external = LastKnown()
-    /// Percent.
-    var charge = LastKnown()
-    var zones: [HeatZone] = []
-    var isUnderVoltage = false
-    var isNetworkUp = false
-    /// Derived from what was heard, with the thresholds' own hysteresis.
-    var present: ConditionSet = []
-
-    // In force.
-    /// 0: nothing; 1: nobody above inactive; 2: nobody above background.
-    var limit = Held(0)
-    /// 0: nothing; 1: discretionary work waits; 2: low power mode.
-    var saving = Held(0)
-    /// -1: unknown; 0: on battery; 1: external power.
-    var supply = Held(-1)
-    /// Percent; -1: unknown.
-    var level = Held(-1)
-    /// 0 or 1.
-    var voltage = Held(0)
-    /// By ThermalState's raw value.
-    var heat = Held(0)
-    /// 0 or 1: the board is to sleep.
-    var rest = Held(0)
-    var restWish = RestWish()
-
-    /// The user's own word on low power mode; nil: automatic.
-    var userLowPower: Bool?
-    /// MONOTONIC: since then the battery has been critical, without a better word in between.
-    var criticalSince: Nanoseconds?
-    /// MONOTONIC: heat ends the next apps then, if it is still critical.
-    var nextThermalKill: Nanoseconds?
-    /// What the shell has to look at because nothing announces it, and when it is due again. MONOTONIC.
-    var pollInterval: Nanoseconds?
-    var pollDue: Nanoseconds?
-    /// The level that apps were told last.
-    var toldLevel = -1
-    /// The supply when it was last known; nil: it never was. What apps are told.
-    var lastExternal: Bool?
-
-    var isLowPower: Bool { saving.value == 2 }
-    /// Discretionary work waits.
-    var isPaused: Bool { saving.value > 0 }
-    var thermalState: ThermalState { ThermalState(rawValue: UInt8(clamping: heat.value)) ?? .nominal }
-    /// Not critically hot, neither in force nor by the last word.
-    var isSurelyCool: Bool { max(heat.value, heat.wanted) < Int(ThermalState.critical.rawValue) }
-    var isExternal: Bool? { supply.value < 0 ? nil : supply.value == 1 }
-    var batteryLevel: Int? { level.value < 0 ? nil : level.value }
-
-    /// What powerStateDidChange says, as one number: an app is told when it differs from what it knows.
-    var powerWord: Int { ((lastExternal == false ? 2 : 0) + (isLowPower ? 1 : 0)) * 256 + toldLevel + 1 }
-}
-
-extension DeviceLifecycle {
     /// How far a battery has to rise above a threshold to leave it, in percent.
     static let batteryHysteresis = 5
-    /// How far a temperature has to fall below a limit to leave it, in thousandths of a degree.
-    static let thermalHysteresis = 3000
     /// A battery must be critical for so long before the board is switched off: time for a better word.
     static let criticalConfirmation = Nanoseconds.seconds(5)
     /// Between one band of apps that heat ends and the next: time to cool down.
@@ -71,75 +11,187 @@ extension DeviceLifecycle {
     /// Apps are told of the battery in steps of so many percent.
     static let levelStep = 5
 
-    // MARK: What follows
+    /// As last heard.
+    private var session = SessionReading(users: 0, isLocked: false, isIdle: false)
+    private var isLidClosed = false
+    /// 0: on battery; 1: external power.
+    private var external = LastKnown()
+    /// Percent.
+    private var charge = LastKnown()
+    private(set) var zones = HeatZones()
+    private var isUnderVoltage = false
+    private var isNetworkUp = false
+    /// Derived from what was heard, with the thresholds' own hysteresis.
+    private(set) var present: ConditionSet = []
 
-    /// Derives what holds, what that asks, and puts it into force where it may.
-    mutating func settleConditions() {
-        let window = policy.debounce
-        let at = now.monotonic
-        forgetSilence()
-        conditions.supply.wanted = conditions.external.value ?? -1
-        conditions.level.wanted = conditions.charge.value ?? -1
-        conditions.voltage.wanted = conditions.isUnderVoltage ? 1 : 0
-        if conditions.supply.settle(at: at, window) { powerDidChange() }
-        if conditions.level.settle(at: at, window) { levelDidChange() }
-        if conditions.voltage.settle(at: at, window) {
-            emit(.note(.board(.underVoltage(conditions.voltage.value == 1))))
-        }
-        if conditions.heat.settle(at: at, window) { heatDidChange() }
-        findConditions()
-        wantResponses()
-        let wasLowPower = conditions.isLowPower
-        if conditions.saving.settle(at: at, window) {
-            if conditions.isLowPower != wasLowPower { lowPowerDidChange() }
-            // Such work is not woken for.
-            if conditions.isPaused { clearAlarm() }
-        }
-        if conditions.limit.settle(at: at, window) { limitDidChange() }
-        _ = conditions.rest.settle(at: at, window)
-        settleRest()
-        if let due = conditions.pollDue, due <= at, isBoardUp {
-            conditions.pollDue = conditions.pollInterval.map { at + $0 }
-            emit(.board(.poll))
-        }
-        settleCriticalBattery()
-        settleCriticalHeat()
+    // In force.
+    /// 0: nothing; 1: no app above inactive; 2: no app above background.
+    private(set) var limit = Held(0)
+    /// 0: nothing; 1: discretionary work waits; 2: low power mode.
+    private(set) var saving = Held(0)
+    /// -1: unknown; 0: on battery; 1: external power.
+    private(set) var supply = Held(-1)
+    /// Percent; -1: unknown.
+    private(set) var level = Held(-1)
+    /// 0 or 1.
+    private var voltage = Held(0)
+    /// By ThermalState's raw value.
+    private(set) var heat = Held(0)
+    /// 0 or 1: the board is to sleep.
+    private var rest = Held(0)
+    var restWish = RestWish()
+
+    /// The user's own word on low power mode; nil: automatic.
+    private var userLowPower: Bool?
+    /// MONOTONIC: since then the battery has been critical, without a better word in between.
+    private(set) var criticalSince: Nanoseconds?
+    /// MONOTONIC: heat ends the next apps then, if it is still critical.
+    private(set) var nextThermalKill: Nanoseconds?
+    /// What the shell has to look at because nothing announces it, and when it is due again. MONOTONIC.
+    private var pollInterval: Nanoseconds?
+    private var pollDue: Nanoseconds?
+    /// The level that apps were told last.
+    private(set) var toldLevel = -1
+    /// The supply when it was last known; nil: it never was. What apps are told.
+    private(set) var lastExternal: Bool?
+
+    // MARK: What is heard
+
+    mutating func hear(_ reading: SessionReading) { session = reading }
+    mutating func hear(underVoltage: Bool) { isUnderVoltage = underVoltage }
+    mutating func setLowPower(_ wish: Bool?) { userLowPower = wish }
+
+    /// Returns whether it was opened.
+    mutating func hear(lidClosed: Bool) -> Bool {
+        let isOpened = isLidClosed && !lidClosed
+        isLidClosed = lidClosed
+        return isOpened
     }
 
-    private mutating func findConditions() {
-        let heat = conditions.thermalState
-        conditions.present.set(.sessionLocked, conditions.session.isLocked)
-        conditions.present.set(.lidClosed, conditions.isLidClosed)
-        // Our own lock on idle would otherwise be what keeps it from counting, and nobody there cannot be idle.
-        let isIdle = conditions.session.isIdle && conditions.session.users > 0 && login.locks[.keepAwake] != .held
-        conditions.present.set(.idle, isIdle)
-        conditions.present.set(.onBattery, conditions.external.value == 0)
+    /// Returns whether a network has come.
+    mutating func hear(networkUp: Bool) -> Bool {
+        let isBack = !isNetworkUp && networkUp
+        isNetworkUp = networkUp
+        return isBack
+    }
+
+    /// Returns whether external power has come.
+    mutating func hear(_ reading: PowerReading, at now: Nanoseconds) -> Bool {
+        let wasExternal = external.value.map { $0 == 1 } ?? lastExternal
+        external.hear(reading.isExternal.map { $0 ? 1 : 0 }, at: now)
+        charge.hear(reading.level.flatMap { (0...100).contains($0) ? $0 : nil }, at: now)
+        return wasExternal == false && reading.isExternal == true
+    }
+
+    mutating func hear(_ readings: [ThermalReading], at now: Nanoseconds) {
+        zones.hear(readings, at: now)
+        findHeat()
+    }
+
+    private mutating func findHeat() {
+        let present = ThermalState(rawValue: UInt8(clamping: heat.wanted)) ?? .nominal
+        heat.wanted = Int(zones.state(after: present).rawValue)
+    }
+
+    mutating func hear(polling interval: Nanoseconds?, at now: Nanoseconds) {
+        guard interval != pollInterval else { return }
+        pollInterval = interval
+        pollDue = interval.map { now + $0 }
+    }
+
+    // MARK: What follows
+
+    /// What has come into force of what the board is.
+    struct Readings {
+        /// The supply or the charge is another for the apps.
+        var isPowerNews = false
+        /// level: as it was until then. isBack: it was not there when it was last known.
+        var supply: (isExternal: Bool, level: Int?, isBack: Bool)?
+        var underVoltage: Bool?
+        var thermalState: ThermalState?
+    }
+
+    /// Puts what the board is into force where it may. window: of `Held`.
+    mutating func settleReadings(_ window: Nanoseconds, at now: Nanoseconds) -> Readings {
+        external.settle(at: now)
+        charge.settle(at: now)
+        if zones.settle(at: now) { findHeat() }
+        supply.wanted = external.value ?? -1
+        level.wanted = charge.value ?? -1
+        voltage.wanted = isUnderVoltage ? 1 : 0
+        var news = Readings()
+        if supply.settle(at: now, window) {
+            news.isPowerNews = true
+            if let isExternal {
+                news.supply = (isExternal, batteryLevel, isExternal && lastExternal != true)
+                lastExternal = isExternal
+            }
+        }
+        if level.settle(at: now, window), tellLevel() { news.isPowerNews = true }
+        if voltage.settle(at: now, window) { news.underVoltage = voltage.value == 1 }
+        if heat.settle(at: now, window) { news.thermalState = thermalState }
+        return news
+    }
+
+    /// Returns whether apps are told of the charge.
+    private mutating func tellLevel() -> Bool {
+        let step = level.value.saturatingSubtract(toldLevel).magnitude
+        guard level.value < 0 || toldLevel < 0 || step >= Self.levelStep else { return false }
+        toldLevel = level.value
+        return true
+    }
+
+    /// What has come into force of what the conditions ask.
+    struct Demands {
+        var lowPower: Bool?
+        /// Discretionary work waits from now on, or for another reason.
+        var isPauseNews = false
+        var isLimitNews = false
+    }
+
+    /// Derives what holds, what that asks, and puts it into force where it may. isIdleHeld: by our own lock on idle.
+    mutating func settleDemands(_ policy: DevicePolicy, isIdleHeld: Bool, at now: Nanoseconds) -> Demands {
+        findConditions(policy, isIdleHeld: isIdleHeld)
+        wantResponses(policy.responses)
+        var news = Demands()
+        let wasLowPower = isLowPower
+        if saving.settle(at: now, policy.debounce) {
+            if isLowPower != wasLowPower { news.lowPower = isLowPower }
+            news.isPauseNews = isPaused
+        }
+        news.isLimitNews = limit.settle(at: now, policy.debounce)
+        _ = rest.settle(at: now, policy.debounce)
+        return news
+    }
+
+    private mutating func findConditions(_ policy: DevicePolicy, isIdleHeld: Bool) {
+        present.set(.sessionLocked, session.isLocked)
+        present.set(.lidClosed, isLidClosed)
+        // Our own lock would otherwise be what keeps it from counting, and without a person there is none to be idle.
+        present.set(.idle, session.isIdle && session.users > 0 && !isIdleHeld)
+        present.set(.onBattery, external.value == 0)
         findBattery(.batteryLow, policy.batteryLow)
         findBattery(.batteryCritical, policy.batteryCritical)
-        conditions.present.set(.underVoltage, conditions.voltage.value == 1)
-        conditions.present.set(.thermalSerious, heat >= .serious)
-        conditions.present.set(.thermalCritical, heat == .critical)
+        present.set(.underVoltage, voltage.value == 1)
+        present.set(.thermalSerious, thermalState >= .serious)
+        present.set(.thermalCritical, thermalState == .critical)
     }
 
     /// Reached at the threshold, left a little above it or with external power.
     private mutating func findBattery(_ condition: Condition, _ threshold: Int) {
-        guard let level = conditions.charge.value, conditions.external.value != 1 else {
-            return conditions.present.set(condition, false)
-        }
+        guard let level = charge.value, external.value != 1 else { return present.set(condition, false) }
         if level <= threshold {
-            conditions.present.set(condition, true)
+            present.set(condition, true)
         } else if level >= min(threshold.saturatingAdd(Self.batteryHysteresis), 100) {
-            conditions.present.set(condition, false)
+            present.set(condition, false)
         }
     }
 
     /// Of what the conditions ask at the same time the strongest wins.
-    private mutating func wantResponses() {
-        var limit = 0
-        var saving = 0
-        var rest = 0
-        for condition in Condition.allCases where conditions.present.contains(condition) {
-            switch policy.responses[condition] {
+    private mutating func wantResponses(_ responses: ConditionResponses) {
+        var (limit, saving, rest) = (0, 0, 0)
+        for condition in Condition.allCases where present.contains(condition) {
+            switch responses[condition] {
             case .nothing: break
             case .inactive: limit = max(limit, 1)
             case .background: limit = 2
@@ -148,94 +200,140 @@ extension DeviceLifecycle {
             case .lowPower, .powerOff: saving = 2
             }
         }
-        conditions.limit.wanted = limit
-        conditions.saving.wanted = conditions.userLowPower.map { $0 ? 2 : min(saving, 1) } ?? saving
-        conditions.rest.wanted = rest
+        self.limit.wanted = limit
+        self.saving.wanted = userLowPower.map { $0 ? 2 : min(saving, 1) } ?? saving
+        self.rest.wanted = rest
     }
 
-    private mutating func limitDidChange() {
-        emit(.note(.board(.phaseLimited(conditionLimit, by: limitingCondition))))
-        if let frontDenial { deny(frontDenial) { $0.isActivation } }
-        touchAll()
-    }
+    // MARK: The last resorts
 
-    private mutating func powerDidChange() {
-        if let isExternal = conditions.isExternal {
-            emit(.note(.board(.externalPower(isExternal, level: conditions.batteryLevel))))
-            // That it can be told again brings no power.
-            if isExternal, conditions.lastExternal != true { refillPoolsForPower() }
-            conditions.lastExternal = isExternal
+    enum Battery { case critical, unknown, better }
+
+    /// isAnswered: a critical battery switches the board off.
+    mutating func settleBattery(isAnswered: Bool, at now: Nanoseconds) -> Battery {
+        guard isAnswered, present.contains(.batteryCritical) else {
+            criticalSince = nil
+            // A battery that says nothing is not known to be better.
+            return isAnswered && charge.value == nil && external.value != 1 ? .unknown : .better
         }
-        touchAll()
+        if criticalSince == nil { criticalSince = now }
+        return .critical
     }
 
-    private mutating func levelDidChange() {
-        let level = conditions.level.value
-        let step = level.saturatingSubtract(conditions.toldLevel).magnitude
-        guard level < 0 || conditions.toldLevel < 0 || step >= Self.levelStep else { return }
-        conditions.toldLevel = level
-        touchAll()
-    }
-
-    private mutating func heatDidChange() {
-        emit(.note(.board(.thermalState(conditions.thermalState))))
-        touchAll()
-    }
-
-    private mutating func lowPowerDidChange() {
-        emit(.note(.board(.lowPowerMode(conditions.isLowPower, level: conditions.batteryLevel))))
-        if conditions.isLowPower {
-            cutBudgets()
+    /// isAnswered: critical heat ends apps now. Returns whether it ends the next.
+    mutating func settleHeat(isAnswered: Bool, at now: Nanoseconds) -> Bool {
+        guard isAnswered, present.contains(.thermalCritical) else {
+            nextThermalKill = nil
+            return false
         }
-        touchAll()
+        if let next = nextThermalKill, next > now { return false }
+        nextThermalKill = now + Self.thermalRelief
+        return true
+    }
+
+    /// Returns whether the shell has to look at what nothing announces.
+    mutating func poll(at now: Nanoseconds) -> Bool {
+        guard let due = pollDue, due <= now else { return false }
+        pollDue = pollInterval.map { now + $0 }
+        return true
     }
 
     // MARK: For the others
 
-    /// The most that the conditions of the board allow.
-    var conditionLimit: ScenePhase {
-        if conditions.limit.value == 0 { return .active }
-        return conditions.limit.value == 1 ? .inactive : .background
+    var isLowPower: Bool { saving.value == 2 }
+    /// Discretionary work waits.
+    var isPaused: Bool { saving.value > 0 }
+    var isVoltageLow: Bool { voltage.value == 1 }
+    var thermalState: ThermalState { ThermalState(rawValue: UInt8(clamping: heat.value)) ?? .nominal }
+    /// Not critically hot, neither in force nor by the last word.
+    var isSurelyCool: Bool { max(heat.value, heat.wanted) < Int(ThermalState.critical.rawValue) }
+    var isExternal: Bool? { supply.value < 0 ? nil : supply.value == 1 }
+    var batteryLevel: Int? { level.value < 0 ? nil : level.value }
+    /// The board is to sleep.
+    var asksForRest: Bool { rest.value == 1 }
+    /// The same, and what ends that is not only waiting for its time.
+    var stillAsksForRest: Bool { rest.value == 1 && rest.wanted == 1 }
+
+    /// What powerStateDidChange says, as one number: an app is told when it differs from what it knows.
+    var powerWord: Int { ((lastExternal == false ? 2 : 0) + (isLowPower ? 1 : 0)) * 256 + toldLevel + 1 }
+
+    /// The most that is allowed.
+    var phaseLimit: ScenePhase {
+        if limit.value == 0 { return .active }
+        return limit.value == 1 ? .inactive : .background
     }
 
-    /// Whose demand that is; nil where there is none.
-    private var limitingCondition: Condition? {
-        guard conditions.limit.value > 0 else { return nil }
+    /// Whose demand that is; nil where there is none, or it has just ended.
+    func limiting(_ responses: ConditionResponses) -> Condition? {
+        guard limit.value > 0 else { return nil }
         return Condition.allCases.first { condition in
-            guard conditions.present.contains(condition) else { return false }
-            switch policy.responses[condition] {
-            case .inactive: return conditions.limit.value == 1
+            guard present.contains(condition) else { return false }
+            switch responses[condition] {
+            case .inactive: return limit.value == 1
             case .background, .sleep: return true
             case .nothing, .pause, .lowPower, .kill, .powerOff: return false
             }
         }
     }
 
-    /// Why nobody can come to the front now; nil where they can.
-    var frontDenial: Denial? { conditions.limit.value > 0 ? .condition(limitingCondition) : nil }
+    /// Why no app can come to the front now; nil where one can.
+    func frontDenial(_ responses: ConditionResponses) -> Denial? {
+        limit.value > 0 ? .condition(limiting(responses)) : nil
+    }
 
-    /// When the core has to look at the conditions again.
-    var conditionDeadline: Deadline {
+    /// When they are to be looked at again. isBoardUp: nothing of the kernel's sleep is to come or there, so that what
+    /// is due can be done. isEnding: a shutdown runs. mayRest: the board can be asked to sleep.
+    func nextDeadline(_ window: Nanoseconds, isBoardUp: Bool, isEnding: Bool, mayRest: Bool) -> Deadline {
         var next = Deadline.never
-        let window = policy.debounce
-        next.consider(conditions.external.due, .condition)
-        next.consider(conditions.charge.due, .condition)
-        for zone in conditions.zones { next.consider(zone.temperature.due, .condition) }
-        next.consider(conditions.supply.due(window), .condition)
-        next.consider(conditions.level.due(window), .condition)
-        next.consider(conditions.voltage.due(window), .condition)
-        next.consider(conditions.heat.due(window), .condition)
-        next.consider(conditions.saving.due(window), .condition)
-        next.consider(conditions.limit.due(window), .condition)
-        next.consider(conditions.rest.due(window), .condition)
-        next.consider(restDue, .condition)
-        if !shutdown.isRunning { next.consider(criticalBatteryDue, .criticalBattery) }
-        if isBoardUp {
-            next.consider(conditions.nextThermalKill, .thermalRelief)
-            next.consider(conditions.pollDue, .poll)
-        }
-        next.consider(memory.nextDeadline)
-        next.consider(watchdog.nextDeadline)
+        next.consider(external.due, .condition)
+        next.consider(charge.due, .condition)
+        for zone in zones.all { next.consider(zone.temperature.due, .condition) }
+        next.consider(supply.due(window), .condition)
+        next.consider(level.due(window), .condition)
+        next.consider(voltage.due(window), .condition)
+        next.consider(heat.due(window), .condition)
+        next.consider(saving.due(window), .condition)
+        next.consider(limit.due(window), .condition)
+        next.consider(rest.due(window), .condition)
+        if stillAsksForRest, mayRest { next.consider(restWish.due, .condition) }
+        guard isBoardUp else { return next }
+        if !isEnding { next.consider(powerOffDue, .criticalBattery) }
+        next.consider(nextThermalKill, .thermalRelief)
+        next.consider(pollDue, .poll)
         return next
+    }
+
+    /// When the board is switched off for its battery, unless a better word comes.
+    var powerOffDue: Nanoseconds? { criticalSince.map { $0 + Self.criticalConfirmation } }
+
+    mutating func archive(_ archive: inout StateArchive) {
+        archive.value(&session.users)
+        archive.value(&session.isLocked)
+        archive.value(&session.isIdle)
+        archive.value(&isLidClosed)
+        external.archive(&archive)
+        charge.archive(&archive)
+        zones.archive(&archive)
+        archive.value(&isUnderVoltage)
+        archive.value(&isNetworkUp)
+        var set = Int(present.rawValue)
+        archive.value(&set)
+        if set >> Condition.allCases.count != 0 { return archive.fail() }
+        present = ConditionSet(rawValue: UInt16(set))
+        limit.archive(&archive)
+        saving.archive(&archive)
+        supply.archive(&archive)
+        level.archive(&archive)
+        voltage.archive(&archive)
+        heat.archive(&archive)
+        rest.archive(&archive)
+        restWish.archive(&archive)
+        archive.optional(&userLowPower, false) { $0.value(&$1) }
+        archive.optional(&criticalSince, .zero) { $0.value(&$1) }
+        archive.optional(&nextThermalKill, .zero) { $0.value(&$1) }
+        archive.optional(&pollInterval, .zero) { $0.value(&$1) }
+        archive.optional(&pollDue, .zero) { $0.value(&$1) }
+        archive.value(&toldLevel)
+        archive.optional(&lastExternal, false) { $0.value(&$1) }
     }
 }

@@ -4,14 +4,8 @@ extension DeviceLifecycle {
     /// Ends one band of running apps, then waits for the board to cool down. Suspended apps give no heat, and
     /// protected ones are left to the board's own trip point.
     mutating func settleCriticalHeat() {
-        guard conditions.present.contains(.thermalCritical), policy.responses[.thermalCritical] == .kill,
-            isBoardUp, !shutdown.isRunning
-        else {
-            conditions.nextThermalKill = nil
-            return
-        }
-        if let next = conditions.nextThermalKill, next > now.monotonic { return }
-        conditions.nextThermalKill = now.monotonic + Self.thermalRelief
+        let isAnswered = policy.responses[.thermalCritical] == .kill && isBoardUp && !shutdown.isRunning
+        guard conditions.settleHeat(isAnswered: isAnswered, at: now.monotonic) else { return }
         var lowest: JetsamOrder?
         for index in apps.indices {
             guard let order = thermalOrder(index) else { continue }
@@ -21,14 +15,6 @@ extension DeviceLifecycle {
         for index in apps.indices where thermalOrder(index) == lowest {
             kill(index, Cause(reason: .overheated))
         }
-    }
-
-    /// Nothing of the kernel's sleep is to come or there: in a logical one the board goes on.
-    var isBoardUp: Bool { sleep.isUp || sleep.isLogical }
-
-    /// A place was critically hot when it fell silent, and nothing has been heard of it for too long.
-    var isHeatLost: Bool {
-        conditions.zones.contains { $0.wasLostWhileCritical(leave: Self.thermalHysteresis) }
     }
 
     /// nil: not to be ended for heat.

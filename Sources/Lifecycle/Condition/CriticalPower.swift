@@ -5,25 +5,13 @@ extension DeviceLifecycle {
     /// Without an answer, or refused: the board is asked again to switch off.
     static let powerOffRetry = Nanoseconds.seconds(30)
 
-    /// When the board is switched off, unless a better word comes; nil while that is not in question.
-    var criticalBatteryDue: Nanoseconds? {
-        // About to sleep or asleep, nobody can act; it is due as soon as the board is awake.
-        guard isBoardUp else { return nil }
-        return conditions.criticalSince.map { $0 + Self.criticalConfirmation }
-    }
-
     mutating func settleCriticalBattery() {
-        guard conditions.present.contains(.batteryCritical), policy.responses[.batteryCritical] == .powerOff else {
-            conditions.criticalSince = nil
-            // A battery that says nothing is not known to be better.
-            let isUnknown = conditions.charge.value == nil && conditions.external.value != 1
-            if policy.responses[.batteryCritical] != .powerOff || !isUnknown { return keepBoardOn() }
-            if shutdown.powerOffDue != nil { askForPowerOff() }
-            return
-        }
-        if conditions.criticalSince == nil { conditions.criticalSince = now.monotonic }
+        let isAnswered = policy.responses[.batteryCritical] == .powerOff
+        let battery = conditions.settleBattery(isAnswered: isAnswered, at: now.monotonic)
+        if battery == .better { return keepBoardOn() }
         if shutdown.powerOffDue != nil { askForPowerOff() }
-        guard let due = criticalBatteryDue, due <= now.monotonic, !shutdown.isRunning else { return }
+        // About to sleep or asleep, the board cannot act; it is due as soon as it is awake.
+        guard isBoardUp, let due = conditions.powerOffDue, due <= now.monotonic, !shutdown.isRunning else { return }
         shutdown.isLowBattery = true
         shutdown.margin = policy.sleepMargin
         shutdown.end = now.monotonic + policy.sleepAllowanceMax

@@ -44,6 +44,22 @@ struct HeatZone: Equatable {
     var serious: Int?
     var critical: Int?
 
+    /// Of several readings of one place the hottest counts.
+    mutating func hear(_ readings: [ThermalReading], at now: Nanoseconds) {
+        var hottest: ThermalReading?
+        for reading in readings where reading.zone == zone {
+            guard let temperature = reading.temperature else { continue }
+            if let before = hottest?.temperature, before >= temperature { continue }
+            hottest = reading
+        }
+        temperature.hear(hottest?.temperature, at: now)
+        guard let hottest, let temperature = hottest.temperature else { return }
+        last = temperature
+        fair = hottest.fair
+        serious = hottest.serious
+        critical = hottest.critical
+    }
+
     /// Whether it is as hot as `state`. leave: how far below a limit it still is.
     func reaches(_ state: ThermalState, leave: Int) -> Bool {
         guard let temperature = temperature.value, let limit = limit(state) else { return false }

@@ -6,8 +6,27 @@ struct RestWish: Equatable {
     static let longestDelay = Nanoseconds.seconds(1800)
 
     /// MONOTONIC: asked (again) then; nil: at once, if it is wished.
-    var due: Nanoseconds?
-    var delay = Self.firstDelay
+    private(set) var due: Nanoseconds?
+    private var delay = Self.firstDelay
+
+    /// Returns whether the board is asked to sleep now.
+    mutating func ask(at now: Nanoseconds) -> Bool {
+        guard due ?? .zero <= now else { return false }
+        due = now + delay
+        delay = delay.doubled(upTo: Self.longestDelay)
+        return true
+    }
+
+    /// The board is awake again though the condition may still hold: it stays so for a while.
+    mutating func postpone(at now: Nanoseconds) {
+        self = RestWish()
+        due = now + Self.firstDelay
+    }
+
+    /// What may have stood against a sleep is gone.
+    mutating func hasten(at now: Nanoseconds) {
+        if due != nil { due = now }
+    }
 
     mutating func archive(_ archive: inout StateArchive) {
         archive.optional(&due, .zero) { $0.value(&$1) }
@@ -19,40 +38,19 @@ extension DeviceLifecycle {
     /// A condition is a level: what refused the sleep may be gone, and a wake that had nothing to do with it does not
     /// end it. logind gives no notice of either, so it is asked again, ever more rarely.
     mutating func settleRest() {
-        guard conditions.rest.value == 1 else {
+        guard conditions.asksForRest else {
             conditions.restWish = RestWish()
             // The person whose absence began it is back.
             if sleep.isForIdleness, sleep.isLogical { endSleep(cancelled: false, heardFromLogin: false) }
             return
         }
-        // What ends the wish may only be waiting for its time.
-        guard conditions.rest.wanted == 1, canAskForSleep, conditions.restWish.due ?? .zero <= now.monotonic else {
-            return
-        }
-        conditions.restWish.due = now.monotonic + conditions.restWish.delay
-        conditions.restWish.delay = conditions.restWish.delay.doubled(upTo: RestWish.longestDelay)
+        guard conditions.stillAsksForRest, canAskForSleep, conditions.restWish.ask(at: now.monotonic) else { return }
         goToSleep(isForIdleness: !conditions.present.contains(.lidClosed) || policy.responses[.lidClosed] != .sleep)
     }
 
     /// Until logind says too that the last sleep is over, it refuses the next one.
-    private var canAskForSleep: Bool {
+    var canAskForSleep: Bool {
         sleep.state == .awake && !shutdown.isRunning && (policy.sleepsLogically || sleep.echo != .end)
-    }
-
-    /// When the board is asked again; nil: it is not.
-    var restDue: Nanoseconds? {
-        conditions.rest.value == 1 && conditions.rest.wanted == 1 && canAskForSleep ? conditions.restWish.due : nil
-    }
-
-    /// The board is awake again though the condition may still hold: it stays so for a while.
-    mutating func postponeRest() {
-        conditions.restWish = RestWish()
-        conditions.restWish.due = now.monotonic + RestWish.firstDelay
-    }
-
-    /// What may have stood against a sleep is gone.
-    mutating func hastenRest() {
-        if conditions.restWish.due != nil { conditions.restWish.due = now.monotonic }
     }
 
     /// As the board can: in the kernel by logind's hand, or logically.

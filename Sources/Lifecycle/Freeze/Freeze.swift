@@ -42,7 +42,7 @@ extension DeviceLifecycle {
 
     /// Whatever the board is about to do.
     private func isWantedInBackground(_ index: Int) -> Bool {
-        min(apps[index].requestedPhase, conditionLimit) == .background
+        min(apps[index].requestedPhase, conditions.phaseLimit) == .background
     }
 
     /// At a sleep, clients freeze before the servers they may be waiting for: a frozen server would leave them stuck in

@@ -92,7 +92,9 @@ extension DeviceLifecycle {
         guard memory.pressure == .normal, conditions.isSurelyCool, canLaunch else { return }
         // Until nothing is left of it.
         for index in apps.indices where apps[index].returnsWhenWell && apps[index].instance == nil {
-            if apps[index].lastTermination?.reason.namespace == .thermal, isHeatLost { continue }
+            if apps[index].lastTermination?.reason.namespace == .thermal, conditions.zones.isLostWhileCritical {
+                continue
+            }
             apps[index].changeLaunch { $0.returnNow() }
             touch(index)
         }

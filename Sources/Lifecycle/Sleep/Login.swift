@@ -99,7 +99,7 @@ extension DeviceLifecycle {
         // A predecessor's note is about the first word of any logind.
         login.notedSleep = former.notedSleep
         touchHolders()
-        hastenRest()
+        conditions.restWish.hasten(at: now.monotonic)
         // The question will not be answered any more.
         if sleep.nap?.question == .asked {
             let now = now.monotonic

@@ -83,7 +83,7 @@ extension DeviceLifecycle {
         sleep.stage = .awake
         sleep.formerEnd = now.boottime
         if hadAlarm { emit(.sleep(.setWakeAlarm(nil))) }
-        postponeRest()
+        conditions.restWish.postpone(at: now.monotonic)
         for index in apps.indices.sorted(by: { (apps[$0].level, $0) < (apps[$1].level, $1) }) {
             apps[index].instance?.forgetSleep()
             settleFreezer(index)

@@ -54,7 +54,7 @@ extension DeviceLifecycle {
     private var areNumbersSane: Bool {
         func isCount(_ value: Int64) -> Bool { 0 <= value && value <= Self.highestCount }
         return isCount(lastInstance) && isCount(lastCall) && isCount(lastTask) && isCount(Int64(sleep.id))
-            && (-1...100).contains(conditions.toldLevel) && conditions.zones.count <= Self.zoneLimit
+            && (-1...100).contains(conditions.toldLevel) && conditions.zones.all.count <= HeatZones.limit
             && apps.allSatisfy { isCount(Int64($0.launches)) && isCount(Int64($0.level)) }
     }
 

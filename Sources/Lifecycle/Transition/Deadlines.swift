@@ -46,6 +46,8 @@ extension DeviceLifecycle {
         next.consider(sleepDeadline)
         next.consider(shutdownDeadline)
         next.consider(conditionDeadline)
+        next.consider(memory.nextDeadline)
+        next.consider(watchdog.nextDeadline)
         next.consider(loginDeadline)
         for deadline in deadlineOfApp { next.consider(deadline) }
         next.consider(now.monotonic + checkInterval, .stallCheck)

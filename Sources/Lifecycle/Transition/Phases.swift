@@ -2,7 +2,7 @@
 
 extension DeviceLifecycle {
     /// The most that anything on the board allows at present.
-    var phaseLimit: ScenePhase { sleep.state == .awake ? conditionLimit : .background }
+    var phaseLimit: ScenePhase { sleep.state == .awake ? conditions.phaseLimit : .background }
 
     func goal(_ index: Int) -> ScenePhase { min(apps[index].requestedPhase, phaseLimit) }
 

@@ -1,0 +1,57 @@
+// What follows from the board's conditions for everything else.
+
+extension DeviceLifecycle {
+    /// First what the board is: what fills a budget does so before low power mode can cut it. Then what that asks of
+    /// the apps; then the wish to sleep, which what is asked may be; then what is to be looked at, and the last
+    /// resorts, which want a board that is up.
+    mutating func settleConditions() {
+        let at = now.monotonic
+        follow(conditions.settleReadings(policy.debounce, at: at))
+        let isIdleHeld = login.locks[.keepAwake] == .held
+        follow(conditions.settleDemands(policy, isIdleHeld: isIdleHeld, at: at))
+        settleRest()
+        if isBoardUp, conditions.poll(at: at) { emit(.board(.poll)) }
+        settleCriticalBattery()
+        settleCriticalHeat()
+    }
+
+    private mutating func follow(_ news: Conditions.Readings) {
+        if let supply = news.supply {
+            emit(.note(.board(.externalPower(supply.isExternal, level: supply.level))))
+            // That it can be told again brings no power.
+            if supply.isBack { refillPoolsForPower() }
+        }
+        if news.isPowerNews { touchAll() }
+        if let underVoltage = news.underVoltage { emit(.note(.board(.underVoltage(underVoltage)))) }
+        if let state = news.thermalState {
+            emit(.note(.board(.thermalState(state))))
+            touchAll()
+        }
+    }
+
+    private mutating func follow(_ news: Conditions.Demands) {
+        if let isOn = news.lowPower {
+            emit(.note(.board(.lowPowerMode(isOn, level: conditions.batteryLevel))))
+            if isOn { cutBudgets() }
+            touchAll()
+        }
+        // Such work is not woken for.
+        if news.isPauseNews { clearAlarm() }
+        guard news.isLimitNews else { return }
+        emit(.note(.board(.phaseLimited(conditions.phaseLimit, by: conditions.limiting(policy.responses)))))
+        if let frontDenial { deny(frontDenial) { $0.isActivation } }
+        touchAll()
+    }
+
+    /// Why no app can come to the front now; nil where one can.
+    var frontDenial: Denial? { conditions.frontDenial(policy.responses) }
+
+    /// Nothing of the kernel's sleep is to come or there: in a logical one the board goes on.
+    var isBoardUp: Bool { sleep.isUp || sleep.isLogical }
+
+    /// When the core has to look at the conditions again.
+    var conditionDeadline: Deadline {
+        conditions.nextDeadline(
+            policy.debounce, isBoardUp: isBoardUp, isEnding: shutdown.isRunning, mayRest: canAskForSleep)
+    }
+}
