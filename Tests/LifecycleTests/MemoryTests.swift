@@ -62,6 +62,12 @@ import Testing
         #expect(isNews && !isNewsAgain && isNewsInTheNext)
     }
 
+    @Test func questionThatNeverEndsIsAFault() {
+        #expect(Memory(asked: .warning).fault == .questionWithoutEnd)
+        #expect(Memory(answerDue: .zero).fault == .questionWithoutEnd)
+        #expect(Self.read(10).memory.fault == nil)
+    }
+
     // MARK: Which apps go
 
     private static func order(

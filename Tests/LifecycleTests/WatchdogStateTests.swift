@@ -49,6 +49,12 @@ import Testing
         #expect(isArmedAgain && !isWoken)
     }
 
+    @Test func watchdogThatIsNotThereIsAFault() {
+        #expect(HardwareWatchdog(isStarving: true).fault == .watchdogOfNone)
+        #expect(ServiceWatchdog(isResting: true).fault == .watchdogOfNone)
+        #expect(Self.armed().fault == nil && ServiceWatchdog().fault == nil)
+    }
+
     @Test func serviceManagerIsToldOfASleep_onlyIfItWatches() {
         var service = ServiceWatchdog()
         let before = service.rest()

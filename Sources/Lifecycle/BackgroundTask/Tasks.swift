@@ -44,7 +44,7 @@ extension DeviceLifecycle {
             HeldTask(
                 id: id, name: wish.name, keepsAwake: keepsAwake, begun: reading,
                 limit: wish.timeAllowed.map { reading + $0 }))
-        if keepsAwake { login.isKeepAwakeRefused = false }
+        if keepsAwake { login.forgetRefusal() }
         tell(index, id, .began)
         touch(index)
         return id

@@ -8,7 +8,7 @@ struct HardwareWatchdog: Equatable {
     /// nil: none is armed.
     private(set) var timeout: Nanoseconds?
     /// MONOTONIC.
-    private var fedAt = Nanoseconds.zero
+    private(set) var fedAt = Nanoseconds.zero
     /// Since the board was about to sleep it is as the sleep needs it.
     private(set) var isResting = false
     /// An essential app is gone: the board will be reset.
@@ -64,6 +64,8 @@ struct HardwareWatchdog: Equatable {
         isResting = false
         return true
     }
+
+    var fault: Fault? { isStarving && timeout == nil ? .watchdogOfNone : nil }
 
     mutating func archive(_ archive: inout StateArchive) {
         archive.optional(&timeout, .zero) { $0.value(&$1) }

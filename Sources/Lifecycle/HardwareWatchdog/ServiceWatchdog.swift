@@ -22,6 +22,8 @@ struct ServiceWatchdog: Equatable {
         return wasResting
     }
 
+    var fault: Fault? { isResting && !isWatching ? .watchdogOfNone : nil }
+
     mutating func archive(_ archive: inout StateArchive) {
         archive.value(&isWatching)
         archive.value(&isResting)

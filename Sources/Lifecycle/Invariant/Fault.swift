@@ -41,6 +41,12 @@ public enum Fault: UInt8, CaseIterable, Sendable {
     case questionInSleep
     /// A wave of a shutdown that does not run, or power that is to be switched off for no critical battery.
     case shutdownLeftovers
+    /// logind or the board's memory was asked, and no time is set at which that is given up, or the other way round.
+    case questionWithoutEnd
+    /// A lock is held or asked for, and no logind is there.
+    case lockOfNone
+    /// A watchdog starves or rests that is not there.
+    case watchdogOfNone
     /// Two requests of one number, or one for an app that there is not.
     case strangeRequests
     /// What is counted of all apps is less than none.
@@ -69,6 +75,9 @@ public enum Fault: UInt8, CaseIterable, Sendable {
         case .sleepTimesOutOfOrder: "sleepTimesOutOfOrder"
         case .questionInSleep: "questionInSleep"
         case .shutdownLeftovers: "shutdownLeftovers"
+        case .questionWithoutEnd: "questionWithoutEnd"
+        case .lockOfNone: "lockOfNone"
+        case .watchdogOfNone: "watchdogOfNone"
         case .strangeRequests: "strangeRequests"
         case .countBelowZero: "countBelowZero"
         case .unsettledApp: "unsettledApp"
@@ -101,6 +110,7 @@ extension DeviceLifecycle {
     private var boardFault: Fault? {
         if !touched.isEmpty { return .unsettledApp }
         if runningCalls < 0 || keepAwakeCount < 0 || sleep.unsettled < 0 { return .countBelowZero }
-        return requests.fault(apps: apps.count) ?? sleep.fault ?? shutdown.fault
+        return requests.fault(apps: apps.count) ?? sleep.fault ?? shutdown.fault ?? login.fault ?? memory.fault
+            ?? watchdog.fault ?? serviceWatchdog.fault
     }
 }

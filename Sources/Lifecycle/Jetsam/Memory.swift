@@ -8,18 +8,18 @@ struct Memory: Equatable {
     static let pause = Nanoseconds.seconds(1)
 
     /// As long as nothing more is heard, the level holds until then.
-    private var warningEnd: Nanoseconds?
-    private var criticalEnd: Nanoseconds?
+    private(set) var warningEnd: Nanoseconds?
+    private(set) var criticalEnd: Nanoseconds?
     /// As last announced.
     private(set) var pressure = MemoryPressure.normal
     /// The level for which the shell was asked to read; nil: it was not.
     private(set) var asked: MemoryLevel?
     /// Its answer is not waited for any longer.
-    private var answerDue: Nanoseconds?
+    private(set) var answerDue: Nanoseconds?
     /// That no app is left to be ended has been said of the present shortage.
-    private var isExhaustionSaid = false
+    private(set) var isExhaustionSaid = false
     /// What was freed last has to show first.
-    private var nextJetsam = Nanoseconds.zero
+    private(set) var nextJetsam = Nanoseconds.zero
 
     /// The kernel says that apps wait for memory. Returns whether it is to be read: two answers could not be told from
     /// each other, and the kernel says so again.
@@ -81,6 +81,8 @@ struct Memory: Equatable {
         let due = min(criticalEnd ?? .max, warningEnd ?? .max, answerDue ?? .max)
         return due == .max ? nil : Deadline(at: due, reason: .memory)
     }
+
+    var fault: Fault? { (asked == nil) == (answerDue == nil) ? nil : .questionWithoutEnd }
 
     mutating func archive(_ archive: inout StateArchive) {
         archive.optional(&warningEnd, .zero) { $0.value(&$1) }

@@ -39,7 +39,7 @@ extension DeviceLifecycle {
     }
 
     mutating func hearPrepareForShutdown(_ start: Bool, delayMax: Nanoseconds?, signalled: Nanoseconds) {
-        if let delayMax { login.delayMax = delayMax }
+        login.hear(delayMax: delayMax)
         guard start else {
             // Not ours to cancel, perhaps: a lock that was refused can be had now.
             return shutdown.isAnnounced ? cancelShutdown() : takeLock(.shutdown)
@@ -49,7 +49,7 @@ extension DeviceLifecycle {
         shutdown.powerOffDue = nil
         shutdown.margin = policy.sleepMargin
         if login.locks[.shutdown] == .held {
-            let limit = login.delayMax ?? Login.defaultDelayMax
+            let limit = login.limit
             shutdown.margin = min(policy.sleepMargin, limit / 2)
             shutdown.end = min(signalled, now.monotonic) + limit - shutdown.margin
         } else {

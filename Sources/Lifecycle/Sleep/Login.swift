@@ -1,7 +1,10 @@
-/// What is known of logind, and the delay locks that are held there.
+/// What is known of logind, and the locks that are held there. All moments are MONOTONIC.
 struct Login: Equatable {
     /// logind's own default for InhibitDelayMaxUSec.
     static let defaultDelayMax = Nanoseconds.seconds(5)
+    /// How long an answer of logind is waited for, and how long a question that was answered with "no" rests.
+    static let patience = Nanoseconds.seconds(30)
+    static let longestPatience = Nanoseconds.seconds(120)
 
     enum Lock: UInt8, CaseIterable { case none, requested, held }
 
@@ -31,195 +34,152 @@ struct Login: Equatable {
         }
     }
 
-    var isAvailable = false
+    private(set) var isAvailable = false
     /// It was there before, so what it says now is not from before our time.
-    var wasAvailable = false
-    var delayMax: Nanoseconds?
-    var locks = PerLock(Lock.none)
-    /// MONOTONIC: until then the answer to the question for a lock is waited for; or, where it was not to be had, it is
-    /// asked for again.
-    var lockDue = PerLock<Nanoseconds?>(nil)
+    private(set) var wasAvailable = false
+    /// nil: unknown.
+    private(set) var delayMax: Nanoseconds?
+    private(set) var locks = PerLock(Lock.none)
+    /// Until then the answer to the question for a lock is waited for; or, where it was not to be had, it is asked for
+    /// again.
+    private(set) var lockDue = PerLock<Nanoseconds?>(nil)
     /// How long that is: longer each time that it is not granted.
-    var lockPatience = PerLock<Nanoseconds?>(nil)
-    /// MONOTONIC: until then the answer to `readPreparingForSleep` is waited for; nil: it was not asked.
-    var answerDue: Nanoseconds?
+    private(set) var lockPatience = PerLock<Nanoseconds?>(nil)
+    /// Until then the answer to `readPreparingForSleep` is waited for; nil: it was not asked.
+    private(set) var answerDue: Nanoseconds?
     /// Not asked for again until something changes.
-    var isKeepAwakeRefused = false
+    private(set) var isKeepAwakeRefused = false
     /// The board has slept since the sleep lock was asked for: that it is granted may be from before.
-    var isGrantOld = false
+    private(set) var isGrantOld = false
     /// BOOTTIME less MONOTONIC when a predecessor heard of a sleep; nil: it did not, or its end has been heard.
-    var notedSleep: Nanoseconds?
-}
+    private(set) var notedSleep: Nanoseconds?
 
-extension DeviceLifecycle {
-    /// How long an answer of logind is waited for, and how long a question that was answered with "no" rests.
-    static let loginPatience = Nanoseconds.seconds(30)
-    static let longestPatience = Nanoseconds.seconds(120)
+    // MARK: It comes and goes
 
-    /// logind is there, for the first time or again. Its properties say what we may have missed.
-    mutating func loginDidAppear(delayMax: Nanoseconds?, sleeping: Bool, shuttingDown: Bool) {
-        let isFirst = !login.wasAvailable
-        let noted = login.notedSleep
-        forgetLogin()
-        login.notedSleep = nil
-        login.isAvailable = true
-        login.wasAvailable = true
-        login.delayMax = delayMax
-        if !sleeping {
-            // A logind that was restarted has forgotten the sleep: its edge would never come.
-            if sleep.isAnnouncedByLogin { endSleep(cancelled: false, heardFromLogin: true) }
-            if sleep.isUp { takeLock(.sleep) }
-        } else if sleep.state == .awake || sleep.isLogical, let noted, now.timeAsleep - noted > Self.sleepThreshold {
-            // Announced to a predecessor, and slept: logind has still to say that it is over.
-            if sleep.state == .awake { expectEnd() } else { sleep.echo = .end }
-        } else {
-            let isDoubtful = sleep.isDoubtful || isFirst && sleep.state == .awake
-            // Asleep, it may mean the present one as well.
-            announceSleep(
-                since: now.monotonic, logical: false, byLogin: true, isDoubtful: isDoubtful, isAnswer: true)
-        }
-        if shuttingDown {
-            hearPrepareForShutdown(true, delayMax: delayMax, signalled: now.monotonic)
-        } else {
-            cancelShutdown()
-            takeLock(.shutdown)
-        }
+    mutating func note(_ timeAsleep: Nanoseconds) { notedSleep = timeAsleep }
+
+    /// It is gone, with all locks. A predecessor's note is about the first word of any logind.
+    mutating func forget() {
+        let former = self
+        self = Login()
+        wasAvailable = former.wasAvailable
+        notedSleep = former.notedSleep
     }
 
-    mutating func loginDidVanish() {
-        forgetLogin()
-        // Nobody is there any more who could put the board to sleep again.
-        if !sleep.isLogical { wakeFully() }
+    mutating func appear(delayMax: Nanoseconds?) {
+        notedSleep = nil
+        isAvailable = true
+        wasAvailable = true
+        self.delayMax = delayMax
     }
 
-    private mutating func forgetLogin() {
-        let former = login
-        login = Login()
-        login.wasAvailable = former.wasAvailable
-        // A predecessor's note is about the first word of any logind.
-        login.notedSleep = former.notedSleep
-        touchHolders()
-        conditions.restWish.hasten(at: now.monotonic)
-        // The question will not be answered any more.
-        if sleep.nap?.question == .asked {
-            let now = now.monotonic
-            sleep.stage.change { (nap: inout Nap) in nap.question = .due(now) }
-        }
-        // Its job is not this logind's.
-        sleep.echo = .none
-        if sleep.isUp { sleep.echoDue = nil }
+    /// nil: it did not say.
+    mutating func hear(delayMax: Nanoseconds?) {
+        if let delayMax { self.delayMax = delayMax }
     }
 
-    /// The clocks have told of a resume before logind did: until it does too, that it refuses a sleep lock is no news.
-    public var expectsRefusal: Bool { sleep.echo == .end }
+    /// How long it waits for a delay lock.
+    var limit: Nanoseconds { delayMax ?? Self.defaultDelayMax }
 
-    mutating func takeLock(_ kind: LockKind) {
-        guard login.isAvailable, login.locks[kind] == .none else { return }
-        login.locks[kind] = .requested
-        if kind == .sleep { login.isGrantOld = false }
-        login.lockDue[kind] = now.monotonic + patience(kind)
-        emit(.login(.takeLock(kind)))
+    // MARK: Locks
+
+    private func patience(_ kind: LockKind) -> Nanoseconds { lockPatience[kind] ?? Self.patience }
+
+    private mutating func lose(_ kind: LockKind) {
+        locks[kind] = .none
+        lockPatience[kind] = patience(kind).doubled(upTo: Self.longestPatience)
     }
 
-    /// Asks logind whether it prepares a sleep.
-    mutating func readPreparing() {
-        login.answerDue = now.monotonic + Self.loginPatience
-        emit(.login(.readPreparingForSleep))
+    /// Returns whether it is to be asked for.
+    mutating func ask(for kind: LockKind, at now: Nanoseconds) -> Bool {
+        guard isAvailable, locks[kind] == .none else { return false }
+        locks[kind] = .requested
+        if kind == .sleep { isGrantOld = false }
+        lockDue[kind] = now + patience(kind)
+        return true
     }
 
-    /// What logind has not answered in time it will not answer: asked again, or taken for a "no".
-    mutating func judgeLogin() {
-        for kind in LockKind.allCases {
-            guard let due = login.lockDue[kind], due <= now.monotonic else { continue }
-            login.lockDue[kind] = nil
-            if login.locks[kind] == .requested { loseLock(kind) }
-            retryLock(kind)
-        }
-        guard let due = login.answerDue, due <= now.monotonic else { return }
-        login.answerDue = nil
-        hearPreparingForSleep(nil)
+    /// Returns whether it was held, and is to be given back.
+    mutating func release(_ kind: LockKind) -> Bool {
+        guard locks[kind] == .held else { return false }
+        locks[kind] = .none
+        return true
     }
 
-    private func patience(_ kind: LockKind) -> Nanoseconds { login.lockPatience[kind] ?? Self.loginPatience }
+    enum Granted { case held, known, useless }
 
-    private mutating func loseLock(_ kind: LockKind) {
-        login.locks[kind] = .none
-        login.lockPatience[kind] = patience(kind).doubled(upTo: Self.longestPatience)
-    }
-
-    /// Whether a lock that comes late is welcome.
-    private func wantsLock(_ kind: LockKind) -> Bool {
-        guard login.isAvailable else { return false }
-        return switch kind {
-        case .sleep: sleep.isUp && sleep.echo != .end
-        case .shutdown: !shutdown.isAnnounced
-        // Whatever became of an earlier question.
-        case .keepAwake: keepAwakeCount > 0
+    /// isWelcome: though the question may have been given up.
+    mutating func wasGranted(_ kind: LockKind, isWelcome: Bool) -> Granted {
+        switch locks[kind] {
+        case .held: return .known
+        case .none where !isWelcome: return .useless
+        case .none, .requested:
+            locks[kind] = .held
+            lockDue[kind] = nil
+            lockPatience[kind] = nil
+            return .held
         }
     }
 
-    private mutating func retryLock(_ kind: LockKind) {
-        switch kind {
-        // What logind refuses it for may be an old sleep: see `recheckLogin`.
-        case .sleep, .shutdown: if wantsLock(kind) { takeLock(kind) }
-        case .keepAwake: touchHolders()
-        }
+    /// Returns whether it was asked for.
+    mutating func wasRefused(_ kind: LockKind, at now: Nanoseconds) -> Bool {
+        guard locks[kind] == .requested else { return false }
+        lose(kind)
+        // That for a shutdown ends with the shutdown that it is refused for, whose end may not be heard.
+        lockDue[kind] = kind == .shutdown ? now + patience(kind) : nil
+        if kind == .keepAwake { isKeepAwakeRefused = true }
+        return true
     }
 
-    /// When logind is asked again.
-    var loginDeadline: Deadline? {
-        var next = login.answerDue ?? .max
-        for kind in LockKind.allCases { next = min(next, login.lockDue[kind] ?? .max) }
+    /// What it is refused for may be over.
+    mutating func forgetRefusal() { isKeepAwakeRefused = false }
+
+    /// The board has slept.
+    mutating func doubtGrant() { isGrantOld = locks[.sleep] == .requested }
+
+    /// Returns whether its time is over: of the question, which is given up, or of the rest after a "no".
+    mutating func judge(_ kind: LockKind, at now: Nanoseconds) -> Bool {
+        guard let due = lockDue[kind], due <= now else { return false }
+        lockDue[kind] = nil
+        if locks[kind] == .requested { lose(kind) }
+        return true
+    }
+
+    // MARK: Whether it prepares a sleep
+
+    mutating func askPreparing(at now: Nanoseconds) { answerDue = now + Self.patience }
+    mutating func heardPreparing() { answerDue = nil }
+    func isAnswerOverdue(at now: Nanoseconds) -> Bool { answerDue.map { $0 <= now } ?? false }
+
+    /// When it is asked again.
+    var nextDeadline: Deadline? {
+        var next = answerDue ?? .max
+        for kind in LockKind.allCases { next = min(next, lockDue[kind] ?? .max) }
         return next == .max ? nil : Deadline(at: next, reason: .login)
     }
 
-    mutating func releaseLock(_ kind: LockKind) {
-        guard login.locks[kind] == .held else { return }
-        login.locks[kind] = .none
-        emit(.login(.releaseLock(kind)))
+    var fault: Fault? {
+        for kind in LockKind.allCases {
+            if locks[kind] == .requested, lockDue[kind] == nil { return .questionWithoutEnd }
+            if locks[kind] != .none, !isAvailable { return .lockOfNone }
+        }
+        return nil
     }
 
-    mutating func lockWasTaken(_ kind: LockKind) {
-        guard login.locks[kind] == .requested || login.locks[kind] == .none && wantsLock(kind) else {
-            // The question had been given up, and by now it is of no use.
-            if login.locks[kind] == .none { emit(.login(.releaseLock(kind))) }
-            return
+    mutating func archive(_ archive: inout StateArchive) {
+        archive.value(&isAvailable)
+        archive.optional(&delayMax, .zero) { $0.value(&$1) }
+        archive.raw(&locks.sleep)
+        archive.raw(&locks.shutdown)
+        archive.raw(&locks.keepAwake)
+        archive.value(&wasAvailable)
+        for kind in LockKind.allCases {
+            archive.optional(&lockDue[kind], .zero) { $0.value(&$1) }
+            archive.optional(&lockPatience[kind], .zero) { $0.value(&$1) }
         }
-        login.locks[kind] = .held
-        login.lockDue[kind] = nil
-        login.lockPatience[kind] = nil
-        // Given back at once, or a board that is idle would be taken for one that is not.
-        if kind == .keepAwake, keepAwakeCount == 0 { return releaseLock(kind) }
-        switch kind {
-        case .sleep:
-            switch sleep.state {
-            // An edge between the last reading of the property and this lock would otherwise be missed.
-            case .awake, .darkWake:
-                // logind grants none while it is in a sleep.
-                if sleep.echo == .end, !login.isGrantOld { sleep.echo = .none }
-                sleep.echoDue = sleep.echo == .end ? now.monotonic + Self.cancellationDelay : nil
-                readPreparing()
-            // logind's clock runs for us after all.
-            case .preparing: if sleep.isAnnouncedByLogin { boundSleep(since: sleep.since) }
-            case .asleep: releaseForSleep()
-            }
-        case .shutdown:
-            if shutdown.isOver, shutdown.isAnnounced { releaseLock(.shutdown) }
-        case .keepAwake:
-            login.isKeepAwakeRefused = false
-            touchHolders()
-        }
-    }
-
-    mutating func lockWasRefused(_ kind: LockKind) {
-        guard login.locks[kind] == .requested else { return }
-        loseLock(kind)
-        login.lockDue[kind] = nil
-        switch kind {
-        case .sleep: if sleep.isUp, sleep.echo != .end { readPreparing() }
-        // It ends with the shutdown that it is refused for, whose end may not be heard.
-        case .shutdown: login.lockDue[kind] = now.monotonic + patience(kind)
-        case .keepAwake: login.isKeepAwakeRefused = true
-        }
+        archive.optional(&answerDue, .zero) { $0.value(&$1) }
+        archive.value(&isKeepAwakeRefused)
+        archive.value(&isGrantOld)
+        archive.optional(&notedSleep, .zero) { $0.value(&$1) }
     }
 }

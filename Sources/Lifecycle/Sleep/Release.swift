@@ -76,7 +76,7 @@ extension DeviceLifecycle {
         answer(sleep.preparation?.waiting ?? [], isCalledOff: outcome(cancelled: cancelled) != .slept)
         if sleep.state == .darkWake {
             // What was refused then can be had now.
-            login.isKeepAwakeRefused = false
+            login.forgetRefusal()
         } else {
             leaveSleep(heardFromLogin: heardFromLogin)
         }
@@ -119,7 +119,7 @@ extension DeviceLifecycle {
         if hasSlept { didSleepFor(now.boottime - (sleep.nap?.released ?? now).boottime) }
         let wasHeld = sleep.state == .preparing && login.locks[.sleep] == .held
         sleep.isDoubtful = false
-        login.isKeepAwakeRefused = false
+        login.forgetRefusal()
         if heardFromLogin { sleep.echo = .none }
         // Whoever announced it: logind's own job may be a part of it.
         let mayBeLogins = sleep.isAnnouncedByLogin || hasSlept && !sleep.isLogical

@@ -71,13 +71,13 @@ extension DeviceLifecycle {
     // MARK: Edges
 
     mutating func hearPrepareForSleep(_ start: Bool, delayMax: Nanoseconds?, signalled: Nanoseconds) {
-        if let delayMax { login.delayMax = delayMax }
+        login.hear(delayMax: delayMax)
         guard start else {
             switch sleep.state {
             case .awake, .darkWake:
                 settleEcho()
                 // Locks that were refused can be had now.
-                login.isKeepAwakeRefused = false
+                login.forgetRefusal()
                 return takeLock(.sleep)
             case .preparing: return endSleep(cancelled: false, heardFromLogin: true)
             case .asleep: return wake(heardFromLogin: true)
@@ -87,7 +87,7 @@ extension DeviceLifecycle {
     }
 
     mutating func hearPreparingForSleep(_ value: Bool?) {
-        login.answerDue = nil
+        login.heardPreparing()
         switch (sleep.state, value) {
         case (.awake, true), (.darkWake, true):
             switch sleep.echo {
@@ -216,7 +216,7 @@ extension DeviceLifecycle {
     mutating func boundSleep(since: Nanoseconds) {
         var limit = policy.sleepAllowanceWithoutLogind
         if sleep.isAnnouncedByLogin, login.locks[.sleep] == .held {
-            limit = min(login.delayMax ?? Login.defaultDelayMax, policy.sleepAllowanceMax)
+            limit = min(login.limit, policy.sleepAllowanceMax)
         }
         let margin = min(policy.sleepMargin, limit / 2)
         var isNearer = false

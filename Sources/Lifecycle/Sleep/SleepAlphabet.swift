@@ -43,7 +43,7 @@ extension DeviceLifecycle {
     mutating func hear(_ event: SleepEvent) {
         switch event {
         case .kernelSlept(let hasSlept): sleep.kernelSlept = hasSlept
-        case .noted(let timeAsleep): login.notedSleep = timeAsleep
+        case .noted(let timeAsleep): login.note(timeAsleep)
         }
     }
 }

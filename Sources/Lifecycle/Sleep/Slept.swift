@@ -3,7 +3,7 @@
 extension DeviceLifecycle {
     /// BOOTTIME gained on MONOTONIC: the board has slept, and is awake now.
     mutating func didSleep(_ time: Nanoseconds, heardFromLogin: Bool) {
-        login.isGrantOld = login.locks[.sleep] == .requested
+        login.doubtGrant()
         switch sleep.state {
         case .awake:
             didSleepUnannounced(time)

@@ -119,22 +119,3 @@ extension Shutdown {
         archive.optional(&powerOffDue, .zero) { $0.value(&$1) }
     }
 }
-
-extension Login {
-    mutating func archive(_ archive: inout StateArchive) {
-        archive.value(&isAvailable)
-        archive.optional(&delayMax, .zero) { $0.value(&$1) }
-        archive.raw(&locks.sleep)
-        archive.raw(&locks.shutdown)
-        archive.raw(&locks.keepAwake)
-        archive.value(&wasAvailable)
-        for kind in LockKind.allCases {
-            archive.optional(&lockDue[kind], .zero) { $0.value(&$1) }
-            archive.optional(&lockPatience[kind], .zero) { $0.value(&$1) }
-        }
-        archive.optional(&answerDue, .zero) { $0.value(&$1) }
-        archive.value(&isKeepAwakeRefused)
-        archive.value(&isGrantOld)
-        archive.optional(&notedSleep, .zero) { $0.value(&$1) }
-    }
-}

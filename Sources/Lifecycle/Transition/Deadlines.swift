@@ -48,7 +48,7 @@ extension DeviceLifecycle {
         next.consider(conditionDeadline)
         next.consider(memory.nextDeadline)
         next.consider(watchdog.nextDeadline)
-        next.consider(loginDeadline)
+        next.consider(login.nextDeadline)
         for deadline in deadlineOfApp { next.consider(deadline) }
         next.consider(now.monotonic + checkInterval, .stallCheck)
         return next
