@@ -46,6 +46,8 @@ def test_commands_options_and_words(tool, shell):
     assert offered(tool, shell, "terminate", "--f") == ["--force"]
     assert offered(tool, shell, "low-power", "o") == ["on", "off"]
     assert set(offered(tool, shell, "profile", "")) >= {"list", "show", "detect", "check"}
+    assert offered(tool, shell, "config", "s") == ["show"]
+    assert "keys" not in offered(tool, shell, "config", ""), "it is for deploy/docs"
     assert [name.rstrip("/") for name in offered(tool, shell, "check", "hardware-pro")] == ["hardware-profiles"]
     assert [name.rstrip("/") for name in offered(tool, shell, "run", "--", "READ")] == ["README.md"]
 
@@ -62,6 +64,7 @@ def test_apps_and_reports_of_the_daemon(board, tool, shell):
     (board.apps_folder / "cast.toml").unlink()
     for command in ("status", "launch", "activate", "background", "terminate", "reports"):
         assert offered(tool, shell, "--root", board.root, command, "ca") == ["camera", "cast"]
+    assert offered(tool, shell, "config", "show", "--root", board.root, "ca") == ["camera"]
     assert offered(tool, shell, "background", "--root", board.root, "r") == ["radio"]
     assert offered(tool, shell, "report", "--root", board.root, "") == [report]
 

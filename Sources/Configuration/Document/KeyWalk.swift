@@ -11,6 +11,8 @@ final class KeyWalk {
     private var schema = Schema()
     /// What the file has, to be searched for keys that are not declared.
     private var tables: [Table]
+    /// Whether a table like this one was walked before: its keys are known.
+    private var isRepeated = false
     #if !hasFeature(Embedded)
         /// nil: not wanted.
         private var listed: [ConfigurationKey]?
@@ -69,7 +71,11 @@ final class KeyWalk {
     func sections(_ name: String, _ keys: (_ isThere: Bool) -> Void) {
         know(name)
         let found = table.tables(name)
-        for (place, element) in found.enumerated() { enter(element, "[\(place + 1)]") { keys(true) } }
+        for (place, element) in found.enumerated() {
+            isRepeated = place > 0
+            enter(element, "[\(place + 1)]") { keys(true) }
+        }
+        isRepeated = false
         if found.isEmpty { enter(Table(name: name, table.problems), "[]") { keys(false) } }
     }
 
@@ -99,7 +105,7 @@ final class KeyWalk {
 
     /// Makes a key known.
     func know(_ name: String) {
-        schema.add(name, to: table.name)
+        if !isRepeated { schema.add(name, to: table.name) }
         #if !hasFeature(Embedded)
             problemsBefore = table.problems.count
         #endif
