@@ -338,7 +338,8 @@ final class Checks {
             complain("\(record.app) was started, and the core never heard that it left nothing")
         }
         for group in kernel.groups.present where !struck(.rmdir, .open) && !group.isLeftOver {
-            complain("the group \(group.name) is left") }
+            complain("the group \(group.name) is left")
+        }
         let written = Self.lines(root + "/var/lib/curfew/reports.jsonl")
         if written != reports, !struck(.open, .write, .mkdir, .read) {
             complain("\(reports) ends were to be written down, and \(written) are")
