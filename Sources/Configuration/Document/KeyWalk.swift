@@ -4,7 +4,8 @@ internal import Lifecycle
 /// belongs, and what the manual says of it: that call reads the key, and makes it known. So a walk over a file reads
 /// it, and one over no file lists its keys.
 ///
-/// curfewd gets nothing of what is said for people: the declaring methods are inlined, and `list` has no body there.
+/// curfewd gets nothing of what is said for people: `list` has no body there, and what comes to nothing goes
+/// (deploy/test looks).
 final class KeyWalk {
     /// What keys are read from: the file's root, or one of its tables, which is empty where the file has none.
     private(set) var table: Table
@@ -94,7 +95,6 @@ final class KeyWalk {
     }
 
     /// What follows is what the manual speaks of in one place.
-    @inline(__always)
     func group(_ name: @autoclosure () -> String) {
         #if !hasFeature(Embedded)
             group = name()
@@ -151,24 +151,31 @@ final class KeyWalk {
         return table.entry(name)
     }
 
-    @inline(__always)
     private func list(
         _ name: String, _ kind: @autoclosure () -> ConfigurationKey.Kind,
         _ standard: @autoclosure () -> ConfigurationValue, _ value: @autoclosure () -> ConfigurationValue,
-        _ about: () -> ConfigurationKey.About
+        _ about: @autoclosure () -> ConfigurationKey.About
     ) {
         #if !hasFeature(Embedded)
-            guard listed != nil else { return }
-            let entry = table.entry(name)
-            listed?.append(
-                ConfigurationKey(
-                    section: place, name: name, group: group, kind: kind(), about: about(), standard: standard(),
-                    value: value(), line: entry?.line, written: entry?.value.toml,
-                    error: table.problems.after(problemsBefore)))
+            if listed != nil { add(name, kind(), standard(), value(), about()) }
         #endif
     }
 
-    @inline(__always)
+    #if !hasFeature(Embedded)
+        @inline(never)
+        private func add(
+            _ name: String, _ kind: ConfigurationKey.Kind, _ standard: ConfigurationValue, _ value: ConfigurationValue,
+            _ about: ConfigurationKey.About
+        ) {
+            let entry = table.entry(name)
+            listed?.append(
+                ConfigurationKey(
+                    section: place, name: name, group: group, kind: kind, about: about, standard: standard,
+                    value: value, line: entry?.line, written: entry?.value.toml,
+                    error: table.problems.after(problemsBefore)))
+        }
+    #endif
+
     func duration(
         _ name: String, _ range: ClosedRange<Nanoseconds>, _ value: inout Nanoseconds,
         _ about: @autoclosure () -> ConfigurationKey.About
@@ -177,11 +184,10 @@ final class KeyWalk {
         read(name, range, &value)
         list(
             name, .duration(range.lowerBound.rawValue...range.upperBound.rawValue, word: nil), .duration(standard),
-            .duration(value), about)
+            .duration(value), about())
     }
 
     /// word: what stands for nil in the file, if anything does.
-    @inline(__always)
     func duration(
         _ name: String, _ range: ClosedRange<Nanoseconds>, _ value: inout Nanoseconds?, word: String? = nil,
         _ about: @autoclosure () -> ConfigurationKey.About
@@ -190,31 +196,28 @@ final class KeyWalk {
         read(name, range, word, &value)
         list(
             name, .duration(range.lowerBound.rawValue...range.upperBound.rawValue, word: word),
-            .duration(standard, word), .duration(value, word), about)
+            .duration(standard, word), .duration(value, word), about())
     }
 
     /// In bytes.
-    @inline(__always)
     func size(
         _ name: String, atLeast minimum: Int64, _ value: inout Int64?,
         _ about: @autoclosure () -> ConfigurationKey.About
     ) {
         let standard = value
         value = size(name, atLeast: minimum) ?? value
-        list(name, .size(minimum), .size(standard), .size(value), about)
+        list(name, .size(minimum), .size(standard), .size(value), about())
     }
 
-    @inline(__always)
     func integer(
         _ name: String, _ range: ClosedRange<Int64>, _ value: inout Int,
         _ about: @autoclosure () -> ConfigurationKey.About
     ) {
         let standard = value
         read(name, range, &value)
-        list(name, .integer(range), .integer(Int64(standard)), .integer(Int64(value)), about)
+        list(name, .integer(range), .integer(Int64(standard)), .integer(Int64(value)), about())
     }
 
-    @inline(__always)
     func integer<T: FixedWidthInteger>(
         _ name: String, _ range: ClosedRange<Int64>, _ value: inout T?,
         _ about: @autoclosure () -> ConfigurationKey.About
@@ -222,25 +225,22 @@ final class KeyWalk {
         let standard = value
         value = integer(name, range).map { T($0) } ?? value
         list(
-            name, .integer(range), .optional(standard.map { Int($0) }), .optional(value.map { Int($0) }), about)
+            name, .integer(range), .optional(standard.map { Int($0) }), .optional(value.map { Int($0) }), about())
     }
 
-    @inline(__always)
     func boolean(_ name: String, _ value: inout Bool, _ about: @autoclosure () -> ConfigurationKey.About) {
         let standard = value
         value = boolean(name) ?? value
-        list(name, .boolean, .boolean(standard), .boolean(value), about)
+        list(name, .boolean, .boolean(standard), .boolean(value), about())
     }
 
-    @inline(__always)
     func boolean(_ name: String, _ value: inout Bool?, _ about: @autoclosure () -> ConfigurationKey.About) {
         let standard = value
         value = boolean(name) ?? value
-        list(name, .boolean, .optional(standard), .optional(value), about)
+        list(name, .boolean, .optional(standard), .optional(value), about())
     }
 
     /// One of some words, or what holds where the file has none of them.
-    @inline(__always)
     func word<T: Equatable>(
         _ name: String, _ words: [(String, T)], _ value: inout T?, else standard: @autoclosure () -> T,
         _ about: @autoclosure () -> ConfigurationKey.About
@@ -249,11 +249,10 @@ final class KeyWalk {
         value = table.choice(name, words) ?? value
         list(
             name, .word(words.map { $0.0 }), .optional(words.first { $0.1 == standard() }?.0),
-            .optional(words.first { $0.1 == value ?? standard() }?.0), about)
+            .optional(words.first { $0.1 == value ?? standard() }?.0), about())
     }
 
     /// One of some words.
-    @inline(__always)
     func word<T: Equatable>(
         _ name: String, _ words: [(String, T)], _ value: inout T, _ about: @autoclosure () -> ConfigurationKey.About
     ) {
@@ -262,12 +261,11 @@ final class KeyWalk {
         if let found = table.choice(name, words) { value = found }
         list(
             name, .word(words.map { $0.0 }), .optional(words.first { $0.1 == standard }?.0),
-            .optional(words.first { $0.1 == value }?.0), about)
+            .optional(words.first { $0.1 == value }?.0), about())
     }
 
     /// What is of no common kind. read: from the entry that the table has; nil, and a problem noted, where it is
     /// wrong. show: the value for people.
-    @inline(__always)
     func value<T>(
         _ name: String, _ expected: @autoclosure () -> String, _ value: inout T,
         _ about: @autoclosure () -> ConfigurationKey.About,
@@ -275,6 +273,6 @@ final class KeyWalk {
     ) {
         let standard = value
         if let entry = entry(name), let found = read(table, entry) { value = found }
-        list(name, .other(expected()), show(standard), show(value), about)
+        list(name, .other(expected()), show(standard), show(value), about())
     }
 }

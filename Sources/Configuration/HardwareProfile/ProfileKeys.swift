@@ -45,7 +45,6 @@ struct ProfileKeys {
     }
 
     /// A text that is not empty; `read` is of more than that.
-    @inline(__always)
     private func text(
         _ name: String, _ value: inout String, _ about: @autoclosure () -> ConfigurationKey.About,
         read: (Table, Entry) -> String? = HardwareProfileFile.text
@@ -55,7 +54,6 @@ struct ProfileKeys {
             read: read)
     }
 
-    @inline(__always)
     private func text(
         _ name: String, _ value: inout String?, _ about: @autoclosure () -> ConfigurationKey.About
     ) {
@@ -64,7 +62,6 @@ struct ProfileKeys {
             read: HardwareProfileFile.text)
     }
 
-    @inline(__always)
     private func texts(
         _ name: String, _ value: inout [String], _ about: @autoclosure () -> ConfigurationKey.About
     ) {
