@@ -50,10 +50,7 @@ public struct DeviceLifecycle: Equatable, Sendable {
 
     /// Takes one event and returns what is to be done, in order.
     ///
-    /// Time comes first: what an event says of a handler or a task is judged by clocks that know of stalls and sleeps.
-    /// Then the event, then the deadlines: an answer that came in time counts though its deadline has passed since. The
-    /// board is settled before its apps, which go no further than it allows. Requests are answered by what has come of
-    /// all that, and views are announced last, once for an event.
+    /// The order, and why it is this one, is said in `Reconciling.swift`.
     public mutating func handle(_ event: Event, at instant: Instant) -> [Effect] {
         advanceClocks(to: instant, event.isEndOfLoginSleep)
         judgePools()
@@ -137,69 +134,6 @@ public struct DeviceLifecycle: Equatable, Sendable {
         case .watchdog(let event): hear(event)
         case .client(let event): hear(event)
         }
-    }
-
-    /// What the board's own state asks, before its apps are taken towards it.
-    private mutating func settleBoard() {
-        settleConditions()
-        settleMemory()
-        settleReturns()
-        settleHardwareWatchdog()
-        settleServiceWatchdog()
-    }
-
-    /// Takes every touched app towards its goal, and the sleep and the shutdown with them.
-    private mutating func settle() {
-        repeat {
-            var next = 0
-            while next < touched.count {
-                let index = touched[next]
-                next += 1
-                apps[index].isTouched = false
-                settle(index)
-                refresh(index)
-                if !apps[index].isChanged {
-                    apps[index].isChanged = true
-                    changed.append(index)
-                }
-            }
-            touched.removeAll(keepingCapacity: true)
-            advanceSleep()
-            advanceKeepAwake()
-            advanceShutdown()
-        } while !touched.isEmpty
-    }
-
-    /// One step of an app, in the order of what each part needs.
-    private mutating func settle(_ index: Int) {
-        guard let instance = apps[index].instance else { return launchIfDue(index) }
-        guard instance.isAlive else { return }
-        // Whether its budget runs is known before its tasks are judged by it.
-        settlePool(index)
-        // What is to end goes nowhere else.
-        settleStop(index)
-        // A call is only made to what is thawed.
-        settleFreezer(index)
-        settlePhase(index)
-        // Handlers that it lacks have returned at once: it may stand elsewhere now, its budget run or its work be done.
-        settlePool(index)
-        settleExpirations(index)
-        settleFreezer(index)
-        // It is told what is so once all that is settled.
-        inform(index)
-    }
-
-    /// Brings what follows from an app's state up to date.
-    mutating func refresh(_ index: Int) {
-        noteKeepAwake(index)
-        deadlineOfApp[index] = deadline(ofApp: index)
-        checkOfApp[index] = apps[index].checkInterval(isLowPower: conditions.isLowPower)
-        let runs = apps[index].instance?.isTimed == true
-        if runs != apps[index].hasRunningCall {
-            runningCalls += runs ? 1 : -1
-            apps[index].hasRunningCall = runs
-        }
-        noteSettledForSleep(index)
     }
 
     private mutating func announceChanges() {

@@ -24,6 +24,12 @@ struct Shutdown: Equatable {
 
     var isRunning: Bool { isAnnounced || stopsDaemon || isLowBattery }
 
+    var nextDeadline: Deadline? {
+        if let due = powerOffDue { return Deadline(at: due, reason: .shutdown) }
+        guard isRunning, !isOver, let end = waveEnd else { return nil }
+        return Deadline(at: end, reason: .shutdown)
+    }
+
     /// The next one is counted anew.
     mutating func forgetWave() {
         wave = nil
@@ -170,11 +176,5 @@ extension DeviceLifecycle {
                 stop(index, endingReason, force: true)
             }
         }
-    }
-
-    var shutdownDeadline: Deadline? {
-        if let due = shutdown.powerOffDue { return Deadline(at: due, reason: .shutdown) }
-        guard shutdown.isRunning, !shutdown.isOver, let end = shutdown.waveEnd else { return nil }
-        return Deadline(at: end, reason: .shutdown)
     }
 }

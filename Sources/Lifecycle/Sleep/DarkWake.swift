@@ -67,28 +67,16 @@ extension DeviceLifecycle {
         touchAll()
     }
 
-    /// Until logind says too that the last sleep is over, it refuses the next one.
-    var mayReturn: Bool { sleep.isLogical || sleep.echo != .end }
-
     /// Back to sleep as soon as the work is done.
     mutating func advanceDarkWake() {
-        guard touched.isEmpty, sleep.darkness?.isReturning == false, !hasDarkWork, mayReturn else { return }
+        guard touched.isEmpty, sleep.darkness?.isReturning == false, !hasDarkWork, sleep.mayReturn else { return }
         returnToSleep()
     }
 
-    /// How long logind's word on the end of the last sleep is waited for, over the allowance: hooks of others may
-    /// hold it.
-    static let longestDarkness = Nanoseconds.seconds(300)
-
-    /// When something is done about a dark wake that lasts too long.
-    func darkWakeDue(_ darkness: Darkness) -> Nanoseconds {
-        mayReturn ? darkness.end : darkness.end + Self.longestDarkness
-    }
-
     mutating func judgeDarkWake() {
-        guard let darkness = sleep.darkness, darkWakeDue(darkness) <= now.monotonic else { return }
+        guard let darkness = sleep.darkness, let due = sleep.darkWakeDue, due <= now.monotonic else { return }
         // It was asked for in vain, or cannot be: the board is awake, and no app is to sit there frozen.
-        if darkness.isReturning || !mayReturn { return endSleep(cancelled: false, heardFromLogin: false) }
+        if darkness.isReturning || !sleep.mayReturn { return endSleep(cancelled: false, heardFromLogin: false) }
         returnToSleep()
     }
 

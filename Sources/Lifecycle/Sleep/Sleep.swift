@@ -300,16 +300,4 @@ extension DeviceLifecycle {
         sleep.echoDue = sleep.echo == .end && login.isAvailable ? now.monotonic + Self.cancellationDelay : nil
         if login.locks[.sleep] == .held { readPreparing() } else { takeLock(.sleep) }
     }
-
-    var sleepDeadline: Deadline? {
-        switch sleep.stage {
-        case .preparing(let preparation): return preparation.deadline
-        case .asleep(let nap): return nap.question.due.map { Deadline(at: $0, reason: .sleepCancellation) }
-        case .awake: return sleep.echoDue.map { Deadline(at: $0, reason: .sleepCancellation) }
-        case .darkWake(let darkness):
-            let due = darkWakeDue(darkness)
-            if let echoDue = sleep.echoDue, echoDue <= due { return Deadline(at: echoDue, reason: .sleepCancellation) }
-            return Deadline(at: due, reason: .darkWake)
-        }
-    }
 }

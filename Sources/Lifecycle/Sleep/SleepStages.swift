@@ -164,6 +164,30 @@ extension Sleep {
         }
     }
 
+    /// Until logind says too that the last sleep is over, it refuses the next one.
+    var mayReturn: Bool { isLogical || echo != .end }
+
+    /// How long logind's word on the end of the last sleep is waited for, over the allowance: hooks of others may
+    /// hold it.
+    static let longestDarkness = Nanoseconds.seconds(300)
+
+    /// When something is done about a dark wake that lasts too long; nil: there is none.
+    var darkWakeDue: Nanoseconds? {
+        darkness.map { mayReturn ? $0.end : $0.end + Self.longestDarkness }
+    }
+
+    var nextDeadline: Deadline? {
+        switch stage {
+        case .preparing(let preparation): return preparation.deadline
+        case .asleep(let nap): return nap.question.due.map { Deadline(at: $0, reason: .sleepCancellation) }
+        case .awake, .darkWake:
+            var next = Deadline.never
+            next.consider(echoDue, .sleepCancellation)
+            next.consider(darkWakeDue, .darkWake)
+            return next
+        }
+    }
+
     /// What is over of the time to get ready.
     var overtime: Preparation.Overtime {
         switch stage {

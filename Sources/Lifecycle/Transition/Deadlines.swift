@@ -43,8 +43,8 @@ extension DeviceLifecycle {
     /// The earliest of all deadlines; of those that are due at the same moment, the first of this list.
     var earliestDeadline: Deadline {
         var next = Deadline.never
-        next.consider(sleepDeadline)
-        next.consider(shutdownDeadline)
+        next.consider(sleep.nextDeadline)
+        next.consider(shutdown.nextDeadline)
         next.consider(conditionDeadline)
         next.consider(memory.nextDeadline)
         next.consider(watchdog.nextDeadline)
