@@ -105,6 +105,20 @@ public struct DeviceLifecycle: Equatable, Sendable {
         touched.append(index)
     }
 
+    // To read a part of an app that lies in an array is to copy the app: each of these does so in one place.
+
+    /// The present instance of an app.
+    @inline(never)
+    func instanceID(_ index: Int) -> InstanceID? { apps[index].instance?.id }
+
+    /// What the instance's clock says.
+    @inline(never)
+    func reading(_ index: Int) -> Nanoseconds? { apps[index].instance?.clock.reading(at: now.monotonic) }
+
+    /// How long before the end of its pool an app's expiration handlers are called.
+    @inline(never)
+    func lead(_ index: Int) -> Nanoseconds { apps[index].lead }
+
     /// The apps whose order depends on this one.
     mutating func touchNeighbours(_ index: Int) {
         for client in apps[index].clients { touch(client) }

@@ -29,6 +29,7 @@ struct Call: Equatable {
         id: CallID(rawValue: 0), call: .didBecomeActive, told: .zero, issued: .zero, deadline: .zero,
         awaitsReply: false, awaitsReady: false)
 
+    @inline(never)
     mutating func archive(_ archive: inout StateArchive) {
         archive.raw(&id)
         call.archive(&archive)

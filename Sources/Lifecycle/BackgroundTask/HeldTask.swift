@@ -18,6 +18,7 @@ struct HeldTask: Equatable {
 
     static let blank = HeldTask(id: BackgroundTaskID(rawValue: 0), name: "", keepsAwake: false, begun: .zero)
 
+    @inline(never)
     mutating func archive(_ archive: inout StateArchive) {
         archive.raw(&id)
         archive.value(&name)

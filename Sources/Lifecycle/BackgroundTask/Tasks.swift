@@ -13,7 +13,7 @@ extension DeviceLifecycle {
         if apps[index].instance?.tasks.isFull == true {
             return reply(request, .beginTask(.tooMany(limit: HeldTasks.limit)))
         }
-        if let left = timeRemaining(index), left <= apps[index].lead {
+        if let left = timeRemaining(index), left <= lead(index) {
             let refill = apps[index].hasBeenActive ? BudgetRefill.activation : .time
             return reply(request, .beginTask(.denied(.budgetSpent(refill: refill))))
         }
@@ -35,7 +35,7 @@ extension DeviceLifecycle {
 
     @discardableResult
     mutating func addTask(_ index: Int, _ wish: TaskWish, keepsAwake: Bool) -> BackgroundTaskID {
-        guard let reading = apps[index].instance?.clock.reading(at: now.monotonic) else {
+        guard let reading = reading(index) else {
             return BackgroundTaskID(rawValue: 0)
         }
         lastTask += 1
@@ -75,7 +75,7 @@ extension DeviceLifecycle {
     }
 
     private mutating func tell(_ index: Int, _ task: BackgroundTaskID, _ change: TaskChange) {
-        guard let id = apps[index].instance?.id, let held = apps[index].instance?.tasks.task(task) else { return }
+        guard let id = instanceID(index), let held = apps[index].instance?.tasks.task(task) else { return }
         let view = view(index, held, at: now.monotonic)
         emit(.client(.taskChanged(AppID(rawValue: index), id, view, change)))
     }
@@ -101,8 +101,8 @@ extension DeviceLifecycle {
     /// Calls the expiration handlers that are due, newest task first, one at a time.
     mutating func settleExpirations(_ index: Int) {
         while apps[index].instance?.canBeCalled == true,
-            let reading = apps[index].instance?.clock.reading(at: now.monotonic),
-            let due = apps[index].instance?.tasks.dueTask(lead: apps[index].lead, at: reading),
+            let reading = reading(index),
+            let due = apps[index].instance?.tasks.dueTask(lead: lead(index), at: reading),
             let task = apps[index].instance?.tasks.warn(due.id, at: reading)
         {
             tell(index, task.id, .expiring)
@@ -115,7 +115,7 @@ extension DeviceLifecycle {
             } else {
                 // A command that was adopted knows SIGTERM: of its budget, not of what it has begun itself.
                 if apps[index].isAdopted, let instance = apps[index].instance,
-                    instance.tasks.isLow(lead: apps[index].lead, at: reading)
+                    instance.tasks.isLow(lead: lead(index), at: reading)
                 {
                     emit(.process(.terminate(instance.id)))
                 }

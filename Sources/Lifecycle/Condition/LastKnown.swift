@@ -82,6 +82,7 @@ struct HeatZone: Equatable {
         }
     }
 
+    @inline(never)
     mutating func archive(_ archive: inout StateArchive) {
         archive.value(&zone)
         temperature.archive(&archive)

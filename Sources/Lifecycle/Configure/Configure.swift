@@ -75,7 +75,7 @@ extension DeviceLifecycle {
 
     private mutating func retire(_ index: Int) {
         apps[index].isRetired = true
-        let instance = apps[index].instance?.id
+        let instance = instanceID(index)
         // A launch that has begun is answered by the end of the app.
         denyBeforeEnd(index, .configurationRemoved) {
             $0.app == index && ($0.isUnbegun(instance) || $0.change != nil)

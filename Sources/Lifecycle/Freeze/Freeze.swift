@@ -67,7 +67,7 @@ extension DeviceLifecycle {
     }
 
     mutating func nameCulprits(_ index: Int, _ stuck: Stuck) {
-        guard let id = apps[index].instance?.id, apps[index].instance?.name() == true else { return }
+        guard let id = instanceID(index), apps[index].instance?.name() == true else { return }
         emit(.process(.nameCulprits(id, stuck)))
         touch(index)
         touchNeighbours(index)

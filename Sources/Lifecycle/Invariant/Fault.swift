@@ -95,7 +95,7 @@ extension DeviceLifecycle {
     }
 
     private func fault(ofApp index: Int) -> Fault? {
-        let id = apps[index].instance?.id
+        let id = instanceID(index)
         if let id, indexOfInstance[id] != index { return .lostInIndex }
         if !apps[index].isRetired, indexOfName[apps[index].policy.name] != index { return .lostInIndex }
         if apps[index].launchIfDenied != nil, !requests.wishesLaunch(of: index) { return .keptLaunchOfNone }

@@ -21,6 +21,7 @@ struct PendingRequest: Equatable {
     /// Waits for a launch that has not begun, or for nothing that there is. present: the app's instance.
     func isUnbegun(_ present: InstanceID?) -> Bool { wish != .ended && (present == nil || leaving == present) }
 
+    @inline(never)
     mutating func archive(_ archive: inout StateArchive) {
         archive.raw(&id)
         archive.value(&app)

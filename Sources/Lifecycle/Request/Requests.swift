@@ -74,7 +74,7 @@ extension DeviceLifecycle {
             apps[index].launch.isMeantToRun = false
             return reply(id, .app(.notRunning))
         }
-        let leaving = apps[index].instance?.id
+        let leaving = instanceID(index)
         denyBeforeEnd(index, .ended) { $0.app == index && $0.isUnbegun(leaving) }
         stop(index, .endedByOperator(isForced: force), force: force)
         apps[index].endedForShutdown = false

@@ -24,7 +24,7 @@ extension DeviceLifecycle {
 
     /// Nothing of the instance is left that could run.
     mutating func forget(_ index: Int) {
-        if let id = apps[index].instance?.id { indexOfInstance[id] = nil }
+        if let id = instanceID(index) { indexOfInstance[id] = nil }
         apps[index].instance = nil
         releaseAdopted(index)
         touch(index)

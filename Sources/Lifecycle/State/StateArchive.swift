@@ -112,6 +112,7 @@ public struct StateArchive {
         value = content
     }
 
+    /// The function of an element that is long is not to be inlined: it is called in two places here.
     mutating func list<T>(_ list: inout [T], _ blank: T, _ each: (inout StateArchive, inout T) -> Void) {
         var count = list.count
         value(&count)

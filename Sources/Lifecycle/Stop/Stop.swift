@@ -10,7 +10,7 @@ extension DeviceLifecycle {
         if isOperators { apps[index].launch.callOff() }
         // What ended it before is no loss any more.
         if isOperators, !isRunningOrEnding(index) { apps[index].launch.isMeantToRun = false }
-        guard let id = apps[index].instance?.id,
+        guard let id = instanceID(index),
             let ordered = apps[index].instance?.order(reason, limit: limit, isForced: force)
         else { return }
         switch ordered {
@@ -29,7 +29,7 @@ extension DeviceLifecycle {
     /// Carries out an order to stop as soon as no other handler runs.
     mutating func settleStop(_ index: Int) {
         let own = apps[index].policy.allowances[.willTerminate]
-        guard let id = apps[index].instance?.id,
+        guard let id = instanceID(index),
             let step = apps[index].instance?.carryOutStop(own, before: shutdown.end, at: now.monotonic)
         else { return }
         switch step {
@@ -45,7 +45,7 @@ extension DeviceLifecycle {
 
     /// willTerminate has returned: SIGTERM, and what is left of its time.
     mutating func didAnswerTermination(_ index: Int) {
-        guard let id = apps[index].instance?.id, apps[index].instance?.didAnswerTermination() == true else { return }
+        guard let id = instanceID(index), apps[index].instance?.didAnswerTermination() == true else { return }
         emit(.process(.terminate(id)))
     }
 
@@ -68,7 +68,7 @@ extension DeviceLifecycle {
 
     /// SIGKILL to everything in the control group.
     mutating func kill(_ index: Int, _ cause: Cause) {
-        guard let id = apps[index].instance?.id, apps[index].instance?.kill(cause, at: now.monotonic) == true else {
+        guard let id = instanceID(index), apps[index].instance?.kill(cause, at: now.monotonic) == true else {
             return
         }
         apps[index].stopPool(at: now.monotonic)

@@ -88,7 +88,7 @@ extension DeviceLifecycle {
             touch(index)
         }
         let isAlive = apps[index].instance?.isAlive == true
-        if isAlive, let id = apps[index].instance?.id, apps[index].instance?.news.endQuiet(at: monotonic) == true {
+        if isAlive, let id = instanceID(index), apps[index].instance?.news.endQuiet(at: monotonic) == true {
             emit(.memory(.watchLimit(id)))
             touch(index)
         }
@@ -114,7 +114,7 @@ extension DeviceLifecycle {
     /// What is over and ends no app.
     private mutating func judgeLesserTimes(_ index: Int) {
         if apps[index].instance?.isLockTimeOver(at: now.monotonic) == true { spendLockTime(index) }
-        if apps[index].instance?.isExpirationDue(lead: apps[index].lead, at: now.monotonic) == true { touch(index) }
+        if apps[index].instance?.isExpirationDue(lead: lead(index), at: now.monotonic) == true { touch(index) }
         if apps[index].instance?.judgeFreezing(at: now.monotonic) == true {
             // It may have been named already, when the lock was released.
             touch(index)

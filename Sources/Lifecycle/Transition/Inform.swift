@@ -10,7 +10,7 @@ extension DeviceLifecycle {
 
     /// Nothing is sent to a frozen app, nor after willTerminate.
     mutating func inform(_ index: Int) {
-        guard let id = apps[index].instance?.id, apps[index].instance?.canBeInformed == true else { return }
+        guard let id = instanceID(index), apps[index].instance?.canBeInformed == true else { return }
         while let news = apps[index].instance?.news.next(conditions) { emit(.app(.inform(id, news))) }
     }
 }

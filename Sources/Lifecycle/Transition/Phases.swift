@@ -28,7 +28,7 @@ extension DeviceLifecycle {
     mutating func begin(
         _ call: HandlerCall, _ index: Int, allowance: Nanoseconds, awaitsReply: Bool, awaitsReady: Bool = false
     ) {
-        guard let instance = apps[index].instance?.id else { return }
+        guard let instance = instanceID(index) else { return }
         lastCall += 1
         let id = CallID(rawValue: lastCall)
         apps[index].instance?.begin(
@@ -91,7 +91,7 @@ extension DeviceLifecycle {
 
     /// A handler ran into the deadline it was told: the app is killed.
     mutating func overrun(_ index: Int, _ call: Call, taken: Nanoseconds) {
-        guard let id = apps[index].instance?.id else { return }
+        guard let id = instanceID(index) else { return }
         let handler = call.call.handler
         let reason =
             call.awaitsReply
