@@ -43,8 +43,8 @@
 //        +----------> none <--------------- clearing
 //              nothing of its group is left, or the rest of it is named
 //
-// A running one is in front, inactive or in background, and thawed, freezing, frozen or stuck. The stages of a sleep are
-// drawn at `Sleep`.
+// A running one is in front, inactive or in background, and thawed, freezing, frozen or stuck. The stages of a sleep
+// are drawn at `Sleep`.
 
 extension DeviceLifecycle {
     /// What the board's own state asks, before its apps are taken towards it.
