@@ -93,7 +93,7 @@ public enum Daemon {
         let code = try loop.run()
         signals.cancel()
         supervisor.closeInterfaces()
-        // Held up to here: nobody else may live in this root before our sockets are gone.
+        // Held up to here: no other daemon may live in this root before our sockets are gone.
         lock.close()
         return code
     }
@@ -120,7 +120,7 @@ public enum Daemon {
         _ = ftruncate(lock.rawValue, 0)
         // One that died in a sleep left it.
         try? Files.remove(paths.sleepMark)
-        // For whoever finds it taken; a full /run must not keep a board's apps from starting.
+        // For a second daemon, which finds it taken; a full /run must not keep a board's apps from starting.
         try? lock.writeAll(Array("\(getpid())".utf8))
         return lock
     }

@@ -17,7 +17,7 @@ final class SupervisedApp {
     var statusText: String?
     /// What it wrote last, where there is no journal to ask.
     var output: OutputRing?
-    /// Nobody configured it: a process that was taken over.
+    /// It has no file: a process that was taken over.
     let isAdopted: Bool
     /// Seconds; what the app asked between two background fetches. nil: never.
     var fetchInterval: Double?

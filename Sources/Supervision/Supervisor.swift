@@ -158,7 +158,7 @@ final class Supervisor {
             record(termination)
         case .note(let notice): say(notice)
         case .stopDaemon:
-            // A sleep that it leaves behind is handled by nobody.
+            // It handles no sleep that it leaves behind.
             try? Files.remove(paths.sleepMark)
             keeper?.leave(isShuttingDown: isBoardGoingDown)
             leave(code: 0)

@@ -262,6 +262,6 @@ def test_a_daemon_that_does_not_answer_is_not_waited_for_long(board, hook):
     finally:
         os.kill(board.daemon.pid, signal.SIGCONT)
     # Both words are read now, in either order: no app is left asleep.
-    board.wait_log("a sleep was announced by one who has given up waiting for the apps")
+    board.wait_log("a sleep is not prepared for: the client that announced it has hung up")
     board.wait_active("app")
     assert board.calls("app") == LAUNCH

@@ -114,7 +114,7 @@ struct AppKeys {
             "The longest delay.")
         keys.duration(
             "restart-reset", .milliseconds(1)...Nanoseconds.seconds(604_800), &app.policy.restartReset,
-            "An uptime after which an end is not in a row any more. Time in which the app was frozen is none.")
+            "An uptime after which an end is not in a row any more. Time in which the app was frozen does not count.")
         keys.integer(
             "restart-limit", 1...1_000_000, &app.policy.restartLimit,
             "Ends in a row before it is left down, until `curfew launch` or `curfew activate`.")

@@ -31,7 +31,7 @@ public struct BoardSettings: Equatable, Sendable {
         policy.batteryCritical = board.power.batteryCritical
         policy.memoryReserve = board.memory.reserve
         policy.sleepsLogically = board.sleep.isLogical
-        // A profile that does not say keeps the usual ones: a board that sleeps must be woken by somebody.
+        // A profile that does not say keeps the usual ones: a board that sleeps must be woken from outside.
         if board.sleep.isLogical, !board.sleep.wakeSources.isEmpty { policy.wakeSources = board.sleep.wakeSources }
         return policy
     }

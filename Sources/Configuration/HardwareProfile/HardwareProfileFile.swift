@@ -2,8 +2,8 @@ internal import Lifecycle
 
 /// Reads a hardware profile.
 enum HardwareProfileFile {
-    /// The profile of a document; nil, and problems noted, for one with anything wrong in it. value: nil where there
-    /// is none; lists: with its keys.
+    /// The profile of a document; nil, and problems noted, for one with anything wrong in it. value: nil for
+    /// an empty one; lists: with its keys.
     static func read(
         _ value: Value?, name: String, problems: Problems, lists: Bool = false
     ) -> (profile: HardwareProfile?, keys: [ConfigurationKey]) {

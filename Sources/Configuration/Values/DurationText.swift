@@ -1,6 +1,6 @@
 /// Durations as configuration files write them, for command lines and scripts.
 public enum DurationText {
-    /// Why a text is none: "a duration such as "5s", …".
+    /// Why a text is no duration: "a duration such as "5s", …".
     public struct Malformed: Error, Equatable, Sendable {
         public let expected: String
     }

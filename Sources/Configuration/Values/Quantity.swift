@@ -65,7 +65,7 @@ enum Quantity {
         return scanner.isAtEnd ? .value(total) : .malformed("\(what) such as \(example)")
     }
 
-    /// nil for what is none.
+    /// nil for what is no number.
     func value(_ text: String) -> Int64? {
         switch parse(text) {
         case .value(let value): value

@@ -40,7 +40,7 @@ struct App: Equatable {
     var wantsAwake = false
     var announced: AppView?
 
-    /// The nearest that it is to stand, or would if what may be denied yet were.
+    /// The nearest to the front that it may come: as requested, or as granted where the request is denied.
     var nearestPhase: ScenePhase { max(requestedPhase, grantedPhase) }
 
     /// Something is to start it.
@@ -90,7 +90,7 @@ struct App: Equatable {
 /// What was asked with a process that is to be taken over.
 struct Adoption: Equatable {
     var wish: TaskWish
-    /// nil: nobody waits for the answer any more.
+    /// nil: no client waits for the answer any more.
     var request: RequestID?
 }
 

@@ -10,7 +10,8 @@ struct LaunchState: Equatable {
     var returnsWhenWell = false
     /// It was launched, and neither an operator nor its own orderly exit has ended that.
     var isMeantToRun = false
-    /// Only without the wish: the app has ended since. What follows from that is said when the wish is denied.
+    /// In the state that would hold without the pending request: the app has ended, and the journal has not been told
+    /// what follows. It is when the request is denied.
     var isEndUnsaid = false
 
     var isDue: Bool { queued != nil || restart.due != nil || returnsWhenWell }

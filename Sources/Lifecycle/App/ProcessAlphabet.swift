@@ -22,6 +22,7 @@ public enum ProcessEffect: Equatable, Sendable {
     case clear(InstanceID)
     /// Answered by `frozen`.
     case freeze(InstanceID)
+    /// Not answered: a thaw that the kernel refuses is tried again by the shell.
     case thaw(InstanceID)
     /// Say which processes could not be frozen or killed.
     case nameCulprits(InstanceID, Stuck)

@@ -1,4 +1,4 @@
-// Processes that somebody else has started (`curfew run`): each an app of its own for as long as it runs.
+// Processes that others have started (`curfew run`): each an app of its own for as long as it runs.
 
 extension DeviceLifecycle {
     mutating func adopt(_ name: String, _ wish: TaskWish, _ request: RequestID) {

@@ -25,7 +25,7 @@ extension App {
     mutating func fillPool(isLowPower: Bool) { pool = TaskPool(taskBudget(isLowPower: isLowPower)) }
 
     /// It is active: its pool is full again when it leaves the front.
-    mutating func emptyPool() {
+    mutating func refillPool() {
         pool = nil
         _ = instance?.tasks.stopPool(at: .zero)
         instance?.tasks.forgetWarnings(withLimits: true)

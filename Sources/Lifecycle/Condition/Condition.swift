@@ -1,9 +1,9 @@
 /// Something about the board that policy can answer with a demand on its apps. The raw value is its place in the table.
 public enum Condition: UInt8, CaseIterable, Hashable, Sendable {
-    /// Nobody may see what is on the screen.
+    /// The screen is locked: no app is in front of a person.
     case sessionLocked
     case lidClosed
-    /// logind's IdleHint, while somebody is logged in.
+    /// logind's IdleHint, while a user is logged in.
     case idle
     /// The power key was pressed: a moment, not a state.
     case powerKey

@@ -101,7 +101,7 @@ struct Conditions: Equatable {
 
     // MARK: What follows
 
-    /// What has come into force of what the board is.
+    /// Readings that have held for long enough to come into force.
     struct Readings {
         /// The supply or the charge is another for the apps.
         var isPowerNews = false

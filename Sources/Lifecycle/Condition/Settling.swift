@@ -1,9 +1,9 @@
 // What follows from the board's conditions for everything else.
 
 extension DeviceLifecycle {
-    /// First what the board is: what fills a budget does so before low power mode can cut it. Then what that asks of
-    /// the apps; then the wish to sleep, which what is asked may be; then what is to be looked at, and the last
-    /// resorts, which want a board that is up.
+    /// First the readings: external power fills a budget before low power mode can cut it. Then what the conditions
+    /// demand of the apps; then the wish to sleep, which may be such a demand; then which sensors are looked at next,
+    /// and the last resorts (power-off), which need a board that is up.
     mutating func settleConditions() {
         let at = now.monotonic
         follow(conditions.settleReadings(policy.debounce, at: at))

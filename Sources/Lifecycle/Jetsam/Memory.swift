@@ -35,7 +35,8 @@ struct Memory: Equatable {
         answerDue = nil
     }
 
-    /// What waiting there was counts only where little is left: above a half it is none, above a quarter a warning.
+    /// That processes wait for memory counts only where little is available: with more than half of the total it means
+    /// nothing, with more than a quarter it is a warning.
     /// Returns whether apps are to be ended.
     mutating func didRead(available: Int64, total: Int64, at now: Nanoseconds) -> Bool {
         guard let level = asked else { return false }

@@ -48,7 +48,7 @@ extension DeviceLifecycle {
         apps[index].launch.returnsWhenWell = false
         grantLaunches(index)
         apps[index].launches += 1
-        // Nobody's restart or update: what was spent before does not count against it.
+        // Neither a restart nor an update: what was spent before does not count against it.
         switch reason {
         case .user, .boot: apps[index].pool = nil
         case .restart, .backgroundFetch, .remoteNotification, .backgroundSession, .backgroundTask, .location,

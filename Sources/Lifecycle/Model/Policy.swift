@@ -84,7 +84,7 @@ public struct DevicePolicy: Hashable, Sendable {
     public var sleepAllowanceMax = Nanoseconds.seconds(30)
     /// In place of InhibitDelayMaxUSec for the sleep hook and for logical sleep.
     public var sleepAllowanceWithoutLogind = Nanoseconds.seconds(5)
-    /// How long held background tasks may put off the release of the lock when everybody else is ready.
+    /// How long held background tasks may put off the release of the lock when all other apps are ready.
     public var taskGrace = Nanoseconds.seconds(2)
     /// How long the board sleeps before it is woken for held background tasks; nil: it is not.
     public var darkWakeInterval: Nanoseconds?
@@ -97,7 +97,7 @@ public struct DevicePolicy: Hashable, Sendable {
     /// Percent, on battery.
     public var batteryLow = 20
     public var batteryCritical = 5
-    /// Apps of this band and above are ended for memory only when nobody else is left, and never for heat.
+    /// Apps of this band and above are ended for memory only when no other app is left, and never for heat.
     public var protectedBand = 900
     /// Bytes that are to be available after apps were ended for memory; nil: an eighth of all.
     public var memoryReserve: Int64?

@@ -8,7 +8,7 @@ struct PendingRequest: Equatable {
     /// For `phase`.
     var phase: ScenePhase
     /// The instance that was there when its end was asked for: its end is the answer. For the other wishes, the one
-    /// that was on its way out when they came: its end is none.
+    /// that was on its way out when they came: its end is not theirs.
     var leaving: InstanceID?
     /// Where it wishes the app to stand, for as long as it may be denied; nil: it changes nothing (any more).
     var change: ScenePhase?
@@ -18,7 +18,7 @@ struct PendingRequest: Equatable {
     var isActivation: Bool { wish == .phase && phase == .active }
     var isWishForBackground: Bool { wish == .phase && phase == .background }
 
-    /// Waits for a launch that has not begun, or for nothing that there is. present: the app's instance.
+    /// Waits for a launch that has not begun, or for an instance that is gone. present: the app's instance.
     func isUnbegun(_ present: InstanceID?) -> Bool { wish != .ended && (present == nil || leaving == present) }
 
     @inline(never)

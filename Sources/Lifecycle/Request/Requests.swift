@@ -146,7 +146,7 @@ extension DeviceLifecycle {
         for index in apps.indices where apps[index].adoption?.request == id { apps[index].adoption?.request = nil }
     }
 
-    /// The app ended while somebody waited for it to get anywhere.
+    /// The app ended while a client waited for it to reach a phase.
     mutating func answerEnd(_ index: Int, _ termination: Termination) {
         answer(
             .ended(termination),

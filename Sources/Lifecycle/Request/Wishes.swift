@@ -87,7 +87,8 @@ extension DeviceLifecycle {
         for index in apps.indices { callOffLaunch(index) }
     }
 
-    /// The same for an app that is to end next: that it was to come back without the wish is not said any more.
+    /// Denies requests of an app that is to end next. No restart is announced for it, which would have followed
+    /// without the request.
     mutating func denyBeforeEnd(_ index: Int, _ denial: Denial, _ which: (PendingRequest) -> Bool) {
         apps[index].launchIfDenied?.isEndUnsaid = false
         deny(denial, which)

@@ -1,6 +1,6 @@
 /// The end of everything: the board's shutdown, or the daemon's.
 ///
-/// Apps end in waves, those that nobody comes after first; each wave gets its share of the time that is left.
+/// Apps end in waves, those first that no other app comes `after`; each wave gets its share of the time that is left.
 struct Shutdown: Equatable {
     /// logind announced it (and may cancel it).
     var isAnnounced = false
@@ -89,7 +89,7 @@ extension DeviceLifecycle {
         cancelEnding()
     }
 
-    /// Everybody comes back, unless there is another reason left to end.
+    /// All apps come back, unless there is another reason left to end.
     mutating func cancelEnding() {
         let stopsDaemon = shutdown.stopsDaemon
         shutdown = Shutdown()

@@ -1,4 +1,4 @@
-// A wake by our own alarm, of which nobody at the board knows: background tasks run on, and the board sleeps again.
+// A wake by our own alarm that people at the board do not notice: background tasks run on, and it sleeps again.
 
 extension DeviceLifecycle {
     /// An alarm that is older than this has not woken the board.
@@ -15,7 +15,7 @@ extension DeviceLifecycle {
         apps.contains { app in app.policy.suspend && app.instance.map { worksInTheDark($0) } ?? false }
     }
 
-    /// Somebody must be there who puts the board to sleep again.
+    /// logind or the sleep hook must be there to put the board to sleep again.
     private var canReturn: Bool { sleep.isLogical || login.isAvailable }
 
     /// BOOTTIME at which the board is to be woken for what its apps have still to do; nil: it is not.
@@ -55,7 +55,7 @@ extension DeviceLifecycle {
         if sleep.isLogical || now.boottime - alarm > Self.alarmTolerance { clearAlarm() }
     }
 
-    /// The board is awake again: for everybody, or in the dark.
+    /// The board is awake again: for all apps, or in the dark.
     mutating func wake(heardFromLogin: Bool, isCancelled: Bool = false) {
         guard isAlarmDue(lead: Self.alarmLead) else {
             return endSleep(cancelled: isCancelled, heardFromLogin: heardFromLogin)
@@ -95,7 +95,7 @@ extension DeviceLifecycle {
         if sleep.darkness?.isReturning == true { endSleep(cancelled: false, heardFromLogin: false) }
     }
 
-    /// Somebody is at the board: everybody comes back.
+    /// A person is at the board: all apps come back.
     mutating func wakeFully() {
         if sleep.state == .darkWake { endSleep(cancelled: false, heardFromLogin: false) }
     }

@@ -30,7 +30,7 @@ extension DeviceLifecycle {
 
     mutating func loginDidVanish() {
         forgetLogin()
-        // Nobody is there any more who could put the board to sleep again.
+        // logind, which could put the board to sleep again, is gone.
         if !sleep.isLogical { wakeFully() }
     }
 

@@ -11,7 +11,7 @@ extension DeviceLifecycle {
         let alarm = alarmToSet
         if let alarm { emit(.sleep(.setWakeAlarm(alarm))) }
         restWatchdogs()
-        // An operator's sleep is none yet: somebody may still announce a real one.
+        // An operator's sleep is no real one yet: logind may still announce that.
         if !sleep.isLogical, !sleep.isDoubtful { setSleepHandled(true) }
         releaseForSleep()
         sleep.stage = .asleep(
@@ -68,7 +68,7 @@ extension DeviceLifecycle {
         }
     }
 
-    /// Everybody comes back to where they were: servers thaw before their clients.
+    /// All apps come back to where they were: servers thaw before their clients.
     mutating func endSleep(cancelled: Bool, heardFromLogin: Bool) {
         guard sleep.state != .awake else { return }
         let hadAlarm = sleep.nap?.alarm != nil
@@ -121,7 +121,7 @@ extension DeviceLifecycle {
         sleep.isDoubtful = false
         login.forgetRefusal()
         if heardFromLogin { sleep.echo = .none }
-        // Whoever announced it: logind's own job may be a part of it.
+        // Also where an operator has announced it: logind's own job may be a part of it.
         let mayBeLogins = sleep.isAnnouncedByLogin || hasSlept && !sleep.isLogical
         if mayBeLogins, login.isAvailable {
             if !heardFromLogin {

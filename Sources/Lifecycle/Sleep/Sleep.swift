@@ -63,7 +63,7 @@ struct Sleep: Equatable {
 extension DeviceLifecycle {
     /// Under this there is no time for handlers: all apps are frozen where they stand.
     static let leastSleepAllowance = Nanoseconds.seconds(1)
-    /// Nobody is given a deadline that no program can meet.
+    /// No app is given a deadline that no program can meet.
     static let leastAllowance = Nanoseconds.milliseconds(100)
     /// Without any sign of sleep for so long after the release, logind is asked.
     static let cancellationDelay = Nanoseconds.seconds(30)

@@ -11,7 +11,7 @@ extension TerminationReason {
     }
 }
 
-/// A reason without its shape. What does not fit any is none.
+/// A reason without its shape. A number that fits none of them is refused.
 private struct FlatReason {
     enum Kind: UInt8 {
         case handlerOverrun, readinessMissed, exitOverrun, livenessMissed, taskBudgetSpent, taskBudgetRanOut

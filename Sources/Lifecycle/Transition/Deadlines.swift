@@ -10,7 +10,7 @@ extension DeviceLifecycle {
     /// What runs for longer (liveness, budgets) is looked at less often, for the battery's sake: a stall that falls
     /// between two looks, and only such a one, is not noticed.
     static let longestCheckInterval = Nanoseconds.seconds(30)
-    /// After a stall nobody is judged for so long: what the apps said meanwhile is still to be read.
+    /// After a stall no app is judged for so long: what the apps said meanwhile is still to be read.
     static let reprieve = Nanoseconds.milliseconds(250)
     /// BOOTTIME gaining this much on MONOTONIC means that the board slept; less is the time between two readings.
     static let sleepThreshold = Nanoseconds.milliseconds(500)
@@ -67,7 +67,7 @@ extension DeviceLifecycle {
         apps[index].nextDeadline(AppID(rawValue: index), canLaunch: canLaunch, reprieveEnd: reprieveEnd)
     }
 
-    /// Judges everybody who is due, after the event at hand has been heard: it may have been the sign of life.
+    /// Judges every app that is due, after the event at hand has been heard: it may have been the sign of life.
     mutating func judge() {
         for index in apps.indices where deadlineOfApp[index].at <= now.monotonic || apps[index].isTouched {
             judge(index)

@@ -58,7 +58,7 @@ extension DeviceLifecycle {
         case .didBecomeActive:
             apps[index].hasBeenActive = true
             enter(.active, index)
-            apps[index].emptyPool()
+            apps[index].refillPool()
         case .willResignActive:
             apps[index].instance?.didResign()
             enter(.inactive, index)

@@ -7,7 +7,7 @@ internal import MessageBus
 internal import SystemCalls
 
 /// Hears the board: udev's and the kernel's events say that something is new, sysfs says what. Nothing is looked at
-/// without an event but what nobody announces, and that now and then (`polled`).
+/// without an event but what the kernel does not announce, and that now and then (`polled`).
 final class BoardWatch {
     private static let heatInterval = Nanoseconds.seconds(10)
     private static let batteryInterval = Nanoseconds.seconds(60)
@@ -80,7 +80,7 @@ final class BoardWatch {
         readHeat(unwatched: unwatched)
     }
 
-    /// Time to look at what nobody announces.
+    /// Time to look at what the kernel does not announce.
     func poll() {
         if polledBattery { readPower() }
         if !polledHeat.isEmpty {

@@ -73,7 +73,7 @@ extension Supervisor {
         if let reading = try? MemoryReading(path: boardFile("/proc/meminfo")) {
             dispatch(.memory(.read(available: reading.availableBytes, total: reading.totalBytes, sizes)))
         } else {
-            // Without a word on it nobody is ended.
+            // No app is ended for memory whose size is unknown.
             dispatch(.memory(.read(available: 1, total: 1, [])))
         }
     }

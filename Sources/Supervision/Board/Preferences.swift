@@ -11,7 +11,7 @@ struct Preferences {
 
     init(directory: String) {
         path = directory + "/preferences.json"
-        // Nothing, or nothing of use: as if nobody had ever changed anything.
+        // Nothing, or nothing of use: as if no setting had ever been changed.
         guard let bytes = try? Files.read(path, limit: 4096), let json = try? JSON.parse(bytes[...]) else { return }
         lowPower = json["lowPowerMode"]?.boolValue
     }

@@ -70,7 +70,7 @@ final class WatchdogKeeper {
 
     private func open(_ device: WatchdogDevice) {
         guard let settings else { return }
-        // Without a word on it: long enough for a busy board, short enough for nobody on site.
+        // Without a word on it: long enough for a busy board, short enough for a board that is far away.
         let wanted = Int((settings.watchdogTimeout ?? .seconds(30)).rawValue / 1_000_000_000)
         do throws(WatchdogError) {
             try device.open(timeout: max(wanted, 1), maximum: maximum)
@@ -144,14 +144,14 @@ final class WatchdogKeeper {
     private func close(_ device: WatchdogDevice) {
         if device.isOpen, device.stop() == .runsOn {
             supervisor.log.daemon(
-                .warning, device.location.path + " cannot be stopped: the board resets unless somebody feeds it",
+                .warning, device.location.path + " cannot be stopped: the board resets unless another program feeds it",
                 .hardwareWatchdog)
         }
         self.device = nil
         supervisor.dispatch(.watchdog(.hardware(timeout: nil)))
     }
 
-    /// The daemon leaves in good order: nobody feeds it any more.
+    /// The daemon leaves in good order, and feeds it no more.
     func leave(isShuttingDown: Bool) {
         if let device { close(device) }
         say(isShuttingDown ? .goingDown : .stopped)
@@ -206,8 +206,8 @@ final class WatchdogKeeper {
 }
 
 extension BootCause {
-    /// Whether the end of the boot before is kept like the end of an app: it was none in good order, and somebody had
-    /// watched that boot.
+    /// Whether the end of the boot before is kept like the end of an app: it was not in good order, and a
+    /// daemon had watched that boot.
     fileprivate var isReported: Bool { evidence.lastWord != nil && kind != .reboot && kind != .shutdown }
 
     fileprivate var namespace: TerminationNamespace {

@@ -44,7 +44,7 @@ final class VarlinkDelegate: DelegateChannel {
     var takesConnections: Bool { !isClosed }
 
     func attach(_ connection: Connection) {
-        // Nobody is to answer over it any more: whoever holds its other end may outlive the app, and us.
+        // No answer is taken over it any more: the process that holds its other end may outlive the app, and us.
         attached?.close()
         attached = connection
         // The one before may have gone down with the call unread.

@@ -10,7 +10,7 @@ final class Answers {
 
     init(_ supervisor: Supervisor) { self.supervisor = supervisor }
 
-    /// Puts a wish before the core. answer: called with its outcome, if anybody still waits for it then.
+    /// Puts a wish before the core. answer: called with its outcome, if its client still waits for it then.
     func submit(
         _ request: Varlink.Request, _ wish: Lifecycle.Request,
         answer: @escaping (Varlink.Request, RequestOutcome) -> Void
@@ -26,7 +26,7 @@ final class Answers {
         supervisor.dispatch(.client(.requested(id, wish)))
     }
 
-    /// A wish of the shell's own: nobody waits for its outcome.
+    /// A wish of the shell's own, which waits for no outcome.
     func submit(_ wish: Lifecycle.Request) { supervisor.dispatch(.client(.requested(nextID(), wish))) }
 
     func answer(_ id: RequestID, _ outcome: RequestOutcome) {

@@ -9,8 +9,8 @@ internal import Varlink
 
 /// The sockets, who is let in, and who is there.
 final class Interfaces {
-    /// Connections per app, and for everybody who is no app together: on each socket, so that nobody who may only open
-    /// the one keeps operators off the other.
+    /// Connections per app, and for all clients together that are no apps: on each socket, so that a client that may
+    /// open only the one cannot keep operators off the other.
     private static let perApp = 16
     private static let others = 64
     /// Nanoseconds after which a socket that could take no connection tries again.

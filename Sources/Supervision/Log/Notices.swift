@@ -17,7 +17,7 @@ extension Supervisor {
         }
     }
 
-    /// Each time as often as all before: one that holds at every event floods no journal.
+    /// At the 1st, 2nd, 4th, 8th … time: a fault at every event does not flood the journal.
     private func say(_ fault: Fault, of app: AppID?) {
         let count = (faults[fault] ?? 0) + 1
         faults[fault] = count

@@ -13,7 +13,7 @@ enum SleepNote {
         try Files.replace(path, with: Array("\(timeAsleep.rawValue)\n".utf8), durable: false)
     }
 
-    /// nil: it is none that a daemon of this boot wrote. Throws `.noEntry` where there is none. now: BOOTTIME less
+    /// nil: no daemon of this boot wrote it. Throws `.noEntry` where there is none. now: BOOTTIME less
     /// MONOTONIC; the two are not read at one instant.
     static func read(_ path: String, now: Nanoseconds) throws(SystemError) -> Nanoseconds? {
         // Never waits, whatever lies there.

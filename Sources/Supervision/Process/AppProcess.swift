@@ -80,7 +80,7 @@ final class AppProcess {
         do throws(SystemError) {
             end = try child.reap()
         } catch {
-            // Somebody else has reaped it: how it ended cannot be known any more.
+            // Another waiter has reaped it: how it ended cannot be known any more.
             mainDidEnd(.unknown)
             return
         }
@@ -125,7 +125,7 @@ final class AppProcess {
         supervisor.control?.appDidChange(app.id)
     }
 
-    /// A process that somebody else has started: into our group, and followed from here.
+    /// A process that is not our child: into our group, and followed from here.
     func takeOver(_ handle: ProcessHandle) throws(SystemError) {
         // Before it is moved, which cannot be taken back.
         let source = try supervisor.loop.watch(handle.descriptor, .readable) { [unowned(unsafe) self] _ in
@@ -302,7 +302,7 @@ final class AppProcess {
 
     /// Asks again for what the kernel has refused or not said, with all descriptors taken, say.
     private func tryLater(_ error: SystemError) {
-        if retry == nil { supervisor.log.app(app.name, .error, error.text + "; tried again") }
+        if retryDelay == Self.firstRetry { supervisor.log.app(app.name, .error, error.text + "; tried again") }
         do throws(SystemError) {
             if retry == nil { retry = try supervisor.loop.timer { [unowned(unsafe) self] in tryAgain() } }
             retry?.arm(at: Clocks.monotonic + retryDelay)

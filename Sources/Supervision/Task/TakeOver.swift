@@ -29,7 +29,7 @@ enum AdoptionRefusal: Error {
     }
 }
 
-// AdoptTask: a process that somebody else has started, as an app of its own.
+// AdoptTask: a process that its caller has started, as an app of its own.
 
 extension Supervisor {
     /// The wish behind a call of AdoptTask, once its process is known to be the caller's to give away.

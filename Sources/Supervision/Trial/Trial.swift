@@ -98,7 +98,7 @@ final class Trial {
         supervisor.dispatch(.woke)
     }
 
-    /// After each event: on to the next deadline, if nobody is busy.
+    /// After each event: on to the next deadline, if no app is busy.
     func advance() {
         guard !isAdvancing else { return }
         isAdvancing = true
