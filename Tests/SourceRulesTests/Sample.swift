@@ -142,6 +142,9 @@ struct Sample: Sendable, CustomStringConvertible {
         Sample("no Utils, Helpers, Manager or Common", "deploy/common/a.sh", "", at: [0]),
         Sample("no Utils, Helpers, Manager or Common", "Sources/Commons.swift", "struct Commoner {}", at: []),
         Sample(
+            "what is played is sent there by the linker", "Tests/ShellSimulation/Calls/A.swift",
+            "@_cdecl(\"__wrap_close\") func wrapClose() {}\nlet text = \"close\"", at: [1]),
+        Sample(
             "no two files of the sources have one name", "Sources/B/Table.swift", "",
             beside: ["Sources/A/Text/Table.swift", "Tests/ATests/Table.swift"], at: [0]),
         Sample(

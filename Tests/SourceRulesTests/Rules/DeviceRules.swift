@@ -46,6 +46,18 @@ extension Rule {
                 }
             }
         },
+        Rule(name: "what is played is sent there by the linker") { tree in
+            let manifest = tree.files.first { $0.path == "Package.swift" }?.lines ?? []
+            return tree.files.filter { $0.isIn("Tests/ShellSimulation") }.flatMap { file in
+                file.lines.indices.compactMap { index in
+                    let words = file.lines[index].split(separator: "\"")
+                    guard let symbol = words.first(where: { $0.hasPrefix("__wrap_") }) else { return nil }
+                    let name = "\"\(symbol.dropFirst("__wrap_".count))\""
+                    if manifest.contains(where: { $0.contains(name) }) { return nil }
+                    return file.violation(index, "name it in playedCalls of Package.swift, or it is never called")
+                }
+            }
+        },
         Rule(name: "few import the core") { tree in
             let allowed: Set = ["Configuration", "Supervision", "CurfewCommands", "curfew"]
             return try tree.swift(in: "Sources").filter { !allowed.contains($0.target ?? "") }.flatMap { file in
