@@ -232,6 +232,9 @@ final class Checks {
         where process.state == .zombie && process.parent == ProcessTable.daemon {
             // One whose end cannot be heard is looked at once a second.
             if struck(.watch, .reap), kernel.clock.monotonic - process.endedAt < 3_000_000_000 { continue }
+            // Beside a main process that MAINPID= has named, it is reaped with the rest of its group.
+            let isNamedOver = record(of: process)?.named != nil
+            if isNamedOver, kernel.clock.monotonic - process.endedAt < 1_000_000_000 { continue }
             complain("process \(process.pid) has ended and is not reaped")
         }
         for record in records.values { judge(record) }
