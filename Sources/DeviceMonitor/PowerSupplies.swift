@@ -15,9 +15,9 @@ public struct PowerSupplies {
     }
 
     /// What they say now. What cannot be read or is nonsense is unknown.
-    public func read() -> PowerReading {
+    public func read() -> SupplyReading {
         let directory = AttributeDirectory(sysfs).directory("class/power_supply")
-        return PowerReading(supplies: directory.children().compactMap { supply($0, in: directory) })
+        return SupplyReading(supplies: directory.children().compactMap { supply($0, in: directory) })
     }
 
     private func supply(_ name: String, in directory: AttributeDirectory) -> PowerSupply? {
@@ -101,7 +101,7 @@ public struct PowerSupply: Equatable, Sendable {
 }
 
 /// What the board's supplies say together.
-public struct PowerReading: Equatable, Sendable {
+public struct SupplyReading: Equatable, Sendable {
     /// By name. Batteries that are not present are left out.
     public let supplies: [PowerSupply]
 

@@ -18,18 +18,18 @@ public struct Interest: OptionSet, Sendable {
 }
 
 /// What has happened on a descriptor.
-public struct Readiness: OptionSet, Sendable {
+public struct IOReadiness: OptionSet, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    public static let readable = Readiness(rawValue: EPOLLIN.rawValue)
-    public static let writable = Readiness(rawValue: EPOLLOUT.rawValue)
-    public static let priority = Readiness(rawValue: EPOLLPRI.rawValue)
-    public static let peerClosed = Readiness(rawValue: EPOLLRDHUP.rawValue)
+    public static let readable = IOReadiness(rawValue: EPOLLIN.rawValue)
+    public static let writable = IOReadiness(rawValue: EPOLLOUT.rawValue)
+    public static let priority = IOReadiness(rawValue: EPOLLPRI.rawValue)
+    public static let peerClosed = IOReadiness(rawValue: EPOLLRDHUP.rawValue)
     /// EPOLLHUP: both directions are closed; there may still be something to read.
-    public static let hangup = Readiness(rawValue: EPOLLHUP.rawValue)
+    public static let hangup = IOReadiness(rawValue: EPOLLHUP.rawValue)
     /// EPOLLERR: also the reading end of a pipe was closed. With `.priority` on a cgroup.events file it means nothing.
-    public static let error = Readiness(rawValue: EPOLLERR.rawValue)
+    public static let error = IOReadiness(rawValue: EPOLLERR.rawValue)
 }
 
 /// A watched descriptor, until cancelled or let go of. Level-triggered: the handler is called again as long as the
@@ -61,7 +61,7 @@ extension EventLoop {
     /// closing it. Regular files cannot be watched (EPERM).
     public func watch(
         _ descriptor: Int32, _ interest: Interest, priority: Int64 = Priority.normal,
-        handler: @escaping (Readiness) -> Void
+        handler: @escaping (IOReadiness) -> Void
     ) throws(SystemError) -> IOSource {
         let callback = Callback(handler)
         var source: OpaquePointer?
@@ -69,8 +69,8 @@ extension EventLoop {
             self.handle, &source, descriptor, interest.rawValue,
             { _, _, events, pointer in
                 guard let pointer else { return 0 }
-                let callback = Unmanaged<Callback<Readiness>>.fromOpaque(pointer).takeUnretainedValue()
-                callback.run(Readiness(rawValue: events))
+                let callback = Unmanaged<Callback<IOReadiness>>.fromOpaque(pointer).takeUnretainedValue()
+                callback.run(IOReadiness(rawValue: events))
                 return 0
             }, callback.retained())
         let handle = try SourceHandle(owning: source, of: callback, result, "sd_event_add_io")

@@ -1,6 +1,6 @@
 /// One entry in journald's native protocol: NAME=value lines; values with a newline as NAME, their length in 64 bits
 /// (little endian) and the bytes.
-struct Entry {
+struct JournalEntry {
     private(set) var bytes: [UInt8] = []
 
     mutating func append(_ name: String, _ value: String) {

@@ -72,7 +72,7 @@ public final class Journal {
         _ priority: Priority, _ message: String, _ messageID: MessageID?, _ fields: [(String, String)]
     ) -> Bool {
         if let socket {
-            var entry = Entry()
+            var entry = JournalEntry()
             entry.append("MESSAGE", message)
             entry.append("PRIORITY", "\(priority.rawValue)")
             entry.append("SYSLOG_IDENTIFIER", identifier)

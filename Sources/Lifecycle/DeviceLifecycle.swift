@@ -90,7 +90,7 @@ public struct DeviceLifecycle: Equatable, Sendable {
             inhibitDelayMax: login.isAvailable ? login.delayMax : nil, externalPower: conditions.isExternal,
             batteryLevel: conditions.batteryLevel, isLowPower: conditions.isLowPower,
             thermalState: conditions.thermalState, memoryPressure: memory.pressure,
-            isUnderVoltage: conditions.isVoltageLow, phaseLimit: conditions.phaseLimit, limit: frontDenial)
+            isUnderVoltage: conditions.isVoltageLow, phaseLimit: conditions.phaseLimit, frontDenial: frontDenial)
     }
 
     // MARK: Within one event
@@ -137,7 +137,7 @@ public struct DeviceLifecycle: Equatable, Sendable {
         case .configured(let apps, let device): configure(apps, device)
         case .started: launchAtBoot()
         case .freezing(let available): setFreezing(available)
-        case .woke: break
+        case .timePassed: break
         case .stopRequested: stopDaemonWhenEnded()
         case .process(let event): hear(event)
         case .app(let event): hear(event)

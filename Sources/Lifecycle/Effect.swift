@@ -16,8 +16,8 @@ public enum Effect: Equatable, Sendable {
     case stopDaemon
 }
 
-/// What is worth a line in the journal. The shell hangs on to three of them: the note of a sleep is written and removed
-/// with its announcement and its end, and reports are synced when an essential app is lost.
+/// What is worth a line in the journal. On three of them the shell also acts: the note of a sleep is written and
+/// removed with its announcement and its end, and reports are synced when an essential app is lost.
 public enum Notice: Equatable, Sendable {
     case app(AppNotice)
     case sleep(SleepNotice)

@@ -8,7 +8,7 @@ public enum Event: Equatable, Sendable {
     /// Whether processes can be frozen here (a writable control group).
     case freezing(available: Bool)
     /// Time has come (`nextDeadline`), a clock was set, or the board may have slept: nothing but the instant.
-    case woke
+    case timePassed
     /// SIGTERM: end all apps, then the daemon.
     case stopRequested
 

@@ -41,7 +41,7 @@
 //        |  +----------------------+------------+---------+----------------------+
 //        | failed to start                      v
 //        +----------> none <--------------- clearing
-//              nothing of its group is left, or the rest of it is named
+//              nothing of its group is left, or what is left was reported as stuck
 //
 // A running one is in front, inactive or in background, and thawed, freezing, frozen or stuck. The stages of a sleep
 // are drawn at `Sleep`.

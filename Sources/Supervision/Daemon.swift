@@ -79,7 +79,7 @@ public enum Daemon {
         log.daemon(.info, "curfewd \(version) started, \(apps)", .daemonStarted)
         supervisor.start()
         if let time = try loop.enableServiceWatchdog(ping: { notifier.watchdog() }) {
-            supervisor.serviceWatchdog = ServiceWatchdog(notifier: notifier, time: time)
+            supervisor.serviceWatchdog = ServiceWatchdogKeeper(notifier: notifier, time: time)
             supervisor.dispatch(.watchdog(.service))
             log.daemon(.debug, "the service manager watches us")
         }

@@ -35,7 +35,7 @@ final class Supervisor {
     var application: ApplicationService?
     var interfaces: Interfaces?
     private(set) lazy var answers = Answers(self)
-    private(set) lazy var tasks = TaskDesk(self)
+    private(set) lazy var tasks = TaskFollowers(self)
     private(set) lazy var strays = StrayChildren(loop)
     /// Processes that are to be taken over, by the name of the app they become.
     var adoptions: [String: ProcessHandle] = [:]
@@ -73,7 +73,7 @@ final class Supervisor {
     var settings = BoardSettings(DeviceConfiguration(), nil)
     var boardWatch: BoardWatch?
     var keeper: WatchdogKeeper?
-    var serviceWatchdog: ServiceWatchdog?
+    var serviceWatchdog: ServiceWatchdogKeeper?
     var pressure: [PressureTrigger] = []
     var pressureSources: [IOSource] = []
     /// The thresholds that are listened for.
@@ -94,9 +94,9 @@ final class Supervisor {
         // After everything that may be a sign of life.
         timer = try loop.timer(priority: EventLoop.Priority.normal + 1) { [unowned(unsafe) self] in
             armedFor = .max
-            dispatch(.woke)
+            dispatch(.timePassed)
         }
-        clockChange = try loop.clockChange { [unowned(unsafe) self] in dispatch(.woke) }
+        clockChange = try loop.clockChange { [unowned(unsafe) self] in dispatch(.timePassed) }
     }
 
     /// The core's time.
@@ -129,7 +129,7 @@ final class Supervisor {
 
     /// Judges who is due, from the handler of a source that something untrusted may keep busy for ever.
     func wakeIfDue() {
-        if !isDispatching, Clocks.monotonic + skipped >= armedFor.rawValue { dispatch(.woke) }
+        if !isDispatching, Clocks.monotonic + skipped >= armedFor.rawValue { dispatch(.timePassed) }
     }
 
     private func armTimer() {
@@ -168,8 +168,13 @@ final class Supervisor {
     /// Forgets a process, and lets go of it in the next turn of the loop: one of its own handlers may be running.
     func retire(_ process: AppProcess) {
         processes[process.instance.rawValue] = nil
-        if retired.isEmpty { loop.post { [unowned(unsafe) self] in retired.removeAll(keepingCapacity: true) } }
+        if retired.isEmpty { loop.post { [unowned(unsafe) self] in forgetRetired() } }
         retired.append(process)
+    }
+
+    private func forgetRetired() {
+        for process in retired { forgetIfGone(process.app.id) }
+        retired.removeAll(keepingCapacity: true)
     }
 
     func leave(code: Int32) {

@@ -160,6 +160,14 @@ class Board:
             wait_until(self.answers, lambda: f"the daemon answers; it said:\n{self.log()}")
         return process
 
+    def awake(self, *apps, delay=5.0, arguments=(), **parameters):
+        """Starts a logind and the daemon; the login manager, when these apps are in front and its lock is held."""
+        login = self.with_login(delay, **parameters)
+        self.start(*arguments)
+        self.wait_active(*apps)
+        login.wait_held("sleep")
+        return login
+
     def answers(self):
         assert self.daemon.poll() is None, f"curfewd ended with {self.daemon.returncode}:\n{self.log()}"
         try:

@@ -6,146 +6,81 @@ import subprocess
 
 import board as boards
 import cgroups
-import pytest
-from waiting import holds_for, wait_until
+from waiting import wait_until
 
 CONTROL = "io.curfew.Control"
 GOOD = 'exec = ["/bin/sleep", "1000"]\n'
 
-# The place of the one that names itself.
-ITSELF = 28
-
 # What is wrong, in which line (None: the file as a whole), and a word that says so.
 BAD = {
-    "no exec": ('description = "x"\n', None, "exec"),
-    "exec is a string": ('description = "x"\nexec = "/bin/true"\n', 2, "exec"),
-    "exec is empty": ("exec = []\n", 1, "exec"),
-    "exec of numbers": ("exec = [1, 2]\n", 1, "exec"),
-    "a relative program": ('exec = ["true"]\n', 1, "exec"),
-    "an unknown key": (GOOD + 'restrat = "always"\n', 2, "restrat"),
-    "an unknown table": (GOOD + "[watchdog]\n", 2, "watchdog"),
-    "an unknown handler": (GOOD + '[allowances]\ndid-enter-backround = "1s"\n', 3, "did-enter-backround"),
-    "an unknown word": (GOOD + 'restart = "sometimes"\n', 2, "sometimes"),
-    "a number for a duration": (GOOD + "restart-delay = 5\n", 2, "restart-delay"),
-    "no duration": (GOOD + 'restart-delay = "5 parsecs"\n', 2, "restart-delay"),
-    "a negative duration": (GOOD + 'restart-delay = "-5s"\n', 2, "restart-delay"),
-    "a duration beyond all bounds": (GOOD + 'liveness = "99999999999999999999s"\n', 2, "liveness"),
-    "no size": (GOOD + '[limits]\nmemory-max = "lots"\n', 3, "memory-max"),
-    "nice beyond all bounds": (GOOD + "nice = 100\n", 2, "nice"),
-    "no umask": (GOOD + 'umask = "0999"\n', 2, "umask"),
-    "no user of that name": (GOOD + 'user = "nobody-at-all"\n', 2, "nobody-at-all"),
-    "no group of that name": (GOOD + 'group = "no-group-at-all"\n', 2, "no-group-at-all"),
-    "a relative directory": (GOOD + 'working-directory = "here"\n', 2, "working-directory"),
-    "no signal of that name": (
-        GOOD + 'delegate = "signals"\n[signals]\ndid-enter-background = "SIGNOT"\n', 4, "SIGNOT"),
-    "a signal that cannot be caught": (
-        GOOD + 'delegate = "signals"\n[signals]\ndid-enter-background = "SIGKILL"\n', 4, "SIGKILL"),
-    "a key twice": (GOOD + GOOD, 2, "exec"),
-    "no TOML": (GOOD + "this is no TOML\n", 2, ""),
-    "a string without an end": (GOOD + 'description = "x\n', 2, ""),
-    "not UTF-8": (GOOD.encode() + b'description = "\xff\xfe"\n', None, "UTF-8"),
-    "NUL": (GOOD.encode() + b"\0\n", None, ""),
-    "10 MB": (GOOD.encode() + b"# " + b"x" * 10_000_000 + b"\n", None, "large"),
-    "deep nesting": (GOOD + "after = " + "[" * 100_000 + "\n", None, ""),
-    "after itself": (GOOD + f'after = ["bad-{ITSELF}"]\n', None, "waits for itself"),
+    "no-exec": ('description = "x"\n', None, "exec"),
+    "unknown-key": (GOOD + 'restrat = "always"\n', 2, "restrat"),
+    "unknown-table": (GOOD + "[watchdog]\n", 2, "watchdog"),
+    "duration": (GOOD + 'liveness = "99999999999999999999s"\n', 2, "liveness"),
+    "size": (GOOD + '[limits]\nmemory-max = "lots"\n', 3, "memory-max"),
+    "user": (GOOD + 'user = "nobody-at-all"\n', 2, "nobody-at-all"),
+    "signal": (GOOD + 'delegate = "signals"\n[signals]\ndid-enter-background = "SIGKILL"\n', 4, "SIGKILL"),
+    "key-twice": (GOOD + GOOD, 2, "exec"),
+    "no-toml": (GOOD + "this is no TOML\n", 2, ""),
+    "no-utf8": (GOOD.encode() + b'description = "\xff\xfe"\n', None, "UTF-8"),
+    "nul": (GOOD.encode() + b"\0\n", None, ""),
+    "huge": (GOOD.encode() + b"# " + b"x" * 10_000_000 + b"\n", None, "large"),
+    "deep": (GOOD + "after = " + "[" * 100_000 + "\n", None, ""),
+    "itself": (GOOD + 'after = ["itself"]\n', None, "waits for itself"),
+    "Bad_Name": (GOOD, None, "Bad_Name"),
 }
 
 
-@pytest.fixture(scope="module")
-def many_bad():
-    """One board with a file of each kind, and a good one among them."""
-    board = boards.Board()
-    for number, (text, _, _) in enumerate(BAD.values()):
-        board.app_file(f"bad-{number}", text)
-    board.app_file("good", GOOD + 'launch = "boot"\n')
-    board.start()
-    board.wait_active("good")
-    yield board
-    log = board.log()
-    complaints = board.close()
-    assert not complaints, log
+def put_what_is_no_file(folder):
+    """Returns the names of the apps that they would be."""
+    (folder / "folder.toml").mkdir()
+    os.mkfifo(folder / "fifo.toml")
+    os.symlink("/nonexistent", folder / "dangling.toml")
+    os.symlink("loop.toml", folder / "loop.toml")
+    os.symlink("/dev/zero", folder / "endless.toml")
+    return ["folder", "fifo", "dangling", "loop", "endless"]
 
 
-@pytest.mark.parametrize("what", list(BAD))
-def test_a_bad_file_is_named_and_no_other_app_suffers(many_bad, what):
-    board = many_bad
-    _, line, word = BAD[what]
-    name = f"bad-{list(BAD).index(what)}"
-    bad = board.describe(name)
-    assert bad["invalid"] and bad["taskState"] == "notRunning"
-    place = f"{board.apps_folder}/{name}.toml"
-    expected = place if line is None else f"{place}:{line}:"
-    assert expected in bad["invalid"], bad["invalid"]
-    assert word in bad["invalid"], bad["invalid"]
-    assert "\n" not in bad["invalid"] and len(bad["invalid"]) < 2000
-    said = [text for text in board.log().splitlines() if place in text]
-    assert len(said) == 1, said
-    assert board.describe("good")["invalid"] is None
-
-
-def test_a_circle_of_after(board):
-    board.app_file("a", GOOD + 'after = ["b"]\n')
-    board.app_file("b", GOOD + 'after = ["c"]\n')
-    board.app_file("c", GOOD + 'after = ["a"]\n')
-    board.app_file("d", GOOD + 'launch = "boot"\n')
-    board.start()
-    board.wait_active("d")
-    for name in "abc":
-        assert "a.toml" in board.describe("a")["invalid"]
-        assert all(f"{other}" in board.describe(name)["invalid"] for other in "abc")
-
-
-def test_files_that_are_no_files(board):
-    (board.apps_folder / "folder.toml").mkdir()
-    os.mkfifo(board.apps_folder / "fifo.toml")
-    os.symlink("/nonexistent", board.apps_folder / "dangling.toml")
-    os.symlink("loop.toml", board.apps_folder / "loop.toml")
-    os.symlink("/dev/zero", board.apps_folder / "endless.toml")
-    board.app_file("Bad_Name", GOOD)
+def test_a_bad_file_is_named_and_no_other_app_suffers(board):
+    for name, (text, _, _) in BAD.items():
+        board.app_file(name, text)
     board.app_file("x" * 64, GOOD)
     board.app_file("good", GOOD + 'launch = "boot"\n')
+    no_files = put_what_is_no_file(board.apps_folder)
+    # An editor's.
     (board.apps_folder / "good.toml~").write_text("nonsense")
     (board.apps_folder / ".good.toml.swp").write_text("nonsense")
+    device = board.apps_folder.parent / "curfew.toml"
+    device.write_text("[sleep\n")
     board.start()
     board.wait_active("good")
     apps = board.list()
-    for name in ("folder", "fifo", "dangling", "loop", "endless", "Bad_Name"):
-        assert apps[name]["invalid"], name
+    log = board.log().splitlines()
+    for name in [*BAD, *no_files]:
+        _, line, word = BAD.get(name, (None, None, ""))
+        place = f"{board.apps_folder}/{name}.toml"
+        invalid = apps[name]["invalid"] or ""
+        assert (place if line is None else f"{place}:{line}:") in invalid and word in invalid, (name, invalid)
+        assert "\n" not in invalid and len(invalid) < 2000, name
+        assert apps[name]["taskState"] == "notRunning", name
+        assert len([said for said in log if place in said]) == 1, (name, log)
     # A name that is too long is shown cut short.
-    assert [app for name, app in apps.items() if name.startswith("xxx") and app["invalid"]]
-    assert "good~" not in apps
+    [long] = [name for name in apps if name.startswith("xxx")]
+    assert len(long) < 64 and apps[long]["invalid"]
+    assert apps["good"]["invalid"] is None
+    assert set(apps) == {*BAD, *no_files, "good", long}
+    assert [said for said in log if f"{device}:1:" in said], log
 
 
-def test_an_app_named_like_a_path(board):
-    board.app_file("..", GOOD)
-    board.start()
-    assert all(app["invalid"] for app in board.list().values())
-
-
-@pytest.mark.parametrize("text", [
-    "nonsense", "front = 5\n", '[sleep]\nmargin = "never"\n', "unknown = 1\n", "[sleep\n",
-])
-def test_a_bad_device_file_does_not_stop_the_daemon(board, text):
-    (board.apps_folder.parent / "curfew.toml").write_text(text)
-    board.app_file("good", GOOD + 'launch = "boot"\n')
-    board.start()
-    board.wait_active("good")
-    assert [line for line in board.log().splitlines() if "curfew.toml:" in line]
-
-
-def test_the_administrator_s_file_wins_over_the_vendor_s(board):
+def test_the_administrators_file_wins_over_the_vendors(board):
     vendor = board.apps_folder.parents[2] / "usr/lib/curfew/apps"
     vendor.mkdir(parents=True)
-    (vendor / "vendor.toml").write_text(GOOD + "priority-band = 1\n")
-    (vendor / "both.toml").write_text(GOOD + "priority-band = 1\n")
-    (vendor / "masked.toml").write_text(GOOD)
+    for name in ("vendor", "both", "masked"):
+        (vendor / f"{name}.toml").write_text(GOOD + "priority-band = 1\n")
     board.app_file("both", GOOD + "priority-band = 2\n")
     os.symlink("/dev/null", board.apps_folder / "masked.toml")
     board.start()
-    apps = board.list()
-    assert sorted(apps) == ["both", "vendor"]
-    assert apps["both"]["priorityBand"] == 2
-    assert apps["vendor"]["priorityBand"] == 1
+    assert {name: app["priorityBand"] for name, app in board.list().items()} == {"both": 2, "vendor": 1}
 
 
 def check(board):
@@ -158,21 +93,18 @@ def test_check_says_what_is_wrong_and_where(board):
     board.app_file("good", GOOD + 'user = "nobody"\n')
     ended = check(board)
     assert ended.returncode == 0, ended.stdout
-    board.app_file("bad", GOOD + 'colour = "green"\nnice = "very"\n')
+    board.app_file("good", 'exec = ["/nonexistent/program"]\n')
     ended = check(board)
-    assert ended.returncode == 1
-    assert f"{board.apps_folder}/bad.toml:2:" in ended.stdout
-    assert f"{board.apps_folder}/bad.toml:3:" in ended.stdout
-    assert not board.run.exists()
-
-
-def test_check_warns_of_a_missing_program_and_of_root(board):
-    board.app_file("app", 'exec = ["/nonexistent/program"]\n')
-    ended = check(board)
-    assert ended.returncode == 0
+    assert ended.returncode == 0, ended.stdout
     warnings = [line for line in ended.stdout.splitlines() if ": warning: " in line]
     assert any("/nonexistent/program" in line for line in warnings), ended.stdout
     assert any("root" in line for line in warnings), ended.stdout
+    board.app_file("bad", GOOD + 'colour = "green"\nnice = "very"\n')
+    ended = check(board)
+    assert ended.returncode == 1
+    for line in (2, 3):
+        assert f"{board.apps_folder}/bad.toml:{line}:" in ended.stdout
+    assert not board.run.exists()
 
 
 # Reading it again.
@@ -234,82 +166,32 @@ def test_reload_names_the_device_and_its_profile(board):
     assert ended.stdout == "changed: curfew.toml, hardware profile\n"
 
 
-def test_removed_and_put_back(board):
-    board.app("app")
-    board.start()
-    board.wait_active("app")
-    text = (board.apps_folder / "app.toml").read_text()
-    os.unlink(board.apps_folder / "app.toml")
-    assert board.call("Reload")["changed"] == ["app"]
-    board.app_file("app", text)
-    assert board.call("Reload")["changed"] == ["app"]
-    board.wait_active("app")
-    wait_until(lambda: len(board.instances()) == 1, "it runs once")
-    board.wait_note("app", "start", 2)
-
-
-def test_reload_with_a_bad_file_changes_nothing(board):
+def test_a_reload_with_a_bad_file_changes_nothing(board):
     board.app("app")
     board.app("other")
+    board.app_file("mended", "exec = 1\n")
     board.start()
     board.wait_active("app", "other")
+    assert board.describe("mended")["invalid"]
+    board.app("mended")
     board.app("other", allowances={"did_enter_background": "321ms"})
     board.app("new")
     board.app_file("app", GOOD + "\nfront = 1\n")
+    board.daemon.send_signal(signal.SIGHUP)
+    board.wait_log("not reloaded")
     error = board.error("Reload")
     assert error.name == f"{CONTROL}.InvalidConfiguration"
     assert error.parameters["file"] == f"{board.apps_folder}/app.toml"
     assert error.parameters["line"] == 3
     assert "front" in error.parameters["message"]
     assert board.describe("app")["invalid"] is None
+    assert board.describe("mended")["invalid"]
     assert "new" not in board.list()
     board.wait_active("app", "other")
     board.call("Background", app="other")
     assert board.wait_call("other", "DidEnterBackground")["parameters"]["deadline"] == 5
     # Mended, all of it counts.
     board.app("app")
-    assert board.call("Reload")["changed"] == ["new", "other"]
-    board.wait_active("new")
-
-
-def test_a_bad_app_is_mended(board):
-    board.app_file("app", "exec = 1\n")
-    board.start()
-    assert board.describe("app")["invalid"]
-    board.app("app")
-    assert board.call("Reload")["changed"] == ["app"]
-    board.wait_active("app")
-
-
-def test_sighup_reloads(board):
-    board.start()
-    board.app("new")
     board.daemon.send_signal(signal.SIGHUP)
-    board.wait_log("reloaded")
-    board.wait_active("new")
-    board.app_file("new", "nonsense")
-    board.daemon.send_signal(signal.SIGHUP)
-    board.wait_log("not reloaded")
-    board.wait_active("new")
-
-
-def test_reload_while_asleep(board):
-    board.app("app")
-    board.start()
-    board.wait_active("app")
-    board.call("PrepareForSleep", start=True, kind=None)
-    board.app("new")
-    os.unlink(board.apps_folder / "app.toml")
-    board.call("Reload")
-    wait_until(lambda: not board.instances(), "the removed one is ended in its sleep")
-    holds_for(0.3, lambda: board.describe("new")["launches"] == 0, "nothing is launched in a sleep")
-    board.call("PrepareForSleep", start=False, kind=None)
-    board.wait_active("new")
-
-
-def test_no_configuration_at_all(board):
-    os.rmdir(board.apps_folder)
-    os.rmdir(board.apps_folder.parent)
-    board.start()
-    assert board.list() == {}
-    assert board.call("PrepareForSleep", start=True, kind=None)["killed"] == []
+    board.wait_log("configuration reloaded: mended, new, other")
+    board.wait_active("mended", "new")

@@ -21,125 +21,47 @@ def sleep_and_wake(board):
     return killed
 
 
-def test_it_answers_twice(neighbour):
+def test_an_answer_of_no_use_is_no_answer(neighbour):
+    """The deadline runs, and ends the app."""
     board = neighbour
-    board.app("app", "twice:any", restart="never")
+    useless = {
+        "garbage": "garbage:DidEnterBackground", "huge": "huge:DidEnterBackground", "half": "half:DidEnterBackground",
+        "close": "close:DidEnterBackground", "late": "slow:DidEnterBackground:1.2",
+        "stopped": "stop:DidEnterBackground",
+    }
+    for name, behaviour in useless.items():
+        board.app(name, behaviour, "grandchild", restart="never", allowances={"did_enter_background": "700ms"})
+    board.app("bytewise", "dribble:any")
     board.start()
-    board.wait_active("neighbour")
-    board.wait_note("app", "call")
-    # A reply that was not asked for breaks the protocol; what counts is that the daemon says so, and stands.
-    sleep_and_wake(board)
-    assert board.calls("app").count("DidFinishLaunching") == 1
+    board.wait_active(*useless, "bytewise", "neighbour")
+    assert sorted(sleep_and_wake(board)) == sorted(useless)
+    board.wait_active("bytewise")
     assert board.calls("neighbour")[2:4] == TO_SLEEP
+    for name in useless:
+        [report] = board.terminations(name)
+        assert (report["code"], report["event"]) == ("0x8badf00d", "DidEnterBackground"), name
+        assert report["wallSeconds"] >= 0.7, name
+        answered = [note["handler"] for note in board.notes(name, "answered")]
+        assert ("DidEnterBackground" in answered) == (name in ("garbage", "huge", "half")), name
+        # What is no message is said; what ends or stays away is not.
+        said = board.log().count(f"{name}: its delegate connection was closed")
+        assert said == (name in ("garbage", "huge")), name
 
 
-def test_it_answers_before_it_is_asked(neighbour):
+def test_an_answer_to_no_call_ends_the_connection(neighbour):
+    """No call has a reply any more: the next deadline ends the app."""
     board = neighbour
-    board.app("app", "unasked", restart="never", allowances={"did_finish_launching": "800ms"})
+    limits = {"did_finish_launching": "800ms", "did_become_active": "800ms", "will_resign_active": "400ms"}
+    board.app("twice", "twice:DidBecomeActive", restart="never", allowances=limits)
+    board.app("unasked", "unasked", restart="never", allowances=limits)
     board.start()
-    board.wait_active("neighbour")
-    board.wait_note("app", "running")
-    sleep_and_wake(board)
-
-
-@pytest.mark.parametrize("answer", ["garbage", "huge", "half", "close"])
-def test_its_answer_is_of_no_use(neighbour, answer):
-    """It counts as no answer: the deadline runs, and ends the app."""
-    board = neighbour
-    board.app("app", f"{answer}:DidEnterBackground", restart="never", allowances={"did_enter_background": "700ms"})
-    board.start()
-    board.wait_active("app", "neighbour")
-    assert sleep_and_wake(board) == ["app"]
-    report = board.wait_termination("app")
-    assert report["code"] == "0x8badf00d"
-    assert report["event"] == "DidEnterBackground"
-    assert report["wallSeconds"] >= 0.7
-    if answer in ("garbage", "huge"):
-        assert board.log().count("app: its delegate connection was closed") == 1
-
-
-def test_its_answer_comes_late(neighbour):
-    board = neighbour
-    board.app("app", "slow:DidEnterBackground:0.9", "grandchild", restart="never",
-              allowances={"did_enter_background": "500ms"})
-    board.start()
-    board.wait_active("app", "neighbour")
-    assert sleep_and_wake(board) == ["app"]
-    assert board.wait_termination("app")["wallSeconds"] >= 0.5
-    assert not [n for n in board.notes("app", "answered") if n["handler"] == "DidEnterBackground"]
-
-
-def test_its_answer_comes_just_in_time_or_just_not(neighbour):
-    """A race that either may win, and that may break neither."""
-    board = neighbour
-    for number in range(6):
-        board.app(f"app-{number}", f"slow:DidEnterBackground:{0.49 + number * 0.004}",
-                  allowances={"did_enter_background": "500ms"}, restart="never")
-    board.start()
-    board.wait_active(*[f"app-{number}" for number in range(6)], "neighbour")
-    killed = sleep_and_wake(board)
-    assert sorted(killed) == sorted(report["app"] for report in board.terminations())
-    for report in board.terminations():
-        assert report["code"] == "0x8badf00d"
-
-
-def test_its_answer_comes_byte_by_byte(neighbour):
-    board = neighbour
-    board.app("app", "dribble:any")
-    board.start()
-    board.wait_active("app", "neighbour")
-    assert sleep_and_wake(board) == []
-    board.wait_active("app")
-
-
-@pytest.mark.parametrize("name, is_said", [
-    ("org.varlink.service.MethodNotImplemented", False),
-    ("org.varlink.service.MethodNotFound", False),
-    ("com.example.Oops", True),
-])
-def test_it_answers_with_an_error(neighbour, name, is_said):
-    board = neighbour
-    board.app("app", f"error:any:{name}")
-    board.start()
-    board.wait_active("app", "neighbour")
-    assert sleep_and_wake(board) == []
-    board.wait_active("app")
-    assert (name in board.log()) == is_said
-
-
-@pytest.mark.parametrize("handler", ["DidFinishLaunching", "DidBecomeActive", "WillResignActive", "WillTerminate"])
-@pytest.mark.parametrize("way", ["exit", "crash"])
-def test_it_ends_inside_a_handler(neighbour, handler, way):
-    board = neighbour
-    behaviour = f"exit:{handler}:3" if way == "exit" else f"crash:{handler}"
-    board.app("app", behaviour, restart="never")
-    board.start()
-    board.wait_active("neighbour")
-    if handler in ("WillResignActive", "WillTerminate"):
-        board.wait_active("app")
-    if handler == "WillResignActive":
-        error = board.error("Background", app="app")
-        assert error.name == "io.curfew.Control.AppEnded"
-    if handler == "WillTerminate":
-        board.call("Terminate", app="app", force=None)
-    report = board.wait_termination("app")
-    if handler == "WillTerminate":
-        assert report["namespace"] == "user"
-    else:
-        assert report["namespace"] == way
-        assert int(report["code"], 16) == (3 if way == "exit" else 6)
-        assert report["event"] == handler
-    assert len(board.terminations("app")) == 1
-
-
-def test_it_fills_its_stdout(neighbour):
-    board = neighbour
-    board.app("app", "spam:4194304")
-    board.start()
-    board.wait_active("neighbour")
-    board.wait_note("app", "spammed")
-    board.wait_active("app")
-    assert sleep_and_wake(board) == []
+    for name in ("twice", "unasked"):
+        board.wait_log(f"warning: {name}: its delegate connection was closed: a reply to no call")
+    board.wait_active("neighbour", "twice")
+    assert "twice" in sleep_and_wake(board)
+    for name in ("twice", "unasked"):
+        assert board.wait_termination(name)["code"] == "0x8badf00d", name
+        assert board.describe(name)["launches"] == 1, name
 
 
 def test_it_stops_itself_while_nothing_is_asked(neighbour):
@@ -153,6 +75,46 @@ def test_it_stops_itself_while_nothing_is_asked(neighbour):
     assert sleep_and_wake(board) == ["app"]
     board.wait_active("app")
     assert board.wait_termination("app")["event"] == "WillResignActive"
+
+
+def test_an_error_is_an_answer(neighbour):
+    """That it has no such handler goes without saying."""
+    board = neighbour
+    errors = {
+        "lacks": "org.varlink.service.MethodNotImplemented",
+        "knows-none": "org.varlink.service.MethodNotFound",
+        "fails": "com.example.Oops",
+    }
+    for name, error in errors.items():
+        board.app(name, f"error:any:{error}")
+    board.start()
+    board.wait_active(*errors, "neighbour")
+    assert sleep_and_wake(board) == []
+    board.wait_active(*errors)
+    for name, error in errors.items():
+        assert (error in board.log()) == (name == "fails"), error
+
+
+def test_it_ends_inside_a_handler(neighbour):
+    board = neighbour
+    board.app("app", "crash:WillResignActive", restart="never")
+    board.start()
+    board.wait_active("neighbour", "app")
+    error = board.error("Background", app="app")
+    assert error.name == "io.curfew.Control.AppEnded"
+    [report] = board.terminations("app")
+    assert (report["namespace"], int(report["code"], 16), report["event"]) == ("crash", 6, "WillResignActive")
+    assert error.parameters["termination"] == report
+
+
+def test_it_fills_its_stdout(neighbour):
+    board = neighbour
+    board.app("app", "spam:4194304")
+    board.start()
+    board.wait_active("neighbour")
+    board.wait_note("app", "spammed")
+    board.wait_active("app")
+    assert sleep_and_wake(board) == []
 
 
 def test_a_delegate_it_has_replaced_outlives_it(neighbour):

@@ -4,8 +4,13 @@ import ctypes
 import resource
 import subprocess
 import time
+from pathlib import Path
 
 import board as boards
+import hardware
+import pytest
+from confinement import with_network_of_its_own
+from memory import Memory
 from waiting import wait_until
 
 APPS = 20
@@ -41,81 +46,62 @@ def mapped(board):
         return {line.split()[-1].rpartition("/")[2] for line in file if ".so" in line}
 
 
-def assert_no_wake_ups(board):
-    def has_settled():
-        before = switches(board)
-        time.sleep(0.3)  # not a wait: idleness is what is measured
-        return switches(board) == before
-
-    wait_until(has_settled, "it has come to rest")
+def rests(board, seconds):
+    """Whether nothing wakes it for a while."""
     before = switches(board)
     # Nothing is waited for: the point is that nothing happens.
-    time.sleep(IDLE)  # not a wait: idleness is what is measured
-    assert switches(board) == before
+    time.sleep(seconds)  # not a wait: idleness is what is measured
+    return switches(board) == before
 
 
+@pytest.mark.skipif(hardware.missing() is not None, reason=hardware.missing() or "")
 def test_one_thread_and_no_wake_ups(board):
-    for number in range(APPS // 2):
-        board.app(f"app-{number}")
-        board.app_file(f"plain-{number}", 'exec = ["/bin/sleep", "1000"]\nlaunch = "boot"\n')
-    login = board.with_login()
-    board.start()
-    board.wait_active(*[f"app-{number}" for number in range(APPS // 2)])
-    board.wait_active(*[f"plain-{number}" for number in range(APPS // 2)])
+    """Budgets and limits run, a lock is held and a client watches: until something is over there is nothing to do."""
+    names = [f"app-{number}" for number in range(APPS // 2)]
+    busy = names[:4]
+    for name in names:
+        board.app(name, "lend", background={"task_policy": "keep-awake"} if name == busy[-1] else {})
+        board.app_file(f"plain-{name}", 'exec = ["/bin/sleep", "1000"]\nlaunch = "boot"\n')
+    board.device(policy={"debounce": "100ms"})
+    board.with_hardware()
+    # What happens to the machine's own memory and network is none of this board's.
+    (Memory(board).proc / "pressure/memory").touch()
+    login = board.with_login(board={"LidClosed": False})
+    login.open_session("1")
+    board.start(prepare=with_network_of_its_own)
+    board.wait_active(*names, *[f"plain-{name}" for name in names])
     login.wait_held("sleep")
-    board.call("Background", app="app-0")
     watcher = board.wire()
     watcher.send("io.curfew.Control.Monitor", more=True)
     while watcher.receive()["parameters"]["kind"] != "synchronized":
         pass
-
-    assert_no_wake_ups(board)
-    assert status(board)["Threads"] == "1"
-    watcher.close()
-
-
-def test_no_wake_ups_of_sessions(board):
-    """What sessions did is known, and there is nothing to come back for."""
-    board.app("app-0")
-    login = board.with_login(board={"LidClosed": False})
-    login.open_session("1")
-    board.start()
-    board.wait_active("app-0")
-    login.wait_held("sleep")
+    for name in busy:
+        with board.borrow(name) as wire:
+            for number in range(16):
+                wire.begin(f"upload {number}", timeAllowed=300 if number % 2 else None)
+        board.call("Background", app=name)
+    login.wait_held("idle:sleep")
+    # What sessions did is known, and there is nothing to come back for.
     login.open_session("2")
     for _ in range(50):
         login.lock("1")
         login.unlock("1")
-    login.lock("1")
     login.set_locked(True, "2")
     login.set_idle(True)
     login.close_session("2")
-    assert_no_wake_ups(board)
-
-
-def test_no_wake_ups_while_tasks_are_held(board):
-    """Budgets and limits run and a lock is held: until one of them is over there is nothing to do."""
-    names = [f"app-{number}" for number in range(4)]
-    for name in names[:3]:
-        board.app(name, "lend")
-    board.app(names[3], "lend", background={"task_policy": "keep-awake"})
-    login = board.with_login()
-    board.start()
-    board.wait_active(*names)
-    login.wait_held("sleep")
-    for name in names:
-        with board.borrow(name) as wire:
-            for number in range(16):
-                wire.begin(f"upload {number}", timeAllowed=120 if number % 2 else None)
-        board.call("Background", app=name)
-    login.wait_held("idle:sleep")
-    before = {name: board.describe(name)["backgroundTimeRemaining"] for name in names}
-    assert_no_wake_ups(board)
+    login.lock("1")
+    board.wait_app(names[-1], scenePhase="inactive")
+    before = {name: board.describe(name)["backgroundTimeRemaining"] for name in busy}
+    wait_until(lambda: rests(board, 0.5), "it has come to rest")
+    # Whether tasks have had their time is looked at once in 30 s; and the machine's clock may be set.
+    assert any(rests(board, IDLE) for _ in range(3)), board.log()
+    assert status(board)["Threads"] == "1"
     for name, seconds in before.items():
         app = board.describe(name)
         assert app["taskState"] == "running"
         # The budget runs all the same.
-        assert seconds - 2 * IDLE < app["backgroundTimeRemaining"] <= seconds - IDLE
+        assert 0 < app["backgroundTimeRemaining"] <= seconds - IDLE
+    watcher.close()
 
 
 def test_what_it_is_linked_with(board):
@@ -151,6 +137,20 @@ def test_its_pages_are_locked_and_its_alone(board):
     assert resource.prlimit(app, resource.RLIMIT_MEMLOCK) == (65536, 131072)
 
 
+def test_apps_do_not_inherit_what_protects_the_daemon(board):
+    board.app_file("plain", 'exec = ["/bin/sleep", "1000"]\nlaunch = "manual"\n')
+    board.start()
+    protection = Path(f"/proc/{board.daemon.pid}/oom_score_adj")
+    try:
+        protection.write_text("-500")
+    except PermissionError:
+        pytest.skip("needs CAP_SYS_RESOURCE")
+    board.call("Launch", app="plain", background=None)
+    board.wait_active("plain")
+    assert Path(f"/proc/{board.describe('plain')['mainPID']}/oom_score_adj").read_text() == "0\n"
+    assert protection.read_text() == "-500\n"
+
+
 def test_it_runs_where_it_may_lock_nothing(board):
     """With a limit instead of the right to, locking would make its later allocations fail."""
     board.app_file("plain", 'exec = ["/bin/sleep", "1000"]\nlaunch = "boot"\n')
@@ -159,14 +159,3 @@ def test_it_runs_where_it_may_lock_nothing(board):
     assert size(status(board)["VmLck"]) == 0
     assert resource.prlimit(board.describe("plain")["mainPID"], resource.RLIMIT_MEMLOCK) == (2**22, 2**22)
     assert "debug: lock the daemon's memory: Operation not permitted" in board.log()
-
-
-def test_its_limits_of_memory(board):
-    """Not the benchmark: a bound that no mistake of an order of magnitude passes."""
-    for number in range(APPS):
-        board.app_file(f"app-{number}", 'exec = ["/bin/sleep", "1000"]\nlaunch = "boot"\n')
-    board.start()
-    board.wait_active(*[f"app-{number}" for number in range(APPS)])
-    with open(f"/proc/{board.daemon.pid}/smaps_rollup") as file:
-        values = {line.split(":")[0]: line.split()[1] for line in file if line.split()[-1] == "kB"}
-    assert int(values["Private_Dirty"]) < 12 * 1024

@@ -1,11 +1,15 @@
-"""The Varlink interfaces, called by hand."""
+"""The Varlink interfaces, called by hand, by the tool, and by a client that is not ours: PyPI's varlink."""
 
 import os
 import stat
+import subprocess
+import sys
+import threading
 
+import board as boards
 import pytest
 from waiting import wait_until
-from wire import VarlinkError, Wire, one_call
+from wire import VarlinkError
 
 CONTROL = "io.curfew.Control"
 APPLICATION = "io.curfew.Application"
@@ -23,175 +27,95 @@ TERMINATION_MEMBERS = {
     "report"}
 
 
-def fails(path, method, parameters=None, **flags):
-    with Wire(path) as wire:
-        try:
-            answer = wire.call(method, parameters, **flags)
-        except VarlinkError as error:
-            return error
-    raise AssertionError(f"{method} {parameters} was answered with {answer}")
-
-
-def test_sockets_and_who_may_use_them(board):
+def test_sockets_on_a_board_without_configuration(board):
+    os.rmdir(board.apps_folder)
+    os.rmdir(board.apps_folder.parent)
     board.start()
-    control = os.stat(board.control_socket)
-    application = os.stat(board.application_socket)
-    assert stat.S_ISSOCK(control.st_mode) and stat.S_ISSOCK(application.st_mode)
-    assert stat.S_IMODE(control.st_mode) == 0o660
-    assert stat.S_IMODE(application.st_mode) == 0o666
-
-
-def test_the_sockets_are_gone_with_the_daemon(board):
-    board.start()
+    for path, mode in ((board.control_socket, 0o660), (board.application_socket, 0o666)):
+        status = os.stat(path)
+        assert stat.S_ISSOCK(status.st_mode) and stat.S_IMODE(status.st_mode) == mode, path
+    assert board.list() == {}
+    assert board.call("PrepareForSleep", start=True, kind=None)["killed"] == []
     assert board.stop() == 0
-    assert not os.path.exists(board.control_socket)
-    assert not os.path.exists(board.application_socket)
+    assert not os.path.exists(board.control_socket) and not os.path.exists(board.application_socket)
 
 
-@pytest.mark.parametrize("name", [CONTROL, APPLICATION])
-def test_the_service_says_what_it_is(board, name):
-    board.start()
-    path = board.control_socket if name == CONTROL else board.application_socket
-    info = one_call(path, f"{SERVICE}.GetInfo")
-    assert set(info) == {"vendor", "product", "version", "url", "interfaces"}
-    assert all(isinstance(info[key], str) for key in ("vendor", "product", "version", "url"))
-    assert set(info["interfaces"]) == {SERVICE, name}
-    described = one_call(path, f"{SERVICE}.GetInterfaceDescription", {"interface": name})["description"]
-    assert f"interface {name}" in described
-    assert "interface org.varlink.service" in one_call(
-        path, f"{SERVICE}.GetInterfaceDescription", {"interface": SERVICE})["description"]
-    error = fails(path, f"{SERVICE}.GetInterfaceDescription", {"interface": "io.curfew.Nothing"})
-    assert error.name in (f"{SERVICE}.InterfaceNotFound", f"{SERVICE}.InvalidParameter")
-
-
-def test_what_is_not_there(board):
-    board.start()
-    error = fails(board.control_socket, "io.curfew.Nothing.Do")
-    assert (error.name, error.parameters) == (f"{SERVICE}.InterfaceNotFound", {"interface": "io.curfew.Nothing"})
-    error = fails(board.control_socket, f"{CONTROL}.Nothing")
-    assert error.name == f"{SERVICE}.MethodNotFound"
-    # The two sockets do not serve each other's interface.
-    assert fails(board.application_socket, f"{CONTROL}.List").name == f"{SERVICE}.InterfaceNotFound"
-    assert fails(board.control_socket, f"{APPLICATION}.GetState").name == f"{SERVICE}.InterfaceNotFound"
-
-
-@pytest.mark.parametrize("method, parameters, parameter", [
-    ("Launch", {}, "app"),
-    ("Launch", {"app": 5, "background": None}, "app"),
-    ("Launch", {"app": None}, "app"),
-    ("Launch", {"app": "app", "background": "yes"}, "background"),
-    ("Terminate", {"app": "app", "force": 1}, "force"),
-    ("Activate", {"app": ["app"]}, "app"),
-    ("Describe", {"app": {"name": "app"}}, "app"),
-    ("PrepareForSleep", {}, "start"),
-    ("PrepareForSleep", {"start": "true"}, "start"),
-    ("PrepareForSleep", {"start": True, "kind": 4}, "kind"),
-    ("ListTerminations", {"app": 1}, "app"),
-    ("ListTerminations", {"app": None, "since": 1.5}, "since"),
-])
-def test_wrong_parameters(board, method, parameters, parameter):
+def test_a_call_that_fails_says_why(board):
     board.app("app", launch="manual")
-    board.start()
-    error = fails(board.control_socket, f"{CONTROL}.{method}", parameters)
-    assert (error.name, error.parameters) == (f"{SERVICE}.InvalidParameter", {"parameter": parameter})
-    assert board.describe("app")["launches"] == 0
-    assert board.device_state()["sleepState"] == "awake"
-
-
-def test_nullable_parameters_may_be_left_out(board):
-    board.app("app", launch="manual")
-    board.start()
-    one_call(board.control_socket, f"{CONTROL}.Launch", {"app": "app"})
-    one_call(board.control_socket, f"{CONTROL}.PrepareForSleep", {"start": True})
-    one_call(board.control_socket, f"{CONTROL}.PrepareForSleep", {"start": False})
-    one_call(board.control_socket, f"{CONTROL}.Terminate", {"app": "app"})
-    assert len(one_call(board.control_socket, f"{CONTROL}.ListTerminations")["terminations"]) == 1
-
-
-def test_every_member_is_there(board):
-    board.app("app", "usr1:abort", restart_delay="1ms")
-    login = board.with_login(delay=7)
-    board.start()
-    board.wait_active("app")
-    login.wait_held("sleep")
-    assert set(board.list()["app"]) == APP_MEMBERS
-    answer = board.call("Describe", app="app")
-    assert set(answer) == {"app", "tasks"} and answer["tasks"] == []
-    device = board.device_state()
-    assert set(device) == DEVICE_MEMBERS
-    assert (device["sleepState"], device["sleepId"], device["inhibitDelayMax"]) == ("awake", 0, 7)
-    assert device["thermalState"] in ("nominal", "fair", "serious", "critical")
-    board.signal("app", 10)
-    report = board.wait_termination("app")
-    assert set(report) == TERMINATION_MEMBERS
-    assert report["time"].endswith("Z") and report["time"][10] == "T"
-
-
-def test_no_such_app(board):
-    board.start()
-    for method in ("Describe", "Launch", "Activate", "Background", "Terminate"):
-        error = fails(board.control_socket, f"{CONTROL}.{method}", {"app": "nobody"})
-        assert (error.name, error.parameters) == (f"{CONTROL}.NoSuchApp", {"app": "nobody"}), method
-
-
-def test_not_running(board):
-    board.app("app", launch="manual")
-    board.start()
-    for method in ("Background", "Terminate"):
-        error = fails(board.control_socket, f"{CONTROL}.{method}", {"app": "app"})
-        assert (error.name, error.parameters) == (f"{CONTROL}.NotRunning", {"app": "app"}), method
-
-
-def test_an_invalid_app(board):
     board.app_file("bad", 'exec = "not an array"\n')
     board.start()
-    bad = board.describe("bad")
-    assert set(bad) == APP_MEMBERS and bad["problems"] == [bad["invalid"]]
-    error = fails(board.control_socket, f"{CONTROL}.Launch", {"app": "bad"})
-    assert error.name == f"{CONTROL}.Denied"
-    assert error.parameters == {"reason": "invalid configuration", "kind": "invalidConfiguration"}
+    refusals = [
+        *((method, {"app": "nobody"}, f"{CONTROL}.NoSuchApp", {"app": "nobody"})
+          for method in ("Describe", "Launch", "Activate", "Background", "Terminate")),
+        *((method, {"app": "app"}, f"{CONTROL}.NotRunning", {"app": "app"}) for method in ("Background", "Terminate")),
+        ("Launch", {"app": "bad"}, f"{CONTROL}.Denied",
+         {"reason": "invalid configuration", "kind": "invalidConfiguration"}),
+        ("Monitor", {}, f"{SERVICE}.ExpectedMore", {}),
+        ("SetBackgroundRefresh", {"app": None, "enabled": True}, f"{SERVICE}.MethodNotImplemented",
+         {"method": f"{CONTROL}.SetBackgroundRefresh"}),
+    ]
+    for method, parameters, name, members in refusals:
+        error = board.error(method, **parameters)
+        assert (error.name, error.parameters) == (name, members), (method, parameters)
+    assert set(board.describe("bad")) == APP_MEMBERS
+    answer = board.call("Describe", app="app")
+    assert set(answer) == {"app", "tasks"} and answer["tasks"] == []
 
 
-def test_get_state_from_within_an_app_and_from_outside(board):
-    board.app("app", "usr1:state")
+def test_a_launch_comes_about_though_nobody_waits_for_its_answer(board):
+    board.app("oneway", launch="manual")
+    board.app("left", "slow:DidFinishLaunching:0.4", launch="manual")
     board.start()
-    board.wait_active("app")
-    board.signal("app", 10)
-    answer = board.wait_note("app", "state")["answer"]
-    assert "error" not in answer
-    assert answer["parameters"]["tasks"] == []
-    state = answer["parameters"]["state"]
-    assert (state["app"], state["scenePhase"], state["taskState"]) == ("app", "active", "running")
-    assert state["backgroundRefreshStatus"] == "available"
-    assert state["thermalState"] == "nominal"
-    assert fails(board.application_socket, f"{APPLICATION}.GetState").name == f"{APPLICATION}.NotAnApp"
+    with board.wire() as wire:
+        wire.send(f"{CONTROL}.Launch", {"app": "oneway", "background": None}, oneway=True)
+        # The next answer is that of the next call.
+        assert "device" in wire.call(f"{CONTROL}.DescribeDevice")
+        board.wait_active("oneway")
+        wire.send(f"{CONTROL}.Launch", {"app": "left", "background": None})
+        board.wait_call("left", "DidFinishLaunching")
+    board.wait_active("left")
 
 
-def test_a_grandchild_is_the_app_too(board):
-    text = ("import os, sys\n"
-            "sys.argv[2:] = ['state']\n"
-            "if os.fork() == 0:\n"
-            "    os.setsid()\n"
-            "    exec(open(sys.argv[0].replace('forks', 'sample_app')).read())\n"
-            "import time; time.sleep(1000)\n")
-    (board.programs / "forks.py").write_text(text)
-    board.app_file("app", f'exec = ["/usr/bin/python3", "{board.programs}/forks.py", "{board.journal("app")}"]\n'
-                          'launch = "boot"\n')
+def test_a_launch_that_a_shutdown_ends_is_answered(board):
+    board.app("camera", "slow:DidFinishLaunching:1", launch="manual", start="background")
+    login = board.with_login()
     board.start()
-    answer = board.wait_note("app", "state")["answer"]
-    assert answer["parameters"]["state"]["app"] == "app"
+    login.wait_held("shutdown")
+    tool = subprocess.Popen(
+        [boards.CURFEW, "--root", board.root, "launch", "--background", "camera"], stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True)
+    board.wait_call("camera", "DidFinishLaunching")
+    login.shutdown(True)
+    login.wait_closed("shutdown")
+    login.shutdown(False)
+    answer, _ = tool.communicate(timeout=boards.PATIENCE)
+    assert tool.returncode == 1 and "camera ended while it was being launched" in answer
+    # It is back, as the shutdown was called off.
+    wait_until(lambda: board.describe("camera")["launches"] == 2, "camera comes back")
 
 
-def test_monitor_needs_more(board):
+def test_monitors_that_go_leave_nothing(board):
     board.start()
-    assert fails(board.control_socket, f"{CONTROL}.Monitor").name == f"{SERVICE}.ExpectedMore"
+    before = board.descriptors()
+    wires = [board.wire() for _ in range(10)]
+    for wire in wires:
+        wire.send(f"{CONTROL}.Monitor", more=True)
+        wire.receive()
+    for wire in wires:
+        wire.close()
+    wait_until(lambda: board.descriptors() <= before, "their descriptors are closed")
 
 
 def test_monitor_tells_the_state_and_every_change(board):
     board.app("app", "usr1:abort", restart_delay="1ms")
     board.app_file("bad", "exec = 1\n")
+    login = board.with_login(delay=7)
     board.start()
     board.wait_active("app")
+    login.wait_held("sleep")
+    device = board.device_state()
+    assert set(device) == DEVICE_MEMBERS
+    assert (device["sleepState"], device["sleepId"], device["inhibitDelayMax"]) == ("awake", 0, 7)
     with board.wire() as wire:
         wire.send(f"{CONTROL}.Monitor", more=True)
         first = []
@@ -202,7 +126,8 @@ def test_monitor_tells_the_state_and_every_change(board):
         assert said == [("device", None), ("app", "app"), ("app", "bad"), ("synchronized", None)]
         assert set(first[0]["parameters"]["detail"]) == DEVICE_MEMBERS
         assert set(first[1]["parameters"]["detail"]) == APP_MEMBERS
-        assert first[2]["parameters"]["detail"]["invalid"]
+        bad = first[2]["parameters"]["detail"]
+        assert bad["invalid"] and bad["problems"] == [bad["invalid"]]
 
         def until(kind, **members):
             while True:
@@ -225,50 +150,94 @@ def test_monitor_tells_the_state_and_every_change(board):
         ended = until("termination", app="app", namespace="crash")
         assert set(ended["detail"]) == TERMINATION_MEMBERS and ended["detail"]["reason"] == "signalled"
         assert ended["app"] == "app"
+        assert ended["detail"]["time"].endswith("Z") and ended["detail"]["time"][10] == "T"
         until("app", launches=2)
 
 
-def test_monitors_come_and_go(board):
-    board.app("app")
-    board.start()
-    board.wait_active("app")
-    folder = f"/proc/{board.daemon.pid}/fd"
-    before = len(os.listdir(folder))
-    wires = [board.wire() for _ in range(10)]
-    for wire in wires:
-        wire.send(f"{CONTROL}.Monitor", more=True)
-        wire.receive()
-    for wire in wires:
-        wire.close()
-    board.call("Background", app="app")
-    wait_until(lambda: len(os.listdir(folder)) <= before + 1, "their descriptors are closed")
+@pytest.fixture
+def varlink():
+    try:
+        import varlink as module
+    except ImportError:
+        pytest.fail("PyPI's varlink 31.0.0 is missing; deploy/test installs it into .build/python")
+    return module
 
 
-def test_oneway_is_not_answered(board):
+def open_client(varlink, path):
+    return varlink.Client.new_with_address(f"unix:{path}")
+
+
+def test_another_client_calls_methods_gets_errors_and_streams(board, varlink):
     board.app("app", launch="manual")
     board.start()
-    with board.wire() as wire:
-        wire.send(f"{CONTROL}.Launch", {"app": "app", "background": None}, oneway=True)
-        # The next answer is that of the next call.
-        assert "device" in wire.call(f"{CONTROL}.DescribeDevice")
-    board.wait_active("app")
+    for name, path in {CONTROL: board.control_socket, APPLICATION: board.application_socket}.items():
+        with open_client(varlink, path) as client:
+            assert set(client.get_interfaces()) == {SERVICE, name}
+            # It parses each description by its own grammar.
+            assert client.get_interface(name).name == name
+    with open_client(varlink, board.control_socket) as client, open_client(varlink, board.control_socket) as other:
+        control, monitor = client.open(CONTROL), other.open(CONTROL)
+        assert [app["name"] for app in control.List()["apps"]] == ["app"]
+        changes = monitor.Monitor(_more=True)
+        assert [next(changes)["kind"] for _ in range(3)] == ["device", "app", "synchronized"]
+        control.Launch("app", False)
+        assert control.Describe("app")["app"]["scenePhase"] == "active"
+        assert control.PrepareForSleep(True, None) == {"sleepId": 1, "killed": []}
+        assert control.DescribeDevice()["device"]["sleepState"] == "asleep"
+        while (change := next(changes))["kind"] != "app" or change["detail"]["taskState"] != "suspended":
+            pass
+        control.PrepareForSleep(False, None)
+        with pytest.raises(varlink.VarlinkError) as caught:
+            control.Describe("nobody")
+        assert caught.value.error() == f"{CONTROL}.NoSuchApp"
+        with pytest.raises(varlink.InvalidParameter):
+            control.Launch(5, False)
+        control.close()
+        monitor.close()
 
 
-def test_methods_that_come_later_say_so(board):
-    board.app("app")
+ASKS = """
+import json, os, signal, sys
+sys.path += FOLDERS
+import varlink
+
+def note(event, **details):
+    with open(sys.argv[1], "a") as journal:
+        journal.write(json.dumps({"event": event, "pid": os.getpid(), **details}) + "\\n")
+
+def ask(event):
+    client = varlink.Client.new_with_address("unix:" + os.environ["CURFEW_SOCKET"])
+    note(event, **client.open("io.curfew.Application").GetState())
+
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+note("waits")
+signal.sigwait([signal.SIGUSR1])
+ask("main")
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0: ask("grandchild")
+signal.pause()
+"""
+
+
+def test_all_processes_of_an_app_are_the_app_and_no_others(board, varlink):
+    """GetState by a program that uses the library, by its grandchild, and by us, who are no app."""
+    folders = [path for path in sys.path if path.endswith("site-packages")]
+    (board.programs / "asks.py").write_text(ASKS.replace("FOLDERS", repr(folders)))
+    board.plain("app", exec=[sys.executable, f"{board.programs}/asks.py", str(board.journal("app"))])
+    board.samples.discard("app")
     board.start()
     board.wait_active("app")
-    error = fails(board.control_socket, f"{CONTROL}.SetBackgroundRefresh", {"app": None, "enabled": True})
-    assert error.name == f"{SERVICE}.MethodNotImplemented"
-    error = fails(board.application_socket, f"{APPLICATION}.GetBackgroundTimeRemaining")
-    assert error.name in (f"{SERVICE}.MethodNotImplemented", f"{APPLICATION}.NotAnApp")
-
-
-def test_a_caller_that_goes_away_takes_nothing_with_it(board):
-    board.app("app", "slow:DidFinishLaunching:0.4", launch="manual")
-    board.start()
-    wire = board.wire()
-    wire.send(f"{CONTROL}.Launch", {"app": "app", "background": None})
-    board.wait_call("app", "DidFinishLaunching")
-    wire.close()
-    board.wait_active("app")
+    os.kill(board.wait_note("app", "waits")["pid"], 10)
+    for event in ("main", "grandchild"):
+        answer = board.wait_note("app", event)
+        assert answer["tasks"] == [], event
+        state = answer["state"]
+        assert (state["app"], state["scenePhase"], state["taskState"]) == ("app", "active", "running"), event
+        assert (state["backgroundRefreshStatus"], state["thermalState"]) == ("available", "nominal"), event
+    with open_client(varlink, board.application_socket) as client:
+        application = client.open(APPLICATION)
+        with pytest.raises(varlink.VarlinkError) as caught:
+            application.GetState()
+        assert caught.value.error() == f"{APPLICATION}.NotAnApp"
+        application.close()

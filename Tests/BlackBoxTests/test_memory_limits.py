@@ -2,9 +2,7 @@
 
 import os
 import signal
-from pathlib import Path
 
-import pytest
 from memory import events_text, skip, start, wait_warnings, warnings
 
 
@@ -43,7 +41,10 @@ def test_an_app_at_its_own_limit_is_told_alone_and_not_all_the_time(board, memor
 
 def test_the_next_instance_is_listened_to_as_well_and_the_last_no_more(board, memory):
     board.app("camera", limits={"memory_high": "64M"})
-    first, second, _ = memory.limit("camera")
+    memory.with_pressure()
+    first, second, third, *_ = memory.limit("camera")
+    third.listener.close()
+    third.place.unlink()
     start(board, memory, hears=False)
     connection = first.opened()
     board.wait_active("camera")
@@ -55,69 +56,43 @@ def test_the_next_instance_is_listened_to_as_well_and_the_last_no_more(board, me
     second.write(events_text(high=1))
     second.say()
     wait_warnings(board, "camera", "warning")
-
-
-def test_a_limit_that_cannot_be_heard_of_is_said(board, memory):
-    board.app("camera", limits={"memory_high": "64M"})
-    first, *_ = memory.limit("camera")
-    first.listener.close()
-    first.place.unlink()
-    start(board, memory)
-    board.wait_active("camera")
+    # Where it cannot be heard of, that is said.
+    board.call("Terminate", app="camera", force=True)
+    assert "its memory limit is not heard of" not in board.log()
+    board.call("Activate", app="camera")
     board.wait_log("its memory limit is not heard of: open ")
+    board.wait_active("camera")
+    # Without its board the daemon listens to no pressure of all, before a reload and after it.
+    board.call("Reload")
+    assert not memory.pressure.file.is_open()
 
 
-# Kills by others.
-
-
-@pytest.mark.parametrize("limited", [True, False])
-def test_the_kernels_kill_is_recorded_as_what_it_is(board, memory, limited):
-    board.app("camera", **({"limits": {"memory_max": "64M", "memory_high": "32M"}} if limited else {}))
-    events, *_ = memory.limit("camera")
+def test_kills_by_others_are_recorded_as_what_they_are(board, memory):
+    board.app("limited", limits={"memory_max": "64M", "memory_high": "32M"})
+    board.app("unlimited")
+    board.app("marked", restart="never")
+    board.app("crashing", restart="never")
+    names = ("limited", "unlimited", "marked", "crashing")
+    files = {name: memory.limit(name) for name in names}
     start(board, memory)
-    board.wait_active("camera")
-    events.write(events_text(max=7, oom=1, oom_kill=1))
-    if limited:
-        events.opened()
-        events.say()
-    board.signal("camera", signal.SIGKILL)
-    report = board.wait_termination("camera")
-    assert (report["namespace"], report["code"]) == ("jetsam", "0x9")
-    assert report["explanation"] == (
-        "killed by the kernel: the app's memory limit, or the board's memory, was used up")
-    # It was in front, and there is memory: it comes back.
-    board.wait_app("camera", launches=2, scenePhase="active")
-
-
-def test_a_kill_is_no_matter_of_memory_without_a_sign_of_it(board, memory):
-    board.app("camera", restart="never")
-    memory.limit("camera")
-    start(board, memory)
-    board.wait_active("camera")
-    board.signal("camera", signal.SIGKILL)
-    assert board.wait_termination("camera")["namespace"] == "crash"
-
-
-def test_systemd_oomds_mark_at_the_group(board):
-    board.app("camera", restart="never")
-    board.start()
-    board.wait_active("camera")
-    os.setxattr(board.instance("camera"), "user.oomd_ooms", b"1")
-    board.signal("camera", signal.SIGKILL)
-    report = board.wait_termination("camera")
-    assert (report["namespace"], report["code"]) == ("jetsam", "0x9")
-    assert report["explanation"] == "killed by systemd-oomd, which found memory or swap short"
-
-
-def test_apps_do_not_inherit_what_protects_the_daemon(board):
-    board.app("camera", launch="manual")
-    board.start()
-    protection = Path(f"/proc/{board.daemon.pid}/oom_score_adj")
-    try:
-        protection.write_text("-500")
-    except PermissionError:
-        pytest.skip("needs CAP_SYS_RESOURCE")
-    board.call("Launch", app="camera", background=None)
-    board.wait_active("camera")
-    assert Path(f"/proc/{board.describe('camera')['mainPID']}/oom_score_adj").read_text() == "0\n"
-    assert protection.read_text() == "-500\n"
+    board.wait_active(*names)
+    for name in ("limited", "unlimited"):
+        events = files[name][int(board.instance(name).suffix[1:]) - 1]
+        events.write(events_text(max=7, oom=1, oom_kill=1))
+        if name == "limited":
+            events.opened()
+            events.say()
+    os.setxattr(board.instance("marked"), "user.oomd_ooms", b"1")
+    kernel = "killed by the kernel: the app's memory limit, or the board's memory, was used up"
+    for name, namespace, explanation in [
+            ("limited", "jetsam", kernel), ("unlimited", "jetsam", kernel),
+            ("marked", "jetsam", "killed by systemd-oomd, which found memory or swap short"),
+            # No matter of memory without a sign of it.
+            ("crashing", "crash", None)]:
+        board.signal(name, signal.SIGKILL)
+        report = board.wait_termination(name)
+        assert (report["namespace"], report["code"]) == (namespace, "0x9"), name
+        assert report["explanation"] == (explanation or report["explanation"]), name
+    # They were in front, and there is memory: they come back.
+    for name in ("limited", "unlimited"):
+        board.wait_app(name, launches=2, scenePhase="active")

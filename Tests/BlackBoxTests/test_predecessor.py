@@ -13,13 +13,17 @@ def test_what_a_killed_daemon_left_is_ended_before_anything_starts(board):
     board.app("gone", launch="manual")
     board.start()
     board.wait_active("app", "plain")
-    board.call("Launch", app="gone", background=None)
+    board.call("Launch", app="gone", background=True)
+    board.wait_app("gone", taskState="suspended")
+    assert board.is_frozen("gone")
     board.wait_note("app", "grandchild")
     board.wait_note("plain", "child")
     first = {note["pid"] for name in ("app", "plain", "gone") for note in board.notes(name)}
     board.kill()
     # It spares its apps.
     holds_for(0.2, lambda: all(cgroups.is_alive(pid) for pid in first), "the apps live on")
+    # And its socket lies there.
+    assert (board.run / "io.curfew.Control").exists()
     board.start()
     board.wait_active("app", "plain")
     assert not [pid for pid in first if cgroups.is_alive(pid)]
@@ -28,25 +32,9 @@ def test_what_a_killed_daemon_left_is_ended_before_anything_starts(board):
     board.wait_log("left by an earlier curfewd")
 
 
-def test_what_a_killed_daemon_left_frozen(board):
-    board.app("app", "grandchild")
-    board.start()
-    board.wait_active("app")
-    board.call("PrepareForSleep", start=True, kind=None)
-    assert board.is_frozen("app")
-    first = {note["pid"] for note in board.notes("app")}
-    board.kill()
-    board.start()
-    board.wait_active("app")
-    assert not [pid for pid in first if cgroups.is_alive(pid)]
-
-
 def test_killed_in_the_middle_of_a_handshake(board):
     board.app("app", "slow:DidEnterBackground:1")
-    login = board.with_login()
-    board.start()
-    board.wait_active("app")
-    login.wait_held("sleep")
+    login = board.awake("app")
     login.sleep(True)
     board.wait_call("app", "DidEnterBackground")
     board.kill()
@@ -98,13 +86,3 @@ def test_a_second_daemon_on_one_control_group_ends_none_of_its_apps(board):
     finally:
         complaints = other.close()
     assert not complaints
-
-
-def test_stale_sockets_do_not_keep_a_daemon_from_starting(board):
-    board.app("app")
-    board.start()
-    board.wait_active("app")
-    board.kill()
-    assert (board.run / "io.curfew.Control").exists()
-    board.start()
-    board.wait_active("app")

@@ -4,12 +4,9 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import cgroups
-import pytest
 from memory import start
-from waiting import holds_for
 from wire import Wire
 
 NOTIFY = "io.systemd.oom.Prekill.Notify"
@@ -47,15 +44,15 @@ def test_systemd_oomd_announces_its_kill(board):
     assert not socket.exists()
 
 
-@pytest.mark.parametrize("group", ["/", "", "/user.slice/user-0.slice", "/../..", "x" * 4096, "APPS", "APPS/camera.99"])
-def test_other_groups_are_answered_at_once(board, group):
+def test_other_groups_are_answered_at_once(board):
     socket = hook_folder(board) / "io.curfew"
     board.app("camera", restart="never")
     board.start(hears=True)
     board.wait_active("camera")
     apps = "/" + str(board.apps_group.relative_to(cgroups.mount_point()))
     with Wire(str(socket)) as wire:
-        assert wire.call(NOTIFY, {"cgroup": group.replace("APPS", apps)}) == {}
+        for group in ("/", "", "/user.slice/user-0.slice", "/../..", "x" * 4096, apps, f"{apps}/camera.99"):
+            assert wire.call(NOTIFY, {"cgroup": group}) == {}, group
         # The interface can be asked for, and nothing else of ours is there.
         told = wire.call("org.varlink.service.GetInterfaceDescription", {"interface": "io.systemd.oom.Prekill"})
         assert "method Notify(cgroup: string) -> ()" in told["description"]
@@ -78,8 +75,7 @@ except (Closed, BrokenPipeError):
 """
 
 
-@pytest.mark.parametrize("user, answer", [(0, "{}"), (OOMD, "{}"), (NOBODY, "closed")])
-def test_only_root_and_systemd_oomd_are_believed(board, memory, user, answer):
+def test_only_root_and_systemd_oomd_are_believed(board, memory):
     socket = hook_folder(board) / "io.curfew"
     board.app("camera")
     start(board, memory, PLAYED_OOMD=str(OOMD))
@@ -88,9 +84,11 @@ def test_only_root_and_systemd_oomd_are_believed(board, memory, user, answer):
         folder.chmod(0o755)
     source = os.path.dirname(os.path.abspath(__file__))
     command = [sys.executable, "-B", "-c", CALL, source, str(socket), NOTIFY, group_name(board, "camera")]
-    said = subprocess.run(command, user=user, capture_output=True, text=True, timeout=20, check=False)
-    assert said.stdout.strip() == answer, said.stderr
-    assert ("systemd-oomd is about to end it" in board.log()) == (answer == "{}")
+    for user, answer, is_believed in ((NOBODY, "closed", False), (OOMD, "{}", True), (0, "{}", True)):
+        before = board.log().count("systemd-oomd is about to end it")
+        said = subprocess.run(command, user=user, capture_output=True, text=True, timeout=20, check=False)
+        assert said.stdout.strip() == answer, f"{user}: {said.stderr}"
+        assert board.log().count("systemd-oomd is about to end it") == before + is_believed, user
 
 
 def test_systemd_oomd_comes_later(board):
@@ -104,12 +102,9 @@ def test_systemd_oomd_comes_later(board):
     inode = socket.stat().st_ino
     board.call("Reload")
     assert socket.stat().st_ino == inode
-
-
-def test_a_hook_that_cannot_be_made_is_said_once(board):
-    socket = hook_folder(board) / "io.curfew"
+    assert board.stop() == 0
+    # A hook that cannot be made is said once.
     socket.write_text("another program's")
-    board.app("camera")
     board.start(hears=True)
     board.wait_active("camera")
     board.call("Reload")
@@ -124,10 +119,9 @@ def test_a_client_that_keeps_the_hook_busy_keeps_no_other_out(board):
     board.start(hears=True)
     board.wait_active("camera")
     idle = [Wire(str(socket)) for _ in range(40)]
-    begun = time.monotonic()
     with Wire(str(socket)) as wire:
         assert wire.call(NOTIFY, {"cgroup": group_name(board, "camera")}) == {}
-    assert time.monotonic() - begun < 1
     for wire in idle:
         wire.close()
-    holds_for(0.2, lambda: board.describe("camera")["taskState"] == "running", "it is not ended by a word")
+    # It is not ended by a word.
+    assert board.describe("camera")["taskState"] == "running" and board.terminations() == []

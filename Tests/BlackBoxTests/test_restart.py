@@ -1,101 +1,57 @@
 """After which ends an app is started again, when, and how often."""
 
 import cgroups
-import pytest
 from waiting import holds_for, wait_until
 
 
-@pytest.mark.parametrize("restart, behaviour, comes_back", [
-    ("on-failure", "die:0:1", True),
-    ("on-failure", "abort:0", True),
-    ("on-failure", "die:0:0", False),
-    ("always", "die:0:0", True),
-    ("never", "abort:0", False),
-])
-def test_after_which_ends(board, restart, behaviour, comes_back):
-    board.plain("app", behaviour, restart=restart, restart_delay="1ms", restart_limit=2)
-    board.start()
-    board.wait_termination("app", 2 if comes_back else 1)
-    launches = 2 if comes_back else 1
-    holds_for(0.3, lambda: board.describe("app")["launches"] == launches, lambda: str(board.describe("app")))
-    report = board.terminations("app")[0]
-    assert report["namespace"] == ("crash" if behaviour == "abort:0" else "exit")
-    if behaviour == "abort:0":
-        assert report["code"] == "0x6"
-
-
-def test_the_delay_doubles_and_is_never_cut_short(board):
-    board.plain("app", "die:0:1", restart_delay="100ms", restart_delay_max="400ms", restart_limit=6)
-    board.start()
-    board.wait_termination("app", 6)
-    starts = [note["t"] for note in board.notes("app", "start")]
-    gaps = [after - before for before, after in zip(starts, starts[1:])]
-    for gap, delay in zip(gaps, [0.1, 0.2, 0.4, 0.4, 0.4]):
-        assert gap >= delay, gaps
-    assert max(gaps) < 5
-
-
-def test_left_down_at_its_limit_until_launched_by_hand(board):
-    board.plain("app", "die:0:1", restart_delay="1ms", restart_limit=3)
+def test_an_app_that_ends_again_and_again_is_left_down_until_launched_by_hand(board):
+    board.plain("app", "die:0:1", restart_delay="100ms", restart_delay_max="200ms", restart_limit=7)
+    # Each time it was up for long enough: the first in a row.
+    board.plain("stable", "die:0.4:1", restart_delay="1ms", restart_reset="300ms", restart_limit=2)
     board.app("other")
     board.start()
-    board.wait_termination("app", 3)
-    holds_for(0.4, lambda: board.describe("app")["launches"] == 3, "it is left down")
+    board.wait_termination("app", 7)
+    board.wait_termination("stable", 4)
+    starts = [note["t"] for note in board.notes("app", "start")]
+    gaps = [after - before for before, after in zip(starts, starts[1:])]
+    assert all(gap >= delay for gap, delay in zip(gaps, [0.1] + [0.2] * 5)), gaps
+    # Doubled without a limit they were 6.3 s.
+    assert sum(gaps) < 6, gaps
+    holds_for(0.3, lambda: board.describe("app")["launches"] == 7, "it is left down")
     assert board.log().count("left down") == 1
-    assert board.describe("app")["statusText"] and board.describe("app")["leftDown"] is True
-    assert board.describe("other")["leftDown"] is False
+    assert board.describe("app")["statusText"]
+    assert [board.describe(name)["leftDown"] for name in ("app", "stable", "other")] == [True, False, False]
     # By hand it begins anew, and has all of its chances again.
-    board.call("Activate", app="other")
     board.call("Launch", app="app", background=None)
-    board.wait_termination("app", 6)
-    holds_for(0.3, lambda: board.describe("app")["launches"] == 6, "it is left down again")
+    board.wait_termination("app", 14)
+    holds_for(0.3, lambda: board.describe("app")["launches"] == 14, "it is left down again")
+    assert board.describe("app")["leftDown"] is True
     board.wait_active("other")
 
 
-def test_launched_by_hand_again_and_again_it_is_never_left_down(board):
-    board.plain("app", "usr1:exit=1", launch="manual", restart="never", restart_limit=2)
-    board.start()
-    for number in range(1, 5):
-        board.call("Launch", app="app", background=None)
-        board.wait_note("app", "running", number)
-        board.signal("app", 10)
-        board.wait_termination("app", number)
-        board.wait_app("app", taskState="notRunning")
-
-
-def test_a_stable_uptime_begins_the_count_anew(board):
-    board.plain("app", "die:0.4:1", restart_delay="1ms", restart_reset="300ms", restart_limit=2)
-    board.start()
-    board.wait_termination("app", 4)
-    assert "left down" not in board.log()
-
-
 def test_the_old_instance_is_gone_before_the_new_one_starts(board):
-    board.app("app", "grandchild", restart_delay="0s")
+    board.app("app", "grandchild", "child", "usr1:exit=0", restart_delay="0s")
     board.start()
     board.wait_active("app")
     for number in (1, 2, 3):
-        grandchild = board.wait_note("app", "grandchild", number)["pid"]
+        left = [board.wait_note("app", kind, number)["pid"] for kind in ("grandchild", "child")]
         main = board.wait_note("app", "start", number)
         board.wait_app("app", mainPID=main["pid"])
         board.signal("app", 9)
         board.wait_note("app", "start", number + 1)
-        wait_until(lambda pid=grandchild: not cgroups.is_alive(pid), "its grandchild is gone")
+        assert not [pid for pid in left if cgroups.is_alive(pid)]
     board.wait_active("app")
     assert len(board.instances()) == 1
     reports = board.terminations("app")
     assert [(report["namespace"], report["code"]) for report in reports] == [("crash", "0x9")] * 3
-
-
-def test_a_restart_keeps_the_phase(board):
-    board.app("app", "usr1:exit=1", suspend=False, restart_delay="1ms")
-    board.start()
-    board.wait_active("app")
-    board.call("Background", app="app")
+    # So it is where no other is started.
+    left = [board.wait_note("app", kind, 4)["pid"] for kind in ("grandchild", "child")]
     board.signal("app", 10)
-    board.wait_app("app", launches=2, scenePhase="background", taskState="running")
-    assert board.wait_call("app", "DidFinishLaunching", 2)["parameters"]["reason"] == "restart"
-    holds_for(0.2, lambda: board.calls("app")[-1] == "DidFinishLaunching", "nothing follows")
+    board.wait_app("app", taskState="notRunning")
+    wait_until(lambda: not [pid for pid in left if cgroups.is_alive(pid)], "what it left behind is gone")
+    wait_until(lambda: not (board.apps_group / "app.4").exists(), "its group is removed")
+    report = board.wait_termination("app", 4)
+    assert (report["namespace"], report["code"]) == ("exit", "0x0")
 
 
 def test_an_end_is_recorded_once_and_kept(board):

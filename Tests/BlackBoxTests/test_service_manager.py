@@ -16,6 +16,7 @@ class Manager:
         """Until it has heard that line since the last forget(). timeout 0: it was said already."""
         self.socket.settimeout(timeout)
         while wanted not in self.heard:
+            assert len(self.heard) < 200, self.heard
             self.heard += self.socket.recv(4096).decode().splitlines()
 
     def forget(self):

@@ -1,39 +1,16 @@
 """Where the edges of a sleep come from beside logind's signals, and what is not done while one lasts."""
 
-import threading
+import time
 
 import cgroups
-import pytest
 from waiting import holds_for, wait_until
 
 LAUNCH = ["DidFinishLaunching", "DidBecomeActive"]
 
 
-class Background(threading.Thread):
-    """A call that takes its time, made beside the test."""
-
-    def __init__(self, act):
-        super().__init__(daemon=True)
-        self.act = act
-        self.answer = None
-        self.start()
-
-    def run(self):
-        try:
-            self.answer = self.act()
-        except Exception as error:  # It is the test that judges it.
-            self.answer = error
-
-    def result(self):
-        self.join(30)
-        assert not self.is_alive(), "the call was not answered"
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        return self.answer
-
-
 def test_a_logical_sleep_needs_no_logind(board):
-    board.app("prompt")
+    board.device(sleep={"margin": "300ms", "allowance_without_logind": "2s"})
+    board.app("prompt", allowances={"did_enter_background": "20s"})
     board.app("hanging", "hang:DidEnterBackground", allowances={"did_enter_background": "400ms"})
     board.start()
     board.wait_active("prompt", "hanging")
@@ -42,6 +19,8 @@ def test_a_logical_sleep_needs_no_logind(board):
     assert board.device_state()["sleepState"] == "asleep"
     assert board.is_frozen("prompt")
     assert board.describe("prompt")["taskState"] == "suspended"
+    # The allowance is the device's own, but for its margin.
+    assert 0.5 < board.wait_call("prompt", "DidEnterBackground")["parameters"]["deadline"] <= 1.7
     # A second start joins it.
     assert board.call("PrepareForSleep", start=True, kind=None)["sleepId"] == 1
     assert board.call("PrepareForSleep", start=False, kind=None)["sleepId"] == 1
@@ -51,100 +30,20 @@ def test_a_logical_sleep_needs_no_logind(board):
     assert board.call("PrepareForSleep", start=True, kind=None)["sleepId"] == 2
 
 
-def test_the_allowance_without_logind_is_the_device_s_own(board):
-    board.device(sleep={"margin": "300ms", "allowance_without_logind": "2s"})
-    board.app("app", allowances={"did_enter_background": "20s"})
-    board.start()
-    board.wait_active("app")
-    board.call("PrepareForSleep", start=True, kind=None)
-    assert 0.5 < board.wait_call("app", "DidEnterBackground")["parameters"]["deadline"] <= 1.7
-
-
-def test_the_hook_joins_the_sleep_that_logind_announced(board):
-    board.app("slow", "slow:DidEnterBackground:0.6")
-    login = board.with_login()
-    board.start()
-    board.wait_active("slow")
-    login.wait_held("sleep")
-    login.sleep(True)
-    board.wait_call("slow", "DidEnterBackground")
-    assert board.call("PrepareForSleep", start=True, kind="suspend") == {"sleepId": 1, "killed": []}
-    closing = login.wait_closed("sleep")
-    assert closing["groups"] == {"slow.1": True}
-    assert board.calls("slow").count("DidEnterBackground") == 1
-
-
 def test_logind_joins_the_sleep_that_the_hook_began(board):
     board.app("slow", "slow:DidEnterBackground:0.7")
     board.app("hanging", "hang:DidEnterBackground", allowances={"did_enter_background": "900ms"})
-    login = board.with_login(delay=4)
-    board.start()
-    board.wait_active("slow", "hanging")
-    login.wait_held("sleep")
-    hook = Background(lambda: board.call("PrepareForSleep", start=True, kind="suspend"))
-    board.wait_call("slow", "DidEnterBackground")
-    signalled = login.sleep(True)
-    assert hook.result() == {"sleepId": 1, "killed": ["hanging"]}
+    login = board.awake("slow", "hanging", delay=4)
+    with board.wire() as hook:
+        hook.send("io.curfew.Control.PrepareForSleep", {"start": True, "kind": "suspend"})
+        board.wait_call("slow", "DidEnterBackground")
+        signalled = login.sleep(True)
+        assert hook.reply() == {"sleepId": 1, "killed": ["hanging"]}
     assert login.wait_closed("sleep")["t"] - signalled < 4
     assert board.calls("slow").count("DidEnterBackground") == 1
     login.sleep(False)
     board.wait_active("slow", "hanging")
     login.wait_held("sleep", 2)
-
-
-def test_a_logical_sleep_gives_way_to_a_real_one(board):
-    board.app("app")
-    login = board.with_login()
-    board.start()
-    board.wait_active("app")
-    login.wait_held("sleep")
-    board.call("PrepareForSleep", start=True, kind=None)
-    holds_for(0.2, lambda: login.held("sleep") == 1, "a logical sleep keeps logind's lock")
-    signalled = login.sleep(True)
-    assert login.wait_closed("sleep")["t"] - signalled < 2
-    login.sleep(False)
-    board.wait_active("app")
-    login.wait_held("sleep", 2)
-
-
-def test_nothing_is_launched_while_asleep(board):
-    board.app("running")
-    board.app("other", launch="manual")
-    board.start()
-    board.wait_active("running")
-    board.call("PrepareForSleep", start=True, kind=None)
-    for method, parameters in (("Launch", {"background": None}), ("Launch", {"background": True}), ("Activate", {})):
-        error = board.error(method, app="other", **parameters)
-        assert error.name == "io.curfew.Control.Denied"
-        assert error.parameters == {"reason": "sleeping", "kind": "sleeping"}
-    assert board.error("Activate", app="running").parameters == {"reason": "sleeping", "kind": "sleeping"}
-    assert board.is_frozen("running")
-    assert board.describe("other")["launches"] == 0
-    # Ending one is no launch.
-    board.call("Terminate", app="running", force=None)
-    assert board.describe("running")["taskState"] == "notRunning"
-    board.call("PrepareForSleep", start=False, kind=None)
-    board.call("Launch", app="other", background=None)
-    assert board.describe("other")["taskState"] == "running"
-    # Terminated by an operator: it stays down.
-    assert board.describe("running")["taskState"] == "notRunning"
-    assert not [note for note in board.notes("running", "call") if note["handler"] == "WillTerminate"]
-
-
-def test_restarts_wait_for_the_end_of_the_sleep(board):
-    board.app("crashing", "crash:DidEnterBackground", restart="always", restart_delay="1ms")
-    board.app("leaving", "exit:WillResignActive:3", restart_delay="1ms")
-    board.start()
-    board.wait_active("crashing", "leaving")
-    answer = board.call("PrepareForSleep", start=True, kind=None)
-    assert answer["sleepId"] == 1
-    assert board.wait_termination("crashing")["namespace"] == "crash"
-    assert board.wait_termination("leaving")["namespace"] == "exit"
-    holds_for(0.5, lambda: board.describe("crashing")["launches"] == 1, "it is not launched in the sleep")
-    assert board.describe("leaving")["launches"] == 1
-    board.call("PrepareForSleep", start=False, kind=None)
-    board.wait_app("crashing", launches=2, taskState="running")
-    board.wait_app("leaving", launches=2, taskState="running")
 
 
 def test_killed_while_frozen_it_comes_back_after(board):
@@ -155,32 +54,27 @@ def test_killed_while_frozen_it_comes_back_after(board):
     assert board.is_frozen("app")
     board.signal("app", 9)
     assert board.wait_termination("app")["namespace"] == "crash"
-    holds_for(0.3, lambda: board.describe("app")["launches"] == 1, "it is not launched in the sleep")
+    holds_for(0.2, lambda: board.describe("app")["launches"] == 1, "it is not launched in the sleep")
     board.call("PrepareForSleep", start=False, kind=None)
     board.wait_active("app")
     assert not board.is_frozen("app")
     assert board.describe("app")["launches"] == 2
 
 
-@pytest.mark.parametrize("is_still_sleeping", [True, False])
-def test_logind_restarts_during_a_sleep(board, is_still_sleeping):
+def test_logind_restarts_during_a_sleep(board):
     board.app("app")
-    login = board.with_login()
-    board.start()
-    board.wait_active("app")
-    login.wait_held("sleep")
+    login = board.awake("app")
     login.sleep(True)
     login.wait_closed("sleep")
     board.wait_sleep("asleep")
     login.kill_manager()
-    board.wait_log("logind")
-    login.start_manager(sleeping=is_still_sleeping)
-    if is_still_sleeping:
-        # logind has it from before: a lock for the shutdown, none for the sleep under way.
-        login.wait_held("shutdown", 2)
-        holds_for(0.3, lambda: board.device_state()["sleepState"] == "asleep", "it sleeps on")
-        assert login.held("sleep") == 0
-        login.sleep(False)
+    board.wait_log("no logind")
+    login.start_manager(sleeping=True)
+    # logind has it from before: a lock for the shutdown, none for the sleep under way.
+    login.wait_held("shutdown", 2)
+    holds_for(0.2, lambda: board.device_state()["sleepState"] == "asleep", "it sleeps on")
+    assert login.held("sleep") == 0
+    login.sleep(False)
     board.wait_active("app")
     login.wait_held("sleep", 2)
 
@@ -188,10 +82,7 @@ def test_logind_restarts_during_a_sleep(board, is_still_sleeping):
 def test_the_bus_vanishes_while_a_sleep_is_prepared(board):
     board.app("slow", "slow:DidEnterBackground:0.8")
     board.app("prompt")
-    login = board.with_login()
-    board.start()
-    board.wait_active("slow", "prompt")
-    login.wait_held("sleep")
+    login = board.awake("slow", "prompt")
     login.sleep(True)
     board.wait_call("slow", "DidEnterBackground")
     login.kill_bus()
@@ -202,23 +93,6 @@ def test_the_bus_vanishes_while_a_sleep_is_prepared(board):
     board.wait_active("slow", "prompt")
     login.wait_held("sleep", 2)
     assert not board.terminations()
-
-
-def test_the_bus_vanishes_while_asleep_and_everything_else_goes_on(board):
-    board.app("app")
-    login = board.with_login()
-    board.start()
-    board.wait_active("app")
-    login.wait_held("sleep")
-    login.sleep(True)
-    login.wait_closed("sleep")
-    board.wait_sleep("asleep")
-    login.kill_bus()
-    board.wait_log("no logind")
-    assert board.describe("app")["taskState"] == "suspended"
-    # An operator can wake the board by hand.
-    board.call("PrepareForSleep", start=False, kind=None)
-    board.wait_active("app")
 
 
 def test_the_daemon_starts_while_a_sleep_is_prepared(board):
@@ -254,33 +128,50 @@ def test_logind_that_refuses_the_lock_is_named_and_followed(board):
     board.wait_active("app")
 
 
-def test_a_lost_beginning_is_found_when_the_lock_is_taken(board):
-    """Between a reading of the property and the lock an edge can be missed: the property is read again."""
-    board.app("app")
-    login = board.with_login()
-    login.set_sleeping(False)
-    board.start()
-    board.wait_active("app")
-    login.wait_held("sleep")
-    login.kill_manager()
-    login.start_manager(sleeping=True)
-    board.wait_sleep("asleep")
-    assert board.is_frozen("app")
-    login.sleep(False)
-    board.wait_active("app")
-
-
 def test_a_refusal_that_is_to_be_expected_is_no_warning(board):
-    """The board is awake again by the clocks' word, and logind has still to say so."""
+    """The board is awake again by the hook's word, and logind has still to say so."""
     board.app("app")
-    login = board.with_login()
-    board.start()
-    board.wait_active("app")
-    login.wait_held("sleep")
+    login = board.awake("app", arguments=["--trial"])
     login.sleep(True)
     login.wait_closed("sleep")
     board.call("PrepareForSleep", start=False, kind="suspend")
     board.wait_active("app")
+    # When logind says nothing for half a minute, it is asked for the lock.
+    with board.wire() as wire:
+        wire.call("io.curfew.Trial.Skip", {"seconds": 31})
+    board.wait_log("debug: logind refused a sleep lock")
     login.sleep(False)
     login.wait_held("sleep", 2)
     assert not [line for line in board.log().splitlines() if line.startswith("warning") and "logind" in line]
+
+
+def slept():
+    """How long this machine has, in nanoseconds."""
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+
+
+def test_a_successor_takes_the_note_of_a_sleep(board):
+    note = board.run / "announced"
+    note.parent.mkdir(parents=True)
+    note.write_text("x\n")
+    board.app("app")
+    login = board.awake("app")
+    # What is no note is none, and nothing is said of it.
+    assert not note.exists()
+    assert not [line for line in board.log().splitlines() if "announced" in line and not line.startswith("debug")]
+    login.sleep(True)
+    login.wait_closed("sleep")
+    assert abs(int(note.read_text()) - slept()) < 100_000_000
+    board.kill()
+    login.set_sleeping(False)
+    assert note.exists()
+    board.start()
+    board.wait_active("app")
+    assert not note.exists()
+    login.wait_held("sleep", 2)
+    login.sleep(True)
+    login.wait_closed("sleep", 2)
+    assert note.exists()
+    login.sleep(False)
+    board.wait_active("app")
+    wait_until(lambda: not note.exists(), "it is gone with the sleep")

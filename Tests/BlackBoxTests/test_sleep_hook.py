@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from board import CURFEW, REPOSITORY
-from waiting import holds_for
 
 HOOK = REPOSITORY / "deploy/sleep-hook/curfew"
 LAUNCH = ["DidFinishLaunching", "DidBecomeActive"]
@@ -39,18 +38,9 @@ def hook(board):
         return time.monotonic() - begun
 
     call.lines = lambda: (told.read_text(encoding="utf-8") if told.exists() else "").splitlines()
+    call.script = script
     call.told = lambda: [line.split()[2] for line in call.lines()]
     return call
-
-
-def awake(board):
-    """A board with an app, and a logind whose lock is held; the login manager."""
-    board.app("app")
-    login = board.with_login()
-    board.start()
-    board.wait_active("app")
-    login.wait_held("sleep")
-    return login
 
 
 def is_marked(board):
@@ -62,8 +52,12 @@ def test_apps_are_walked_where_the_sleep_was_not_announced(board, hook):
     board.app("hanging", "hang:DidEnterBackground", allowances={"did_enter_background": "400ms"})
     board.start()
     board.wait_active("prompt", "hanging")
+    # A wake without a sleep, and what is neither, change nothing.
+    for arguments in (("post", "hibernate"), ("post",), (), ("neither", "suspend")):
+        hook(*arguments)
     hook("pre", "suspend")
-    assert board.device_state()["sleepState"] == "asleep"
+    state = board.device_state()
+    assert (state["sleepState"], state["sleepId"]) == ("asleep", 1)
     assert board.is_frozen("prompt")
     assert board.wait_termination("hanging")["code"] == "0x8badf00d"
     hook("post", "suspend")
@@ -73,9 +67,10 @@ def test_apps_are_walked_where_the_sleep_was_not_announced(board, hook):
 
 def test_a_sleep_that_logind_announced_is_walked_once(board, hook):
     """And nothing is told of it: the tool is 16 MB, and the board waits."""
-    login = awake(board)
+    board.app("app")
+    login = board.awake("app")
     assert not is_marked(board)
-    for number in range(1, 3):
+    for number, hook_is_first in ((1, True), (2, False)):
         login.sleep(True)
         login.wait_closed("sleep", number)
         # The hook may run as soon as the lock is closed.
@@ -83,59 +78,32 @@ def test_a_sleep_that_logind_announced_is_walked_once(board, hook):
         hook("pre", "suspend")
         assert board.device_state()["sleepId"] == number
         assert board.is_frozen("app")
-        hook("post", "suspend")
+        if hook_is_first:
+            hook("post", "suspend")
         login.sleep(False)
         login.wait_held("sleep", number + 1)
         board.wait_active("app")
         assert not is_marked(board)
-    assert board.calls("app") == LAUNCH + (SLEEP + WAKE) * 2
+        if not hook_is_first:
+            hook("post", "suspend")
     assert hook.told() == []
-
-
-def test_its_end_is_not_told_when_it_was_seen_before(board, hook):
-    login = awake(board)
-    login.sleep(True)
-    login.wait_closed("sleep")
-    hook("pre", "suspend")
-    login.sleep(False)
-    board.wait_active("app")
-    hook("post", "suspend")
-    assert hook.told() == []
-    # The next one is another one.
+    # The next one is another one, which logind does not announce.
     hook("pre", "hibernate")
+    assert is_marked(board)
     hook("post", "hibernate")
     board.wait_active("app")
+    assert not is_marked(board)
     assert hook.told() == ["sleep", "wake"]
-    assert board.calls("app") == LAUNCH + (SLEEP + WAKE) * 2
+    assert board.calls("app") == LAUNCH + (SLEEP + WAKE) * 3
 
 
-def test_a_sleep_of_an_operator_s_does_not_stand_for_a_real_one(board, hook):
-    """Only a wake source ends it, but of a real one the clocks tell too."""
+def test_a_daemon_that_ends_in_a_sleep_leaves_no_mark_to_the_next(board, hook):
     board.app("app")
-    board.start()
-    board.wait_active("app")
-    board.call("PrepareForSleep", start=True, kind=None)
-    board.wait_sleep("asleep")
-    assert not is_marked(board)
-    hook("pre", "suspend")
-    assert is_marked(board)
-    hook("post", "suspend")
-    board.wait_active("app")
-    assert hook.told() == ["sleep", "wake"]
-    assert not is_marked(board)
-
-
-@pytest.mark.parametrize("leaves", [False, True])
-def test_a_daemon_that_ends_in_a_sleep_leaves_no_mark_to_the_next(board, hook, leaves):
-    login = awake(board)
+    login = board.awake("app")
     login.sleep(True)
     login.wait_closed("sleep")
     assert is_marked(board)
-    if leaves:
-        assert board.stop() == 0
-        assert not is_marked(board)
-    else:
-        board.kill()
+    board.kill()
     login.set_sleeping(False)
     board.start()
     board.wait_active("app")
@@ -145,12 +113,24 @@ def test_a_daemon_that_ends_in_a_sleep_leaves_no_mark_to_the_next(board, hook, l
     assert board.is_frozen("app")
     hook("post", "suspend")
     board.wait_active("app")
+    # One that has the time takes its mark with it.
+    login.wait_held("sleep", 2)
+    login.sleep(True)
+    login.wait_closed("sleep", 2)
+    assert is_marked(board)
+    assert board.stop() == 0
+    assert not is_marked(board)
 
 
-@pytest.mark.parametrize("name", ["asleep", "asleep.new", "untold", "announced", "announced.new", "announced-by-hook"])
-def test_a_mark_that_cannot_be_made_costs_time_only(board, hook, name):
-    login = awake(board)
-    (Path(board.root) / "run/curfew" / name / "full").mkdir(parents=True)
+@pytest.mark.parametrize("names, told", [
+    (["asleep", "untold", "announced"], []),
+    (["asleep.new", "announced.new", "announced-by-hook"], ["sleep", "wake"]),
+])
+def test_a_mark_that_cannot_be_made_costs_time_only(board, hook, names, told):
+    for name in names:
+        (board.run / name / "full").mkdir(parents=True)
+    board.app("app")
+    login = board.awake("app")
     login.sleep(True)
     login.wait_closed("sleep")
     hook("pre", "suspend")
@@ -159,11 +139,14 @@ def test_a_mark_that_cannot_be_made_costs_time_only(board, hook, name):
     login.sleep(False)
     board.wait_active("app")
     assert board.calls("app") == LAUNCH + SLEEP + WAKE
+    assert hook.told() == told
+    assert all((board.run / name / "full").is_dir() for name in names)
 
 
 def test_logind_s_end_counts_where_the_hook_s_own_is_lost(board, hook):
     """suspend-then-hibernate: the second sleep of the two is announced by the hook alone."""
-    login = awake(board)
+    board.app("app")
+    login = board.awake("app")
     login.sleep(True)
     login.wait_closed("sleep")
     hook("pre", "suspend-then-hibernate")
@@ -175,17 +158,6 @@ def test_logind_s_end_counts_where_the_hook_s_own_is_lost(board, hook):
     board.wait_active("app")
     login.wait_held("sleep", 2)
     assert board.calls("app") == LAUNCH + SLEEP + WAKE + SLEEP + WAKE
-
-
-def test_a_wake_without_a_sleep_changes_nothing(board, hook):
-    board.app("app")
-    board.start()
-    board.wait_active("app")
-    hook("post", "hibernate")
-    hook("post")
-    hook()
-    hook("neither", "suspend")
-    holds_for(0.2, lambda: board.calls("app") == LAUNCH, lambda: board.calls("app"))
 
 
 def test_it_is_silent_where_there_is_no_daemon(board, hook):
@@ -213,52 +185,59 @@ def test_an_end_is_about_its_own_beginning(board, hook):
         assert board.device_state()["sleepId"] == number
         hook("post", "suspend")
         board.wait_active("app")
-    assert about(hook) == ["1", "2"]
     # Without a beginning it is about none that is known.
     hook("post", "suspend")
     assert about(hook) == ["1", "2", ""]
-
-
-def test_a_late_end_ends_no_newer_sleep(board, hook):
-    board.app("app")
-    board.start()
-    board.wait_active("app")
+    # One that comes late ends no newer sleep.
     hook("pre", "suspend")
-    board.call("PrepareForSleep", start=False, kind="suspend", sleepId=1)
+    board.call("PrepareForSleep", start=False, kind="suspend", sleepId=3)
     board.wait_active("app")
     board.call("PrepareForSleep", start=True, kind=None)
-    board.wait_sleep("asleep")
-    assert board.device_state()["sleepId"] == 2
+    # A logical one stands for no real one.
+    assert not is_marked(board)
     hook("post", "suspend")
-    assert about(hook) == ["1"]
-    assert board.device_state()["sleepState"] == "asleep"
+    assert about(hook) == ["1", "2", "", "3"]
+    state = board.device_state()
+    assert (state["sleepState"], state["sleepId"]) == ("asleep", 4)
     assert board.is_frozen("app")
     board.call("PrepareForSleep", start=False, kind=None)
     board.wait_active("app")
 
 
-@pytest.mark.parametrize("text", ["", "x", "-1", "1 2", "1;exit 1", "$(exit 1)", "9" * 400])
-def test_a_number_that_is_none(board, hook, text):
+def test_a_number_that_is_none(board, hook):
     board.app("app")
     board.start()
     board.wait_active("app")
-    hook("pre", "suspend")
-    (Path(board.root) / "run/curfew/announced-by-hook").write_text(text)
-    hook("post", "suspend")
-    # At worst the clocks have to tell of the end.
-    assert about(hook) in ([""], ["9" * 400])
-    if about(hook) == [""]:
+    for text in ("", "x", "-1", "1 2", "1;exit 1", "$(exit 1)"):
+        hook("pre", "suspend")
+        assert board.is_frozen("app")
+        (board.run / "announced-by-hook").write_text(text)
+        hook("post", "suspend")
+        assert about(hook)[-1] == "", text
         board.wait_active("app")
+    hook("pre", "suspend")
+    (board.run / "announced-by-hook").write_text("9" * 400)
+    hook("post", "suspend")
+    assert about(hook)[-1] == "9" * 400
+    # The clocks would have to tell of this end.
+    assert board.is_frozen("app")
+    board.call("PrepareForSleep", start=False, kind="suspend")
+    board.wait_active("app")
 
 
 def test_a_daemon_that_does_not_answer_is_not_waited_for_long(board, hook):
+    text = hook.script.read_text()
+    for limit, shorter in (("limit=8", "limit=2"), ("limit=3", "limit=1")):
+        assert limit in text
+        text = text.replace(limit, shorter)
+    hook.script.write_text(text)
     board.app("app")
     board.start()
     board.wait_active("app")
     os.kill(board.daemon.pid, signal.SIGSTOP)
     try:
-        assert hook("pre", "suspend") < 15
-        assert hook("post", "suspend") < 10
+        assert hook("pre", "suspend") < 7
+        assert hook("post", "suspend") < 7
     finally:
         os.kill(board.daemon.pid, signal.SIGCONT)
     # Both words are read now, in either order: no app is left asleep.

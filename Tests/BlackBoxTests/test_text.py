@@ -28,30 +28,15 @@ def sample(board, name):
     return [str(board.programs / "sample_app.py"), str(board.journal(name))]
 
 
-def test_an_environment_keeps_its_bytes(board):
+def test_names_and_values_keep_their_bytes(board):
     for name, text in TEXTS.items():
         board.app_file(name, file_of(sample(board, name), text, 'launch = "boot"', 'delegate = "none"',
                                      "[environment]", f'TEXT = "{text}, {text}"'))
-    board.start()
-    board.wait_active(*TEXTS)
-    for name, text in TEXTS.items():
-        assert board.wait_note(name, "start")["environment"]["TEXT"] == f"{text}, {text}"
-
-
-def test_mistakes_are_told_in_the_words_of_the_file(board):
-    for name, text in TEXTS.items():
-        board.app_file(name, f'exec = ["/bin/true"]\nrestart = "{text}"\n"{text}x" = 1\n')
-    board.start()
-    for name, text in TEXTS.items():
-        invalid = board.describe(name)["invalid"]
-        assert f"{name}.toml:2:" in invalid and text in invalid, invalid
-        board.wait_log(f"{text}x")
-
-
-def test_tasks_of_such_names(board):
     board.app("app", "lend")
     board.start()
-    board.wait_active("app")
+    board.wait_active("app", *TEXTS)
+    for name, text in TEXTS.items():
+        assert board.wait_note(name, "start")["environment"]["TEXT"] == f"{text}, {text}"
     wire = board.borrow("app")
     begun = {wire.begin(text): text for text in TEXTS.values()}
     tasks = wire.ask("GetState")["tasks"]
@@ -61,9 +46,16 @@ def test_tasks_of_such_names(board):
     assert wire.ask("GetState")["tasks"] == []
 
 
-def test_no_app_answers_to_a_name_that_only_looks_the_same(board):
+def test_what_only_looks_the_same_is_another_name(board):
     board.plain("app")
+    for name, text in TEXTS.items():
+        board.app_file(name, f'exec = ["/bin/true"]\nrestart = "{text}"\n"{text}x" = 1\n')
     board.start()
+    # Mistakes are told in the words of the file.
+    for name, text in TEXTS.items():
+        invalid = board.describe(name)["invalid"]
+        assert f"{name}.toml:2:" in invalid and text in invalid, invalid
+        board.wait_log(f"{text}x")
     for name in ("\uff41pp", "app\u0301", "\u200bapp", f"caf{COMPOSED}"):
         assert board.error("Describe", app=name).name == "io.curfew.Control.NoSuchApp"
     # The Kelvin sign is canonically a K.

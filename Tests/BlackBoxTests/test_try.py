@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 
 import cgroups
 import pytest
@@ -69,7 +68,6 @@ def verdict(script, **parameters):
 
 
 def test_an_app_that_does_all_in_time_is_ok():
-    begun = time.monotonic()
     result = attempt(
         """
         background
@@ -91,7 +89,6 @@ def test_an_app_that_does_all_in_time_is_ok():
         """)
     assert result.returncode == 0, result
     assert result.stdout.endswith("\n\nOK\n") and result.stderr == ""
-    assert time.monotonic() - begun < 20, "time is skipped, not waited for"
     for text in ("“in / with yes”", "BackgroundTaskWillExpire returned after", "DidEnterBackground  "):
         assert text in result.stdout
 
@@ -123,52 +120,29 @@ def test_the_board_is_played():
         thermal serious
         charger on
         thermal nominal
-    """)
-    out = result.stdout
-    assert result.returncode == 0, out
-    for line in [
-        "WillResignActive returned", "no app can come to the front: the session is locked", "active -> inactive",
-        "apps can come to the front again", "no app can come to the front: the lid is closed", "on battery",
-        "battery 15 %", "low power mode", "low power mode is over", "thermal state serious", "external power",
-        "thermal state nominal",
-    ]:
-        assert line in out, f"{line}:\n{out}"
-
-
-def test_a_battery_that_is_critical_ends_the_app():
-    result = attempt("""
+        charger off
         battery 4
         skip 6 s
         wait-for ended
         charger on
-    """)
-    out = result.stdout
-    assert "the battery is at 4 %" in out and "WillTerminate returned" in out, out
-    assert "OK" in out and result.returncode == 0, out
-
-
-def test_critical_heat_kills_and_says_what_to_do():
-    result = attempt("""
-        thermal critical
-        wait-for ended
-        thermal nominal
         wait-for active
     """)
     out = result.stdout
-    assert result.returncode == 1 and "0xc00010ff" in out and "thermal-critical" in out, out
+    assert result.returncode == 0 and out.endswith("\n\nOK\n"), out
+    for line in [
+        "WillResignActive returned", "no app can come to the front: the session is locked", "active -> inactive",
+        "apps can come to the front again", "no app can come to the front: the lid is closed", "on battery",
+        "battery 15 %", "low power mode", "low power mode is over", "thermal state serious", "external power",
+        "thermal state nominal", "the battery is at 4 %", "WillTerminate returned",
+    ]:
+        assert line in out, f"{line}:\n{out}"
 
 
 def test_a_task_that_is_never_ended_is_a_kill():
-    code, end, lines = verdict("background\nskip 20min\nwait-for ended\n", command=(*APP, "hold"))
-    assert (code, end["ok"], end["summary"]) == (1, False, "1 kill")
-    kill, = end["kills"]
-    assert (kill["namespace"], kill["code"], kill["timeAllowance"]) == ("backgroundTask", "0x2182bad2", 600.0)
-    task, = end["tasks"]
-    assert (task["name"], task["ended"]) == ("upload", "expired")
-    assert 599 < task["secondsHeld"] < 602
-    assert lines[-1]["time"] > 1200
-    text = attempt("background\nskip 20min\nwait-for ended\n", command=(*APP, "hold")).stdout
-    assert "[background]" in text and "task-budget" in text
+    result = attempt("background\nskip 20min\nwait-for ended\n", command=(*APP, "hold"))
+    assert result.returncode == 1 and result.stdout.endswith("\n\n1 kill\n"), result
+    for text in ("when the budget of 10 min was spent (backgroundTask 0x2182bad2)", "[background]", "task-budget"):
+        assert text in result.stdout
 
 
 def test_a_handler_that_hangs_is_a_kill_and_the_app_goes_on():
@@ -193,52 +167,16 @@ def test_a_crash_is_a_failure():
     assert end["failures"][0]["output"][0] == "in / with yes"
 
 
-def test_a_program_that_does_not_exist_for_the_kernel_is_a_failure(tmp_path):
-    script = tmp_path / "app"
-    script.write_text("#!/nonexistent\n")
-    script.chmod(0o755)
-    code, end, _ = verdict("wait-for ended\n", command=(str(script),), options=("--delegate", "none"))
-    assert (code, end["ok"]) == (1, False)
-
-
 def test_a_step_that_does_not_hold_ends_the_script():
-    begun = time.monotonic()
     result = attempt("front\n\nexpect suspended\nskip 1h\n")
-    assert result.returncode == 1 and time.monotonic() - begun < 10
+    assert result.returncode == 1
     assert "script:3: expect suspended: not so: the app is active, and holds no task" in result.stdout
     assert "skip" not in result.stdout and result.stdout.endswith("\n\n1 failed step\n")
     result = attempt("wait-for task upload within 200ms")
     assert "script:1: wait-for task upload within 200ms: not so" in result.stdout
-
-
-def test_what_is_refused_is_a_failed_step():
+    # So does one that is refused.
     code, end, _ = verdict("sleep\nfront\n")
     assert code == 1 and end["failedStep"] == "script:2: front: not done: sleeping"
-
-
-def test_mistakes_in_a_script_are_2_before_anything_runs(tmp_path):
-    script = tmp_path / "steps"
-    script.write_text("front\nbakground\n\nskip a while\n")
-    mark = tmp_path / "mark"
-    result = subprocess.run(
-        [CURFEW, "try", "--script", str(script), "--", "touch", str(mark)], env=ENVIRONMENT, capture_output=True,
-        text=True, timeout=PATIENCE, check=False)
-    assert result.returncode == 2 and result.stdout == "" and not mark.exists()
-    assert f"{script}:2: no step 'bakground'; did you mean 'background'?" in result.stderr
-    assert f"{script}:4: " in result.stderr
-
-
-@pytest.mark.parametrize(
-    "arguments", [["--script", "-"], ["--", "true"], ["--script", "-", "--delegate", "x", "--", "true"]])
-def test_wrong_usage_is_2(arguments):
-    result = subprocess.run(
-        [CURFEW, "try", *arguments], env=ENVIRONMENT, capture_output=True, stdin=subprocess.DEVNULL, timeout=PATIENCE,
-        check=False)
-    assert result.returncode == 2
-
-
-def test_a_command_that_is_not_there_is_127():
-    assert attempt("front\n", command=("no-such-command",)).returncode == 127
 
 
 def test_an_apps_file_is_the_app(tmp_path):
@@ -248,8 +186,14 @@ def test_an_apps_file_is_the_app(tmp_path):
         "exec": [*APP, "hold"], "user": "nobody-here" if os.geteuid() else "root", "after": ["storage"],
         "launch": "boot", "delegate": "varlink", "background": {"task_budget": "60s"},
     }))
-    code, end, _ = verdict("background\nskip 2min\nwait-for ended\n", command=(), options=("--app", str(file)))
-    assert (code, end["app"], end["kills"][0]["timeAllowance"]) == (1, "uploader", 60.0)
+    code, end, lines = verdict("background\nskip 2min\nwait-for ended\n", command=(), options=("--app", str(file)))
+    assert (code, end["app"], end["ok"], end["summary"]) == (1, "uploader", False, "1 kill")
+    kill, = end["kills"]
+    assert (kill["namespace"], kill["code"], kill["timeAllowance"]) == ("backgroundTask", "0x2182bad2", 60.0)
+    task, = end["tasks"]
+    assert (task["name"], task["ended"]) == ("upload", "expired")
+    assert 59 < task["secondsHeld"] < 62
+    assert lines[-1]["time"] > 120
     code, end, _ = verdict("background\nskip 2min\nexpect suspended\n", options=("--app", str(file)))
     assert (code, end["summary"]) == (0, "OK")
 
@@ -261,13 +205,6 @@ def test_an_apps_file_is_the_app(tmp_path):
     code, end, _ = verdict("background\nfront\n", command=(), options=("--app", str(file)))
     assert code == 0 and len(log.read_text().split()) == 2
     assert {handler["handler"] for handler in end["handlers"]} >= {"DidEnterBackground", "WillEnterForeground"}
-
-
-def test_a_bad_apps_file_is_2(tmp_path):
-    file = tmp_path / "uploader.toml"
-    file.write_text("exec = [\"/bin/true\"]\ncolour = 1\n")
-    result = attempt("front\n", options=("--app", str(file)))
-    assert result.returncode == 2 and f"{file}:2: " in result.stderr
 
 
 def test_a_program_that_knows_nothing_of_curfew(tmp_path):
@@ -291,10 +228,9 @@ def start(*options):
     raise AssertionError(process.stderr.read())
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_interrupted_it_leaves_nothing(number):
+def test_interrupted_it_leaves_nothing():
     process = start()
-    process.send_signal(number)
+    process.send_signal(signal.SIGINT)
     assert process.wait(PATIENCE) == 130
     assert "everything the trial made has been removed" in process.stderr.read()
 
@@ -343,15 +279,22 @@ def test_keys_do_what_they_say():
         terminal.close()
 
 
-@pytest.mark.parametrize("key, number", [("\x03", 0), ("\x1c", 0), ("", signal.SIGTERM), ("", signal.SIGHUP)])
-def test_the_terminal_is_as_it_was(key, number):
-    terminal, cooked = on_a_terminal()
-    try:
-        if key:
-            terminal.press(key)
-        else:
-            os.kill(terminal.pid, number)
-        assert terminal.wait_end() == 130
-        assert terminal.settings() == cooked
-    finally:
-        terminal.close()
+def test_keys_need_a_terminal():
+    result = subprocess.run(
+        [CURFEW, "try", "--", "true"], env=ENVIRONMENT, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+        timeout=PATIENCE, check=False)
+    assert result.returncode == 2 and "Keys need a terminal" in result.stderr
+
+
+def test_the_terminal_is_as_it_was():
+    for key, number in (("\x03", 0), ("\x1c", 0), ("", signal.SIGTERM), ("", signal.SIGHUP)):
+        terminal, cooked = on_a_terminal()
+        try:
+            if key:
+                terminal.press(key)
+            else:
+                os.kill(terminal.pid, number)
+            assert terminal.wait_end() == 130, (key, number)
+            assert terminal.settings() == cooked, (key, number)
+        finally:
+            terminal.close()

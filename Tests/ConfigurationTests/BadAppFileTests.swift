@@ -32,6 +32,10 @@ import Testing
             minimal + "a" + String(repeating: ".a", count: 300_000) + " = 1", 2,
             "not TOML: a line has more than 256 dots"),
         BadFile(minimal + "description = \"\u{0}\"", 2, "contains a NUL byte; expected text"),
+        BadFile(
+            minimal + "description = \"x\n", 2,
+            "not TOML: Error while parsing string: unescaped control characters other than TAB (U+0009) are "
+                + "explicitly prohibited"),
         BadFile("# ü\n" + minimal + "description = \"\u{0}\"", 3, "contains a NUL byte; expected text"),
     ]
 
@@ -120,6 +124,10 @@ import Testing
             minimal + "environment = { NOTIFY_SOCKET = \"\" }", 2,
             "'NOTIFY_SOCKET' in environment is set by curfewd itself"),
         BadFile(
+            minimal + "umask = \"0999\"", 2,
+            "'umask' is \"0999\"; expected an octal number in a string, such as \"0027\""),
+        BadFile(minimal + "nice = 100", 2, "'nice' is the integer 100; expected an integer from -20 to 19"),
+        BadFile(
             minimal + "umask = \"9\"", 2, "'umask' is \"9\"; expected an octal number in a string, such as \"0027\""),
         BadFile(
             minimal + "umask = \"1777\"", 2,
@@ -164,6 +172,13 @@ import Testing
             minimal + "[limits]\nuser = \"x\"", 3,
             "unknown key 'user' in [limits]; it belongs before the first [table]"),
         BadFile(minimal + "[limit]", 2, "unknown key 'limit'; did you mean 'limits'?"),
+        BadFile(
+            minimal + "[allowances]\ndid-enter-backround = \"1s\"", 3,
+            "unknown key 'did-enter-backround' in [allowances]; did you mean 'did-enter-background'?"),
+        BadFile(
+            minimal + "delegate = \"signals\"\n[signals]\ndid-enter-background = \"SIGNOT\"", 4,
+            "'did-enter-background' in [signals] is \"SIGNOT\"; expected the name of a signal that a program can "
+                + "catch, such as \"SIGUSR1\""),
         BadFile(
             minimal + "[allowances]\nbackground-task-will-expire = \"5s\"", 3,
             "'background-task-will-expire' has no allowance of its own: its call gets what is left of the task budget"),

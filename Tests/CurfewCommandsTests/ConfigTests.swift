@@ -93,6 +93,19 @@ import Varlink
         #expect(!lines.contains { $0.hasPrefix("restart = ") })
     }
 
+    @Test func aWrongValueIsNullInJSON_besideWhatIsWritten() throws {
+        try write("etc/curfew/apps/camera.toml", "exec = [\"/bin/true\"]\nrestart = \"sometimes\"\n")
+        let file = "\(root)/etc/curfew/apps/camera.toml"
+        let said = PlayedDaemon.run(["--root", root, "check"]).output
+        let app = try #require(try JSON.parse(show("camera", "--json").output)["apps"]?.arrayValue?.first)
+        #expect(app["isValid"] == false)
+        let restart = try #require(app["values"]?.arrayValue?.first { $0["key"] == "restart" })
+        #expect(restart["value"] == .null && restart["written"] == "\"sometimes\"")
+        let error = try #require(restart["error"])
+        #expect(error["file"]?.stringValue == file && error["line"] == 2)
+        #expect(said.contains("\(file):2: " + (error["message"]?.stringValue ?? "?")))
+    }
+
     @Test func anAppThatIsNotThere() throws {
         try write("etc/curfew/apps/camera.toml", Self.camera)
         let shown = show("camra")

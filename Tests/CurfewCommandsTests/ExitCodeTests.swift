@@ -85,6 +85,17 @@ import Varlink
         #expect(outcome.code == 1 && outcome.error == "curfew: camera was not launched: sleeping\n")
     }
 
+    @Test func aSleepThatIsCalledOffIs1AndWasNone() throws {
+        let daemon = try PlayedDaemon { _, _ in
+            .error(
+                "io.curfew.Control.Denied",
+                ["reason": "the sleep was called off", "kind": "sleepCalledOff"])
+        }
+        let outcome = daemon.run("sleep")
+        #expect(outcome.code == 1 && outcome.output == "")
+        #expect(outcome.error == "curfew: the device was not put to sleep: the sleep was called off\n")
+    }
+
     @Test func notRunningIs1AndSaysLaunch() throws {
         let daemon = try PlayedDaemon { _, _ in .error("io.curfew.Control.NotRunning", ["app": "camera"]) }
         let outcome = daemon.run("terminate", "camera")

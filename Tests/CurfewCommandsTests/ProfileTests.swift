@@ -184,6 +184,18 @@ import Varlink
         #expect(json["errors"]?.arrayValue?.isEmpty == false)
     }
 
+    @Test func everyMistakeOfAProfileIsNamedWithItsLine() throws {
+        let tree = try FixtureTree()
+        try tree.write(
+            "bad.toml", "description = \"x\"\n[match]\narchitecture = \"x\"\nsource = \"x\"\n[wakealarm]\n")
+        let outcome = PlayedDaemon.run(["profile", "check", tree.path + "/bad.toml"])
+        let lines = outcome.output.split(separator: "\n").map(String.init)
+        let file = tree.path + "/bad.toml"
+        #expect(outcome.code == 1)
+        for line in [3, 5] { #expect(lines.contains { $0.hasPrefix("\(file):\(line): ") }, "\(lines)") }
+        #expect(lines.last == "1 profile: \(lines.count - 1) errors", "\(lines)")
+    }
+
     @Test func checkOfNothingAndOfTwoAlike() throws {
         let tree = try FixtureTree()
         #expect(PlayedDaemon.run(["profile", "check", tree.path + "/x.toml"]).output.contains("is not there"))

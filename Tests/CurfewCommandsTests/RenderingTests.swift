@@ -43,7 +43,11 @@ import Varlink
 
     @Test func controlCharactersAreShown() {
         #expect("a\u{1B}[2Jb\nc\td\u{202E}".printable == "a\u{FFFD}[2Jb\u{FFFD}c    d\u{FFFD}")
-        #expect("é ü 日本".printable == "é ü 日本")
+        for unseen in ["\u{200B}", "\u{2028}", "\u{2066}", "\u{FEFF}", "\u{E0041}"] {
+            #expect("a\(unseen)b".printable == "a\u{FFFD}b")
+        }
+        // Joins of letters and of pictures are seen.
+        #expect("é ü 日本 \u{1F469}\u{200D}\u{1F52C}".printable == "é ü 日本 \u{1F469}\u{200D}\u{1F52C}")
     }
 
     @Test func timesAreReadAsTheInterfaceWritesThem() throws {

@@ -155,6 +155,13 @@ final class Heard: @unchecked Sendable {
         #expect(!FileManager.default.fileExists(atPath: mark))
     }
 
+    @Test func withoutADaemonNothingIsRun() {
+        let mark = NSTemporaryDirectory() + "ran-\(UUID().uuidString)"
+        let outcome = PlayedDaemon.run(["--root", "/nonexistent", "run", "--", "touch", mark])
+        #expect(outcome.code == 4 && outcome.error.contains("; touch was not run"), "\(outcome.error)")
+        #expect(!FileManager.default.fileExists(atPath: mark))
+    }
+
     @Test func whoIsInNoAppGoesOutside() throws {
         let heard = Heard()
         let daemon = try PlayedDaemon { method, parameters in

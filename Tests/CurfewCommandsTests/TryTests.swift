@@ -93,6 +93,9 @@ import Varlink
         #expect(outcome.code == 2 && outcome.output == "" && lines.count == 2)
         #expect(lines[0].hasPrefix("curfew: \(file):2: no step 'bakground'; did you mean 'background'?"))
         #expect(lines[1].hasPrefix("\(file):3: expected a duration"))
+        let mark = file + ".mark"
+        #expect(PlayedDaemon.run(["try", "--script", file, "--", "touch", mark]).code == 2)
+        #expect(!FileManager.default.fileExists(atPath: mark), "nothing is run before the script is read")
         let missing = PlayedDaemon.run(["try", "--script", "/nonexistent", "--", "true"])
         #expect(missing.code == 2 && missing.error.contains("/nonexistent"))
     }
@@ -104,6 +107,11 @@ import Varlink
     ])
     func wrongUsageIs2(_ arguments: [String]) {
         #expect(PlayedDaemon.run(arguments).code == 2)
+    }
+
+    @Test func aCommandThatIsNotThereIs127() {
+        let outcome = PlayedDaemon.run(["try", "--script", "/dev/null", "--", "no-such-command-at-all"])
+        #expect(outcome.code == 127 && outcome.error.contains("no-such-command-at-all"), "\(outcome.error)")
     }
 }
 
@@ -264,6 +272,12 @@ import Varlink
                 "", "TASK    HELD FOR  END", "upload       3 s  ended", "", "OK",
             ])
         #expect(verdict.json["ok"] == true && verdict.json["handlers"]?.arrayValue?.count == 2)
+    }
+
+    @Test func aProgramThatCannotBeStartedIsAFailure() {
+        let failed: JSON = ["app": "camera", "namespace": "launchFailure", "code": "0x2", "explanation": "exec /x"]
+        let verdict = TryVerdict(app: "camera", handled: [], tasks: [], terminations: [TerminationRecord(failed)])
+        #expect(!verdict.isGood && verdict.lines(plain, width: nil).last == "1 failed end")
     }
 
     @Test func killsComeWithAdvice() {

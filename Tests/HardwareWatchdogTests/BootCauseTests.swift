@@ -177,6 +177,7 @@ final class PlayedBoard {
     @Test(arguments: [
         "", "\n", "L1", "L1aaaaa", "L1aaaaaboot-x", "L2aaaaaboot-x\n\n", "L1zaaaaboot-x\n\n", "L1aaza boot-x\n\n",
         "running boot-x\n", "\u{0}\u{ff}\u{0}\n\u{0}\n", "L1aaaa\nboot-x\n",
+        String(repeating: "\u{1}L1aaaaaboot-x\n\u{fffd}", count: 400),
     ])
     func damagedWordsAreNone(_ text: String) throws {
         try board.put("last-words", text)

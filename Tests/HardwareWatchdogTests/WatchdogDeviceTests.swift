@@ -69,7 +69,7 @@ import Testing
 
     @Test(arguments: [
         (ENOENT, WatchdogError.Problem.missing), (ENODEV, .missing), (ENXIO, .missing), (EACCES, .denied),
-        (EPERM, .denied), (EIO, .notOpened),
+        (EPERM, .denied), (EIO, .notOpened), (EISDIR, .notOpened),
     ])
     func whatOpenAnswers(_ errno: Int32, _ problem: WatchdogError.Problem) {
         watchdog.openFault = Errno(rawValue: errno)

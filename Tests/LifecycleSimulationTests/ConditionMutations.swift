@@ -20,7 +20,7 @@ extension MutationTests {
         Mutation("calls above the limit", .noFlapping) {
             .replacing {
                 guard case .app(.call(let instance, let id, .willResignActive, let deadline)) = $0 else { return [$0] }
-                return [.app(.call(instance, id, .didBecomeActive, deadline: deadline))]
+                return [.app(.call(instance, id, .didBecomeActive, allowance: deadline))]
             }
         },
         Mutation("is never short of memory", .noFlapping) {
@@ -159,7 +159,7 @@ extension MutationTests {
         Mutation("is woken by nothing", .logicalSleep) { .configured { _, device in device.wakeSources = [] } },
         Mutation("is woken by everything", .logicalSleep) { .configured { _, device in device.wakeSources = .all } },
         Mutation("misses the power key", .logicalSleep) {
-            Mutant(event: { $0 == .board(.powerKeyPressed) ? nil : $0 })
+            Mutant(event: { $0 == .board(.keyPressed) ? nil : $0 })
         },
         Mutation("leaves who was in front ended", .returns) { .configured { app, _ in app.restart = .never } },
         Mutation("brings back before the board is well", .restartsBounded) {

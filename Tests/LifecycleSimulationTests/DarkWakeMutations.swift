@@ -17,7 +17,9 @@ extension MutationTests {
         },
         Mutation("tells apps that they come to the front", .darkWake) {
             .inTheDark { frozen in
-                frozen.map { .app(.call($0, CallID(rawValue: 1_000_000), .willEnterForeground, deadline: .seconds(1))) }
+                frozen.map {
+                    .app(.call($0, CallID(rawValue: 1_000_000), .willEnterForeground, allowance: .seconds(1)))
+                }
             }
         },
         Mutation("never sleeps again", .darkWake) { .replacing { $0 == .login(.suspendDevice) ? [] : [$0] } },

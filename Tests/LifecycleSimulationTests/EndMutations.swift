@@ -26,7 +26,7 @@ extension MutationTests {
             }
         },
         Mutation("names no culprit", .culprits) {
-            .replacing { if case .process(.nameCulprits) = $0 { [] } else { [$0] } }
+            .replacing { if case .process(.reportStuck) = $0 { [] } else { [$0] } }
         },
         Mutation("grants everything at once", .answers) {
             .replacing {
@@ -55,7 +55,7 @@ extension MutationTests {
         Mutation("gives each handler a little more", .allowances) {
             .replacing {
                 guard case .app(.call(let instance, let id, let call, let deadline)) = $0 else { return [$0] }
-                return [.app(.call(instance, id, call, deadline: deadline + .milliseconds(1)))]
+                return [.app(.call(instance, id, call, allowance: deadline + .milliseconds(1)))]
             }
         },
         Mutation("calls no expiration handler", .expirations) {

@@ -84,7 +84,7 @@ extension Mutant {
         return Mutant(
             event: { event in
                 if case .client(.requested(let id, .activate(let app))) = event { asked.append((id, app)) }
-                guard event == .woke, let app = denied.popLast() else { return event }
+                guard event == .timePassed, let app = denied.popLast() else { return event }
                 return .client(.requested(RequestID(rawValue: -1), .activate(app)))
             },
             effects: { effects, _, _ in

@@ -11,7 +11,7 @@ extension MutationTests {
         Mutation("hurries for a sleep that was before its time", .oldSleep) {
             .replacing {
                 guard case .app(.call(let instance, let id, .willResignActive, let deadline)) = $0 else { return [$0] }
-                return [.app(.call(instance, id, .willResignActive, deadline: deadline / 2))]
+                return [.app(.call(instance, id, .willResignActive, allowance: deadline / 2))]
             }
         },
         Mutation("ends any sleep by the end of another", .oldSleep) {

@@ -55,7 +55,7 @@ extension Mutant {
         var hasSlept = false
         return Mutant(
             event: { event in
-                guard event == .woke, hasSlept else { return event }
+                guard event == .timePassed, hasSlept else { return event }
                 hasSlept = false
                 return .client(.requested(RequestID(rawValue: -1), .background(AppID(rawValue: 0))))
             },
@@ -96,7 +96,7 @@ extension Mutant {
         replacing { effect in
             switch effect {
             case .app(.call(let instance, let id, let call, let deadline)):
-                return [.app(.call(instance, id, call, deadline: deadline + deadline / 9))]
+                return [.app(.call(instance, id, call, allowance: deadline + deadline / 9))]
             case .report(var end):
                 end.allowance = end.allowance.map { $0 + $0 / 9 }
                 return [.report(end)]

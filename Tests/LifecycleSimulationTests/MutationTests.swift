@@ -56,7 +56,7 @@ import Testing
         Mutation("does not freeze, and names nobody", .everybodyStill) {
             .replacing {
                 switch $0 {
-                case .process(.freeze), .process(.nameCulprits): []
+                case .process(.freeze), .process(.reportStuck): []
                 default: [$0]
                 }
             }
@@ -94,14 +94,14 @@ import Testing
         Mutation("goes to background without resigning", .handlerOrder) {
             .replacing {
                 guard case .app(.call(let instance, let id, .willResignActive, let deadline)) = $0 else { return [$0] }
-                return [.app(.call(instance, id, .didEnterBackground, deadline: deadline))]
+                return [.app(.call(instance, id, .didEnterBackground, allowance: deadline))]
             }
         },
         Mutation("calls who is asked to end", .handlerOrder) {
             .replacing {
                 guard case .process(.terminate(let instance)) = $0 else { return [$0] }
                 return [
-                    $0, .app(.call(instance, CallID(rawValue: 1_000_000), .didBecomeActive, deadline: .seconds(1))),
+                    $0, .app(.call(instance, CallID(rawValue: 1_000_000), .didBecomeActive, allowance: .seconds(1))),
                 ]
             }
         },

@@ -24,7 +24,8 @@ import Testing
 
     @Test func everyEventAndEffectOccurs() {
         let wanted = [
-            "configured", "started", "woke", "is spawned", "could not be spawned", "has exited", "group is empty",
+            "configured", "started", "time passed", "is spawned", "could not be spawned", "has exited",
+            "group is empty",
             "has frozen", "returns from call", "READY=1", "WATCHDOG=1", "STOPPING=1", "EXTEND_TIMEOUT", "is available",
             "is unavailable", "lock is taken", "lock is refused", "PrepareForSleep(true)", "PrepareForSleep(false)",
             "PrepareForShutdown(true)", "PrepareForShutdown(false)", "PreparingForSleep is true",

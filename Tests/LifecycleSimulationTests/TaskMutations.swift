@@ -68,7 +68,7 @@ extension MutationTests {
                 guard case .app(.call(let instance, let id, let call, let deadline)) = $0,
                     call.handler == .backgroundTaskWillExpire
                 else { return [$0] }
-                return [$0, .app(.call(instance, CallID(rawValue: id.rawValue + 1), call, deadline: deadline))]
+                return [$0, .app(.call(instance, CallID(rawValue: id.rawValue + 1), call, allowance: deadline))]
             }
         },
         Mutation("keeps the board awake after the last task", .keepAwake) {
@@ -168,7 +168,8 @@ extension Mutant {
                 return [.client(.taskChanged(app, instance, task, change))]
             case .app(.call(let instance, let id, .backgroundTaskWillExpire(let task, let name), let deadline)):
                 return [
-                    .app(.call(instance, id, .backgroundTaskWillExpire(chosen ?? task, name: name), deadline: deadline))
+                    .app(
+                        .call(instance, id, .backgroundTaskWillExpire(chosen ?? task, name: name), allowance: deadline))
                 ]
             default: return [effect]
             }

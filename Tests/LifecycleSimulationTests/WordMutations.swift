@@ -8,7 +8,7 @@ extension MutationTests {
         Mutation("gives the first handler of a sleep all the time", .sleepShare) {
             .replacing {
                 guard case .app(.call(let instance, let id, .willResignActive, let deadline)) = $0 else { return [$0] }
-                return [.app(.call(instance, id, .willResignActive, deadline: deadline + deadline))]
+                return [.app(.call(instance, id, .willResignActive, allowance: deadline + deadline))]
             }
         },
         Mutation("calls handlers though there is no time for them", .sleepShare) {
@@ -22,7 +22,7 @@ extension MutationTests {
                 guard case .app(.call(let instance, let id, .willTerminate(let reason), let deadline)) = $0 else {
                     return [$0]
                 }
-                return [.app(.call(instance, id, .willTerminate(reason), deadline: deadline + .seconds(3)))]
+                return [.app(.call(instance, id, .willTerminate(reason), allowance: deadline + .seconds(3)))]
             }
         },
         Mutation("forgets some apps of a wave", .waves) {
@@ -51,7 +51,7 @@ extension MutationTests {
         Mutation("calls unfreezable what it is only about to freeze", .heldAsleep) {
             .replacing {
                 if case .process(.freeze(let instance)) = $0 {
-                    [$0, .process(.nameCulprits(instance, .unfreezable))]
+                    [$0, .process(.reportStuck(instance, .unfreezable))]
                 } else {
                     [$0]
                 }
@@ -76,7 +76,7 @@ extension MutationTests {
             })
         },
         Mutation("does not hear the power key", .sleepWishes) {
-            Mutant(event: { $0 == .board(.powerKeyPressed) ? .woke : $0 })
+            Mutant(event: { $0 == .board(.keyPressed) ? .timePassed : $0 })
         },
         Mutation("lets live what comes up too late", .owned) {
             Mutant(effects: { effects, event, _ in

@@ -5,7 +5,7 @@ import Testing
 @Suite struct AdoptionTests {
     private func adopted(_ budget: Nanoseconds? = .seconds(60)) -> Board {
         var board = startedBoard([])
-        let asked = board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync", timeAllowed: budget)))
+        let asked = board.ask(1, .adopt(app: "task-sync", TaskParameters(name: "sync", timeAllowed: budget)))
         #expect(asked == ["spawn task-sync backgroundTask background"])
         return board
     }
@@ -71,11 +71,11 @@ import Testing
 
     @Test func nameIsTakenAgain_whenItIsFree() throws {
         var board = adopted()
-        let denied = board.ask(2, .adopt(app: "task-sync", TaskWish(name: "sync")))
+        let denied = board.ask(2, .adopt(app: "task-sync", TaskParameters(name: "sync")))
         #expect(denied == ["reply 2: denied, task-sync is there already"])
         _ = board.spawned("task-sync")
         board.gone("task-sync", .unknown)
-        let other = board.ask(3, .adopt(app: "task-other", TaskWish(name: "other")))
+        let other = board.ask(3, .adopt(app: "task-other", TaskParameters(name: "other")))
         #expect(other == ["spawn task-other backgroundTask background"])
         #expect(board.spawned("task-other").last == "reply 3: begun, 10 min")
         #expect(board.core.id(of: "task-sync") == nil)
@@ -103,12 +103,14 @@ import Testing
         board.start()
         board.fallAsleep()
         #expect(
-            board.ask(1, .adopt(app: "task-x", TaskWish(name: "x"))) == ["reply 1: denied, sleeping"])
+            board.ask(1, .adopt(app: "task-x", TaskParameters(name: "x"))) == ["reply 1: denied, sleeping"])
         #expect(
-            board.ask(2, .adopt(app: "camera", TaskWish(name: "x"))) == ["reply 2: denied, sleeping"])
+            board.ask(2, .adopt(app: "camera", TaskParameters(name: "x"))) == ["reply 2: denied, sleeping"])
         _ = board.sleepSignal(false)
         #expect(
-            board.ask(3, .adopt(app: "camera", TaskWish(name: "x"))) == ["reply 3: denied, camera is there already"])
+            board.ask(3, .adopt(app: "camera", TaskParameters(name: "x"))) == [
+                "reply 3: denied, camera is there already"
+            ])
     }
 
     @Test func nobodyIsAnsweredWhoDoesNotWaitAnyMore() {
@@ -164,7 +166,7 @@ import Testing
     @Test func whoHandedItOverIsAnswered_whenAReloadRemovesTheAppThatTookItsNameBeforeTheStart() throws {
         var board = Board([])
         board.login()
-        #expect(board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync"))) == [])
+        #expect(board.ask(1, .adopt(app: "task-sync", TaskParameters(name: "sync"))) == [])
         #expect(board.tell(.configured([manual("task-sync")], DevicePolicy())) == [])
         #expect(board.tell(.configured([], DevicePolicy())) == ["reply 1: denied, it was ended before it began"])
         #expect(board.tell(.started) == [])
@@ -182,7 +184,7 @@ import Testing
 
     @Test func appThatComesAfterATaskStartsAtOnce_whenAnotherTaskHasTakenItsPlace() throws {
         var board = startedBoard([app("camera") { $0.restartDelay = .zero }])
-        _ = board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync")))
+        _ = board.ask(1, .adopt(app: "task-sync", TaskParameters(name: "sync")))
         _ = board.spawned("task-sync")
         let camera = app("camera") {
             $0.after = ["task-sync"]
@@ -190,7 +192,7 @@ import Testing
         }
         _ = board.tell(.configured([camera], DevicePolicy()))
         board.gone("task-sync", .unknown)
-        _ = board.ask(2, .adopt(app: "task-other", TaskWish(name: "other")))
+        _ = board.ask(2, .adopt(app: "task-other", TaskParameters(name: "other")))
         #expect(board.crash("camera") == ["spawn camera restart"])
     }
 

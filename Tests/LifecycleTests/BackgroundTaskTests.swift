@@ -339,7 +339,8 @@ import Testing
         let stranger = InstanceID(rawValue: 977)
         #expect(board.ask(1, .endTask(stranger, BackgroundTaskID(rawValue: 2))) == ["reply 1: no such task"])
         #expect(
-            board.ask(2, .beginTask(stranger, TaskWish(name: "x"))) == ["reply 2: denied, the app is being ended"])
+            board.ask(2, .beginTask(stranger, TaskParameters(name: "x"))) == ["reply 2: denied, the app is being ended"]
+        )
         #expect(
             try board.ask(3, .terminate(board.id("camera"), force: false)) == ["call camera willTerminate user 5 s"])
         #expect(board.begin("camera") == ["reply 0: denied, the app is being ended"])

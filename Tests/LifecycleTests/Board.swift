@@ -46,7 +46,7 @@ struct Board {
         var effects: [Effect] = []
         while let deadline = core.nextDeadline, deadline.at <= end {
             monotonic = max(monotonic, deadline.at)
-            effects += handle(.woke)
+            effects += handle(.timePassed)
         }
         monotonic = end
         return effects

@@ -39,7 +39,7 @@ import Testing
     @Test func stallIsAnnounced_whileAHandlerRuns() throws {
         var board = launching()
         board.monotonic += .milliseconds(1251)
-        #expect(board.handleAll(.woke) == [.note(.board(.stalled(.milliseconds(502))))])
+        #expect(board.handleAll(.timePassed) == [.note(.board(.stalled(.milliseconds(502))))])
     }
 
     @Test func nothingIsCredited_whenTheWakeUpIsALittleLate() throws {
@@ -99,7 +99,7 @@ import Testing
         _ = board.sleepSignal(true)
         board.monotonic += .milliseconds(4600)
         // No time that was not given is held against the app, but the lock is not kept for it.
-        #expect(board.tell(.woke) == ["freeze camera"])
+        #expect(board.tell(.timePassed) == ["freeze camera"])
         #expect(board.frozen("camera") == ["sleep is handled", "release sleep"])
         #expect(board.sleepSignal(false) == ["sleep is over", "take sleep", "thaw camera"])
         #expect(board.returned("camera") == ["call camera didBecomeActive 10 s"])
@@ -120,15 +120,15 @@ import Testing
     @Test func unannouncedSleepIsNoted_whenTheClocksPartWhileAwake() throws {
         var board = Board([])
         board.slept = .seconds(7)
-        #expect(board.handleAll(.woke) == [.note(.sleep(.unannounced(.seconds(7))))])
+        #expect(board.handleAll(.timePassed) == [.note(.sleep(.unannounced(.seconds(7))))])
         board.slept += .milliseconds(500)
-        #expect(board.handleAll(.woke) == [])
+        #expect(board.handleAll(.timePassed) == [])
     }
 
     @Test func clocksThatGoBackwardsDoNoHarm_whenTheyDo() throws {
         var board = launching()
         board.monotonic = board.monotonic - .seconds(50)
-        #expect(board.tell(.woke) == [])
+        #expect(board.tell(.timePassed) == [])
         #expect(board.returned("camera") == ["call camera didBecomeActive 10 s"])
     }
 }

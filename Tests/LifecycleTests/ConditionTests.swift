@@ -32,7 +32,7 @@ import Testing
         #expect(board.returned("kiosk") == ["freeze kiosk"])
         #expect(board.frozen("kiosk") == [])
         #expect(board.core.device.phaseLimit == .background)
-        #expect(board.core.device.limit?.explanation == "the lid is closed")
+        #expect(board.core.device.frontDenial?.explanation == "the lid is closed")
         _ = board.pass(.seconds(2))
         #expect(board.tell(.board(.lid(closed: false))) == ["thaw kiosk", "call kiosk willEnterForeground 10 s"])
     }
@@ -64,6 +64,46 @@ import Testing
         // A window after the first change, not after the last bounce.
         #expect(board.pass(.milliseconds(998)) == [])
         #expect(board.pass(.milliseconds(1)) == ["call kiosk didBecomeActive 10 s"])
+    }
+
+    @Test func bouncingLidDoesTheSame() throws {
+        var board = board()
+        board.follow(.board(.lid(closed: true)))
+        #expect(try board.view("kiosk").phase == .background)
+        var effects: [String] = []
+        for _ in 0..<500 {
+            board.monotonic += .milliseconds(1)
+            effects += board.tell(.board(.lid(closed: false)))
+            board.monotonic += .milliseconds(1)
+            effects += board.tell(.board(.lid(closed: true)))
+        }
+        board.monotonic += .milliseconds(1)
+        effects += board.tell(.board(.lid(closed: false)))
+        #expect(!effects.contains { $0.hasPrefix("call") }, "\(effects)")
+        #expect(board.pass(.seconds(1)).contains("call kiosk willEnterForeground 10 s"))
+    }
+
+    @Test func appStaysFrozen_whenTheBoardWakesBehindAClosedLid_andIsNotStartedAnewForIt() throws {
+        var board = board()
+        board.follow(.board(.lid(closed: true)))
+        board.settle()
+        board.fallAsleep()
+        let woken = board.wake(afterSleeping: .seconds(60))
+        #expect(!woken.contains { $0.hasPrefix("call") || $0.hasPrefix("spawn") || $0.hasPrefix("thaw") }, "\(woken)")
+        let opened = board.tell(.board(.lid(closed: false))) + board.pass(.seconds(1))
+        #expect(opened.contains("call kiosk willEnterForeground 10 s"))
+        #expect(!opened.contains { $0.hasPrefix("spawn") }, "\(opened)")
+    }
+
+    @Test func appComesToTheFront_whenTheLidHasOpenedInTheSleep() throws {
+        var board = board()
+        board.follow(.board(.lid(closed: true)))
+        board.settle()
+        board.fallAsleep()
+        #expect(board.tell(.board(.lid(closed: false))) == [])
+        board.wakePromptly(afterSleeping: .seconds(60))
+        board.settle()
+        #expect(try board.view("kiosk").phase == .active)
     }
 
     @Test func idleCountsOnlyWhileSomebodyIsLoggedIn_andNotWhileWeKeepTheBoardAwake() throws {
@@ -148,13 +188,13 @@ import Testing
         var board = Board([app("kiosk")], device: policy)
         board.start()
         _ = board.handle(.board(.power(PowerReading(isExternal: false, level: nil))))
-        board.follow(.board(.powerKeyPressed))
+        board.follow(.board(.keyPressed))
         #expect(board.core.device.sleepState == .asleep)
         return board
     }
 
     @Test(arguments: [
-        (WakeSource.key, Event.board(.powerKeyPressed)),
+        (WakeSource.key, Event.board(.keyPressed)),
         (.externalPower, .board(.power(PowerReading(isExternal: true, level: nil)))),
         (.network, .board(.network(up: true))),
     ])
@@ -179,7 +219,7 @@ import Testing
     @Test func keyDoesNothing_whereItIsNotConfigured() throws {
         var board = Board([app("kiosk")])
         board.start()
-        #expect(board.tell(.board(.powerKeyPressed)) == [])
+        #expect(board.tell(.board(.keyPressed)) == [])
         #expect(board.core.device.sleepState == .awake)
     }
 
@@ -189,7 +229,7 @@ import Testing
         var board = Board([app("kiosk")], device: policy)
         board.login()
         board.start()
-        #expect(board.tell(.board(.powerKeyPressed)) == ["suspend"])
+        #expect(board.tell(.board(.keyPressed)) == ["suspend"])
     }
 
     @Test func externalPowerEndsIt_thoughTheSupplyWasSilentForLong() throws {
@@ -203,13 +243,13 @@ import Testing
     @Test func keyThatWokeTheBoardDoesNotPutItToSleep() throws {
         var board = try asleep([.key])
         _ = board.pass(.seconds(60))
-        _ = board.tell(.board(.powerKeyPressed))
+        _ = board.tell(.board(.keyPressed))
         #expect(board.core.device.sleepState == .awake)
         _ = board.pass(.seconds(2))
-        _ = board.tell(.board(.powerKeyPressed))
+        _ = board.tell(.board(.keyPressed))
         #expect(board.core.device.sleepState == .awake)
         _ = board.pass(.milliseconds(1))
-        _ = board.tell(.board(.powerKeyPressed))
+        _ = board.tell(.board(.keyPressed))
         #expect(board.core.device.sleepState != .awake)
     }
 

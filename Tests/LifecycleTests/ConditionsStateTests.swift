@@ -54,7 +54,7 @@ import Testing
         _ = conditions.hear(PowerReading(isExternal: false, level: level), at: .seconds(200))
         _ = conditions.settleReadings(Self.window, at: .seconds(200))
         _ = conditions.settleDemands(policy, isIdleHeld: false, at: .seconds(200))
-        #expect(conditions.present.contains(.batteryLow) == isLow)
+        #expect(conditions.holding.contains(.batteryLow) == isLow)
     }
 
     @Test func strongestDemandWins_andSaysWhose() {
@@ -65,7 +65,7 @@ import Testing
         policy.responses[.sessionLocked] = .inactive
         policy.responses[.lidClosed] = .background
         let news = conditions.settleDemands(policy, isIdleHeld: false, at: .seconds(100))
-        #expect(!isOpened && news.isLimitNews && news.lowPower == nil && !news.isPauseNews)
+        #expect(!isOpened && news.isLimitNews && news.lowPower == nil && !news.endsDarkWakes)
         #expect(conditions.phaseLimit == .background && conditions.limiting(policy.responses) == .lidClosed)
         #expect(conditions.frontDenial(policy.responses) == .condition(.lidClosed))
         let isOpenedNow = conditions.hear(lidClosed: false)
@@ -76,10 +76,10 @@ import Testing
         var conditions = Conditions()
         conditions.setLowPower(true)
         var news = conditions.settleDemands(DevicePolicy(), isIdleHeld: false, at: .seconds(100))
-        #expect(news.lowPower == true && news.isPauseNews && conditions.isLowPower)
+        #expect(news.lowPower == true && news.endsDarkWakes && conditions.isLowPower)
         conditions.setLowPower(false)
         news = conditions.settleDemands(DevicePolicy(), isIdleHeld: false, at: .seconds(500))
-        #expect(news.lowPower == false && !news.isPauseNews && !conditions.isPaused)
+        #expect(news.lowPower == false && !news.endsDarkWakes && !conditions.forbidsDarkWake)
     }
 
     @Test(arguments: [
@@ -91,7 +91,7 @@ import Testing
         var conditions = Conditions()
         conditions.hear(SessionReading(users: users, isLocked: false, isIdle: isIdle))
         _ = conditions.settleDemands(DevicePolicy(), isIdleHeld: isHeld, at: .seconds(100))
-        #expect(conditions.present.contains(.idle) == counts)
+        #expect(conditions.holding.contains(.idle) == counts)
     }
 
     @Test func restIsAskedForEverMoreRarely() {

@@ -52,6 +52,15 @@ import Testing
             ])
     }
 
+    @Test func newAppIsLaunchedAtTheWake_andARemovedOneKilledAtOnce_whenReloadedAsleep() throws {
+        var board = startedBoard([app("camera")])
+        board.fallAsleep()
+        #expect(board.tell(reload([app("map")])) == ["kill camera"])
+        #expect(board.gone("camera") == [])
+        #expect(board.pass(.seconds(20)) == [])
+        #expect(board.wake(afterSleeping: .seconds(60)) == ["sleep is over", "take sleep", "spawn map boot"])
+    }
+
     @Test func requestsAreAnswered_whenTheirAppIsRemoved() throws {
         var board = Board([app("camera") { $0.launch = .manual }])
         board.start()

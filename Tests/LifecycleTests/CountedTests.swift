@@ -139,7 +139,7 @@ import Testing
         var board = watched(.seconds(30))
         _ = board.pass(.seconds(29))
         board.slept = .seconds(600)
-        _ = board.tell(.woke)
+        _ = board.tell(.timePassed)
         #expect(board.pass(.milliseconds(29_999)) == [])
         // logind may still be at a sleep that it never told of.
         #expect(board.pass(.milliseconds(1)) == ["kill kiosk", "read PreparingForSleep"])

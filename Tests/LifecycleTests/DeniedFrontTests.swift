@@ -102,7 +102,7 @@ import Testing
 
     @Test func appStaysInFront_whenTheLaunchOfATaskThatHasEndedIsDenied() throws {
         var board = startedBoard([app("map")], front: .one)
-        _ = board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync")))
+        _ = board.ask(1, .adopt(app: "task-sync", TaskParameters(name: "sync")))
         _ = board.spawned("task-sync")
         let task = try board.id("task-sync")
         _ = board.exited("task-sync", .unknown)

@@ -4,8 +4,8 @@ import Testing
 
 /// States that only a fault of the core's own leads to, each made by hand.
 @Suite struct FaultTests {
-    private static let call = Call(
-        id: CallID(rawValue: 1), call: .didBecomeActive, told: .seconds(5), issued: .zero, deadline: .seconds(5),
+    private static let call = PendingCall(
+        id: CallID(rawValue: 1), call: .didBecomeActive, allowance: .seconds(5), issued: .zero, deadline: .seconds(5),
         awaitsReply: true, awaitsReady: false)
 
     private static func task(_ number: Int64) -> HeldTask {
@@ -14,7 +14,7 @@ import Testing
 
     private static func instance(
         _ stage: Instance.Stage = .running, phase: ScenePhase = .background, isLaunched: Bool = false,
-        isClockStopped: Bool = false, call: Call? = nil, tasks: HeldTasks = HeldTasks(),
+        isClockStopped: Bool = false, call: PendingCall? = nil, tasks: HeldTasks = HeldTasks(),
         freezer: Instance.Freezer = .thawed, reasons: FreezeReasons = [], stop: StopOrder? = nil
     ) -> Instance {
         Instance(
@@ -61,7 +61,7 @@ import Testing
         Case(.budgetOutOfRange) { $0.pool?.stop(.seconds(31)) },
         Case(.budgetOutOfRange) { $0.pool?.stop(.seconds(-1)) },
         Case(.adoptionOfWhatRuns) {
-            $0.adoption = Adoption(wish: TaskWish(name: "sync"))
+            $0.adoption = Adoption(wish: TaskParameters(name: "sync"))
             $0.instance = instance()
         },
     ])
@@ -105,7 +105,7 @@ import Testing
         board.start()
         broken.breaking(&board.core)
         board.core.touch(0)
-        let effects = board.core.handle(.woke, at: board.now)
+        let effects = board.core.handle(.timePassed, at: board.now)
         #expect(
             effects.contains {
                 if case .note(.fault(broken.fault, _)) = $0 { true } else { false }

@@ -29,6 +29,16 @@ import Testing
         #expect(effects.contains("call radio didBecomeActive 10 s"))
     }
 
+    @Test func theOneThatWasInFrontComesBackAlone_whenTheLidOpens() throws {
+        var board = startedBoard([app("map"), app("notes"), app("radio")], front: .one)
+        try board.follow(1, .activate(board.id("notes")))
+        board.follow(.board(.lid(closed: true)))
+        board.settle()
+        #expect(try board.view("notes").phase != .active)
+        board.openLid()
+        #expect(try ["map", "notes", "radio"].map { try board.view($0).phase } == [.background, .active, .background])
+    }
+
     @Test func reloadLeavesOneInFront() throws {
         var board = Board([app("map"), app("radio")])
         board.start()
@@ -36,6 +46,16 @@ import Testing
         board.follow(.configured([app("map"), app("radio")], oneInFront()))
         #expect(try board.view("map").phase == .active)
         #expect(try board.view("radio").phase == .background)
+    }
+
+    @Test func reloadLeavesTheFrontToTheAppThatIsAboutToStart_notToOneThatStaysDown() throws {
+        let apps = [app("map") { $0.restart = .onFailure }, app("radio")]
+        var board = Board(apps)
+        board.start()
+        board.gone("map", .exited(0))
+        board.crash("radio")
+        board.follow(.configured(apps, oneInFront()))
+        #expect(board.pass(.seconds(5)).contains { $0.hasPrefix("spawn radio") && !$0.hasSuffix("background") })
     }
 
     @Test func theOneThatWasInFrontReturns_whenTwoActivationsInARowAreDenied() throws {

@@ -15,10 +15,10 @@ import Testing
         #expect(board.pass(.seconds(15)) == ["feed", "feed", "feed"])
         for _ in 0..<4 {
             board.monotonic += .seconds(1)
-            #expect(board.tell(.woke) == [])
+            #expect(board.tell(.timePassed) == [])
         }
         board.monotonic += .seconds(1)
-        #expect(board.tell(.woke) == ["feed"])
+        #expect(board.tell(.timePassed) == ["feed"])
     }
 
     @Test func isLeftAlone_whenThereIsNone() throws {
@@ -84,7 +84,7 @@ import Testing
         board.follow(1, .sleep(start: true, logical: true))
         #expect(board.core.device.sleepState == .asleep)
         board.slept += .seconds(60)
-        #expect(board.tell(.woke).contains("watchdog wakes"))
+        #expect(board.tell(.timePassed).contains("watchdog wakes"))
         #expect(board.core.device.sleepState == .asleep)
     }
 
@@ -149,7 +149,7 @@ import Testing
     @Test func isArmedAgain_afterASleepThatNobodyAnnounced() throws {
         var board = board()
         board.slept = .seconds(30)
-        #expect(board.tell(.woke).contains("watchdog wakes"))
+        #expect(board.tell(.timePassed).contains("watchdog wakes"))
     }
 
     @Test func isFedAtOnce_afterAStall() throws {

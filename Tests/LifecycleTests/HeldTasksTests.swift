@@ -69,12 +69,12 @@ import Testing
 
     @Test func lockTimeRuns_fromItsStartToItsStop() {
         var tasks = Self.holding(nil)
-        #expect(tasks.lockTimeLeft(at: .seconds(10)) == nil)
-        tasks.startLock(.seconds(60), at: .seconds(10))
-        tasks.startLock(.seconds(99), at: .seconds(20))
-        #expect(tasks.lockTimeLeft(at: .seconds(40)) == .seconds(30) && tasks.lockTimeLeft(at: .seconds(99)) == .zero)
-        tasks.stopLock()
-        #expect(tasks.lockEnd == nil)
+        #expect(tasks.keepAwakeLeft(at: .seconds(10)) == nil)
+        tasks.startKeepAwake(.seconds(60), at: .seconds(10))
+        tasks.startKeepAwake(.seconds(99), at: .seconds(20))
+        #expect(tasks.keepAwakeLeft(at: .seconds(40)) == .seconds(30) && tasks.keepAwakeLeft(at: .seconds(99)) == .zero)
+        tasks.stopKeepAwake()
+        #expect(tasks.keepAwakeEnd == nil)
     }
 }
 

@@ -44,7 +44,7 @@ import Testing
             at: .seconds(101))
         #expect(called.nextCall(towards: .active) == nil)
         var held = Self.running()
-        #expect(held.hold(for: .sleep, mayFreeze: false, at: .seconds(101)) == nil)
+        #expect(held.setFreezeReasons(.sleep, mayFreeze: false, at: .seconds(101)) == nil)
         #expect(held.nextCall(towards: .active) == nil)
     }
 
@@ -72,24 +72,24 @@ import Testing
         #expect(
             Self.deadline(instance)
                 == Deadline(at: .seconds(106), reason: .handler(AppID(rawValue: 0), .didBecomeActive)))
-        #expect(instance.hold(for: .sleep, mayFreeze: true, at: .seconds(103)) == .freezing)
+        #expect(instance.setFreezeReasons(.sleep, mayFreeze: true, at: .seconds(103)) == .freezing)
         #expect(Self.deadline(instance) == Deadline(at: .seconds(105), reason: .freeze(AppID(rawValue: 0))))
         let isFrozen = instance.didFreeze()
         #expect(isFrozen && instance.taskState == .suspended && Self.deadline(instance) == .never)
-        #expect(instance.hold(for: [], mayFreeze: true, at: .seconds(203)) == .thawed)
+        #expect(instance.setFreezeReasons([], mayFreeze: true, at: .seconds(203)) == .thawed)
         #expect(Self.deadline(instance).at == .seconds(206))
     }
 
     @Test func itIsStuck_whenItDoesNotFreezeInTime() {
         var instance = Self.running()
-        _ = instance.hold(for: .background, mayFreeze: true, at: .seconds(100))
+        _ = instance.setFreezeReasons(.background, mayFreeze: true, at: .seconds(100))
         let isEarly = instance.judgeFreezing(at: .milliseconds(101_999))
         let isStuck = instance.judgeFreezing(at: .seconds(102))
         #expect(!isEarly && isStuck && instance.freezer == .stuck)
-        let isNamed = instance.name()
-        let isNamedTwice = instance.name()
+        let isReportedStuck = instance.reportStuck()
+        let isNamedTwice = instance.reportStuck()
         let freezesLate = instance.didFreeze()
-        #expect(isNamed && !isNamedTwice && freezesLate && instance.freezer == .frozen)
+        #expect(isReportedStuck && !isNamedTwice && freezesLate && instance.freezer == .frozen)
     }
 
     @Test func whatIsOverdueIsJudgedLater_afterAStall() {
@@ -135,7 +135,7 @@ import Testing
         let step = late.carryOutStop(.seconds(5), before: nil, at: .seconds(100))
         guard case .kill(.shutdown) = step else { return #expect(Bool(false), "\(String(describing: step))") }
         var frozen = Self.running()
-        _ = frozen.hold(for: .sleep, mayFreeze: true, at: .seconds(100))
+        _ = frozen.setFreezeReasons(.sleep, mayFreeze: true, at: .seconds(100))
         guard case .kill = frozen.order(.shutdown, limit: nil, isForced: false) else { return #expect(Bool(false)) }
     }
 
@@ -153,7 +153,7 @@ import Testing
     @Test func firstCauseStays_andAnOperatorsWordIsKept() {
         var instance = Self.running()
         let isKilled = instance.kill(Cause(reason: .overheated), at: .seconds(101))
-        let isKilledTwice = instance.kill(Cause(reason: .unwatched), at: .seconds(102))
+        let isKilledTwice = instance.kill(Cause(reason: .unknown), at: .seconds(102))
         #expect(isKilled && !isKilledTwice && instance.cause?.reason == .overheated)
         #expect(Self.deadline(instance).at == .seconds(106))
         _ = instance.order(.endedByOperator(isForced: true), limit: nil, isForced: true)

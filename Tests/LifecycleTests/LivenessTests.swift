@@ -27,6 +27,15 @@ import Testing
         #expect(board.pass(.milliseconds(100)) == ["spawn camera restart"])
     }
 
+    @Test func appThatSaysThatItStops_isNotKilledForSilence() throws {
+        var board = watched()
+        #expect(board.stopping("camera") == [])
+        // What may end it now is the time that it has to exit.
+        let effects = board.pass(.seconds(60))
+        #expect(effects == ["kill camera", "unkillable camera"])
+        #expect(board.exited("camera", .signalled(9)).first?.contains("liveness") == false)
+    }
+
     @Test func nobodyIsWatched_beforeTheLaunchIsOver() throws {
         var board = Board([app("camera") { $0.liveness = .seconds(1) }])
         _ = board.tell(.started)

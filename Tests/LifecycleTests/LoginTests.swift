@@ -21,11 +21,21 @@ import Testing
         board.login()
         board.start()
         board.slept += .seconds(60)
-        _ = board.tell(.woke)
+        _ = board.tell(.timePassed)
         board.follow(1, .sleep(start: true, logical: true))
         _ = board.tell(.login(.unavailable))
         _ = board.tell(.login(.available(delayMax: nil, preparingForSleep: false, preparingForShutdown: false)))
         #expect(board.ask(2, .sleep(start: false, logical: true)).contains("take sleep"))
+    }
+
+    @Test func operatorStillWakesTheApps_whenLogindIsGoneInASleep() throws {
+        var board = awakeBoard()
+        board.fallAsleep()
+        _ = board.tell(.login(.unavailable))
+        let effects = board.ask(1, .sleep(start: false, logical: true))
+        #expect(effects.contains("thaw camera"))
+        #expect(effects.contains("call camera willEnterForeground 10 s"))
+        #expect(effects.contains { $0.hasPrefix("reply 1: sleep 1 ready") }, "\(effects)")
     }
 
     @Test func bothLocksAreTakenAndThePropertyRead_whenLoginAppears() throws {
@@ -169,7 +179,7 @@ import Testing
         board.fallAsleep()
         board.slept = .seconds(600)
         // logind is not through with its own sleep job yet: it would refuse the lock.
-        #expect(board.tell(.woke) == ["sleep is over", "thaw camera", "call camera willEnterForeground 10 s"])
+        #expect(board.tell(.timePassed) == ["sleep is over", "thaw camera", "call camera willEnterForeground 10 s"])
         #expect(board.core.expectsRefusal)
         #expect(board.tell(.login(.preparingForSleep(true))) == [])
         #expect(board.core.device.sleepState == .awake)
@@ -193,7 +203,7 @@ import Testing
         var board = awakeBoard()
         board.fallAsleep()
         board.slept = .seconds(600)
-        board.follow(.woke)
+        board.follow(.timePassed)
         #expect(board.pass(.milliseconds(29_999)) == [])
         for _ in 0..<5 {
             #expect(board.pass(.milliseconds(1)) == ["take sleep"])
@@ -262,7 +272,7 @@ import Testing
         _ = board.tell(.login(.available(delayMax: .seconds(5), preparingForSleep: false, preparingForShutdown: false)))
         meanwhile(&board)
         board.slept += .seconds(60)
-        _ = board.tell(.woke)
+        _ = board.tell(.timePassed)
         return board
     }
 
@@ -299,7 +309,7 @@ import Testing
     /// The lock that was asked for before is granted now: logind's word on that sleep is no announcement of another.
     private func expectOldGrant(_ board: inout Board) {
         board.slept += .seconds(600)
-        _ = board.tell(.woke)
+        _ = board.tell(.timePassed)
         #expect(board.core.device.sleepState == .awake)
         _ = board.tell(.login(.lockTaken(.sleep)))
         _ = board.tell(.login(.preparingForSleep(true)))
@@ -329,7 +339,7 @@ import Testing
         var board = lockAskedFor()
         board.follow(1, .sleep(start: true, logical: true))
         board.slept += .seconds(60)
-        _ = board.tell(.woke)
+        _ = board.tell(.timePassed)
         #expect(board.core.device.sleepState == .asleep)
         _ = board.tell(.login(.lockTaken(.sleep)))
         _ = board.tell(.login(.preparingForSleep(true)))
@@ -359,7 +369,7 @@ import Testing
         var board = awakeBoard()
         board.fallAsleep()
         board.slept = .seconds(600)
-        board.follow(.woke)
+        board.follow(.timePassed)
         #expect(board.core.nextDeadline?.reason == .sleepCancellation)
         _ = board.tell(.login(.unavailable))
         _ = board.pass(.seconds(10))

@@ -43,6 +43,16 @@ import Testing
                 ])
     }
 
+    @Test func clientIsLaunchedWithoutItsServer_whenTheServerExitsInItsLaunch() throws {
+        var board = Board([app("storage") { $0.restart = .never }, app("camera") { $0.after = ["storage"] }])
+        _ = board.tell(.started)
+        _ = board.spawned("storage")
+        #expect(
+            board.exited("storage", .exited(1)) == [
+                "report storage exit: exited by itself with status 1", "clear storage", "spawn camera boot",
+            ])
+    }
+
     @Test func clientIsLaunchedWithoutItsServer_whenTheQueuedServerIsTerminated() throws {
         var board = Board(chain())
         _ = board.tell(.started)

@@ -22,7 +22,7 @@ import Testing
         #expect(board.core.wakeAlarm != nil)
     }
 
-    private static let person: [Event] = [.board(.powerKeyPressed), .board(.lid(closed: false))]
+    private static let person: [Event] = [.board(.keyPressed), .board(.lid(closed: false))]
 
     @Test(arguments: person)
     func nextWakeIsFull_whenAPersonWasThereWhilePreparing(_ event: Event) throws {
@@ -50,7 +50,7 @@ import Testing
         var board = try preparing()
         fallAsleep(&board)
         board.monotonic += .seconds(899)
-        #expect(board.tell(.woke) == ["read PreparingForSleep"])
+        #expect(board.tell(.timePassed) == ["read PreparingForSleep"])
         _ = board.tell(.login(.preparingForSleep(answer)))
         #expect(board.core.device.sleepState == .darkWake)
     }
@@ -60,7 +60,7 @@ import Testing
         fallAsleep(&board)
         let alarm = board.core.wakeAlarm
         board.monotonic += .seconds(899)
-        #expect(board.tell(.woke) == ["read PreparingForSleep"])
+        #expect(board.tell(.timePassed) == ["read PreparingForSleep"])
         #expect(board.tell(.login(.preparingForSleep(true))) == [])
         #expect(board.core.wakeAlarm == alarm)
     }
@@ -75,7 +75,7 @@ import Testing
 
     @Test func keyOfAnEarlierSleepIsForgotten() throws {
         var board = try preparing()
-        _ = board.tell(.board(.powerKeyPressed))
+        _ = board.tell(.board(.keyPressed))
         fallAsleep(&board)
         board.wakePromptly(afterSleeping: .seconds(60))
         _ = board.tell(.login(.lockTaken(.sleep)))
@@ -102,7 +102,7 @@ import Testing
         fallAsleep(&board)
         _ = board.end("upload")
         board.slept += .seconds(901)
-        #expect(board.tell(.woke) == ["alarm off", "sleep is over"])
+        #expect(board.tell(.timePassed) == ["alarm off", "sleep is over"])
         #expect(board.core.device.sleepState == .darkWake)
         #expect(board.sleepSignal(false) == ["take sleep", "suspend"])
     }
@@ -112,7 +112,7 @@ import Testing
         fallAsleep(&board)
         _ = board.end("upload")
         board.slept += .seconds(901)
-        #expect(board.tell(.woke) == ["alarm off"])
+        #expect(board.tell(.timePassed) == ["alarm off"])
         #expect(board.core.device.sleepState == .asleep)
     }
 
@@ -127,7 +127,9 @@ import Testing
     @Test func wakeStaysDark_whenARequestIsRefused() throws {
         var board = try dark()
         #expect(
-            board.ask(1, .adopt(app: "camera", TaskWish(name: "run"))) == ["reply 1: denied, camera is there already"])
+            board.ask(1, .adopt(app: "camera", TaskParameters(name: "run"))) == [
+                "reply 1: denied, camera is there already"
+            ])
         #expect(board.core.device.sleepState == .darkWake)
         _ = board.tell(.board(.session(SessionReading(users: 1, isLocked: true, isIdle: false))))
         #expect(try board.ask(2, .activate(board.id("camera"))) == ["reply 2: denied, the session is locked"])
@@ -135,7 +137,9 @@ import Testing
     }
 
     @Test func wakeIsFull_whenARequestIsGranted() throws {
-        for request in [Request.adopt(app: "run", TaskWish(name: "run")), .activate(try dark().id("camera"))] {
+        for request in [
+            ClientRequest.adopt(app: "run", TaskParameters(name: "run")), .activate(try dark().id("camera")),
+        ] {
             var board = try dark()
             _ = board.ask(1, request)
             #expect(board.core.device.sleepState == .awake)

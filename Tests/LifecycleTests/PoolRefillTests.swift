@@ -29,7 +29,7 @@ import Testing
         var board = try spent()
         #expect(try #require(try left(board)) <= .seconds(5))
         board.monotonic += .seconds(86_400)
-        _ = board.tell(.woke)
+        _ = board.tell(.timePassed)
         #expect(try left(board) == .seconds(600))
         #expect(board.begin("logger").contains("reply 0: begun, 10 min"))
     }
@@ -70,7 +70,7 @@ import Testing
         _ = board.sleepSignal(true)
         board.monotonic += .seconds(5)
         board.slept += .seconds(7200)
-        _ = board.tell(.woke)
+        _ = board.tell(.timePassed)
         #expect(board.core.device.sleepState == .awake)
         #expect(try left(board) == .seconds(600))
     }
@@ -102,7 +102,7 @@ import Testing
         try board.goBack("camera")
         let before = try board.core.backgroundTimeRemaining(of: board.id("camera"), at: board.monotonic)
         board.monotonic += .seconds(86_400)
-        _ = board.tell(.woke)
+        _ = board.tell(.timePassed)
         #expect(try board.core.backgroundTimeRemaining(of: board.id("camera"), at: board.monotonic) == before)
     }
 
@@ -128,7 +128,7 @@ import Testing
         _ = board.pass(.seconds(10))
         _ = board.end("logger")
         board.monotonic += .seconds(86_400)
-        _ = board.tell(.woke)
+        _ = board.tell(.timePassed)
         #expect(try left(board) == .seconds(600))
     }
 

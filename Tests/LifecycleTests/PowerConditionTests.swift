@@ -40,6 +40,28 @@ import Testing
         #expect(board.core.device.externalPower == true)
     }
 
+    @Test func appThatIsLaunchedLater_isNotToldOfAReadingInForce() throws {
+        var board = board()
+        _ = board.tell(power(true, 80))
+        try board.follow(1, .terminate(board.id("logger"), force: true))
+        let back = try board.handle(
+            .client(.requested(RequestID(rawValue: 2), .launch(board.id("logger"), background: false))))
+        let lines = board.lines(board.obey(back))
+        #expect(lines.contains("spawn logger user"))
+        #expect(!lines.contains { $0.hasPrefix("inform") }, "\(lines)")
+        #expect(board.tell(power(false, 80)) == ["inform logger battery 80"])
+    }
+
+    @Test func criticalBatteryThatRecovers_endsNothing() throws {
+        var board = board()
+        _ = board.tell(power(false, 1))
+        #expect(board.pass(.seconds(3)) == [])
+        _ = board.tell(power(false, 60))
+        let later = board.pass(.seconds(30))
+        #expect(!later.contains { $0.contains("willTerminate") || $0 == "power off" }, "\(later)")
+        #expect(try board.view("logger").phase == .active)
+    }
+
     @Test func batteryLowIsLowPowerMode_andIsLeftALittleAbove() throws {
         var board = board()
         _ = board.tell(power(false, 30))

@@ -70,10 +70,10 @@ import Testing
 
     @Test func whatIsTakenOutIsPutBack_whenAStageIsChanged() {
         var stage = SleepStage.preparing(Self.prepared())
-        let sleeper = Sleeper(id: RequestID(rawValue: 1), isHook: true)
-        stage.change { (preparation: inout Preparation) in preparation.waiting.append(sleeper) }
-        stage.change { (nap: inout Nap) in nap.alarm = .zero }
-        #expect(Sleep(stage: stage).preparation?.waiting == [sleeper])
+        let client = WaitingClient(id: RequestID(rawValue: 1), isHook: true)
+        stage.change { (preparation: inout Preparation) in preparation.waiting.append(client) }
+        stage.change { (asleep: inout Asleep) in asleep.alarm = .zero }
+        #expect(Sleep(stage: stage).preparation?.waiting == [client])
         #expect(Sleep(stage: stage).preparation?.release == Self.prepared().release)
         stage = .awake
         stage.change { (preparation: inout Preparation) in preparation.isForced = true }

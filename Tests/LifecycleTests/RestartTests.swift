@@ -61,6 +61,15 @@ import Testing
         #expect(delay(&board) == .milliseconds(100))
     }
 
+    @Test func appIsNotLeftDown_whenItWasUpLongEnoughBetweenItsEnds() throws {
+        var board = running { $0.restartLimit = 2 }
+        for _ in 0..<4 {
+            #expect(delay(&board) == .milliseconds(100))
+            _ = board.wait(.seconds(60))
+        }
+        #expect(try !board.view("camera").isLeftDown)
+    }
+
     @Test func restartIsImmediate_whenTheDelayIsZero() throws {
         var board = running { $0.restartDelay = .zero }
         #expect(

@@ -17,7 +17,7 @@ extension Board {
     /// What an event leads to is answered at once, until nothing more comes.
     mutating func follow(_ event: Event) { _ = obey(handle(event)) }
     /// The same of what a client asks for.
-    mutating func follow(_ id: Int64, _ request: Request) {
+    mutating func follow(_ id: Int64, _ request: ClientRequest) {
         follow(.client(.requested(RequestID(rawValue: id), request)))
     }
 

@@ -26,6 +26,15 @@ import Testing
         #expect(board.sleepSignal(false) == [])
     }
 
+    @Test func falseEdgeChangesNothing_whenNoSleepHasBegun() throws {
+        var board = running()
+        #expect(board.sleepSignal(false) == [])
+        #expect(board.sleepSignal(true) == ["call camera willResignActive 2.25 s"])
+        _ = board.returned("camera")
+        _ = board.returned("camera")
+        #expect(board.frozen("camera") == ["sleep is handled", "release sleep"])
+    }
+
     @Test func everybodyComesBack_whenCalledOffHalfWay() throws {
         var board = running()
         _ = board.sleepSignal(true)
@@ -43,7 +52,7 @@ import Testing
         var board = running()
         board.fallAsleep()
         board.slept = .milliseconds(501)
-        #expect(board.tell(.woke) == ["sleep is over", "thaw camera", "call camera willEnterForeground 10 s"])
+        #expect(board.tell(.timePassed) == ["sleep is over", "thaw camera", "call camera willEnterForeground 10 s"])
         #expect(board.returned("camera") == ["call camera didBecomeActive 10 s"])
         #expect(board.returned("camera") == [])
         #expect(board.pass(.milliseconds(29_999)) == [])
@@ -78,12 +87,24 @@ import Testing
             ])
     }
 
+    @Test func hookIsAnswered_andEndsTheSleep_whenTheBoardSleepsInALogicalOne() throws {
+        var board = running()
+        board.follow(1, .sleep(start: true, logical: true))
+        #expect(
+            board.ask(2, .sleep(start: true, logical: false)) == [
+                "sleep is handled", "reply 2: sleep 1 ready, killed []",
+            ])
+        let over = board.ask(3, .sleep(start: false, logical: false))
+        #expect(over.contains("sleep is over"))
+        #expect(over.contains("thaw camera"))
+    }
+
     @Test func lockIsReleased_whenLogindSleepsDuringALogicalSleep() throws {
         var board = running()
         board.follow(1, .sleep(start: true, logical: true))
         #expect(board.sleepSignal(true) == ["sleep is handled", "release sleep"])
         board.slept = .seconds(60)
-        #expect(board.tell(.woke).first == "sleep is over")
+        #expect(board.tell(.timePassed).first == "sleep is over")
     }
 
     @Test func hookWaitsAndHearsWhoWasKilled_whenAllAreReady() throws {
@@ -191,7 +212,7 @@ import Testing
         var board = running()
         _ = board.sleepSignal(true)
         board.slept = .seconds(60)
-        #expect(board.tell(.woke) == [])
+        #expect(board.tell(.timePassed) == [])
         #expect(board.core.device.sleepState == .preparing)
         #expect(board.returned("camera") == ["call camera didEnterBackground 4.5 s"])
     }
@@ -218,7 +239,7 @@ import Testing
         _ = board.sleepSignal(true)
         board.slept += .seconds(7200)
         _ = board.pass(.seconds(1))
-        _ = board.tell(.woke)
+        _ = board.tell(.timePassed)
         #expect(board.core.device.sleepState == .preparing)
         #expect(!board.pass(.seconds(3)).contains("kill camera"))
     }
@@ -242,5 +263,17 @@ import Testing
         var board = startedBoard([app("camera")])
         #expect(board.ask(1, .sleep(start: true, logical: false)) == ["call camera willResignActive 2.25 s"])
         #expect(board.ask(2, .sleep(start: false, logical: false)).contains { $0.hasPrefix("reply 1: sleep 1 ready") })
+    }
+
+    @Test func hookEndsItsOwnSleep_withoutItsNumber_soonAfterTheOneBefore() {
+        var board = startedBoard([app("camera")])
+        for second in [false, true] {
+            board.follow(second ? 3 : 1, .sleep(start: true, logical: false))
+            board.settle()
+            #expect(board.core.device.sleepState == .asleep)
+            let over = board.ask(second ? 4 : 2, .sleep(start: false, logical: false))
+            #expect(over.contains("thaw camera"), "second: \(second)")
+            board.settle()
+        }
     }
 }

@@ -52,11 +52,11 @@ import Testing
     @Test func shortSleepsInARowDoNotPutOffTheQuestionForALock() {
         var board = asleep()
         board.slept += .seconds(60)
-        #expect(board.tell(.woke) == ["sleep is over", "thaw camera", "call camera willEnterForeground 10 s"])
+        #expect(board.tell(.timePassed) == ["sleep is over", "thaw camera", "call camera willEnterForeground 10 s"])
         for _ in 0..<2 {
             _ = board.pass(.seconds(12))
             board.slept += .seconds(60)
-            #expect(board.tell(.woke) == [])
+            #expect(board.tell(.timePassed) == [])
         }
         #expect(board.pass(.seconds(6)) == ["take sleep"])
     }
@@ -79,7 +79,7 @@ import Testing
         _ = board.returned("camera")
         _ = board.frozen("camera")
         board.slept += .seconds(60)
-        _ = board.tell(.woke)
+        _ = board.tell(.timePassed)
         _ = board.sleepSignal(true)
         _ = board.pass(.seconds(1))
         #expect(outcome(&board) == .failed)

@@ -11,12 +11,12 @@ import Testing
 
         #expect(
             board.prepareForSleep(true) == [
-                .app(.call(camera, CallID(rawValue: 3), .willResignActive, deadline: .milliseconds(2250)))
+                .app(.call(camera, CallID(rawValue: 3), .willResignActive, allowance: .milliseconds(2250)))
             ])
         board.monotonic += .milliseconds(10)
         #expect(
             board.handle(.app(.handlerReturned(camera, CallID(rawValue: 3)))) == [
-                .app(.call(camera, CallID(rawValue: 4), .didEnterBackground, deadline: .milliseconds(4490)))
+                .app(.call(camera, CallID(rawValue: 4), .didEnterBackground, allowance: .milliseconds(4490)))
             ])
         board.monotonic += .milliseconds(10)
         #expect(board.handle(.app(.handlerReturned(camera, CallID(rawValue: 4)))) == [.process(.freeze(camera))])
@@ -28,11 +28,11 @@ import Testing
         #expect(
             board.prepareForSleep(false) == [
                 .sleep(.handled(false)), .login(.takeLock(.sleep)), .process(.thaw(camera)),
-                .app(.call(camera, CallID(rawValue: 5), .willEnterForeground, deadline: .seconds(10))),
+                .app(.call(camera, CallID(rawValue: 5), .willEnterForeground, allowance: .seconds(10))),
             ])
         #expect(
             board.handle(.app(.handlerReturned(camera, CallID(rawValue: 5)))) == [
-                .app(.call(camera, CallID(rawValue: 6), .didBecomeActive, deadline: .seconds(10)))
+                .app(.call(camera, CallID(rawValue: 6), .didBecomeActive, allowance: .seconds(10)))
             ])
         #expect(board.handle(.app(.handlerReturned(camera, CallID(rawValue: 6)))) == [])
         #expect(try board.view("camera").phase == .active)

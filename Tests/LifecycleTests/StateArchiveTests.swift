@@ -38,7 +38,7 @@ import Testing
         { $0.exited("storage", .signalled(9)) }, { $0.emptied("storage") }, { $0.frozen("camera") },
         { $0.pass(.seconds(30)) }, { $0.tell(.login(.preparingForSleep(true))) },
         {
-            $0.slept = .seconds(60); return $0.tell(.woke)
+            $0.slept = .seconds(60); return $0.tell(.timePassed)
         },
         { $0.tell(.login(.lockRefused(.sleep))) }, { $0.tell(.login(.preparingForSleep(true))) },
         { $0.sleepSignal(false) },

@@ -38,11 +38,11 @@ import Testing
     @Test func lowPowerModeCutsWhatBeginsInIt() throws {
         var board = board([app("logger") { $0.keepsAwake = true }])
         _ = board.ask(1, .setLowPower(true))
-        _ = board.ask(2, .adopt(app: "task-sync", TaskWish(name: "sync", timeAllowed: .seconds(60))))
+        _ = board.ask(2, .adopt(app: "task-sync", TaskParameters(name: "sync", timeAllowed: .seconds(60))))
         #expect(board.spawned("task-sync").contains("reply 2: begun, 30 s"))
         // The time to keep the board awake is full again after a sleep, and no fuller.
         board.slept += .seconds(60)
-        _ = board.tell(.woke)
+        _ = board.tell(.timePassed)
         _ = board.begin("logger", keepAwake: true)
         _ = board.tell(.login(.lockTaken(.keepAwake)))
         #expect(board.pass(.seconds(29)).contains("release keepAwake") == false)
@@ -127,7 +127,7 @@ import Testing
         var board = board([app("logger")])
         _ = board.tell(.board(.power(PowerReading(isExternal: false, level: 3))))
         board.monotonic += .seconds(5)
-        _ = board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync")))
+        _ = board.ask(1, .adopt(app: "task-sync", TaskParameters(name: "sync")))
         let effects = board.tell(.board(.power(PowerReading(isExternal: true, level: 3))))
         #expect(effects.contains("spawn task-sync backgroundTask background"), "\(effects)")
     }
@@ -149,7 +149,7 @@ import Testing
         var board = board([app("logger")])
         _ = board.tell(.board(.power(PowerReading(isExternal: false, level: 3))))
         board.monotonic += .seconds(5)
-        _ = board.ask(1, .adopt(app: "task-sync", TaskWish(name: "sync")))
+        _ = board.ask(1, .adopt(app: "task-sync", TaskParameters(name: "sync")))
         let task = try board.id("task-sync")
         let effects = board.ask(2, .terminate(task, force: false))
         #expect(effects.contains("reply 1: denied, it was ended before it began"), "\(effects)")

@@ -18,7 +18,7 @@ extension Board {
     /// The board gives no time: no process runs in between.
     mutating func stall(_ time: Nanoseconds) -> [String] {
         monotonic += time
-        return tell(.woke)
+        return tell(.timePassed)
     }
 
     // What an app, or the shell on its behalf, says of its last instance. One that is gone, or has no call open, says
@@ -49,13 +49,13 @@ extension Board {
     mutating func stopping(_ name: String, at place: SourceLocation = #_sourceLocation) -> [String] {
         tell(.app(.stopping(present(name, place))))
     }
-    mutating func ask(_ id: Int64, _ request: Request) -> [String] {
+    mutating func ask(_ id: Int64, _ request: ClientRequest) -> [String] {
         tell(.client(.requested(RequestID(rawValue: id), request)))
     }
     mutating func begin(
         _ app: String, _ name: String = "upload", keepAwake: Bool? = nil, allowed: Nanoseconds? = nil
     ) -> [String] {
-        ask(0, .beginTask(last(app), TaskWish(name: name, keepAwake: keepAwake, timeAllowed: allowed)))
+        ask(0, .beginTask(last(app), TaskParameters(name: name, keepAwake: keepAwake, timeAllowed: allowed)))
     }
     /// Ends the task of that name that began last.
     mutating func end(_ app: String, _ name: String = "upload", at place: SourceLocation = #_sourceLocation) -> [String]
@@ -150,7 +150,7 @@ extension Board {
         case .process(.clear(let instance)): "clear \(name(instance))"
         case .process(.freeze(let instance)): "freeze \(name(instance))"
         case .process(.thaw(let instance)): "thaw \(name(instance))"
-        case .process(.nameCulprits(let instance, let stuck)): "\(stuck) \(name(instance))"
+        case .process(.reportStuck(let instance, let stuck)): "\(stuck) \(name(instance))"
         case .login(.takeLock(let kind)): "take \(kind)"
         case .login(.releaseLock(let kind)): "release \(kind)"
         case .login(.readPreparingForSleep): "read PreparingForSleep"

@@ -101,8 +101,8 @@ import Testing
             reason: .shutdown, name: "shutdown", namespace: .shutdown, code: 0,
             words: "the board shuts down or the supervisor was stopped", archived: "17 0 0 "),
         Row(
-            reason: .unwatched, name: "unwatched", namespace: .unknown, code: 0, isFailure: true,
-            words: "ended while curfewd was not running", archived: "18 0 0 "),
+            reason: .unknown, name: "unknown", namespace: .unknown, code: 0, isFailure: true,
+            words: "ended, and curfewd could not learn how", archived: "18 0 0 "),
     ]
 
     @Test(arguments: rows) func eachReasonHasItsWords(_ row: Row) {

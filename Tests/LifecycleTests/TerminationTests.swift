@@ -21,7 +21,7 @@ import Testing
         (Lifecycle.ExitStatus.exited(0), TerminationNamespace.exit, UInt64(0), "exited by itself", false),
         (.exited(255), .exit, 255, "exited by itself with status 255", true),
         (.signalled(11), .crash, 11, "killed by signal 11", true),
-        (.unknown, .unknown, 0, "ended while curfewd was not running", true),
+        (.unknown, .unknown, 0, "ended, and curfewd could not learn how", true),
     ])
     func reasonSaysHowItEnded_whenByItself(
         _ status: Lifecycle.ExitStatus, _ namespace: TerminationNamespace, _ code: UInt64, _ explanation: String,

@@ -43,6 +43,19 @@ import Testing
         #expect(board.pass(.milliseconds(1)) == ["inform kiosk thermal nominal"])
     }
 
+    @Test func jumpingTemperatureIsToldOncePerWindow_andItsLastWordCounts() throws {
+        var board = board()
+        var effects: [String] = []
+        for step in 0..<500 {
+            board.monotonic += .milliseconds(1)
+            effects += board.tell(zone(step % 2 == 0 ? 82 : 42))
+        }
+        #expect(effects == ["inform kiosk thermal serious"])
+        _ = board.tell(zone(82))
+        #expect(board.pass(.seconds(10)) == [])
+        #expect(board.core.device.thermalState == .serious)
+    }
+
     @Test func criticalHeatEndsRunningAppsByBand_andWaitsInBetween() throws {
         var board = board([
             app("low") { $0.priorityBand = 10 }, app("alsolow") { $0.priorityBand = 10 },

@@ -33,7 +33,7 @@ public enum ShellSimulation {
         let root = directory + "/root"
         makeTree(kernel, root)
         world.apps.configure(root)
-        plan(world, kernel, root, seconds)
+        plan(world, kernel, root, seconds, seed)
         var lives = 1
         while live(world, kernel, root) == .killed, judge.complaints.isEmpty { lives += 1 }
         world.login.dropLocks()
@@ -77,19 +77,12 @@ public enum ShellSimulation {
         for path in [GroupTree.mount, GroupTree.mount + "/daemon"] { _ = kernel.groups.make(path) }
     }
 
-    private static func plan(_ world: World, _ kernel: Kernel, _ root: String, _ seconds: Int64) {
+    private static func plan(_ world: World, _ kernel: Kernel, _ root: String, _ seconds: Int64, _ seed: UInt64) {
         let start = kernel.clock.monotonic
         world.quietFrom = start + seconds * 1_000_000_000
         world.after(1_000_000_000) { kernel.faults.turn(on: true) }
         world.visitors.begin(root)
-        if kernel.hasGroups, world.random.chance(perMille: 300) {
-            world.after(Int64(world.random.below(Int(seconds) * 1_000_000_000))) {
-                // A start that cannot have what it needs ends with 1, and systemd tries again.
-                kernel.faults.turn(on: false)
-                kernel.die()
-                world.after(3_000_000_000) { kernel.faults.turn(on: kernel.clock.monotonic < world.quietFrom) }
-            }
-        }
+        planEnds(world, kernel, Int(seconds))
         world.at(world.quietFrom) {
             kernel.judge.note("the board is left in peace")
             kernel.faults.turn(on: false)
@@ -97,11 +90,29 @@ public enum ShellSimulation {
         }
         world.at(world.quietFrom + 200_000_000_000) {
             world.visitors.judgeOpenCalls()
-            kernel.loop.raise(SIGTERM)
+            // By logind, and without.
+            if seed % 2 == 0 { world.login.shutdownWanted(isCalledOff: false) }
+            world.after(20_000_000_000) { world.endDaemon("the service manager ends the daemon") }
         }
-        world.at(world.quietFrom + 500_000_000_000) {
-            kernel.judge.complain("the daemon does not end")
-            kernel.loop.exitCode = 1
+    }
+
+    /// Ends of the daemon in the middle of all that happens: its death, and a stop in good order.
+    private static func planEnds(_ world: World, _ kernel: Kernel, _ seconds: Int) {
+        if kernel.hasGroups, world.random.chance(perMille: 300) {
+            world.after(Int64(world.random.below(seconds * 1_000_000_000))) {
+                guard !world.isEnding else { return }
+                // A start that cannot have what it needs ends with 1, and systemd tries again.
+                kernel.faults.turn(on: false)
+                kernel.die()
+                world.after(3_000_000_000) {
+                    kernel.faults.turn(on: kernel.clock.monotonic < world.quietFrom && !world.isEnding)
+                }
+            }
+        }
+        if world.random.chance(perMille: 200) {
+            world.after(Int64(world.random.below(seconds * 1_000_000_000))) {
+                world.endDaemon("the service manager ends the daemon early")
+            }
         }
     }
 }

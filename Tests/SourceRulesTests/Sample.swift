@@ -5,12 +5,18 @@ struct Sample: Sendable, CustomStringConvertible {
     var text: String
     /// What else is in the tree, empty.
     var others: [String] = []
+    /// A file with something in it.
+    var file: SourceFile?
     /// "path:line"
     var places: [String]
 
-    init(_ rule: String, _ path: String, _ text: String, beside others: [String] = [], at lines: [Int]) {
+    init(
+        _ rule: String, _ path: String, _ text: String, beside others: [String] = [], after file: SourceFile? = nil,
+        at lines: [Int]
+    ) {
         self.rule = rule
         self.others = others
+        self.file = file
         self.path = path
         self.text = text
         places = lines.map { "\(path):\($0)" }
@@ -21,7 +27,7 @@ struct Sample: Sendable, CustomStringConvertible {
     var tree: SourceTree {
         get throws {
             let manifest = SourceFile("Package.swift", Self.manifest)
-            let files = others.map { SourceFile($0, "") } + [SourceFile(path, text)]
+            let files = others.map { SourceFile($0, "") } + (file.map { [$0] } ?? []) + [SourceFile(path, text)]
             return try SourceTree(path == manifest.path ? files : [manifest] + files)
         }
     }
@@ -68,8 +74,8 @@ struct Sample: Sendable, CustomStringConvertible {
 
     private static let pure = [
         Sample(
-            "pure targets import nothing", "Sources/Lifecycle/A.swift", "// import A\nimport A\npublic import B",
-            at: [2, 3]),
+            "pure targets import their words and nothing else", "Sources/Lifecycle/A.swift",
+            "// import A\nimport A\npublic import B\npublic import Vocabulary\nimport VocabularyB", at: [2, 3, 5]),
         Sample(
             "pure targets read no clock and draw no random numbers", "Sources/Lifecycle/A.swift",
             "var clock = RunnableClock()\nlet a = ContinuousClock().now\nlet b = Int.random(in: 0..<9)", at: [2, 3]),
@@ -119,11 +125,11 @@ struct Sample: Sendable, CustomStringConvertible {
             at: [1, 2, 4, 6]),
         Sample("the list of device targets is found", "Package.swift", "let targets: [Target] = make()", at: [0]),
         Sample(
-            "leaf modules import SystemCalls and C modules only", "Sources/EventLoop/A.swift",
-            "internal import SystemCalls\ninternal import CSystemd\nimport Configuration\n@_spi(A) import Lifecycle",
+            "leaf modules import Vocabulary, SystemCalls and C modules only", "Sources/EventLoop/A.swift",
+            "import SystemCalls\nimport CSystemd\nimport Configuration\n@_spi(A) import Lifecycle\nimport Vocabulary",
             at: [3, 4]),
         Sample(
-            "leaf modules import SystemCalls and C modules only", "Sources/Configuration/A.swift",
+            "leaf modules import Vocabulary, SystemCalls and C modules only", "Sources/Configuration/A.swift",
             "public import Lifecycle", at: []),
         Sample(
             "the client library imports Varlink and what that imports", "Sources/Curfew/A.swift",
@@ -145,6 +151,11 @@ struct Sample: Sendable, CustomStringConvertible {
             "what is played is sent there by the linker", "Tests/ShellSimulation/Calls/A.swift",
             "@_cdecl(\"__wrap_close\") func wrapClose() {}\nlet text = \"close\"", at: [1]),
         Sample(
+            "no two modules have a type of one name", "Sources/B/B.swift",
+            "public final class Call {}\nstruct Row { enum Kind {} }\nprivate struct Cell {}\nstruct Two {}",
+            after: SourceFile("Sources/A/A.swift", "enum Call {}\nstruct Kind {}\nstruct Cell {}\nextension Two {}"),
+            at: [1]),
+        Sample(
             "no two files of the sources have one name", "Sources/B/Table.swift", "",
             beside: ["Sources/A/Text/Table.swift", "Tests/ATests/Table.swift"], at: [0]),
         Sample(
@@ -164,6 +175,7 @@ struct Sample: Sendable, CustomStringConvertible {
             """,
             at: [1, 3, 4]),
         Sample("sentences have real subjects", "Tests/ATests/A.swift", "// Nobody waits.", at: []),
+        Sample("sentences have real subjects", "README.md", "user = \"nobody\"\nNobody waits.", at: [2]),
         Sample(
             "tests do not sleep", "Tests/ATests/A.swift",
             "sleep(1)\nusleep(100)\ntry await Task.sleep(for: .seconds(1))\nboard.sleep(at: 1)\nf(\"sleep(1)\")",

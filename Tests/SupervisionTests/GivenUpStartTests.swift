@@ -22,8 +22,9 @@ import Testing
             configuration: Configuration.load(paths: ConfigurationPaths(root: "/nonexistent")))
     }
 
-    private func start(_ number: Int64) throws -> AppProcess {
-        let app = SupervisedApp(AppID(rawValue: 0), AppConfiguration(name: "late", exec: ["/bin/sleep", "1000"]))
+    private func start(_ number: Int64, of app: SupervisedApp? = nil) throws -> AppProcess {
+        let app =
+            app ?? SupervisedApp(AppID(rawValue: 0), AppConfiguration(name: "late", exec: ["/bin/sleep", "1000"]))
         let process = AppProcess(InstanceID(rawValue: number), app, supervisor, group: nil)
         try process.started(ChildProcess.spawn(SpawnRequest(arguments: ["/bin/sleep", "1000"])))
         app.process = process
@@ -67,6 +68,20 @@ import Testing
         let pid = try #require(process.child).pid
         process.abandon()
         #expect(!isThere(pid))
+    }
+
+    /// One that could not be killed is gone at last: by then its app runs again.
+    @Test func goneLate_itLeavesTheNextOneItsPlace() throws {
+        let late = try start(10)
+        let next = try start(11, of: late.app)
+        late.kill()
+        supervisor.clear(late.instance)
+        try run { supervisor.processes[10] == nil }
+        #expect(late.app.process === next)
+        next.kill()
+        supervisor.clear(next.instance)
+        try run { supervisor.processes[11] == nil }
+        #expect(late.app.process == nil)
     }
 
     /// A child that others have reaped does not keep the loop busy.

@@ -59,6 +59,20 @@ import Varlink
         }
     }
 
+    @Test func linesThatAreNoReportAreLeftOut() throws {
+        try withDirectory { directory in
+            let store = ReportStore(directory: directory)
+            try store.append(report(7))
+            let path = directory + "/reports.jsonl"
+            let whole = try Files.read(path)
+            let nonsense = Array("\0\0\0\n{}\n[]\nnull\n\u{fffd}\n".utf8)
+            try Files.replace(path, with: nonsense + whole + whole.prefix(40))
+            let successor = ReportStore(directory: directory)
+            #expect(successor.all().compactMap { $0["report"]?.stringValue } == ["7"])
+            #expect(successor.nextID() == 8)
+        }
+    }
+
     @Test func theFileIsBegunAnew_whenLong() throws {
         try withDirectory { directory in
             let store = ReportStore(directory: directory)

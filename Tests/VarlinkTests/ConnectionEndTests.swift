@@ -152,7 +152,7 @@ final class ConnectionEndTests {
         connection.close()
         #expect(loop.closed.map(\.reason) == [.closedHere])
         #expect(cancelled == 1)
-        #expect(peer?.receive().ended == true)
+        #expect(peer?.receiveToEnd().ended == true)
         connection.onReadable()
         connection.onWritable()
         connection.onHangup()

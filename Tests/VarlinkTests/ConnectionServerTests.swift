@@ -132,7 +132,7 @@ final class ConnectionServerTests {
     @Test func brokenJSONCloses() {
         peer.send("{\"method\":\0")
         loop.runUntilQuiet()
-        #expect(peer.receive() == Received("", ended: true))
+        #expect(peer.receiveToEnd() == Received("", ended: true))
         guard case .protocolError = loop.reason(connection) else {
             Issue.record("not closed for it")
             return
@@ -142,7 +142,7 @@ final class ConnectionServerTests {
     @Test func deepNestingCloses() {
         peer.send(Array(String(repeating: "[", count: 60_000).utf8) + [0])
         #expect(loop.run { !connection.isOpen })
-        #expect(peer.receive().ended)
+        #expect(peer.receiveToEnd().ended)
     }
 
     @Test func jsonThatIsNoCallIsToldSoInItsTurn() {
@@ -153,7 +153,7 @@ final class ConnectionServerTests {
         requests[0].reply(["n": 0])
         loop.runUntilQuiet()
         let error = "{\"error\":\"org.varlink.service.InvalidParameter\",\"parameters\":{\"parameter\":\"more\"}}\0"
-        #expect(peer.receive() == Received(reply(0) + error, ended: true))
+        #expect(peer.receiveToEnd() == Received(reply(0) + error, ended: true))
         #expect(loop.reason(connection) == .protocolError("\"more\" is not a bool"))
     }
 

@@ -2,6 +2,17 @@ import Testing
 import Varlink
 
 struct JSONTests {
+    /// Swift's `==` takes these for equal: by canonical equivalence, with bytes of another or of the same number.
+    @Test(arguments: [
+        ("K", "\u{212A}"), ("a\u{340}", "a\u{300}"), ("", "a"),
+        ("longer than fifteen bytes.", "longer than fifteen bytes!"),
+    ])
+    func namesAreEqualByTheirBytes(_ name: String, _ other: String) {
+        let object: JSONObject = [name: 1]
+        #expect(object[name] == 1)
+        #expect(object[other] == nil)
+    }
+
     @Test(arguments: [
         "null", "true", "false", "0", "-1", "9223372036854775807", "-9223372036854775808", "0.1", "1e+300", "-2.5",
         "\"\"", "\"a\\\"b\\\\c\\n\\t\\r\\b\\f\\u0001\\u001f\"", "\"grün 🎉\"", "[]", "{}", "[1,[2,[]],{}]",

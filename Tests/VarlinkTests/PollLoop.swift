@@ -99,6 +99,9 @@ final class RawPeer {
 
     init(socket: consuming FileDescriptor) { self.socket = consume socket }
 
+    /// close(2) alone may not be the end of it: a child that another test is about to start has a copy up to its exec.
+    deinit { _ = shutdown(socket.rawValue, Int32(SHUT_RDWR)) }
+
     func send(_ text: String) { send(Array(text.utf8)) }
 
     func send(_ bytes: [UInt8]) {
@@ -121,6 +124,20 @@ final class RawPeer {
                 return Received(String(decoding: all, as: UTF8.self), ended: count == 0 || Errno.current != .again)
             }
             all += buffer[0..<count]
+        }
+    }
+
+    /// What comes up to the end of the stream, which has ended on the other side by now; a child that another test is
+    /// about to start may have a copy of that end up to its exec.
+    func receiveToEnd() -> Received {
+        var text = ""
+        let deadline = Clocks.monotonic + 10_000_000_000
+        while true {
+            let next = receive()
+            text += next.text
+            if next.ended || Clocks.monotonic > deadline { return Received(text, ended: next.ended) }
+            var entry = pollfd(fd: socket.rawValue, events: Int16(POLLIN), revents: 0)
+            poll(&entry, 1, 1000)
         }
     }
 

@@ -136,7 +136,7 @@ final class ServerTests {
         for _ in 0..<1000 {
             let outside = try connect()
             loop.runUntilQuiet()
-            #expect(outside.receive() == Received("", ended: true))
+            #expect(outside.receiveToEnd() == Received("", ended: true))
         }
         #expect(peers.count == 1001)
         #expect(server.connectionCount == 1)
@@ -158,7 +158,7 @@ final class ServerTests {
         let client = try connect()
         loop.runUntilQuiet()
         server.stop(removePath: true)
-        #expect(client.receive().ended)
+        #expect(client.receiveToEnd().ended)
         #expect(loop.closed.map(\.reason) == [.closedHere])
         #expect(!server.wantsAccept)
         #expect(!Files.exists(path))

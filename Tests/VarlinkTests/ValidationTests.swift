@@ -52,6 +52,25 @@ struct ValidationTests {
         #expect(deep?.parameter == "items")
     }
 
+    /// Of the interface that operators see, whose parameters are mostly nullable.
+    @Test(
+        arguments: [
+            ("Launch", [:], "app"), ("Launch", ["app": 5, "background": .null], "app"),
+            ("Launch", ["app": .null], "app"),
+            ("Launch", ["app": "app", "background": "yes"], "background"),
+            ("Terminate", ["app": "app", "force": 1], "force"), ("Activate", ["app": ["app"]], "app"),
+            ("Describe", ["app": ["name": "app"]], "app"), ("PrepareForSleep", [:], "start"),
+            ("PrepareForSleep", ["start": "true"], "start"), ("PrepareForSleep", ["start": true, "kind": 4], "kind"),
+            ("ListTerminations", ["app": 1], "app"), ("ListTerminations", ["app": .null, "since": 1.5], "since"),
+            ("Launch", ["app": "app"], nil), ("Terminate", ["app": "app"], nil),
+            ("PrepareForSleep", ["start": true], nil), ("ListTerminations", [:], nil),
+        ] as [(String, JSONObject, String?)])
+    func parametersOfControl(_ method: String, _ parameters: JSONObject, _ wrong: String?) throws {
+        let control = try InterfaceDescription.parse(ControlInterface.description)
+        let failure = control.validate(call: try #require(control.method(method)), parameters)
+        #expect(failure?.parameter == wrong)
+    }
+
     @Test func repliesErrorsAndTypes() throws {
         let method = try #require(interface.method("M"))
         #expect(interface.validate(reply: method, ["k": "one"]) == nil)

@@ -24,7 +24,8 @@ enum AppFile {
         var result = Result(entry: .invalid(name: readable(name), errors: []))
         let value = Document.read(bytes, problems)
         if value != nil || lists {
-            let root = value.map { Table($0, name: "", problems: problems) } ?? Table(name: "", Problems(file: file))
+            let root =
+                value.map { TomlTable($0, name: "", problems: problems) } ?? TomlTable(name: "", Problems(file: file))
             let keys = KeyWalk(root, lists: lists)
             let app = read(keys, AppConfiguration(name: name, exec: []), accounts)
             result.afterLine = root.line(of: "after")
@@ -61,7 +62,7 @@ enum AppFile {
     }
 
     /// What one key alone does not show.
-    private static func relate(_ app: AppConfiguration, _ root: Table) {
+    private static func relate(_ app: AppConfiguration, _ root: TomlTable) {
         let problems = root.problems
         if root.entry("exec") == nil {
             problems.add(nil, "'exec' is missing; expected exec = [\"/path/of/program\", \"argument\"]")

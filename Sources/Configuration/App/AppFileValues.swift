@@ -2,7 +2,7 @@ internal import Lifecycle
 
 /// Values that are of no common kind: from an entry of a table; nil, and a problem noted, where it is wrong.
 extension AppFile {
-    static func description(_ table: Table, _ entry: Entry) -> String? {
+    static func description(_ table: TomlTable, _ entry: Entry) -> String? {
         guard let text = table.string(entry.key) else { return nil }
         if text.utf8.contains(where: { $0 < 0x20 }) {
             table.mismatch(entry, found: "more than one line", expected: "one line of text")
@@ -12,7 +12,7 @@ extension AppFile {
 
     static let directoryExpected = "an absolute path"
 
-    static func directory(_ table: Table, _ entry: Entry) -> String? {
+    static func directory(_ table: TomlTable, _ entry: Entry) -> String? {
         guard let path = table.string(entry.key, expected: directoryExpected) else { return nil }
         if path.utf8.first != UInt8(ascii: "/") { table.mismatch(entry, expected: directoryExpected) }
         return path
@@ -20,7 +20,7 @@ extension AppFile {
 
     static let umaskExpected = "an octal number in a string, such as \"0027\""
 
-    static func umask(_ table: Table, _ entry: Entry) -> UInt32? {
+    static func umask(_ table: TomlTable, _ entry: Entry) -> UInt32? {
         guard let text = table.string(entry.key, expected: umaskExpected) else { return nil }
         var value: UInt32 = text.isEmpty ? .max : 0
         for byte in text.utf8 where value <= 0o777 {
@@ -38,7 +38,7 @@ extension AppFile {
         return String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits
     }
 
-    static func environment(_ table: Table, _ entry: Entry) -> [AppConfiguration.Variable]? {
+    static func environment(_ table: TomlTable, _ entry: Entry) -> [AppConfiguration.Variable]? {
         /// What curfewd itself tells the app; a value from the file would contradict it.
         let reserved = ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"]
         var variables: [AppConfiguration.Variable] = []
@@ -54,7 +54,7 @@ extension AppFile {
             } else {
                 table.problems.add(
                     entry.line,
-                    "'\(name)' in environment is \(Table.describe(entry.value)); expected a string without NUL")
+                    "'\(name)' in environment is \(TomlTable.describe(entry.value)); expected a string without NUL")
             }
         }
         return variables
@@ -75,7 +75,7 @@ extension AppFile {
     }
 
     /// The name of a user or of a group; lookUp: what the database says of it.
-    static func account(_ table: Table, _ entry: Entry, _ lookUp: (String) -> Accounts.Answer) -> String? {
+    static func account(_ table: TomlTable, _ entry: Entry, _ lookUp: (String) -> Accounts.Answer) -> String? {
         guard let name = table.string(entry.key, expected: "the name of a \(entry.key)") else { return nil }
         if name.isEmpty {
             table.mismatch(entry, expected: "the name of a \(entry.key)")
@@ -89,7 +89,7 @@ extension AppFile {
     }
 
     /// Each name once.
-    static func after(_ table: Table, _ entry: Entry) -> [String]? {
+    static func after(_ table: TomlTable, _ entry: Entry) -> [String]? {
         var names: [String] = []
         for name in table.strings(entry.key, expected: "an array of apps' names") ?? [] where !table.problems.isFull {
             if !AppName.isWellFormed(name) {
@@ -104,7 +104,7 @@ extension AppFile {
     private static var modeWords: [String] { BackgroundConfiguration.Mode.allCases.map { $0.key } }
     static var modesExpected: String { "an array of " + alternatives(modeWords) }
 
-    static func modes(_ table: Table, _ entry: Entry) -> [BackgroundConfiguration.Mode]? {
+    static func modes(_ table: TomlTable, _ entry: Entry) -> [BackgroundConfiguration.Mode]? {
         let words = table.strings(entry.key, expected: "an array of modes") ?? []
         for word in words where !modeWords.contains(word) {
             table.problems.add(
@@ -113,7 +113,7 @@ extension AppFile {
         return BackgroundConfiguration.Mode.allCases.filter { words.contains($0.key) }
     }
 
-    static func accessory(_ table: Table, _ entry: Entry) -> [BackgroundConfiguration.AccessoryProperty]? {
+    static func accessory(_ table: TomlTable, _ entry: Entry) -> [BackgroundConfiguration.AccessoryProperty]? {
         var properties: [BackgroundConfiguration.AccessoryProperty] = []
         for entry in table.dictionary(entry.key, of: "a table of strings") {
             if case .string(let value) = entry.value.kind, !value.isEmpty, !value.utf8.contains(0),
@@ -123,7 +123,7 @@ extension AppFile {
             } else {
                 table.problems.add(
                     entry.line,
-                    "'\(readable(entry.key))' in accessory is \(Table.describe(entry.value)); "
+                    "'\(readable(entry.key))' in accessory is \(TomlTable.describe(entry.value)); "
                         + "expected a device's property as a string")
             }
         }
@@ -132,7 +132,7 @@ extension AppFile {
 
     static let signalExpected = "the name of a signal that a program can catch, such as \"SIGUSR1\""
 
-    static func signal(_ table: Table, _ entry: Entry) -> Int32? {
+    static func signal(_ table: TomlTable, _ entry: Entry) -> Int32? {
         guard let text = table.string(entry.key, expected: "a signal's name") else { return nil }
         if let number = SignalName.number(text) { return number }
         table.mismatch(entry, expected: signalExpected)

@@ -34,7 +34,7 @@ struct AppKeys {
 
     private mutating func program() {
         keys.value(
-            "exec", Table.commandExpected, &app.exec,
+            "exec", TomlTable.commandExpected, &app.exec,
             .init(
                 "Required. No shell is involved.",
                 example: #"["/path/of/program", "argument"]"#),
@@ -190,7 +190,7 @@ struct AppKeys {
             for handler in Handler.allCases {
                 var hook: [String] = []
                 keys.value(
-                    handler.key, Table.commandExpected, &hook, "", show: { .list($0) },
+                    handler.key, TomlTable.commandExpected, &hook, "", show: { .list($0) },
                     read: { table, _ in table.command(handler.key) })
                 if !hook.isEmpty { app.hooks.append(AppConfiguration.Hook(handler: handler, command: hook)) }
             }

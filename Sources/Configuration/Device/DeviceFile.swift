@@ -9,7 +9,7 @@ enum DeviceFile {
         let problems = Problems(file: file)
         let value = Document.read(bytes, problems)
         let keys = KeyWalk(
-            value.map { Table($0, name: "", problems: problems) } ?? Table(name: "", problems), lists: lists)
+            value.map { TomlTable($0, name: "", problems: problems) } ?? TomlTable(name: "", problems), lists: lists)
         var file = DeviceKeys(keys: keys)
         file.walk()
         keys.refuseUnknown()
@@ -18,7 +18,7 @@ enum DeviceFile {
     }
 
     /// What one key alone does not show.
-    private static func relate(_ policy: DevicePolicy, _ root: Table) {
+    private static func relate(_ policy: DevicePolicy, _ root: TomlTable) {
         let table = root.inner("sleep")
         let limits: [(String, Nanoseconds)] = [
             ("allowance-max", policy.sleepAllowanceMax),
@@ -41,7 +41,7 @@ enum DeviceFile {
 
     static let profileExpected = "\"auto\" or the name of a hardware profile (letters, digits, -, _ and .)"
 
-    static func profile(_ table: Table, _ entry: Entry) -> DeviceConfiguration.Profile? {
+    static func profile(_ table: TomlTable, _ entry: Entry) -> DeviceConfiguration.Profile? {
         guard let name = table.string(entry.key), name != "auto" else { return nil }
         if isProfileName(name) { return .named(name) }
         table.mismatch(entry, expected: profileExpected)
@@ -64,7 +64,7 @@ enum DeviceFile {
 
     static let watchdogExpected = "\"auto\", \"none\" or a path below /dev"
 
-    static func watchdog(_ table: Table, _ entry: Entry) -> DeviceConfiguration.WatchdogDevice? {
+    static func watchdog(_ table: TomlTable, _ entry: Entry) -> DeviceConfiguration.WatchdogDevice? {
         guard let text = table.string(entry.key), text != "auto" else { return nil }
         if text == "none" { return DeviceConfiguration.WatchdogDevice.none }
         if isDevicePath(text) { return .path(text) }

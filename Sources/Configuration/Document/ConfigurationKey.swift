@@ -20,9 +20,10 @@ public struct ConfigurationKey: Equatable, Sendable {
             switch self {
             case .duration(let range, let word):
                 (word.map { "\"\($0)\" or " } ?? "")
-                    + Table.expected(Nanoseconds(rawValue: range.lowerBound)...Nanoseconds(rawValue: range.upperBound))
-            case .size(let minimum): Table.expected(atLeast: minimum)
-            case .integer(let range): Table.expected(range)
+                    + TomlTable.expected(
+                        Nanoseconds(rawValue: range.lowerBound)...Nanoseconds(rawValue: range.upperBound))
+            case .size(let minimum): TomlTable.expected(atLeast: minimum)
+            case .integer(let range): TomlTable.expected(range)
             case .boolean: "true or false"
             case .word(let words): alternatives(words.map { "\"\($0)\"" })
             case .other(let expected): expected

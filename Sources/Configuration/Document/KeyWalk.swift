@@ -8,10 +8,10 @@ internal import Lifecycle
 /// (deploy/test looks).
 final class KeyWalk {
     /// What keys are read from: the file's root, or one of its tables, which is empty where the file has none.
-    private(set) var table: Table
+    private(set) var table: TomlTable
     private var schema = Schema()
     /// What the file has, to be searched for keys that are not declared.
-    private var tables: [Table]
+    private var tables: [TomlTable]
     /// Whether a table like this one was walked before: its keys are known.
     private var isRepeated = false
     #if !hasFeature(Embedded)
@@ -24,7 +24,7 @@ final class KeyWalk {
     #endif
 
     /// lists: keep what is declared.
-    init(_ root: Table, lists: Bool = false) {
+    init(_ root: TomlTable, lists: Bool = false) {
         table = root
         tables = [root]
         #if !hasFeature(Embedded)
@@ -64,7 +64,7 @@ final class KeyWalk {
     func section(_ name: String, _ keys: () -> Void) -> Bool {
         know(name)
         let found = table.table(name)
-        enter(found ?? Table(name: name, table.problems), "", keys)
+        enter(found ?? TomlTable(name: name, table.problems), "", keys)
         return found != nil
     }
 
@@ -77,11 +77,11 @@ final class KeyWalk {
             enter(element, "[\(place + 1)]") { keys(true) }
         }
         isRepeated = false
-        if found.isEmpty { enter(Table(name: name, table.problems), "[]") { keys(false) } }
+        if found.isEmpty { enter(TomlTable(name: name, table.problems), "[]") { keys(false) } }
     }
 
     /// suffix: which of several it is.
-    private func enter(_ inner: Table, _ suffix: @autoclosure () -> String, _ keys: () -> Void) {
+    private func enter(_ inner: TomlTable, _ suffix: @autoclosure () -> String, _ keys: () -> Void) {
         let outer = table
         table = inner
         tables.append(inner)
@@ -269,7 +269,7 @@ final class KeyWalk {
     func value<T>(
         _ name: String, _ expected: @autoclosure () -> String, _ value: inout T,
         _ about: @autoclosure () -> ConfigurationKey.About,
-        show: (T) -> ConfigurationValue, read: (Table, Entry) -> T?
+        show: (T) -> ConfigurationValue, read: (TomlTable, Entry) -> T?
     ) {
         let standard = value
         if let entry = entry(name), let found = read(table, entry) { value = found }

@@ -1,7 +1,7 @@
 internal import Lifecycle
 
 /// A table whose keys are known. Reading a value of a wrong kind notes a problem and yields nil.
-final class Table {
+final class TomlTable {
     /// As in the schema; empty for the root.
     let name: String
     let problems: Problems
@@ -35,9 +35,9 @@ final class Table {
     func line(of key: String) -> Int? { entry(key)?.line }
 
     /// A table that may be there, and is not complained of.
-    func inner(_ key: String) -> Table? {
+    func inner(_ key: String) -> TomlTable? {
         guard let entry = entry(key), case .table = entry.value.kind else { return nil }
-        return Table(entry.value, name: key, problems: problems)
+        return TomlTable(entry.value, name: key, problems: problems)
     }
 
     /// "'nice' is a string; expected an integer": found and expected, for an entry of this table.
@@ -71,20 +71,20 @@ final class Table {
         }
     }
 
-    func table(_ key: String) -> Table? {
+    func table(_ key: String) -> TomlTable? {
         if let table = inner(key) { return table }
         if let entry = entry(key) { mismatch(entry, expected: "a table [\(key)]") }
         return nil
     }
 
     /// Of an array of tables.
-    func tables(_ key: String) -> [Table] {
+    func tables(_ key: String) -> [TomlTable] {
         guard let entry = entry(key) else { return [] }
         let elements = entry.value.elements
-        var tables: [Table] = []
+        var tables: [TomlTable] = []
         for element in elements {
             if case .table = element.kind {
-                tables.append(Table(element, name: key, problems: problems))
+                tables.append(TomlTable(element, name: key, problems: problems))
             }
         }
         if tables.isEmpty || tables.count < elements.count { mismatch(entry, expected: "an array of tables") }

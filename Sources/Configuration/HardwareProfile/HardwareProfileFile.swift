@@ -7,7 +7,7 @@ enum HardwareProfileFile {
     static func read(
         _ value: Value?, name: String, problems: Problems, lists: Bool = false
     ) -> (profile: HardwareProfile?, keys: [ConfigurationKey]) {
-        let root = value.map { Table($0, name: "", problems: problems) } ?? Table(name: "", problems)
+        let root = value.map { TomlTable($0, name: "", problems: problems) } ?? TomlTable(name: "", problems)
         let keys = KeyWalk(root, lists: lists)
         var file = ProfileKeys(keys: keys, profile: HardwareProfile(name: name))
         file.walk()
@@ -17,7 +17,7 @@ enum HardwareProfileFile {
     }
 
     /// What one key alone does not show.
-    private static func relate(_ profile: HardwareProfile, _ root: Table) {
+    private static func relate(_ profile: HardwareProfile, _ root: TomlTable) {
         let isForNone = profile.match.compatible.isEmpty && profile.match.dmi.isEmpty
         if isForNone, profile.match.architecture.isEmpty, root.entry("match") == nil || root.problems.isEmpty {
             root.refuse("match", "is for no board; expected a table with 'compatible', 'dmi' or 'arch'")
@@ -41,12 +41,14 @@ enum HardwareProfileFile {
     }
 
     /// Two numbers that must rise.
-    private static func ascend(_ table: Table, _ first: String, _ low: Int?, _ second: String, _ high: Int?) {
+    private static func ascend(_ table: TomlTable, _ first: String, _ low: Int?, _ second: String, _ high: Int?) {
         if let low, let high, low >= high { table.refuse(first, "must be less than '" + second + "'") }
     }
 
     /// One thermal zone more.
-    static func add(_ zone: HardwareProfile.ThermalZone, _ table: Table, _ zones: inout [HardwareProfile.ThermalZone]) {
+    static func add(
+        _ zone: HardwareProfile.ThermalZone, _ table: TomlTable, _ zones: inout [HardwareProfile.ThermalZone]
+    ) {
         ascend(table, "fair", zone.fair, "serious", zone.serious)
         ascend(table, "serious", zone.serious, "critical", zone.critical)
         ascend(table, "fair", zone.fair, "critical", zone.critical)
@@ -58,14 +60,14 @@ enum HardwareProfileFile {
 
     static let textExpected = "a string that is not empty"
 
-    static func text(_ table: Table, _ entry: Entry) -> String? {
+    static func text(_ table: TomlTable, _ entry: Entry) -> String? {
         guard let text = table.string(entry.key, expected: textExpected) else { return nil }
         if text.isEmpty { table.mismatch(entry, expected: textExpected) }
         return text
     }
 
     /// It becomes a part of a path.
-    static func fileName(_ table: Table, _ entry: Entry) -> String? {
+    static func fileName(_ table: TomlTable, _ entry: Entry) -> String? {
         guard let name = text(table, entry) else { return nil }
         if name.utf8.contains(UInt8(ascii: "/")) || name == ".." {
             table.refuse(entry.key, "is a path; expected a name")
@@ -73,7 +75,7 @@ enum HardwareProfileFile {
         return name
     }
 
-    static func texts(_ table: Table, _ entry: Entry) -> [String]? {
+    static func texts(_ table: TomlTable, _ entry: Entry) -> [String]? {
         let texts = table.strings(entry.key, expected: "an array of strings") ?? []
         if texts.contains("") { table.refuse(entry.key, "holds an empty string") }
         return texts
@@ -81,18 +83,18 @@ enum HardwareProfileFile {
 
     static var statesExpected: String { "an array of " + alternatives(HardwareProfile.SleepStates.words) }
 
-    static func states(_ table: Table, _ entry: Entry) -> HardwareProfile.SleepStates? {
+    static func states(_ table: TomlTable, _ entry: Entry) -> HardwareProfile.SleepStates? {
         bits(table, entry, HardwareProfile.SleepStates.words).map { HardwareProfile.SleepStates(rawValue: $0) }
     }
 
     static var wakeSourcesExpected: String { "an array of " + alternatives(WakeSource.allCases.map { $0.key }) }
 
-    static func wakeSources(_ table: Table, _ entry: Entry) -> WakeSources? {
+    static func wakeSources(_ table: TomlTable, _ entry: Entry) -> WakeSources? {
         bits(table, entry, WakeSource.allCases.map { $0.key }).map { WakeSources(rawValue: $0) }
     }
 
     /// One bit for each of some words.
-    private static func bits(_ table: Table, _ entry: Entry, _ known: [String]) -> UInt8? {
+    private static func bits(_ table: TomlTable, _ entry: Entry, _ known: [String]) -> UInt8? {
         guard let found = table.strings(entry.key, expected: "an array of " + alternatives(known)) else { return nil }
         var bits: UInt8 = 0
         for word in found {

@@ -47,7 +47,7 @@ struct ProfileKeys {
     /// A text that is not empty; `read` is of more than that.
     private func text(
         _ name: String, _ value: inout String, _ about: @autoclosure () -> ConfigurationKey.About,
-        read: (Table, Entry) -> String? = HardwareProfileFile.text
+        read: (TomlTable, Entry) -> String? = HardwareProfileFile.text
     ) {
         keys.value(
             name, HardwareProfileFile.textExpected, &value, about(), show: { $0.isEmpty ? .unset : .text($0) },

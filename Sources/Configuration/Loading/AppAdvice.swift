@@ -2,7 +2,7 @@ internal import CLinux
 internal import Lifecycle
 
 /// What is allowed, but probably not meant.
-struct Advice {
+struct AppAdvice {
     private(set) var warnings: [ConfigurationError] = []
     private let accounts: KnownAccounts
 

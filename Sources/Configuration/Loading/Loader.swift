@@ -42,7 +42,7 @@ struct Loader {
     /// Whether the keys of all files are kept.
     private let lists: Bool
     private var configuration = Configuration()
-    private var advice: Advice
+    private var advice: AppAdvice
     private(set) var apps: [App] = []
     /// The device's file, where there is one.
     private(set) var deviceFile: String?
@@ -53,7 +53,7 @@ struct Loader {
         self.paths = paths
         self.accounts = KnownAccounts(accounts)
         self.lookForPrograms = lookForPrograms
-        advice = Advice(accounts: self.accounts)
+        advice = AppAdvice(accounts: self.accounts)
     }
 
     mutating func load() -> Configuration {

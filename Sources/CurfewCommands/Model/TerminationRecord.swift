@@ -57,7 +57,7 @@ struct TerminationRecord: Equatable {
     var isKill: Bool {
         switch namespace {
         case _ where isBoard: false
-        case "watchdog", "backgroundTask", "jetsam", "thermal", "lockHeldInSuspension": true
+        case "watchdog", "backgroundTask", "jetsam", "thermal": true
         default: false
         }
     }
@@ -95,7 +95,7 @@ struct TerminationRecord: Equatable {
     }
 
     /// "SIGSEGV (invalid memory access)".
-    var signal: String { number.flatMap { SignalName.of($0) } ?? explanation }
+    var signal: String { number.flatMap { SignalText.of($0) } ?? explanation }
 
     /// The reason, and where to read on. tool: "curfew".
     func briefly(_ tool: String) -> String {
@@ -104,7 +104,7 @@ struct TerminationRecord: Equatable {
 }
 
 /// signal(7), for people.
-enum SignalName {
+enum SignalText {
     static func of(_ number: Int64) -> String? {
         let names: [Int64: String] = [
             1: "SIGHUP (hangup)", 2: "SIGINT (interrupted)", 3: "SIGQUIT (quit)", 4: "SIGILL (illegal instruction)",

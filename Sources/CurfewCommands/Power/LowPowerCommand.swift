@@ -5,9 +5,9 @@ struct LowPowerCommand: SessionCommand {
     static let configuration = CommandConfiguration(
         commandName: "low-power", abstract: "Low power mode: on, off, or as the board's conditions ask.",
         discussion: """
-            In low power mode discretionary work waits, background tasks have 30 s at most, and apps are told to save \
-            energy. auto, the default: a low battery turns it on, and what else [policy] in curfew.toml says. The \
-            setting lasts over restarts and reboots.
+            In low power mode a sleeping board is not woken for background tasks, these have 30 s at most, and apps \
+            are told to save energy. auto, the default: a low battery turns it on, and what else [policy] in \
+            curfew.toml says. The setting lasts over restarts and reboots.
             """)
 
     @Argument(help: "on, off or auto.") var setting: Setting

@@ -28,10 +28,12 @@ struct Advice {
         case "crash": crash
         case "exit": report.number == 0 ? [] : ["See what it wrote before: \(lookAtOutput)", restarting]
         case "launchFailure": launchFailure
-        case "lockHeldInSuspension": ["Release file locks in DidEnterBackground, before the app is suspended."]
         case "backgroundTask": budget
         case "unknown":
-            ["curfewd was not running when it ended, so why is not known; what it wrote may tell: \(lookAtOutput)"]
+            [
+                "Its main process was no child of curfewd (MAINPID=), or another program took its exit status: how it "
+                    + "ended is not known. What it wrote may tell: \(lookAtOutput)"
+            ]
         default: []
         }
     }

@@ -83,7 +83,7 @@ extension Advice {
         case "thermal":
             return [
                 "Look at the board's cooling.",
-                "Have apps paused and ended before the hardware steps in: lower the limits in [[thermal]] of "
+                "Have apps told and ended before the hardware steps in: lower the limits in [[thermal]] of "
                     + "its hardware profile (\(tool) profile show), and see "
                     + "\(DeviceKeyName.thermalSerious.name) and \(DeviceKeyName.thermalCritical.text) of \(deviceFile)",
             ]

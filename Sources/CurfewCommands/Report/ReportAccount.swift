@@ -49,7 +49,7 @@ struct ReportAccount {
         case "launchFailure": return "\(app) could not be started"
         case "user": return "\(app) was ended by an operator"
         case "shutdown": return "\(app) was ended because the device, or curfewd, was shutting down"
-        case "unknown": return "\(app) ended while curfewd was not running"
+        case "unknown": return "\(app) ended, and curfewd could not learn how"
         default: return "\(app) was ended: \(report.namespace) (\(report.code))"
         }
     }

@@ -13,7 +13,7 @@ final class AdoptedTask {
 
     private let session: Session
     private let command: TaskCommand
-    private let wish: TaskWish
+    private let wish: TaskOptions
     private let name: String
     private var app: String { Self.prefix + name }
 
@@ -26,7 +26,7 @@ final class AdoptedTask {
     /// Those whose time was about to run out, for which there was a SIGTERM; or has run out.
     private var expired: Set<Int64> = []
 
-    init(_ wish: TaskWish, _ command: TaskCommand, _ session: Session) throws(CommandFailure) {
+    init(_ wish: TaskOptions, _ command: TaskCommand, _ session: Session) throws(CommandFailure) {
         self.session = session
         self.command = command
         self.wish = wish

@@ -18,7 +18,9 @@ final class AppTask {
     private var failure: VarlinkError?
 
     /// Asks for the task; nil when the daemon does not take us for an app.
-    static func begin(_ wish: TaskWish, _ command: TaskCommand, _ session: Session) throws(CommandFailure) -> AppTask? {
+    static func begin(_ wish: TaskOptions, _ command: TaskCommand, _ session: Session) throws(CommandFailure)
+        -> AppTask?
+    {
         guard let socket = session.variable("CURFEW_SOCKET"), !socket.isEmpty,
             !(session.variable("CURFEW_APP") ?? "").isEmpty
         else { return nil }
@@ -41,7 +43,7 @@ final class AppTask {
     }
 
     /// False: we are no app's process.
-    private func begin(_ name: String, _ wish: TaskWish) throws(CommandFailure) -> Bool {
+    private func begin(_ name: String, _ wish: TaskOptions) throws(CommandFailure) -> Bool {
         // With our own pid: the task does not outlive us, whatever ends us.
         let parameters: JSONObject = [
             "name": .string(name), "keepAwake": wish.keepAwake ? true : .null,

@@ -43,7 +43,7 @@ struct RunCommand: SessionCommand {
 
     func run(_ session: Session) throws(CommandFailure) {
         let command = TaskCommand(arguments: command, path: try CommandPath.find(command[0]))
-        let wish = TaskWish(name: name, keepAwake: keepAwake, budget: budget)
+        let wish = TaskOptions(name: name, keepAwake: keepAwake, budget: budget)
         do throws(CommandFailure) {
             if global.root == nil, let task = try AppTask.begin(wish, command, session) {
                 session.exitCode = try task.perform()
@@ -90,7 +90,7 @@ struct TaskCommand {
 }
 
 /// What is asked of the device for a command.
-struct TaskWish {
+struct TaskOptions {
     let name: String?
     let keepAwake: Bool
     /// Seconds.

@@ -46,7 +46,7 @@ struct StatusCommand: SessionCommand {
         }
         let now = LocalTime(milliseconds: Clocks.realtime / 1_000_000)
         let tasks = (reply["tasks"]?.arrayValue ?? []).map { BackgroundTaskRecord($0) }
-        let view = AppView(app: app, tasks: tasks, log: log, root: session.root, now: now)
+        let view = AppStatus(app: app, tasks: tasks, log: log, root: session.root, now: now)
         for line in view.lines(session.style, width: session.console.width) { session.say(line) }
     }
 }

@@ -37,7 +37,10 @@ extension String {
         for scalar in unicodeScalars {
             switch scalar.value {
             case 9: text += "    "
-            case 0..<32, 127..<160, 0x200E...0x200F, 0x202A...0x202E, 0x2066...0x2069: text += "\u{FFFD}"
+            // Control characters; what is not seen, ends a line or turns its direction.
+            case 0..<32, 127..<160, 0x200B, 0x200E...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF,
+                0xE0000...0xE007F:
+                text += "\u{FFFD}"
             default: text.unicodeScalars.append(scalar)
             }
         }

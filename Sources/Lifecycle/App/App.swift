@@ -20,7 +20,7 @@ struct App: Equatable {
     /// What its background tasks have left since it was last active; nil: all of it.
     var pool: TaskPool?
     /// What is left of its time to keep the board awake; nil: all of it.
-    var lockTimeLeft: Nanoseconds?
+    var keepAwakeLeft: Nanoseconds?
     /// Not configured: a process that was taken over, for as long as it runs.
     var isAdopted = false
     /// Until its process is in our hands.
@@ -44,10 +44,10 @@ struct App: Equatable {
     var nearestPhase: ScenePhase { max(requestedPhase, grantedPhase) }
 
     /// Something is to start it.
-    var isLaunchDue: Bool { launch.isDue || endedForShutdown }
+    var isLaunchPlanned: Bool { launch.isPlanned || endedForShutdown }
 
     /// The same without what may be denied yet.
-    var isGrantedLaunchDue: Bool { (launchIfDenied ?? launch).isDue || endedForShutdown }
+    var isGrantedLaunchPlanned: Bool { (launchIfDenied ?? launch).isPlanned || endedForShutdown }
 
     var returnsWhenWell: Bool { launch.returnsWhenWell || launchIfDenied?.returnsWhenWell == true }
 
@@ -89,44 +89,7 @@ struct App: Equatable {
 
 /// What was asked with a process that is to be taken over.
 struct Adoption: Equatable {
-    var wish: TaskWish
+    var wish: TaskParameters
     /// nil: no client waits for the answer any more.
     var request: RequestID?
-}
-
-/// What can be seen of an app.
-public struct AppView: Equatable, Sendable {
-    public var name: String
-    /// nil while it does not run.
-    public var phase: ScenePhase?
-    public var taskState: TaskState
-    public var instance: InstanceID?
-    /// Processes started since the daemon was.
-    public var launches: Int
-    /// A restart or launch is due, or waits for another app or for the board to wake.
-    public var restartPending: Bool
-    /// `restart-limit` ends in a row: only an operator starts it again.
-    public var isLeftDown: Bool
-    public var lastTermination: Termination?
-}
-
-/// What can be seen of the device.
-public struct DeviceView: Equatable, Sendable {
-    public var sleepState: SleepState
-    /// The number of the current or last sleep.
-    public var sleep: Int
-    public var isShuttingDown: Bool
-    /// InhibitDelayMaxUSec as last heard; nil without logind.
-    public var inhibitDelayMax: Nanoseconds?
-    /// nil: nothing says so.
-    public var externalPower: Bool?
-    /// Percent; nil without a battery.
-    public var batteryLevel: Int?
-    public var isLowPower = false
-    public var thermalState = ThermalState.nominal
-    public var memoryPressure = MemoryPressure.normal
-    public var isUnderVoltage = false
-    /// The most that the conditions of the board allow, and why it is not more.
-    public var phaseLimit = ScenePhase.active
-    public var limit: Denial?
 }

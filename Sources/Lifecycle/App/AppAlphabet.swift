@@ -11,8 +11,8 @@ public enum AppEvent: Equatable, Sendable {
 
 /// What an app's delegate is told.
 public enum AppEffect: Equatable, Sendable {
-    /// Call the app's delegate. deadline: from now. Answered by `handlerReturned`.
-    case call(InstanceID, CallID, HandlerCall, deadline: Nanoseconds)
+    /// Call the app's delegate. allowance: from now. Answered by `handlerReturned`.
+    case call(InstanceID, CallID, HandlerCall, allowance: Nanoseconds)
     /// Tell the app's delegate; no reply is awaited.
     case inform(InstanceID, Information)
 }

@@ -34,7 +34,7 @@ struct Instance: Equatable {
     private(set) var hasResigned = false
     private(set) var isLaunched = false
     private(set) var clock = RunnableClock()
-    private(set) var call: Call?
+    private(set) var call: PendingCall?
 
     var tasks = HeldTasks()
     var news = News()
@@ -43,8 +43,8 @@ struct Instance: Equatable {
     private(set) var freezeReasons: FreezeReasons = []
     /// MONOTONIC of the last change of `freezer` or of the order to kill or clear: bounds are counted from it.
     private(set) var waitingSince = Nanoseconds.zero
-    /// The culprits of the present wait have been named.
-    private(set) var isNamed = false
+    /// It was reported that this wait takes too long.
+    private(set) var isReportedStuck = false
 
     /// A reading of `clock`.
     private(set) var livenessDue: Nanoseconds?
@@ -56,7 +56,7 @@ struct Instance: Equatable {
 
     private mutating func wait(since now: Nanoseconds) {
         waitingSince = now
-        isNamed = false
+        isReportedStuck = false
     }
 
     // MARK: Its start
@@ -93,8 +93,8 @@ struct Instance: Equatable {
         at now: Nanoseconds
     ) {
         let reading = clock.reading(at: now)
-        call = Call(
-            id: id, call: handler, told: allowance, issued: reading, deadline: reading + allowance,
+        call = PendingCall(
+            id: id, call: handler, allowance: allowance, issued: reading, deadline: reading + allowance,
             awaitsReply: awaitsReply, awaitsReady: awaitsReady)
     }
 
@@ -150,7 +150,7 @@ struct Instance: Equatable {
     enum FreezerChange { case freezing, thawed }
 
     /// mayFreeze: now, if it is not frozen and has a reason to be.
-    mutating func hold(for reasons: FreezeReasons, mayFreeze: Bool, at now: Nanoseconds) -> FreezerChange? {
+    mutating func setFreezeReasons(_ reasons: FreezeReasons, mayFreeze: Bool, at now: Nanoseconds) -> FreezerChange? {
         freezeReasons = reasons
         if reasons.isEmpty {
             guard freezer != .thawed else { return nil }
@@ -183,14 +183,14 @@ struct Instance: Equatable {
     }
 
     /// Says once of the present wait who does not let go. Returns whether it is said now.
-    mutating func name() -> Bool {
-        if isNamed { return false }
-        isNamed = true
+    mutating func reportStuck() -> Bool {
+        if isReportedStuck { return false }
+        isReportedStuck = true
         return true
     }
 
-    /// It may be named anew.
-    mutating func unname() { isNamed = false }
+    /// It may be reported anew.
+    mutating func forgetReport() { isReportedStuck = false }
 
     /// The board gave no time for so long.
     mutating func credit(_ time: Nanoseconds) { clock.credit(time) }
@@ -327,7 +327,7 @@ struct Instance: Equatable {
     mutating func forgetShutdownLimit() {
         stop?.limit = nil
         // That the shutdown did not wait for its end does not mean that it is beyond killing.
-        if !isAlive { isNamed = false }
+        if !isAlive { isReportedStuck = false }
     }
 
     mutating func archive(_ archive: inout StateArchive) {
@@ -346,10 +346,10 @@ struct Instance: Equatable {
         archive.raw(&freezer)
         freezeReasons.archive(&archive)
         archive.value(&waitingSince)
-        archive.value(&isNamed)
+        archive.value(&isReportedStuck)
         archive.optional(&livenessDue, .zero) { $0.value(&$1) }
         archive.value(&isGivenUp)
-        archive.optional(&stop, StopOrder(reason: .unwatched)) { $1.archive(&$0) }
-        archive.optional(&cause, Cause(reason: .unwatched)) { $1.archive(&$0) }
+        archive.optional(&stop, StopOrder(reason: .unknown)) { $1.archive(&$0) }
+        archive.optional(&cause, Cause(reason: .unknown)) { $1.archive(&$0) }
     }
 }

@@ -60,8 +60,8 @@ extension Instance {
     }
 
     /// It was killed for such a reason, and may still be gone in time.
-    func isDyingUnnamed(in namespace: TerminationNamespace) -> Bool {
-        (stage == .killing || stage == .clearing) && !isNamed && cause?.reason.namespace == namespace
+    func isDyingUnreported(in namespace: TerminationNamespace) -> Bool {
+        (stage == .killing || stage == .clearing) && !isReportedStuck && cause?.reason.namespace == namespace
     }
 
     // MARK: Time
@@ -71,7 +71,7 @@ extension Instance {
         case start
         /// The budget of its tasks is empty, and it holds one.
         case budget
-        case call(Call, taken: Nanoseconds)
+        case call(PendingCall, taken: Nanoseconds)
         case exit(allowance: Nanoseconds)
         case liveness(interval: Nanoseconds)
         /// Killed and not gone.
@@ -91,14 +91,14 @@ extension Instance {
             if let stop, let due = stop.exitDue, isOver(due) { return .exit(allowance: stop.exitAllowance) }
             if let due = livenessDue, isOver(due), let interval { return .liveness(interval: interval) }
             return nil
-        case .killing: return !isNamed && waitingSince + Self.killBound <= now ? .death : nil
-        case .clearing: return !isNamed && waitingSince + Self.clearBound <= now ? .clearing : nil
+        case .killing: return !isReportedStuck && waitingSince + Self.killBound <= now ? .death : nil
+        case .clearing: return !isReportedStuck && waitingSince + Self.clearBound <= now ? .clearing : nil
         }
     }
 
-    /// The board's watch over its tasks' lock is over.
-    func isLockTimeOver(at now: Nanoseconds) -> Bool {
-        tasks.lockEnd.map { clock.moment(of: $0) ?? .max <= now } ?? false
+    /// Its time to keep the board awake is over.
+    func isKeepAwakeOver(at now: Nanoseconds) -> Bool {
+        tasks.keepAwakeEnd.map { clock.moment(of: $0) ?? .max <= now } ?? false
     }
 
     /// lead: of the pool, before its end.
@@ -124,11 +124,11 @@ extension Instance {
             judge(livenessDue, .liveness(app))
             next.consider(news.limitQuietEnd, .memoryLimit(app))
             judge(tasks.poolEnd, .taskBudget(app))
-            if let due = tasks.lockEnd { next.consider(clock.moment(of: due), .keepAwakeBudget(app)) }
+            if let due = tasks.keepAwakeEnd { next.consider(clock.moment(of: due), .keepAwakeBudget(app)) }
             if let due = expirationDue(lead: lead) { next.consider(clock.moment(of: due), .taskExpiration(app)) }
             if freezer == .freezing { next.consider(waitingSince + Self.freezeBound, .freeze(app)) }
-        case .killing: if !isNamed { next.consider(waitingSince + Self.killBound, .clearing(app)) }
-        case .clearing: if !isNamed { next.consider(waitingSince + Self.clearBound, .clearing(app)) }
+        case .killing: if !isReportedStuck { next.consider(waitingSince + Self.killBound, .clearing(app)) }
+        case .clearing: if !isReportedStuck { next.consider(waitingSince + Self.clearBound, .clearing(app)) }
         }
     }
 

@@ -25,7 +25,7 @@ public enum ProcessEffect: Equatable, Sendable {
     /// Not answered: a thaw that the kernel refuses is tried again by the shell.
     case thaw(InstanceID)
     /// Say which processes could not be frozen or killed.
-    case nameCulprits(InstanceID, Stuck)
+    case reportStuck(InstanceID, Stuck)
 }
 
 /// What would not let go.

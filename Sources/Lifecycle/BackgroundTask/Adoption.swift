@@ -1,7 +1,7 @@
 // Processes that others have started (`curfew run`): each an app of its own for as long as it runs.
 
 extension DeviceLifecycle {
-    mutating func adopt(_ name: String, _ wish: TaskWish, _ request: RequestID) {
+    mutating func adopt(_ name: String, _ wish: TaskParameters, _ request: RequestID) {
         if let launchDenial { return reply(request, .adopt(.denied(launchDenial))) }
         if let index = indexOfName[name], !apps[index].isRetired || apps[index].instance != nil {
             return reply(request, .adopt(.denied(.nameTaken(name))))
@@ -53,7 +53,7 @@ extension DeviceLifecycle {
         }
     }
 
-    /// Who was told that its time runs out has ended for that.
+    /// A command that was warned of the end of its budget ended because of it.
     func adoptedEnd(_ index: Int, _ status: ExitStatus) -> TerminationReason {
         guard let pool = apps[index].pool, apps[index].instance?.tasks.isAnyWarned == true else {
             return .adoptedEnded(status)
@@ -67,7 +67,7 @@ extension DeviceLifecycle {
         guard apps[index].isAdopted else { return }
         apps[index].launch = LaunchState()
         apps[index].pool = nil
-        apps[index].lockTimeLeft = nil
+        apps[index].keepAwakeLeft = nil
         apps[index].endedForShutdown = false
         deny(.taskEnded) { $0.app == index && $0.wish != .ended }
         // Another may take its place.

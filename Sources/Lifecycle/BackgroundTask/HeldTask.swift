@@ -30,33 +30,8 @@ struct HeldTask: Equatable {
     }
 }
 
-/// What an app's background tasks have in all, until it becomes active again. Outlives the instance.
-struct TaskPool: Equatable {
-    private(set) var size: Nanoseconds
-    /// As of when it last stopped running.
-    private(set) var left: Nanoseconds
-
-    init(_ size: Nanoseconds) {
-        self.size = size
-        left = size
-    }
-
-    /// It has stopped running.
-    mutating func stop(_ left: Nanoseconds) { self.left = left }
-
-    mutating func cut(to budget: Nanoseconds) { left = min(left, budget) }
-
-    /// How long before its end the expiration handlers are called.
-    var lead: Nanoseconds { size < .seconds(50) ? size / 10 : .seconds(5) }
-
-    mutating func archive(_ archive: inout StateArchive) {
-        archive.value(&size)
-        archive.value(&left)
-    }
-}
-
 /// What an app asks for with a background task.
-public struct TaskWish: Hashable, Sendable {
+public struct TaskParameters: Hashable, Sendable {
     public var name: String
     /// nil: as the app is configured.
     public var keepAwake: Bool?
@@ -68,27 +43,4 @@ public struct TaskWish: Hashable, Sendable {
         self.keepAwake = keepAwake
         self.timeAllowed = timeAllowed
     }
-}
-
-/// What can be seen of a background task. Times are runnable time.
-public struct BackgroundTaskView: Equatable, Sendable {
-    public var id: BackgroundTaskID
-    public var name: String
-    public var keepAwake: Bool
-    public var held: Nanoseconds
-    /// Until it expires; nil: no limit.
-    public var timeRemaining: Nanoseconds?
-}
-
-/// What has become of a background task.
-public enum TaskChange: UInt8, CaseIterable, Sendable {
-    case began
-    /// Its time is about to run out; `timeRemaining` says how much there is.
-    case expiring
-    /// Ended by the app.
-    case ended
-    /// Its own limit was over, or the budget was and the app was killed for it.
-    case expired
-    /// The app ended while it was held.
-    case died
 }

@@ -9,7 +9,7 @@ struct HeldTasks: Equatable {
     /// The app's pool is empty then; nil while it does not run.
     private(set) var poolEnd: Nanoseconds?
     /// The time to keep the board awake is over then; nil while the lock is not held for it.
-    private(set) var lockEnd: Nanoseconds?
+    private(set) var keepAwakeEnd: Nanoseconds?
 
     var isEmpty: Bool { all.isEmpty }
     var isFull: Bool { all.count >= Self.limit }
@@ -81,18 +81,18 @@ struct HeldTasks: Equatable {
         return max(end - reading, .zero)
     }
 
-    mutating func startLock(_ left: Nanoseconds, at reading: Nanoseconds) {
-        if lockEnd == nil { lockEnd = reading + left }
+    mutating func startKeepAwake(_ left: Nanoseconds, at reading: Nanoseconds) {
+        if keepAwakeEnd == nil { keepAwakeEnd = reading + left }
     }
 
     /// What is left of the time to keep the board awake; nil: it does not run.
-    func lockTimeLeft(at reading: Nanoseconds) -> Nanoseconds? { lockEnd.map { max($0 - reading, .zero) } }
+    func keepAwakeLeft(at reading: Nanoseconds) -> Nanoseconds? { keepAwakeEnd.map { max($0 - reading, .zero) } }
 
-    mutating func stopLock() { lockEnd = nil }
+    mutating func stopKeepAwake() { keepAwakeEnd = nil }
 
     mutating func archive(_ archive: inout StateArchive) {
         archive.list(&all, .blank) { $1.archive(&$0) }
         archive.optional(&poolEnd, .zero) { $0.value(&$1) }
-        archive.optional(&lockEnd, .zero) { $0.value(&$1) }
+        archive.optional(&keepAwakeEnd, .zero) { $0.value(&$1) }
     }
 }

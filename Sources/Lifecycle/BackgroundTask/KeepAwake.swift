@@ -2,8 +2,8 @@
 
 extension DeviceLifecycle {
     /// What is left of an app's time to keep the board awake.
-    func lockTimeLeft(_ index: Int) -> Nanoseconds {
-        apps[index].lockTimeLeft(isLowPower: conditions.isLowPower, at: now.monotonic)
+    func keepAwakeLeft(_ index: Int) -> Nanoseconds {
+        apps[index].keepAwakeLeft(isLowPower: conditions.isLowPower, at: now.monotonic)
     }
 
     /// Keeps count of the apps for which the board is kept awake, and of their time. A sleep that comes all the same
@@ -16,9 +16,9 @@ extension DeviceLifecycle {
             keepAwakeCount += wants ? 1 : -1
         }
         if wants, login.locks[.keepAwake] == .held {
-            apps[index].startLockTime(isLowPower: isLowPower, at: now.monotonic)
+            apps[index].startKeepAwake(isLowPower: isLowPower, at: now.monotonic)
         } else {
-            apps[index].stopLockTime(isLowPower: isLowPower, at: now.monotonic)
+            apps[index].stopKeepAwake(isLowPower: isLowPower, at: now.monotonic)
         }
     }
 
@@ -37,20 +37,20 @@ extension DeviceLifecycle {
 
     /// Those whose time for the lock begins or ends with it.
     mutating func touchHolders() {
-        for index in apps.indices where apps[index].wantsAwake || apps[index].instance?.tasks.lockEnd != nil {
+        for index in apps.indices where apps[index].wantsAwake || apps[index].instance?.tasks.keepAwakeEnd != nil {
             touch(index)
         }
     }
 
     /// The time is over: the task goes on, and the board may sleep.
-    mutating func spendLockTime(_ index: Int) {
-        apps[index].spendLockTime()
+    mutating func spendKeepAwake(_ index: Int) {
+        apps[index].spendKeepAwake()
         emit(.note(.app(.keepAwakeSpent(AppID(rawValue: index), budget: apps[index].policy.taskBudget))))
         touch(index)
     }
 
     /// The board has slept: the time to keep it awake is full again.
-    mutating func refillLockTime() {
-        for index in apps.indices where apps[index].refillLockTime() { touch(index) }
+    mutating func refillKeepAwake() {
+        for index in apps.indices where apps[index].refillKeepAwake() { touch(index) }
     }
 }

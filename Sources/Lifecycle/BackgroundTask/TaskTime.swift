@@ -35,7 +35,7 @@ extension App {
     mutating func settlePool(isGoalBackground: Bool, isLowPower: Bool, at now: Nanoseconds) {
         guard let instance else { return }
         let isInBackground = instance.stage == .running && instance.phase == .background
-        // It has just entered background; only becoming active empties the account again.
+        // It has just entered background: its time is counted until becoming active makes the pool full again (nil).
         if isInBackground, pool == nil { pool = TaskPool(poolBudget(instance, isLowPower: isLowPower)) }
         if isInBackground, instance.stop == nil, isGoalBackground, !instance.tasks.isEmpty {
             if let pool { self.instance?.tasks.startPool(pool.left, at: instance.clock.reading(at: now)) }
@@ -71,41 +71,41 @@ extension App {
     // MARK: Keeping the board awake
 
     /// What is left of its time for it.
-    func lockTimeLeft(isLowPower: Bool, at now: Nanoseconds) -> Nanoseconds {
-        if let instance, let left = instance.tasks.lockTimeLeft(at: instance.clock.reading(at: now)) { return left }
-        return lockTimeLeft ?? taskBudget(isLowPower: isLowPower)
+    func keepAwakeLeft(isLowPower: Bool, at now: Nanoseconds) -> Nanoseconds {
+        if let instance, let left = instance.tasks.keepAwakeLeft(at: instance.clock.reading(at: now)) { return left }
+        return keepAwakeLeft ?? taskBudget(isLowPower: isLowPower)
     }
 
     /// A task wants it, and has time for it. The board is awake.
     func wantsAwake(isLowPower: Bool, at now: Nanoseconds) -> Bool {
         guard let instance, instance.isStaying, instance.tasks.keepAwake else { return false }
-        return lockTimeLeft(isLowPower: isLowPower, at: now) > .zero
+        return keepAwakeLeft(isLowPower: isLowPower, at: now) > .zero
     }
 
     /// The lock is held for it.
-    mutating func startLockTime(isLowPower: Bool, at now: Nanoseconds) {
-        guard instance?.tasks.lockEnd == nil, let reading = instance?.clock.reading(at: now) else { return }
-        let left = lockTimeLeft(isLowPower: isLowPower, at: now)
-        instance?.tasks.startLock(left, at: reading)
+    mutating func startKeepAwake(isLowPower: Bool, at now: Nanoseconds) {
+        guard instance?.tasks.keepAwakeEnd == nil, let reading = instance?.clock.reading(at: now) else { return }
+        let left = keepAwakeLeft(isLowPower: isLowPower, at: now)
+        instance?.tasks.startKeepAwake(left, at: reading)
     }
 
-    mutating func stopLockTime(isLowPower: Bool, at now: Nanoseconds) {
-        guard instance?.tasks.lockEnd != nil else { return }
-        lockTimeLeft = lockTimeLeft(isLowPower: isLowPower, at: now)
-        instance?.tasks.stopLock()
+    mutating func stopKeepAwake(isLowPower: Bool, at now: Nanoseconds) {
+        guard instance?.tasks.keepAwakeEnd != nil else { return }
+        keepAwakeLeft = keepAwakeLeft(isLowPower: isLowPower, at: now)
+        instance?.tasks.stopKeepAwake()
     }
 
     /// Nothing is left of it.
-    mutating func spendLockTime() {
-        instance?.tasks.stopLock()
-        lockTimeLeft = .zero
+    mutating func spendKeepAwake() {
+        instance?.tasks.stopKeepAwake()
+        keepAwakeLeft = .zero
     }
 
     /// All of it is there again. Returns whether less was.
-    mutating func refillLockTime() -> Bool {
-        guard lockTimeLeft != nil || instance?.tasks.lockEnd != nil else { return false }
-        instance?.tasks.stopLock()
-        lockTimeLeft = nil
+    mutating func refillKeepAwake() -> Bool {
+        guard keepAwakeLeft != nil || instance?.tasks.keepAwakeEnd != nil else { return false }
+        instance?.tasks.stopKeepAwake()
+        keepAwakeLeft = nil
         return true
     }
 
@@ -117,9 +117,11 @@ extension App {
         stopPool(at: now)
         pool?.cut(to: Self.shortTaskBudget)
         // A reload may have taken the right from those that still use it.
-        guard policy.keepsAwake || lockTimeLeft != nil || instance?.tasks.lockEnd != nil else { return wasRunning }
-        stopLockTime(isLowPower: true, at: now)
-        lockTimeLeft = min(lockTimeLeft(isLowPower: true, at: now), Self.shortTaskBudget)
+        guard policy.keepsAwake || keepAwakeLeft != nil || instance?.tasks.keepAwakeEnd != nil else {
+            return wasRunning
+        }
+        stopKeepAwake(isLowPower: true, at: now)
+        keepAwakeLeft = min(keepAwakeLeft(isLowPower: true, at: now), Self.shortTaskBudget)
         return true
     }
 
@@ -131,7 +133,7 @@ extension App {
         var span = instance.tasks.shortestLimit
         if instance.livenessDue != nil, let interval = policy.liveness { span = min(span, interval) }
         if instance.tasks.poolEnd != nil, let pool { span = min(span, pool.size) }
-        if instance.tasks.lockEnd != nil { span = min(span, taskBudget(isLowPower: isLowPower)) }
+        if instance.tasks.keepAwakeEnd != nil { span = min(span, taskBudget(isLowPower: isLowPower)) }
         if span == .max { return .max }
         return min(max(span / 10, DeviceLifecycle.stallCheckInterval), DeviceLifecycle.longestCheckInterval)
     }

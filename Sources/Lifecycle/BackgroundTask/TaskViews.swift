@@ -22,22 +22,25 @@ extension DeviceLifecycle {
     }
 }
 
-extension DeviceLifecycle {
-    /// BOOTTIME at which the board is woken for background tasks; nil: it is not.
-    public var wakeAlarm: Nanoseconds? { sleep.nap?.alarm }
+/// What can be seen of a background task. Times are runnable time.
+public struct BackgroundTaskView: Equatable, Sendable {
+    public var id: BackgroundTaskID
+    public var name: String
+    public var keepAwake: Bool
+    public var held: Nanoseconds
+    /// Until it expires; nil: no limit.
+    public var timeRemaining: Nanoseconds?
+}
 
-    /// Whether an app is at something that takes real time: a handler, a launch, an end, a freeze, or finishing the
-    /// tasks that it was told about.
-    public var isBusy: Bool {
-        apps.contains { app in
-            guard let instance = app.instance else { return false }
-            switch instance.stage {
-            case .spawning, .stopping, .killing, .clearing: return true
-            case .running:
-                if instance.call != nil || instance.freezer == .freezing { return true }
-                // Told that its time runs out, it has real time to come to an end.
-                return instance.tasks.poolEnd != nil && !instance.clock.isStopped && instance.tasks.isAnyWarned
-            }
-        }
-    }
+/// What has become of a background task.
+public enum TaskChange: UInt8, CaseIterable, Sendable {
+    case began
+    /// Its time is about to run out; `timeRemaining` says how much there is.
+    case expiring
+    /// Ended by the app.
+    case ended
+    /// Its own limit was over, or the budget was and the app was killed for it.
+    case expired
+    /// The app ended while it was held.
+    case died
 }

@@ -6,7 +6,7 @@ extension DeviceLifecycle {
 
     // MARK: What the app asks
 
-    mutating func beginTask(_ id: InstanceID, _ wish: TaskWish, _ request: RequestID) {
+    mutating func beginTask(_ id: InstanceID, _ wish: TaskParameters, _ request: RequestID) {
         guard let index = index(of: id), apps[index].instance?.isStaying == true else {
             return reply(request, .beginTask(.denied(.appEnding)))
         }
@@ -22,11 +22,11 @@ extension DeviceLifecycle {
             if !apps[index].policy.keepsAwake {
                 return reply(request, .beginTask(.denied(.keepAwakeNotConfigured)))
             }
-            if lockTimeLeft(index) == .zero {
+            if keepAwakeLeft(index) == .zero {
                 return reply(request, .beginTask(.denied(.keepAwakeSpent)))
             }
         } else if wish.keepAwake == nil {
-            keepsAwake = apps[index].policy.keepsAwake && lockTimeLeft(index) > .zero
+            keepsAwake = apps[index].policy.keepsAwake && keepAwakeLeft(index) > .zero
         }
         let task = addTask(index, wish, keepsAwake: keepsAwake)
         let left = apps[index].timeRemaining(task, isLowPower: conditions.isLowPower, at: now.monotonic)
@@ -34,7 +34,7 @@ extension DeviceLifecycle {
     }
 
     @discardableResult
-    mutating func addTask(_ index: Int, _ wish: TaskWish, keepsAwake: Bool) -> BackgroundTaskID {
+    mutating func addTask(_ index: Int, _ wish: TaskParameters, keepsAwake: Bool) -> BackgroundTaskID {
         guard let reading = reading(index) else {
             return BackgroundTaskID(rawValue: 0)
         }
@@ -69,7 +69,7 @@ extension DeviceLifecycle {
     /// The instance is over: what it still held ends with it.
     mutating func dropTasks(_ index: Int, _ end: TaskChange) {
         apps[index].stopPool(at: now.monotonic)
-        apps[index].stopLockTime(isLowPower: conditions.isLowPower, at: now.monotonic)
+        apps[index].stopKeepAwake(isLowPower: conditions.isLowPower, at: now.monotonic)
         for task in apps[index].instance?.tasks.all ?? [] { tell(index, task.id, end) }
         apps[index].instance?.tasks.endAll()
     }

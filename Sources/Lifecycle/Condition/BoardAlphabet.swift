@@ -4,7 +4,7 @@ public enum BoardEvent: Equatable, Sendable {
     case session(SessionReading)
     case lid(closed: Bool)
     /// Its power, sleep or wake-up key went down.
-    case powerKeyPressed
+    case keyPressed
     case power(PowerReading)
     /// The supply is too weak for the board.
     case underVoltage(Bool)
@@ -42,7 +42,7 @@ extension DeviceLifecycle {
         switch event {
         case .session(let reading): conditions.hear(reading)
         case .lid(let closed): if conditions.hear(lidClosed: closed) { sawWakeSource(.lid) }
-        case .powerKeyPressed: hearPowerKey()
+        case .keyPressed: hearKey()
         case .power(let reading): if conditions.hear(reading, at: now.monotonic) { sawWakeSource(.externalPower) }
         case .underVoltage(let present): conditions.hear(underVoltage: present)
         case .temperatures(let readings): conditions.hear(readings, at: now.monotonic)

@@ -54,9 +54,10 @@ public enum ConditionResponse: UInt8, CaseIterable, Hashable, Sendable {
     case background
     /// The board is sent to sleep.
     case sleep
-    /// Discretionary work waits: the board is not woken for background tasks.
+    /// A sleeping board is not woken for background tasks.
     case pause
-    /// Low power mode: discretionary work waits, background tasks have 30 s, no background refresh.
+    /// Low power mode: the same, background tasks have 30 s, and apps that ask hear that background refresh is
+    /// restricted.
     case lowPower
     /// Running apps are ended, lowest priority band first, until it is over.
     case kill
@@ -143,78 +144,4 @@ public enum MemoryPressure: UInt8, CaseIterable, Sendable {
         case .critical: "critical"
         }
     }
-}
-
-/// What the board's power supplies say together.
-public struct PowerReading: Equatable, Sendable {
-    /// nil: nothing says so.
-    public var isExternal: Bool?
-    /// Percent, 0 to 100; nil without a battery, or while it says nothing of use.
-    public var level: Int?
-
-    public init(isExternal: Bool?, level: Int?) {
-        self.isExternal = isExternal
-        self.level = level
-    }
-}
-
-/// The temperature of one place on the board and its limits, in thousandths of a degree Celsius; nil: no such limit.
-public struct ThermalReading: Equatable, Sendable {
-    /// Which place: the same number for as long as it is there.
-    public var zone: Int
-    /// nil: the place is there, and cannot be read now; or, without any limit, it is not watched any more.
-    public var temperature: Int?
-    public var fair: Int?
-    public var serious: Int?
-    public var critical: Int?
-
-    var isUnwatched: Bool { temperature == nil && fair == nil && serious == nil && critical == nil }
-
-    public init(zone: Int = 0, temperature: Int?, fair: Int?, serious: Int?, critical: Int?) {
-        self.zone = zone
-        self.temperature = temperature
-        self.fair = fair
-        self.serious = serious
-        self.critical = critical
-    }
-}
-
-/// What people do, as logind tells.
-public struct SessionReading: Equatable, Sendable {
-    /// Sessions of class user.
-    public var users: Int
-    public var isLocked: Bool
-    public var isIdle: Bool
-
-    public init(users: Int, isLocked: Bool, isIdle: Bool) {
-        self.users = users
-        self.isLocked = isLocked
-        self.isIdle = isIdle
-    }
-}
-
-/// What can bring a board back that sleeps only logically. (The real-time clock does it by the alarm.)
-public enum WakeSource: UInt8, CaseIterable, Sendable {
-    case key, clock, lid, externalPower, network
-
-    public var key: String {
-        switch self {
-        case .key: "key"
-        case .clock: "rtc"
-        case .lid: "lid"
-        case .externalPower: "external-power"
-        case .network: "network"
-        }
-    }
-}
-
-/// Several of them.
-public struct WakeSources: OptionSet, Hashable, Sendable {
-    public var rawValue: UInt8
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
-    public init(_ source: WakeSource) { rawValue = 1 << source.rawValue }
-
-    public static let all = WakeSources(rawValue: 0b1_1111)
-
-    public func contains(_ source: WakeSource) -> Bool { rawValue & (1 << source.rawValue) != 0 }
 }

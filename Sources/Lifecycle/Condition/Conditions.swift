@@ -1,6 +1,6 @@
 /// What is known of the board, and what follows from it for its apps.
 ///
-/// Every reading changes only what is wanted; `Held` values are what is in force, and they do not flap.
+/// Every reading changes only what is wanted; `Debounced` values are what is in force, and they do not flap.
 struct Conditions: Equatable {
     /// How far a battery has to rise above a threshold to leave it, in percent.
     static let batteryHysteresis = 5
@@ -22,23 +22,23 @@ struct Conditions: Equatable {
     private var isUnderVoltage = false
     private var isNetworkUp = false
     /// Derived from what was heard, with the thresholds' own hysteresis.
-    private(set) var present: ConditionSet = []
+    private(set) var holding: ConditionSet = []
 
     // In force.
     /// 0: nothing; 1: no app above inactive; 2: no app above background.
-    private(set) var limit = Held(0)
-    /// 0: nothing; 1: discretionary work waits; 2: low power mode.
-    private(set) var saving = Held(0)
+    private(set) var limit = Debounced(0)
+    /// 0: nothing; 1: a sleeping board is not woken for background tasks; 2: low power mode.
+    private(set) var saving = Debounced(0)
     /// -1: unknown; 0: on battery; 1: external power.
-    private(set) var supply = Held(-1)
+    private(set) var supply = Debounced(-1)
     /// Percent; -1: unknown.
-    private(set) var level = Held(-1)
+    private(set) var level = Debounced(-1)
     /// 0 or 1.
-    private var voltage = Held(0)
+    private var voltage = Debounced(0)
     /// By ThermalState's raw value.
-    private(set) var heat = Held(0)
+    private(set) var heat = Debounced(0)
     /// 0 or 1: the board is to sleep.
-    private var rest = Held(0)
+    private var rest = Debounced(0)
     var restWish = RestWish()
 
     /// The user's own word on low power mode; nil: automatic.
@@ -89,8 +89,8 @@ struct Conditions: Equatable {
     }
 
     private mutating func findHeat() {
-        let present = ThermalState(rawValue: UInt8(clamping: heat.wanted)) ?? .nominal
-        heat.wanted = Int(zones.state(after: present).rawValue)
+        let before = ThermalState(rawValue: UInt8(clamping: heat.wanted)) ?? .nominal
+        heat.wanted = Int(zones.state(after: before).rawValue)
     }
 
     mutating func hear(polling interval: Nanoseconds?, at now: Nanoseconds) {
@@ -111,7 +111,7 @@ struct Conditions: Equatable {
         var thermalState: ThermalState?
     }
 
-    /// Puts what the board is into force where it may. window: of `Held`.
+    /// Puts what the board is into force where it may. window: of `Debounced`.
     mutating func settleReadings(_ window: Nanoseconds, at now: Nanoseconds) -> Readings {
         external.settle(at: now)
         charge.settle(at: now)
@@ -144,8 +144,8 @@ struct Conditions: Equatable {
     /// What has come into force of what the conditions ask.
     struct Demands {
         var lowPower: Bool?
-        /// Discretionary work waits from now on, or for another reason.
-        var isPauseNews = false
+        /// From now on the board is not woken for background tasks.
+        var endsDarkWakes = false
         var isLimitNews = false
     }
 
@@ -157,7 +157,7 @@ struct Conditions: Equatable {
         let wasLowPower = isLowPower
         if saving.settle(at: now, policy.debounce) {
             if isLowPower != wasLowPower { news.lowPower = isLowPower }
-            news.isPauseNews = isPaused
+            news.endsDarkWakes = forbidsDarkWake
         }
         news.isLimitNews = limit.settle(at: now, policy.debounce)
         _ = rest.settle(at: now, policy.debounce)
@@ -165,32 +165,32 @@ struct Conditions: Equatable {
     }
 
     private mutating func findConditions(_ policy: DevicePolicy, isIdleHeld: Bool) {
-        present.set(.sessionLocked, session.isLocked)
-        present.set(.lidClosed, isLidClosed)
+        holding.set(.sessionLocked, session.isLocked)
+        holding.set(.lidClosed, isLidClosed)
         // Our own lock would otherwise be what keeps it from counting, and without a person there is none to be idle.
-        present.set(.idle, session.isIdle && session.users > 0 && !isIdleHeld)
-        present.set(.onBattery, external.value == 0)
+        holding.set(.idle, session.isIdle && session.users > 0 && !isIdleHeld)
+        holding.set(.onBattery, external.value == 0)
         findBattery(.batteryLow, policy.batteryLow)
         findBattery(.batteryCritical, policy.batteryCritical)
-        present.set(.underVoltage, voltage.value == 1)
-        present.set(.thermalSerious, thermalState >= .serious)
-        present.set(.thermalCritical, thermalState == .critical)
+        holding.set(.underVoltage, voltage.value == 1)
+        holding.set(.thermalSerious, thermalState >= .serious)
+        holding.set(.thermalCritical, thermalState == .critical)
     }
 
     /// Reached at the threshold, left a little above it or with external power.
     private mutating func findBattery(_ condition: Condition, _ threshold: Int) {
-        guard let level = charge.value, external.value != 1 else { return present.set(condition, false) }
+        guard let level = charge.value, external.value != 1 else { return holding.set(condition, false) }
         if level <= threshold {
-            present.set(condition, true)
+            holding.set(condition, true)
         } else if level >= min(threshold.saturatingAdd(Self.batteryHysteresis), 100) {
-            present.set(condition, false)
+            holding.set(condition, false)
         }
     }
 
     /// Of what the conditions ask at the same time the strongest wins.
     private mutating func wantResponses(_ responses: ConditionResponses) {
         var (limit, saving, rest) = (0, 0, 0)
-        for condition in Condition.allCases where present.contains(condition) {
+        for condition in Condition.allCases where holding.contains(condition) {
             switch responses[condition] {
             case .nothing: break
             case .inactive: limit = max(limit, 1)
@@ -211,7 +211,7 @@ struct Conditions: Equatable {
 
     /// isAnswered: a critical battery switches the board off.
     mutating func settleBattery(isAnswered: Bool, at now: Nanoseconds) -> Battery {
-        guard isAnswered, present.contains(.batteryCritical) else {
+        guard isAnswered, holding.contains(.batteryCritical) else {
             criticalSince = nil
             // A battery that says nothing is not known to be better.
             return isAnswered && charge.value == nil && external.value != 1 ? .unknown : .better
@@ -222,7 +222,7 @@ struct Conditions: Equatable {
 
     /// isAnswered: critical heat ends apps now. Returns whether it ends the next.
     mutating func settleHeat(isAnswered: Bool, at now: Nanoseconds) -> Bool {
-        guard isAnswered, present.contains(.thermalCritical) else {
+        guard isAnswered, holding.contains(.thermalCritical) else {
             nextThermalKill = nil
             return false
         }
@@ -241,8 +241,8 @@ struct Conditions: Equatable {
     // MARK: For the others
 
     var isLowPower: Bool { saving.value == 2 }
-    /// Discretionary work waits.
-    var isPaused: Bool { saving.value > 0 }
+    /// A sleeping board is not woken for background tasks.
+    var forbidsDarkWake: Bool { saving.value > 0 }
     var isVoltageLow: Bool { voltage.value == 1 }
     var thermalState: ThermalState { ThermalState(rawValue: UInt8(clamping: heat.value)) ?? .nominal }
     /// Not critically hot, neither in force nor by the last word.
@@ -251,11 +251,11 @@ struct Conditions: Equatable {
     var batteryLevel: Int? { level.value < 0 ? nil : level.value }
     /// The board is to sleep.
     var asksForRest: Bool { rest.value == 1 }
-    /// The same, and what ends that is not only waiting for its time.
+    /// The same, and the condition still holds: it is not only the debounce that keeps it.
     var stillAsksForRest: Bool { rest.value == 1 && rest.wanted == 1 }
 
     /// What powerStateDidChange says, as one number: an app is told when it differs from what it knows.
-    var powerWord: Int { ((lastExternal == false ? 2 : 0) + (isLowPower ? 1 : 0)) * 256 + toldLevel + 1 }
+    var powerFingerprint: Int { ((lastExternal == false ? 2 : 0) + (isLowPower ? 1 : 0)) * 256 + toldLevel + 1 }
 
     /// The most that is allowed.
     var phaseLimit: ScenePhase {
@@ -267,7 +267,7 @@ struct Conditions: Equatable {
     func limiting(_ responses: ConditionResponses) -> Condition? {
         guard limit.value > 0 else { return nil }
         return Condition.allCases.first { condition in
-            guard present.contains(condition) else { return false }
+            guard holding.contains(condition) else { return false }
             switch responses[condition] {
             case .inactive: return limit.value == 1
             case .background, .sleep: return true
@@ -316,10 +316,10 @@ struct Conditions: Equatable {
         zones.archive(&archive)
         archive.value(&isUnderVoltage)
         archive.value(&isNetworkUp)
-        var set = Int(present.rawValue)
+        var set = Int(holding.rawValue)
         archive.value(&set)
         if set >> Condition.allCases.count != 0 { return archive.fail() }
-        present = ConditionSet(rawValue: UInt16(set))
+        holding = ConditionSet(rawValue: UInt16(set))
         limit.archive(&archive)
         saving.archive(&archive)
         supply.archive(&archive)

@@ -28,11 +28,11 @@ struct HeatZones: Equatable {
         return isForgotten
     }
 
-    /// The hottest place counts; a limit that was passed is left only a little below it. present: as it was.
-    func state(after present: ThermalState) -> ThermalState {
+    /// The hottest place counts; a limit that was passed is left only a little below it. before: as it was.
+    func state(after before: ThermalState) -> ThermalState {
         var hottest = ThermalState.nominal
         for state in ThermalState.allCases where state != .nominal {
-            let leave = state <= present ? Self.hysteresis : 0
+            let leave = state <= before ? Self.hysteresis : 0
             if all.contains(where: { $0.reaches(state, leave: leave) }) { hottest = state }
         }
         return hottest
@@ -43,5 +43,64 @@ struct HeatZones: Equatable {
 
     mutating func archive(_ archive: inout StateArchive) {
         archive.list(&all, HeatZone(zone: 0, temperature: LastKnown())) { $1.archive(&$0) }
+    }
+}
+
+/// One place whose temperature is watched, as it was read last.
+struct HeatZone: Equatable {
+    var zone: Int
+    var temperature: LastKnown
+    /// The last reading, whether it still counts or not, in m°C.
+    var last = Int.min
+    var fair: Int?
+    var serious: Int?
+    var critical: Int?
+
+    /// Of several readings of one place the hottest counts.
+    mutating func hear(_ readings: [ThermalReading], at now: Nanoseconds) {
+        var hottest: ThermalReading?
+        for reading in readings where reading.zone == zone {
+            guard let temperature = reading.temperature else { continue }
+            if let before = hottest?.temperature, before >= temperature { continue }
+            hottest = reading
+        }
+        temperature.hear(hottest?.temperature, at: now)
+        guard let hottest, let temperature = hottest.temperature else { return }
+        last = temperature
+        fair = hottest.fair
+        serious = hottest.serious
+        critical = hottest.critical
+    }
+
+    /// Whether it is as hot as `state`. leave: how far below a limit it still is.
+    func reaches(_ state: ThermalState, leave: Int) -> Bool {
+        guard let temperature = temperature.value, let limit = limit(state) else { return false }
+        return temperature >= limit.saturatingSubtract(leave)
+    }
+
+    /// It was critically hot when it was last read, and has not been read for so long that this does not count any
+    /// more.
+    func wasLostWhileCritical(leave: Int) -> Bool {
+        guard temperature.value == nil, let critical else { return false }
+        return last >= critical.saturatingSubtract(leave)
+    }
+
+    private func limit(_ state: ThermalState) -> Int? {
+        switch state {
+        case .nominal: nil
+        case .fair: fair
+        case .serious: serious
+        case .critical: critical
+        }
+    }
+
+    @inline(never)
+    mutating func archive(_ archive: inout StateArchive) {
+        archive.value(&zone)
+        temperature.archive(&archive)
+        archive.value(&last)
+        archive.optional(&fair, 0) { $0.value(&$1) }
+        archive.optional(&serious, 0) { $0.value(&$1) }
+        archive.optional(&critical, 0) { $0.value(&$1) }
     }
 }

@@ -45,7 +45,7 @@ extension DeviceLifecycle {
             return
         }
         guard conditions.stillAsksForRest, canAskForSleep, conditions.restWish.ask(at: now.monotonic) else { return }
-        goToSleep(isForIdleness: !conditions.present.contains(.lidClosed) || policy.responses[.lidClosed] != .sleep)
+        goToSleep(isForIdleness: !conditions.holding.contains(.lidClosed) || policy.responses[.lidClosed] != .sleep)
     }
 
     /// Until logind says too that the last sleep is over, it refuses the next one.

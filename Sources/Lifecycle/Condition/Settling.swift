@@ -18,7 +18,7 @@ extension DeviceLifecycle {
     private mutating func follow(_ news: Conditions.Readings) {
         if let supply = news.supply {
             emit(.note(.board(.externalPower(supply.isExternal, level: supply.level))))
-            // That it can be told again brings no power.
+            // Power that was only unreadable for a while is no new power.
             if supply.isBack { refillPoolsForPower() }
         }
         if news.isPowerNews { touchAll() }
@@ -36,7 +36,7 @@ extension DeviceLifecycle {
             touchAll()
         }
         // Such work is not woken for.
-        if news.isPauseNews { clearAlarm() }
+        if news.endsDarkWakes { clearAlarm() }
         guard news.isLimitNews else { return }
         emit(.note(.board(.phaseLimited(conditions.phaseLimit, by: conditions.limiting(policy.responses)))))
         if let frontDenial { deny(frontDenial) { $0.isActivation } }
@@ -46,7 +46,7 @@ extension DeviceLifecycle {
     /// Why no app can come to the front now; nil where one can.
     var frontDenial: Denial? { conditions.frontDenial(policy.responses) }
 
-    /// Nothing of the kernel's sleep is to come or there: in a logical one the board goes on.
+    /// The kernel neither sleeps nor is about to: in a logical sleep the board goes on.
     var isBoardUp: Bool { sleep.isUp || sleep.isLogical }
 
     /// When the core has to look at the conditions again.

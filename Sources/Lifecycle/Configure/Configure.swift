@@ -48,7 +48,7 @@ extension DeviceLifecycle {
     private mutating func keepOneInFront() {
         let wanted = apps.indices.filter { !apps[$0].isRetired && apps[$0].grantedPhase != .background }
         let first =
-            wanted.first { isThere($0) } ?? wanted.first { apps[$0].isGrantedLaunchDue } ?? wanted.first
+            wanted.first { isThere($0) } ?? wanted.first { apps[$0].isGrantedLaunchPlanned } ?? wanted.first
         for index in wanted where index != first { apps[index].grantedPhase = .background }
     }
 

@@ -8,7 +8,8 @@ extension DeviceLifecycle {
         let mayFreeze =
             !reasons.isEmpty && instance.freezer == .thawed && canFreeze && apps[index].policy.suspend
             && mayFreeze(index)
-        guard let change = apps[index].instance?.hold(for: reasons, mayFreeze: mayFreeze, at: now.monotonic) else {
+        guard let change = apps[index].instance?.setFreezeReasons(reasons, mayFreeze: mayFreeze, at: now.monotonic)
+        else {
             return
         }
         switch change {
@@ -66,9 +67,9 @@ extension DeviceLifecycle {
         touchAll()
     }
 
-    mutating func nameCulprits(_ index: Int, _ stuck: Stuck) {
-        guard let id = instanceID(index), apps[index].instance?.name() == true else { return }
-        emit(.process(.nameCulprits(id, stuck)))
+    mutating func reportStuck(_ index: Int, _ stuck: Stuck) {
+        guard let id = instanceID(index), apps[index].instance?.reportStuck() == true else { return }
+        emit(.process(.reportStuck(id, stuck)))
         touch(index)
         touchNeighbours(index)
     }

@@ -118,7 +118,7 @@ extension DeviceLifecycle {
         if let instance = app.instance {
             switch instance.stage {
             case .spawning, .running, .stopping: return false
-            case .killing, .clearing: return instance.isNamed
+            case .killing, .clearing: return instance.isReportedStuck
             }
         }
         if app.launch.queued != nil || app.launch.restart.due != nil { return false }

@@ -99,7 +99,7 @@ extension DeviceLifecycle {
         if let id, indexOfInstance[id] != index { return .lostInIndex }
         if !apps[index].isRetired, indexOfName[apps[index].policy.name] != index { return .lostInIndex }
         if apps[index].launchIfDenied != nil, !requests.wishesLaunch(of: index) { return .keptLaunchOfNone }
-        if isThere(index), apps[index].launch.isDue { return .launchOfWhatRuns }
+        if isThere(index), apps[index].launch.isPlanned { return .launchOfWhatRuns }
         #if !hasFeature(Embedded)
             // It costs as much as the event itself: for tests and simulation.
             if deadlineOfApp[index] != deadline(ofApp: index) { return .staleDeadline }

@@ -18,7 +18,7 @@ extension DeviceLifecycle {
     func startPhase(_ index: Int) -> ScenePhase {
         let isTaken = apps.indices.contains { other in
             other != index && !apps[other].isRetired && apps[other].grantedPhase != .background
-                && (apps[other].instance != nil || apps[other].isGrantedLaunchDue)
+                && (apps[other].instance != nil || apps[other].isGrantedLaunchPlanned)
         }
         return policy.front == .one && isTaken ? .background : apps[index].policy.start
     }
@@ -38,7 +38,7 @@ extension DeviceLifecycle {
     /// Starts an app that waits for it, once the apps it comes after are launched (or have ended trying).
     mutating func launchIfDue(_ index: Int) {
         guard let reason = apps[index].launch.queued, canLaunch, !apps[index].isRetired else { return }
-        // It would only take what is not there.
+        // A restart would need memory that is short.
         if reason == .restart, memory.pressure == .critical { return }
         for server in apps[index].servers where isLaunching(server) { return }
         lastInstance += 1
@@ -69,7 +69,7 @@ extension DeviceLifecycle {
         case .spawning: return true
         case .running: return !instance.isLaunched || apps[index].launch.queued != nil
         // It comes back when it is gone; who waits for that waits no longer than for its kill.
-        case .stopping, .killing, .clearing: return apps[index].launch.queued != nil && !instance.isNamed
+        case .stopping, .killing, .clearing: return apps[index].launch.queued != nil && !instance.isReportedStuck
         }
     }
 
@@ -94,7 +94,7 @@ extension DeviceLifecycle {
 
     mutating func spawnDidFail(_ id: InstanceID, code: Int32, explanation: String) {
         guard let index = index(of: id), let instance = apps[index].instance else { return }
-        // Too late to matter, but for that nothing is left of it.
+        // Its start was given up already; this only says that nothing of it is left.
         if instance.isGivenUp, instance.stage == .clearing { return forget(index) }
         guard instance.stage == .spawning else { return }
         record(index, instance.cause?.reason ?? .launchFailed(errno: code, explanation))

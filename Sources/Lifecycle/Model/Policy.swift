@@ -63,7 +63,7 @@ public struct AppPolicy: Hashable, Sendable {
     public var after: [String] = []
     /// The longest time between two WATCHDOG=1; nil: not watched.
     public var liveness: Nanoseconds?
-    /// What background tasks have in all when the app holds one as it enters background.
+    /// The pool of an app that holds a task as it enters background; without one it is 30 s.
     public var taskBudget = Nanoseconds.seconds(600)
     /// Its background tasks may keep the board awake.
     public var keepsAwake = false

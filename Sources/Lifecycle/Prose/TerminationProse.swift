@@ -20,7 +20,7 @@ extension TerminationReason {
         case .launchFailed: "launchFailed"
         case .launchTimedOut: "launchTimedOut"
         case .shutdown: "shutdown"
-        case .unwatched: "unwatched"
+        case .unknown: "unknown"
         }
     }
 
@@ -52,7 +52,7 @@ extension TerminationReason {
         case .launchFailed(_, let words): words
         case .launchTimedOut(let bound): "its program was not started within \(bound.text)"
         case .shutdown: "the board shuts down or the supervisor was stopped"
-        case .unwatched: "ended while curfewd was not running"
+        case .unknown: "ended, and curfewd could not learn how"
         }
     }
 

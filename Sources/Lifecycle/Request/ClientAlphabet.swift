@@ -1,7 +1,7 @@
-/// What a client of the Control interface says, and apps of their background tasks.
+/// What clients of the Control interface ask, and what apps ask about background tasks.
 public enum ClientEvent: Equatable, Sendable {
     /// A call of the Control interface; answered by one `reply`.
-    case requested(RequestID, Request)
+    case requested(RequestID, ClientRequest)
     /// Its client is gone: no reply is awaited any more.
     case abandoned(RequestID)
 }
@@ -17,7 +17,7 @@ public enum ClientEffect: Equatable, Sendable {
 }
 
 /// What an operator asks for.
-public enum Request: Equatable, Sendable {
+public enum ClientRequest: Equatable, Sendable {
     case launch(AppID, background: Bool)
     case activate(AppID)
     case background(AppID)
@@ -25,11 +25,11 @@ public enum Request: Equatable, Sendable {
     /// One edge of a sleep, from the sleep hook or for a logical sleep, which nothing but another edge ends. about: the
     /// number of the sleep that a hook's end is about, as the answer to its start said; nil: not known.
     case sleep(start: Bool, logical: Bool, about: Int? = nil)
-    case beginTask(InstanceID, TaskWish)
+    case beginTask(InstanceID, TaskParameters)
     case endTask(InstanceID, BackgroundTaskID)
     /// A process that another has started becomes an app of its own for as long as it runs: `spawn` asks for it to be
     /// taken over.
-    case adopt(app: String, TaskWish)
+    case adopt(app: String, TaskParameters)
     /// didReceiveMemoryWarning, to one app.
     case warnOfMemory(AppID, MemoryLevel)
     /// The user's own word on low power mode; nil: automatic.

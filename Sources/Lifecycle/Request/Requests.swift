@@ -1,5 +1,5 @@
 extension DeviceLifecycle {
-    mutating func hear(_ request: Request, as id: RequestID) {
+    mutating func hear(_ request: ClientRequest, as id: RequestID) {
         switch request {
         case .launch(let app, let background): withApp(app, id) { $0.launch($1, background: background, id) }
         case .activate(let app): withApp(app, id) { $0.activate($1, id) }
@@ -69,7 +69,7 @@ extension DeviceLifecycle {
     }
 
     private mutating func terminate(_ index: Int, force: Bool, _ id: RequestID) {
-        guard apps[index].instance != nil || apps[index].isLaunchDue else {
+        guard apps[index].instance != nil || apps[index].isLaunchPlanned else {
             // It is no loss any more that it is down.
             apps[index].launch.isMeantToRun = false
             return reply(id, .app(.notRunning))
@@ -90,7 +90,7 @@ extension DeviceLifecycle {
             if !logical { sleep.isToldByHook = true }
             if sleep.state == .preparing {
                 sleep.stage.change { (preparation: inout Preparation) in
-                    preparation.waiting.append(Sleeper(id: id, isHook: !logical))
+                    preparation.waiting.append(WaitingClient(id: id, isHook: !logical))
                 }
             } else {
                 reply(id, .sleep(.ready(sleep: sleep.id, killed: sleep.killed)))
@@ -102,7 +102,7 @@ extension DeviceLifecycle {
             // A late word on a sleep that is over.
             reply(id, .sleep(.ready(sleep: sleep.id, killed: [])))
         } else {
-            // Who ends a logical sleep is at the board; the hook is told of any wake.
+            // Only a person ends a logical sleep. The hook speaks of any wake, and may be late.
             switch sleep.state {
             case .asleep where !logical: wake(heardFromLogin: false)
             // The clocks have told first.
@@ -171,7 +171,7 @@ extension DeviceLifecycle {
         requests.remove(answered)
     }
 
-    private func isDown(_ index: Int) -> Bool { apps[index].instance == nil && !apps[index].isLaunchDue }
+    private func isDown(_ index: Int) -> Bool { apps[index].instance == nil && !apps[index].isLaunchPlanned }
 
     private func isFulfilled(_ request: PendingRequest) -> Bool {
         let app = apps[request.app]

@@ -94,7 +94,7 @@ extension DeviceLifecycle {
         deny(denial, which)
     }
 
-    /// What would have started it without the wish does.
+    /// The launch falls back to what was planned without the request.
     private mutating func callOffLaunch(_ index: Int) {
         guard let launch = apps[index].launchIfDenied, !requests.wishesLaunch(of: index) else { return }
         apps[index].launchIfDenied = nil

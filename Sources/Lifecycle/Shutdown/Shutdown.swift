@@ -151,7 +151,7 @@ extension DeviceLifecycle {
 
     private func holdsUpShutdown(_ index: Int) -> Bool {
         guard let instance = apps[index].instance else { return false }
-        return instance.isAlive || !instance.isNamed
+        return instance.isAlive || !instance.isReportedStuck
     }
 
     private mutating func finishShutdown() {
@@ -171,10 +171,18 @@ extension DeviceLifecycle {
         shutdown.waveEnd = isForced ? nil : now.monotonic + shutdown.margin / 2
         for index in apps.indices where apps[index].level >= shutdown.wave ?? 0 && holdsUpShutdown(index) {
             if isForced {
-                nameCulprits(index, .unkillable)
+                reportStuck(index, .unkillable)
             } else {
                 stop(index, endingReason, force: true)
             }
         }
     }
+}
+
+/// What the journal is told of the end of all apps.
+public enum ShutdownNotice: Equatable, Sendable {
+    case preparing(allowance: Nanoseconds?)
+    case cancelled
+    /// The board is about to be switched off.
+    case criticalBattery(level: Int?)
 }

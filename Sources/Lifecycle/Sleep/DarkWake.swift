@@ -20,7 +20,7 @@ extension DeviceLifecycle {
 
     /// BOOTTIME at which the board is to be woken for what its apps have still to do; nil: it is not.
     var alarmToSet: Nanoseconds? {
-        guard let interval = policy.darkWakeInterval, !conditions.isPaused, canFreeze, canReturn, hasDarkWork,
+        guard let interval = policy.darkWakeInterval, !conditions.forbidsDarkWake, canFreeze, canReturn, hasDarkWork,
             !sleep.isLogical || policy.wakeSources.contains(.clock)
         else { return nil }
         return now.boottime + interval
@@ -29,54 +29,42 @@ extension DeviceLifecycle {
     /// Asleep already, and it is another sleep now.
     mutating func setAlarm() {
         guard let alarm = alarmToSet else { return clearAlarm() }
-        sleep.stage.change { (nap: inout Nap) in nap.alarm = alarm }
+        sleep.stage.change { (asleep: inout Asleep) in asleep.alarm = alarm }
         emit(.sleep(.setWakeAlarm(alarm)))
     }
 
     mutating func clearAlarm() {
-        guard sleep.nap?.alarm != nil else { return }
-        sleep.stage.change { (nap: inout Nap) in nap.alarm = nil }
+        guard sleep.asleep?.alarm != nil else { return }
+        sleep.stage.change { (asleep: inout Asleep) in asleep.alarm = nil }
         emit(.sleep(.setWakeAlarm(nil)))
     }
 
     /// Whether the board is awake because of our alarm, and of nothing else. lead: how long before its moment that
     /// may be.
     func isAlarmDue(lead: Nanoseconds = .zero) -> Bool {
-        guard let alarm = sleep.nap?.alarm, !shutdown.isRunning, !sleep.isAttended else { return false }
+        guard let alarm = sleep.asleep?.alarm, !shutdown.isRunning, !sleep.isAttended else { return false }
         return alarm <= now.boottime + lead && now.boottime - alarm <= Self.alarmTolerance && canReturn
     }
 
     /// Asleep as far as is known, the alarm's moment comes. Work that has ended since it was set needs no wake, but the
     /// kernel's alarm has woken the board all the same: it is sent back.
     mutating func alarmDidPass() {
-        guard let alarm = sleep.nap?.alarm, alarm <= now.boottime else { return }
+        guard let alarm = sleep.asleep?.alarm, alarm <= now.boottime else { return }
         if isAlarmDue(), !sleep.isLogical || hasDarkWork { return wake(heardFromLogin: false) }
         // Until it is too old, logind may still come back.
         if sleep.isLogical || now.boottime - alarm > Self.alarmTolerance { clearAlarm() }
     }
 
-    /// The board is awake again: for all apps, or in the dark.
-    mutating func wake(heardFromLogin: Bool, isCancelled: Bool = false) {
-        guard isAlarmDue(lead: Self.alarmLead) else {
-            return endSleep(cancelled: isCancelled, heardFromLogin: heardFromLogin)
-        }
-        clearAlarm()
-        leaveSleep(heardFromLogin: heardFromLogin)
-        sleep.stage = .darkWake(Darkness(end: now.monotonic + policy.darkWakeAllowance))
-        emit(.note(.sleep(.darkWake(sleep: sleep.id, allowance: policy.darkWakeAllowance))))
-        touchAll()
-    }
-
     /// Back to sleep as soon as the work is done.
     mutating func advanceDarkWake() {
-        guard touched.isEmpty, sleep.darkness?.isReturning == false, !hasDarkWork, sleep.mayReturn else { return }
+        guard touched.isEmpty, sleep.darkWake?.isReturning == false, !hasDarkWork, sleep.mayReturn else { return }
         returnToSleep()
     }
 
     mutating func judgeDarkWake() {
-        guard let darkness = sleep.darkness, let due = sleep.darkWakeDue, due <= now.monotonic else { return }
+        guard let darkWake = sleep.darkWake, let due = sleep.darkWakeDue, due <= now.monotonic else { return }
         // It was asked for in vain, or cannot be: the board is awake, and no app is to sit there frozen.
-        if darkness.isReturning || !sleep.mayReturn { return endSleep(cancelled: false, heardFromLogin: false) }
+        if darkWake.isReturning || !sleep.mayReturn { return endSleep(cancelled: false, heardFromLogin: false) }
         returnToSleep()
     }
 
@@ -87,16 +75,11 @@ extension DeviceLifecycle {
             sleep.isForIdleness = isForIdleness
             return
         }
-        sleep.stage = .darkWake(Darkness(end: now.monotonic + Self.returnDelay, isReturning: true))
+        sleep.stage = .darkWake(DarkWake(end: now.monotonic + Self.returnDelay, isReturning: true))
         emit(.login(.suspendDevice))
     }
 
     mutating func suspendWasRefused() {
-        if sleep.darkness?.isReturning == true { endSleep(cancelled: false, heardFromLogin: false) }
-    }
-
-    /// A person is at the board: all apps come back.
-    mutating func wakeFully() {
-        if sleep.state == .darkWake { endSleep(cancelled: false, heardFromLogin: false) }
+        if sleep.darkWake?.isReturning == true { endSleep(cancelled: false, heardFromLogin: false) }
     }
 }

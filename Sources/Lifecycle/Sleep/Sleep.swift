@@ -37,7 +37,7 @@ struct Sleep: Equatable {
     var isSlept = false
     /// By the kernel's own count, whether it has slept since the sleep was announced; nil: it does not say.
     var kernelSlept: Bool?
-    /// Said to who announces sleeps beside logind: this one has been walked.
+    /// The sleep hook has been told that the apps are ready.
     var isHandled = false
 
     // Of those before.
@@ -108,7 +108,8 @@ extension DeviceLifecycle {
                 since: now.monotonic, logical: false, byLogin: true, isDoubtful: sleep.isDoubtful, isAnswer: true)
             askLater()
         // An answer to a question from before the release says nothing of the time after it.
-        case (.asleep, _): if sleep.nap?.question == .asked { wake(heardFromLogin: value == false, isCancelled: true) }
+        case (.asleep, _):
+            if sleep.asleep?.question == .asked { wake(heardFromLogin: value == false, isCancelled: true) }
         case (.awake, false), (.darkWake, false):
             let isAskedAgain = sleep.echoDue != nil
             settleEcho()
@@ -139,7 +140,7 @@ extension DeviceLifecycle {
     /// Asleep, without any sign of it: logind is asked whether it is still meant.
     private mutating func askLater() {
         let due = now.monotonic + Self.cancellationDelay
-        sleep.stage.change { (nap: inout Nap) in nap.question = .due(due) }
+        sleep.stage.change { (asleep: inout Asleep) in asleep.question = .due(due) }
     }
 
     /// A start edge from any source. isAnswer: logind only says that it is still at it.
@@ -164,11 +165,11 @@ extension DeviceLifecycle {
                 let isNew = sleep.isLogical || !isAnswer
                 if sleep.isLogical {
                     // Until now it was a sleep of its own.
-                    didSleepFor(now.boottime - (sleep.nap?.released ?? now).boottime)
+                    didSleepFor(now.boottime - (sleep.asleep?.released ?? now).boottime)
                     let released = now
-                    sleep.stage.change { (nap: inout Nap) in
-                        nap.released = released
-                        nap.timeStopped = .zero
+                    sleep.stage.change { (asleep: inout Asleep) in
+                        asleep.released = released
+                        asleep.timeStopped = .zero
                     }
                 }
                 sleep.isLogical = false
@@ -264,7 +265,7 @@ extension DeviceLifecycle {
         guard let instance = app.instance else { return true }
         switch instance.stage {
         case .spawning: return false
-        case .killing, .clearing: return instance.isNamed
+        case .killing, .clearing: return instance.isReportedStuck
         case .running, .stopping:
             if instance.freezer == .frozen || instance.freezer == .stuck { return true }
             if canFreeze, app.policy.suspend, !sleep.isDoubtful { return false }
@@ -287,9 +288,9 @@ extension DeviceLifecycle {
             if isMoreOver { touchAll() }
         case .asleep:
             alarmDidPass()
-            guard let due = sleep.nap?.question.due, due <= now.monotonic else { return }
+            guard let due = sleep.asleep?.question.due, due <= now.monotonic else { return }
             guard login.isAvailable else { return endSleep(cancelled: true, heardFromLogin: false) }
-            sleep.stage.change { (nap: inout Nap) in nap.question = .asked }
+            sleep.stage.change { (asleep: inout Asleep) in asleep.question = .asked }
             readPreparing()
         }
     }

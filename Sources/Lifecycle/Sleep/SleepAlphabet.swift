@@ -10,8 +10,8 @@ public enum SleepEvent: Equatable, Sendable {
 
 /// What is asked for a sleep, beside logind.
 public enum SleepEffect: Equatable, Sendable {
-    /// A sleep of the kernel's may come at any moment, and the apps have been walked: a service that announces sleeps
-    /// beside logind need not. Or not any more.
+    /// true: the apps are ready for a sleep of the kernel, so that a service that announces sleeps beside logind need
+    /// not announce this one; false: it must announce the next.
     case handled(Bool)
     /// Wake the board at a moment of BOOTTIME, and the core then; nil: not any more.
     case setWakeAlarm(Nanoseconds?)

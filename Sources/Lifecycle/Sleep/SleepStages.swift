@@ -4,8 +4,8 @@
 enum SleepStage: Equatable {
     case awake
     case preparing(Preparation)
-    case asleep(Nap)
-    case darkWake(Darkness)
+    case asleep(Asleep)
+    case darkWake(DarkWake)
 
     // What is changed is taken out first: else its arrays would be copied.
 
@@ -16,15 +16,15 @@ enum SleepStage: Equatable {
         self = .preparing(preparation)
     }
 
-    mutating func change(_ change: (inout Nap) -> Void) {
-        guard case .asleep(var nap) = self else { return }
-        change(&nap)
-        self = .asleep(nap)
+    mutating func change(_ change: (inout Asleep) -> Void) {
+        guard case .asleep(var asleep) = self else { return }
+        change(&asleep)
+        self = .asleep(asleep)
     }
 }
 
 /// A client that waits until all apps are ready for sleep.
-struct Sleeper: Equatable {
+struct WaitingClient: Equatable {
     var id: RequestID
     /// It waits until nothing holds the board up any more, and needs the sleep's number, whatever comes of it.
     var isHook: Bool
@@ -44,7 +44,7 @@ struct Preparation: Equatable {
     var overtime = Overtime()
     var isForced = false
     /// Requests that are answered when all apps are ready.
-    var waiting: [Sleeper] = []
+    var waiting: [WaitingClient] = []
 
     /// The time that is over on the way to sleep, and stays so in it.
     struct Overtime: Equatable {
@@ -95,7 +95,7 @@ struct Preparation: Equatable {
 }
 
 /// The lock is released: the board sleeps, is about to, or does so logically.
-struct Nap: Equatable {
+struct Asleep: Equatable {
     /// When the lock was released.
     var released: Instant
     var overtime = Preparation.Overtime()
@@ -118,7 +118,7 @@ struct Nap: Equatable {
 }
 
 /// A wake by our own alarm: background tasks only.
-struct Darkness: Equatable {
+struct DarkWake: Equatable {
     /// MONOTONIC: how long it may last, and then how long it waits for the next sleep to be announced.
     var end: Nanoseconds
     /// It is over, and the next sleep has been asked for.
@@ -150,16 +150,16 @@ extension Sleep {
         }
     }
 
-    var nap: Nap? {
+    var asleep: Asleep? {
         switch stage {
-        case .asleep(let nap): nap
+        case .asleep(let asleep): asleep
         case .awake, .preparing, .darkWake: nil
         }
     }
 
-    var darkness: Darkness? {
+    var darkWake: DarkWake? {
         switch stage {
-        case .darkWake(let darkness): darkness
+        case .darkWake(let darkWake): darkWake
         case .awake, .preparing, .asleep: nil
         }
     }
@@ -173,13 +173,13 @@ extension Sleep {
 
     /// When something is done about a dark wake that lasts too long; nil: there is none.
     var darkWakeDue: Nanoseconds? {
-        darkness.map { mayReturn ? $0.end : $0.end + Self.longestDarkness }
+        darkWake.map { mayReturn ? $0.end : $0.end + Self.longestDarkness }
     }
 
     var nextDeadline: Deadline? {
         switch stage {
         case .preparing(let preparation): return preparation.deadline
-        case .asleep(let nap): return nap.question.due.map { Deadline(at: $0, reason: .sleepCancellation) }
+        case .asleep(let asleep): return asleep.question.due.map { Deadline(at: $0, reason: .sleepCancellation) }
         case .awake, .darkWake:
             var next = Deadline.never
             next.consider(echoDue, .sleepCancellation)
@@ -192,7 +192,7 @@ extension Sleep {
     var overtime: Preparation.Overtime {
         switch stage {
         case .preparing(let preparation): preparation.overtime
-        case .asleep(let nap): nap.overtime
+        case .asleep(let asleep): asleep.overtime
         case .awake, .darkWake: Preparation.Overtime()
         }
     }

@@ -19,9 +19,9 @@ extension App {
         archive.optional(&lastTermination, .blank) { $1.archive(&$0) }
         archive.value(&endedForShutdown)
         archive.optional(&pool, TaskPool(.zero)) { $1.archive(&$0) }
-        archive.optional(&lockTimeLeft, .zero) { $0.value(&$1) }
+        archive.optional(&keepAwakeLeft, .zero) { $0.value(&$1) }
         archive.value(&isAdopted)
-        archive.optional(&adoption, Adoption(wish: TaskWish(name: ""))) {
+        archive.optional(&adoption, Adoption(wish: TaskParameters(name: ""))) {
             $1.wish.archive(&$0)
             $0.optional(&$1.request, RequestID(rawValue: 0)) { $0.raw(&$1) }
         }
@@ -47,7 +47,7 @@ extension LaunchState {
     }
 }
 
-extension TaskWish {
+extension TaskParameters {
     fileprivate mutating func archive(_ archive: inout StateArchive) {
         archive.value(&name)
         archive.optional(&keepAwake, false) { $0.value(&$1) }
@@ -57,7 +57,7 @@ extension TaskWish {
 
 extension Termination {
     fileprivate static let blank = Termination(
-        app: AppID(rawValue: 0), name: "", instance: InstanceID(rawValue: 0), reason: .unwatched, uptime: .zero,
+        app: AppID(rawValue: 0), name: "", instance: InstanceID(rawValue: 0), reason: .unknown, uptime: .zero,
         phase: .background)
 
     mutating func archive(_ archive: inout StateArchive) {

@@ -16,7 +16,7 @@ private struct FlatReason {
     enum Kind: UInt8 {
         case handlerOverrun, readinessMissed, exitOverrun, livenessMissed, taskBudgetSpent, taskBudgetRanOut
         case memoryCritical, killedForMemory, overheated, lowBattery, endedByOperator, configurationRemoved, exited
-        case exitedUnseen, signalled, launchFailed, launchTimedOut, shutdown, unwatched
+        case exitedUnseen, signalled, launchFailed, launchTimedOut, shutdown, unknown
     }
 
     var kind: Kind
@@ -52,7 +52,7 @@ private struct FlatReason {
         case .launchFailed(let number, let words): self.init(kind: .launchFailed, [Int64(number)], [words])
         case .launchTimedOut(let time): self.init(kind: .launchTimedOut, [time.rawValue])
         case .shutdown: self.init(kind: .shutdown)
-        case .unwatched: self.init(kind: .unwatched)
+        case .unknown: self.init(kind: .unknown)
         }
     }
 
@@ -65,7 +65,8 @@ private struct FlatReason {
         case .readinessMissed: return .readinessMissed(allowance: time(0))
         case .exitOverrun: return .exitOverrun(allowance: time(0))
         case .livenessMissed: return .livenessMissed(interval: time(0))
-        case .taskBudgetSpent: return .taskBudgetSpent(budget: time(0), held: texts, more: Int(number(1)))
+        case .taskBudgetSpent:
+            return .taskBudgetSpent(budget: time(0), held: texts, more: Int(truncatingIfNeeded: number(1)))
         case .taskBudgetRanOut: return .taskBudgetRanOut(budget: time(0))
         case .memoryCritical:
             return .memoryCritical(available: number(0), bytes: number(1), isProtected: number(2) == 1)
@@ -73,7 +74,7 @@ private struct FlatReason {
             guard let number = UInt8(exactly: number(0)) else { return nil }
             return MemoryKiller(rawValue: number).map { .killedForMemory(by: $0) }
         case .overheated: return .overheated
-        case .lowBattery: return .lowBattery(level: numbers.first.map { Int($0) })
+        case .lowBattery: return .lowBattery(level: numbers.first.map { Int(truncatingIfNeeded: $0) })
         case .endedByOperator: return .endedByOperator(isForced: number(0) == 1)
         case .configurationRemoved: return .configurationRemoved
         case .exited: return Int32(exactly: number(0)).map { .exited(status: $0) }
@@ -84,7 +85,7 @@ private struct FlatReason {
             return .launchFailed(errno: number, words)
         case .launchTimedOut: return .launchTimedOut(bound: time(0))
         case .shutdown: return .shutdown
-        case .unwatched: return .unwatched
+        case .unknown: return .unknown
         }
     }
 

@@ -11,14 +11,14 @@ extension SleepStage {
             preparation.archive(&archive)
             self = .preparing(preparation)
         case .asleep:
-            var nap = Sleep(stage: self).nap ?? Nap(released: Instant(monotonic: .zero, boottime: .zero))
-            nap.archive(&archive)
-            self = .asleep(nap)
+            var asleep = Sleep(stage: self).asleep ?? Asleep(released: Instant(monotonic: .zero, boottime: .zero))
+            asleep.archive(&archive)
+            self = .asleep(asleep)
         case .darkWake:
-            var darkness = Sleep(stage: self).darkness ?? Darkness(end: .zero)
-            archive.value(&darkness.end)
-            archive.value(&darkness.isReturning)
-            self = .darkWake(darkness)
+            var darkWake = Sleep(stage: self).darkWake ?? DarkWake(end: .zero)
+            archive.value(&darkWake.end)
+            archive.value(&darkWake.isReturning)
+            self = .darkWake(darkWake)
         }
     }
 }
@@ -32,7 +32,7 @@ extension Preparation {
         archive.optional(&graceEnd, .zero) { $0.value(&$1) }
         overtime.archive(&archive)
         archive.value(&isForced)
-        archive.list(&waiting, Sleeper(id: RequestID(rawValue: 0), isHook: false)) {
+        archive.list(&waiting, WaitingClient(id: RequestID(rawValue: 0), isHook: false)) {
             $0.raw(&$1.id)
             $0.value(&$1.isHook)
         }
@@ -46,7 +46,7 @@ extension Preparation.Overtime {
     }
 }
 
-extension Nap {
+extension Asleep {
     fileprivate mutating func archive(_ archive: inout StateArchive) {
         archive.value(&released.monotonic)
         archive.value(&released.boottime)

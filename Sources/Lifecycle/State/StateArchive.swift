@@ -60,7 +60,9 @@ public struct StateArchive {
     mutating func value(_ value: inout Int) {
         var wide = Int64(value)
         self.value(&wide)
-        value = Int(wide)
+        // 32 bits on many boards.
+        guard let narrow = Int(exactly: wide) else { return fail() }
+        value = narrow
     }
 
     mutating func value(_ value: inout UInt64) {

@@ -29,14 +29,14 @@ public indirect enum TerminationReason: Hashable, Sendable {
     /// Its program was not started in time.
     case launchTimedOut(bound: Nanoseconds)
     case shutdown
-    /// It ended while curfewd was not there to hear how.
-    case unwatched
+    /// The kernel did not tell curfewd how: the process is not its child (MAINPID=), or another has reaped it.
+    case unknown
 
     static func ended(_ status: ExitStatus) -> TerminationReason {
         switch status {
         case .exited(let code): .exited(status: code)
         case .signalled(let number): .signalled(number)
-        case .unknown: .unwatched
+        case .unknown: .unknown
         }
     }
 
@@ -54,7 +54,7 @@ public indirect enum TerminationReason: Hashable, Sendable {
 
 /// What kind of end it was.
 public enum TerminationNamespace: UInt8, CaseIterable, Sendable {
-    case watchdog, backgroundTask, jetsam, thermal, lowBattery, user, crash, exit, launchFailure, lockHeldInSuspension
+    case watchdog, backgroundTask, jetsam, thermal, lowBattery, user, crash, exit, launchFailure
     case shutdown, unknown
 
     public var name: String {
@@ -68,7 +68,6 @@ public enum TerminationNamespace: UInt8, CaseIterable, Sendable {
         case .crash: "crash"
         case .exit: "exit"
         case .launchFailure: "launchFailure"
-        case .lockHeldInSuspension: "lockHeldInSuspension"
         case .shutdown: "shutdown"
         case .unknown: "unknown"
         }
@@ -89,7 +88,7 @@ extension TerminationReason {
         case .signalled: .crash
         case .launchFailed, .launchTimedOut: .launchFailure
         case .shutdown: .shutdown
-        case .unwatched: .unknown
+        case .unknown: .unknown
         }
     }
 
@@ -107,7 +106,7 @@ extension TerminationReason {
         // SIGKILL
         case .killedForMemory: 9
         case .memoryCritical, .lowBattery, .endedByOperator, .configurationRemoved, .exitedUnseen, .shutdown,
-            .unwatched:
+            .unknown:
             0
         }
     }
@@ -122,7 +121,7 @@ extension TerminationReason {
         case .exitOverrun: "[allowances] " + Handler.willTerminate.key
         case .livenessMissed: "liveness"
         case .memoryCritical, .killedForMemory, .overheated, .lowBattery, .endedByOperator, .configurationRemoved,
-            .exited, .exitedUnseen, .signalled, .launchFailed, .launchTimedOut, .shutdown, .unwatched:
+            .exited, .exitedUnseen, .signalled, .launchFailed, .launchTimedOut, .shutdown, .unknown:
             nil
         }
     }
@@ -130,7 +129,7 @@ extension TerminationReason {
     /// Whether `restart = "on-failure"` starts the app again after it.
     public var isFailure: Bool {
         switch namespace {
-        case .watchdog, .crash, .launchFailure, .lockHeldInSuspension, .unknown: true
+        case .watchdog, .crash, .launchFailure, .unknown: true
         case .exit: code != 0
         case .backgroundTask, .jetsam, .thermal, .lowBattery, .user, .shutdown: false
         }
@@ -139,7 +138,7 @@ extension TerminationReason {
     /// Whether `restart = "always"` starts the app again after it.
     var allowsRestart: Bool {
         switch namespace {
-        case .watchdog, .crash, .launchFailure, .lockHeldInSuspension, .unknown, .exit: true
+        case .watchdog, .crash, .launchFailure, .unknown, .exit: true
         case .backgroundTask, .jetsam, .thermal, .lowBattery, .user, .shutdown: false
         }
     }

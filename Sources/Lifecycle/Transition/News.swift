@@ -1,7 +1,7 @@
 /// What an app has still to be told of the board, and what it was told last: of each kind the latest word.
 struct News: Equatable {
     private var warning: MemoryLevel?
-    /// `Conditions.powerWord`.
+    /// `Conditions.powerFingerprint`.
     private var knownPower = 0
     private var knownHeat = ThermalState.nominal
     /// MONOTONIC: until then nothing more is heard of its own memory limit; nil: it is listened to.
@@ -11,7 +11,7 @@ struct News: Equatable {
 
     /// It starts now: what it finds is no news.
     init(knowing conditions: Conditions) {
-        knownPower = conditions.powerWord
+        knownPower = conditions.powerFingerprint
         knownHeat = conditions.thermalState
     }
 
@@ -40,8 +40,8 @@ struct News: Equatable {
             warning = nil
             return .didReceiveMemoryWarning(level)
         }
-        if knownPower != conditions.powerWord {
-            knownPower = conditions.powerWord
+        if knownPower != conditions.powerFingerprint {
+            knownPower = conditions.powerFingerprint
             return .powerStateDidChange(
                 externalPower: conditions.lastExternal ?? true, batteryLevel: conditions.batteryLevel,
                 lowPowerMode: conditions.isLowPower)

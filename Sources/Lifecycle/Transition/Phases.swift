@@ -33,7 +33,7 @@ extension DeviceLifecycle {
         let id = CallID(rawValue: lastCall)
         apps[index].instance?.begin(
             call, as: id, allowance: allowance, awaitsReply: awaitsReply, awaitsReady: awaitsReady, at: now.monotonic)
-        if awaitsReply { emit(.app(.call(instance, id, call, deadline: allowance))) }
+        if awaitsReply { emit(.app(.call(instance, id, call, allowance: allowance))) }
     }
 
     mutating func handlerDidReturn(_ id: InstanceID, _ call: CallID) {
@@ -90,14 +90,15 @@ extension DeviceLifecycle {
     }
 
     /// A handler ran into the deadline it was told: the app is killed.
-    mutating func overrun(_ index: Int, _ call: Call, taken: Nanoseconds) {
+    mutating func overrun(_ index: Int, _ call: PendingCall, taken: Nanoseconds) {
         guard let id = instanceID(index) else { return }
         let handler = call.call.handler
         let reason =
             call.awaitsReply
-            ? TerminationReason.handlerOverrun(handler, allowance: call.told) : .readinessMissed(allowance: call.told)
+            ? TerminationReason.handlerOverrun(handler, allowance: call.allowance)
+            : .readinessMissed(allowance: call.allowance)
         emit(.note(.app(.overrun(AppID(rawValue: index), id, reason))))
         if sleep.state == .preparing { sleep.killed.append(apps[index].policy.name) }
-        kill(index, Cause(reason: reason, handler: handler, allowance: call.told, taken: taken))
+        kill(index, Cause(reason: reason, handler: handler, allowance: call.allowance, taken: taken))
     }
 }

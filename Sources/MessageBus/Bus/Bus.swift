@@ -18,7 +18,7 @@ public final class Bus {
     let priority: Int32
     private let onEvent: (Event) -> Void
     private let connectLimit: Int64
-    private var connection: Connection?
+    private var connection: BusConnection?
     private var retry: Delay?
     private var limit: Delay?
     /// The state as it was last told.
@@ -94,7 +94,7 @@ public final class Bus {
     private func start(waitForSocket: Bool) throws(SystemError) {
         attempt += 1
         let current = attempt
-        connection = try Connection(
+        connection = try BusConnection(
             event: event, priority: priority, address: address, waitForSocket: waitForSocket
         ) { [unowned(unsafe) self] change in
             guard current == attempt else { return }

@@ -46,7 +46,7 @@ extension Bus {
             try check(
                 sd_bus_message_append_basic(message, Message.type("t"), &number), "sd_bus_message_append_basic")
         }
-        let callback = Callback<Message> { message in
+        let callback = BusCallback<Message> { message in
             // A connection that breaks fails every call; its loss is told once for all.
             guard sd_bus_is_open(bus) > 0 else { return }
             if let error = message.error { reply(.failure(error)) } else { reply(.success(message)) }
@@ -57,7 +57,7 @@ extension Bus {
             bus, &slot, message,
             { message, pointer, _ in
                 guard let message, let pointer else { return 0 }
-                let callback = Unmanaged<Callback<Message>>.fromOpaque(pointer).takeUnretainedValue()
+                let callback = Unmanaged<BusCallback<Message>>.fromOpaque(pointer).takeUnretainedValue()
                 callback.run(Message(pointer: message))
                 return 0
             }, callback.retained(), microseconds)

@@ -3,7 +3,7 @@ internal import SystemCalls
 
 /// One connection to a message bus, from its start until it breaks. All of it happens in the event loop: connecting,
 /// authenticating and saying Hello too.
-final class Connection {
+final class BusConnection {
     enum Change {
         case connected
         case disconnected
@@ -50,28 +50,28 @@ public final class BusSlot {
     private var pointer: OpaquePointer?
     private var companion: BusSlot?
 
-    init(owning pointer: OpaquePointer?, of userdata: Retained, _ result: Int32, _ operation: String)
+    init(owning pointer: OpaquePointer?, of userdata: RetainedByBus, _ result: Int32, _ operation: String)
         throws(SystemError)
     {
         self.pointer = pointer
         guard result >= 0, let pointer else {
-            Unmanaged<Retained>.passUnretained(userdata).release()
+            Unmanaged<RetainedByBus>.passUnretained(userdata).release()
             throw SystemError(operation, errno: Errno(rawValue: -result))
         }
-        sd_bus_slot_set_destroy_callback(pointer, Retained.release)
+        sd_bus_slot_set_destroy_callback(pointer, RetainedByBus.release)
     }
 
     convenience init(matching bus: OpaquePointer, _ match: BusMatch, _ handler: @escaping (Message) -> Void)
         throws(SystemError)
     {
-        let callback = Callback(handler)
+        let callback = BusCallback(handler)
         var slot: OpaquePointer?
         // Without a callback of its own a match that the bus refuses ends the connection.
         let result = sd_bus_add_match_async(
             bus, &slot, match.rule,
             { message, pointer, _ in
                 guard let message, let pointer else { return 0 }
-                let callback = Unmanaged<Callback<Message>>.fromOpaque(pointer).takeUnretainedValue()
+                let callback = Unmanaged<BusCallback<Message>>.fromOpaque(pointer).takeUnretainedValue()
                 callback.run(Message(pointer: message))
                 return 0
             }, nil, callback.retained())

@@ -4,15 +4,15 @@ internal import SystemCalls
 
 /// What a C callback finds behind its userdata pointer. The slot or source owns one reference and lets go of it when
 /// freed, which libsystemd puts off until a handler that is running has returned.
-class Retained {
-    func retained() -> UnsafeMutableRawPointer { Unmanaged<Retained>.passRetained(self).toOpaque() }
+class RetainedByBus {
+    func retained() -> UnsafeMutableRawPointer { Unmanaged<RetainedByBus>.passRetained(self).toOpaque() }
 
     static let release: @convention(c) (UnsafeMutableRawPointer?) -> Void = { pointer in
-        if let pointer { Unmanaged<Retained>.fromOpaque(pointer).release() }
+        if let pointer { Unmanaged<RetainedByBus>.fromOpaque(pointer).release() }
     }
 }
 
-final class Callback<Argument>: Retained {
+final class BusCallback<Argument>: RetainedByBus {
     let run: (Argument) -> Void
     init(_ run: @escaping (Argument) -> Void) { self.run = run }
 }
@@ -29,21 +29,21 @@ final class Delay {
     private let source: OpaquePointer
 
     init(event: OpaquePointer, priority: Int32, handler: @escaping () -> Void) throws(SystemError) {
-        let callback = Callback<Void> { handler() }
+        let callback = BusCallback<Void> { handler() }
         var source: OpaquePointer?
         let result = sd_event_add_time(
             event, &source, CLOCK_MONOTONIC, UInt64.max, 1,
             { _, _, pointer in
                 guard let pointer else { return 0 }
-                Unmanaged<Callback<Void>>.fromOpaque(pointer).takeUnretainedValue().run(())
+                Unmanaged<BusCallback<Void>>.fromOpaque(pointer).takeUnretainedValue().run(())
                 return 0
             }, callback.retained())
         guard result >= 0, let source else {
-            Unmanaged<Retained>.passUnretained(callback).release()
+            Unmanaged<RetainedByBus>.passUnretained(callback).release()
             throw SystemError("sd_event_add_time", errno: Errno(rawValue: -result))
         }
         self.source = source
-        sd_event_source_set_destroy_callback(source, Retained.release)
+        sd_event_source_set_destroy_callback(source, RetainedByBus.release)
         stop()
         try check(sd_event_source_set_priority(source, Int64(priority)), "sd_event_source_set_priority")
     }

@@ -3,13 +3,13 @@ internal import SystemCalls
 /// One inhibitor lock: org.freedesktop.login1.Manager.Inhibit, and the descriptor that is the lock. There is never more
 /// than one copy of it: a forgotten one would cost the whole delay at each sleep.
 final class Lock {
-    let kind: LockKind
+    let kind: Inhibitor
     private unowned(unsafe) let client: LogindClient
     private var descriptor: FileDescriptor?
     private var request: BusSlot?
     private var limit: Delay?
 
-    init(_ kind: LockKind, event: OpaquePointer, priority: Int32, client: LogindClient) throws(SystemError) {
+    init(_ kind: Inhibitor, event: OpaquePointer, priority: Int32, client: LogindClient) throws(SystemError) {
         self.kind = kind
         self.client = client
         limit = try Delay(event: event, priority: priority) { [unowned(unsafe) self] in
@@ -48,7 +48,10 @@ final class Lock {
         descriptor = nil
         limit?.stop()
         client.dropWaiting {
-            if case .lockTaken(self.kind, _) = $0 { true } else { false }
+            switch $0 {
+            case .lockTaken(self.kind, _), .lockRefused(self.kind, _): true
+            default: false
+            }
         }
     }
 
@@ -76,14 +79,14 @@ final class Lock {
 }
 
 extension LogindClient {
-    public func takeLock(_ kind: LockKind, mode: LockMode) { lock(kind)?.take(mode: mode) }
+    public func takeLock(_ kind: Inhibitor, mode: LockMode) { lock(kind)?.take(mode: mode) }
 
-    public func releaseLock(_ kind: LockKind) { lock(kind)?.release() }
+    public func releaseLock(_ kind: Inhibitor) { lock(kind)?.release() }
 
     /// As this logind knows it.
     fileprivate func name(of mode: LockMode) -> String {
         mode == .weakBlock && !knowsWeakLocks ? LockMode.block.name : mode.name
     }
 
-    private func lock(_ kind: LockKind) -> Lock? { locks.first { $0.kind == kind } }
+    private func lock(_ kind: Inhibitor) -> Lock? { locks.first { $0.kind == kind } }
 }

@@ -1,5 +1,8 @@
-/// Which of logind's operations a lock is about; also the name in logind's words.
-public enum LockKind: CaseIterable, Sendable {
+public import Vocabulary
+
+/// What a lock of logind's keeps from happening: an operation, or what logind does at a key. The names are those that
+/// its method `Inhibit` takes.
+public enum Inhibitor: CaseIterable, Sendable {
     case sleep
     case shutdown
     /// Both going idle and sleep.
@@ -39,24 +42,6 @@ public enum LockMode: Sendable {
     }
 }
 
-/// Who is logged in.
-public struct SessionReading: Equatable, Sendable {
-    /// Sessions of people (class user and its kin), on a seat or remote, which have not ended. Not more than 64 are
-    /// counted.
-    public var userSessions: Int
-    /// There are sessions of people on a seat, and all of them are locked: by LockedHint, or, as not every screen has a
-    /// locker that sets it, by a Lock signal without an Unlock after it.
-    public var isLocked: Bool
-    /// The manager's IdleHint: all sessions are idle.
-    public var isIdle: Bool
-
-    public init(userSessions: Int, isLocked: Bool, isIdle: Bool) {
-        self.userSessions = userSessions
-        self.isLocked = isLocked
-        self.isIdle = isIdle
-    }
-}
-
 /// What the login manager knows of the board: its properties LidClosed, Docked and OnExternalPower. nil where it has
 /// none.
 public struct LoginConditions: Equatable, Sendable {
@@ -83,10 +68,10 @@ public enum LoginMessage: Equatable, Sendable {
     case prepareForSleep(Bool, inhibitDelayMax: Int64?, at: Int64)
     case prepareForShutdown(Bool, inhibitDelayMax: Int64?, at: Int64)
     /// The descriptor is the manager's, which closes it.
-    case lockTaken(LockKind, descriptor: Int32)
-    case lockRefused(LockKind, reason: String)
+    case lockTaken(Inhibitor, descriptor: Int32)
+    case lockRefused(Inhibitor, reason: String)
     /// A lock that was held is void, as the connection is gone; its descriptor has been closed.
-    case lockLost(LockKind)
+    case lockLost(Inhibitor)
     /// The answer to `readPreparingForSleep`; nil when there was none in time.
     case preparingForSleep(Bool?)
     /// The answer to `suspend`, where there will be no sleep.
@@ -107,9 +92,9 @@ public protocol LoginService: AnyObject {
     /// Closes all locks and the connection; no event comes any more.
     func stop()
     /// Answered by `lockTaken` or `lockRefused`. Nothing happens when the lock is held or asked for already.
-    func takeLock(_ kind: LockKind, mode: LockMode)
+    func takeLock(_ kind: Inhibitor, mode: LockMode)
     /// Closes the lock's descriptor, or gives up asking for it. At once and without an event.
-    func releaseLock(_ kind: LockKind)
+    func releaseLock(_ kind: Inhibitor)
     /// Answered by `preparingForSleep`.
     func readPreparingForSleep()
     /// Puts the board to sleep, if no lock keeps it awake. Answered by `prepareForSleep` or `suspendRefused`.

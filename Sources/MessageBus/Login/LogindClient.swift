@@ -36,7 +36,7 @@ public final class LogindClient: LoginService {
     var inhibitDelayMax: Int64?
     /// systemd 257 and later.
     var knowsWeakLocks = false
-    var edges: HeldEdges?
+    var edges: DelayedEdges?
     /// One of each kind.
     var locks: [Lock] = []
     var sessions: Sessions?
@@ -72,8 +72,8 @@ public final class LogindClient: LoginService {
             tellPreparing(nil)
         }
         delivery = try Delay(event: event, priority: priority) { [unowned(unsafe) self] in deliver() }
-        edges = try HeldEdges(event: event, priority: priority, client: self)
-        for kind in LockKind.allCases {
+        edges = try DelayedEdges(event: event, priority: priority, client: self)
+        for kind in Inhibitor.allCases {
             locks.append(try Lock(kind, event: event, priority: priority, client: self))
         }
         sessions = try Sessions(event: event, priority: priority, client: self)
@@ -250,7 +250,7 @@ public final class LogindClient: LoginService {
         }
     }
 
-    private func edge(_ kind: LockKind, _ message: Message) {
+    private func edge(_ kind: Inhibitor, _ message: Message) {
         // What came before the properties were read is in them.
         guard isAvailable, let isStart = message.readBool() else { return }
         edges?.receive(kind, isStart: isStart, at: Clocks.monotonic)

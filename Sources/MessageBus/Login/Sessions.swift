@@ -1,4 +1,5 @@
 internal import SystemCalls
+internal import Vocabulary
 
 /// Who is logged in and whether their screens are locked, and what the manager itself knows of the board.
 ///
@@ -115,10 +116,10 @@ final class Sessions {
     }
 
     private func tell() {
-        var reading = SessionReading(userSessions: 0, isLocked: false, isIdle: isIdle)
+        var reading = SessionReading(users: 0, isLocked: false, isIdle: isIdle)
         var isOpen = false
         for session in sessions where session.isUser && !session.isClosing {
-            reading.userSessions += 1
+            reading.users += 1
             guard session.hasSeat else { continue }
             if session.lockedHint || session.lockSignal { reading.isLocked = true } else { isOpen = true }
         }

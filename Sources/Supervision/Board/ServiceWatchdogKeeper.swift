@@ -1,7 +1,7 @@
 internal import Journal
 
 /// What the service manager is told of how often it may expect a sign of life from the daemon.
-struct ServiceWatchdog {
+struct ServiceWatchdogKeeper {
     let notifier: ServiceNotifier
     /// WatchdogSec=, in microseconds.
     let time: UInt64

@@ -90,10 +90,20 @@ final class HookDelegate: DelegateChannel {
     }
 
     private func didEnd(_ call: CallID, _ handler: Handler) {
-        guard let end = try? child?.reap() else { return }
+        let end: ProcessExit?
+        var isReapedElsewhere = false
+        do throws(SystemError) {
+            end = try child?.reap()
+        } catch {
+            // It is no child any more: nothing more will be heard of it.
+            end = nil
+            isReapedElsewhere = true
+        }
+        guard end != nil || isReapedElsewhere else { return }
         child = nil
         source = nil
-        switch end.cause {
+        switch end?.cause {
+        case nil: supervisor.log.handlerFailed(process.app.name, handler, "how its hook ended cannot be known")
         case .exited(0): break
         case .exited(let code):
             supervisor.log.handlerFailed(process.app.name, handler, "its hook exited with status \(code)")

@@ -5,15 +5,15 @@ internal import Varlink
 final class Answers {
     private unowned(unsafe) let supervisor: Supervisor
     /// By RequestID.
-    private var waiting: [Int64: (request: Varlink.Request, answer: (Varlink.Request, RequestOutcome) -> Void)] = [:]
+    private var waiting: [Int64: (request: Request, answer: (Request, RequestOutcome) -> Void)] = [:]
     private var lastRequest: Int64 = 0
 
     init(_ supervisor: Supervisor) { self.supervisor = supervisor }
 
     /// Puts a wish before the core. answer: called with its outcome, if its client still waits for it then.
     func submit(
-        _ request: Varlink.Request, _ wish: Lifecycle.Request,
-        answer: @escaping (Varlink.Request, RequestOutcome) -> Void
+        _ request: Request, _ wish: ClientRequest,
+        answer: @escaping (Request, RequestOutcome) -> Void
     ) {
         let id = nextID()
         if request.isAlive {
@@ -27,7 +27,7 @@ final class Answers {
     }
 
     /// A wish of the shell's own, which waits for no outcome.
-    func submit(_ wish: Lifecycle.Request) { supervisor.dispatch(.client(.requested(nextID(), wish))) }
+    func submit(_ wish: ClientRequest) { supervisor.dispatch(.client(.requested(nextID(), wish))) }
 
     func answer(_ id: RequestID, _ outcome: RequestOutcome) {
         guard let (request, answer) = waiting.removeValue(forKey: id.rawValue) else { return }

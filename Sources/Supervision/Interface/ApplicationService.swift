@@ -17,7 +17,7 @@ final class ApplicationService {
 
     init(_ supervisor: Supervisor) { self.supervisor = supervisor }
 
-    func handle(_ request: Varlink.Request, from instance: InstanceID?) {
+    func handle(_ request: Request, from instance: InstanceID?) {
         guard let instance, let process = supervisor.processes[instance.rawValue],
             let view = supervisor.core.view(of: process.app.id), view.instance == instance
         else { return request.fail(error: "io.curfew.Application.NotAnApp") }
@@ -41,10 +41,10 @@ final class ApplicationService {
 
     // MARK: Background tasks
 
-    private func begin(_ request: Varlink.Request, _ process: AppProcess) {
+    private func begin(_ request: Request, _ process: AppProcess) {
         let name = request.parameters["name"]?.stringValue ?? ""
         guard Self.isTaskName(name) else { return request.fail(.invalidParameter(parameter: "name")) }
-        var wish = TaskWish(name: name, keepAwake: request.parameters["keepAwake"]?.boolValue)
+        var wish = TaskParameters(name: name, keepAwake: request.parameters["keepAwake"]?.boolValue)
         if let seconds = request.parameters["timeAllowed"]?.doubleValue {
             guard let time = Self.duration(seconds) else {
                 return request.fail(.invalidParameter(parameter: "timeAllowed"))
@@ -67,7 +67,7 @@ final class ApplicationService {
     }
 
     private func begun(
-        _ request: Varlink.Request, _ instance: InstanceID, _ task: BackgroundTaskID, _ remaining: Nanoseconds?,
+        _ request: Request, _ instance: InstanceID, _ task: BackgroundTaskID, _ remaining: Nanoseconds?,
         _ named: ProcessHandle?
     ) {
         let reply: JSONObject = ["identifier": .integer(task.rawValue), "timeRemaining": JSON(remaining?.seconds)]
@@ -80,7 +80,7 @@ final class ApplicationService {
         if let named { supervisor.tasks.follow(named, task, of: instance) }
     }
 
-    private func answer(_ request: Varlink.Request, _ outcome: RequestOutcome) {
+    private func answer(_ request: Request, _ outcome: RequestOutcome) {
         switch outcome {
         case .endTask(.ended): request.reply()
         case .beginTask(.denied(let denial)):
@@ -110,7 +110,7 @@ final class ApplicationService {
 
     // MARK: The rest
 
-    private func attach(_ request: Varlink.Request, _ process: AppProcess) {
+    private func attach(_ request: Request, _ process: AppProcess) {
         guard let delegate = process.delegate, process.app.configuration.delegate == .varlink else {
             return request.fail(
                 error: "io.curfew.Application.DelegateDenied",
@@ -125,7 +125,7 @@ final class ApplicationService {
         delegate.attach(connection)
     }
 
-    private func setFetchInterval(_ request: Varlink.Request, _ app: SupervisedApp) {
+    private func setFetchInterval(_ request: Request, _ app: SupervisedApp) {
         var effective: Double?
         if let asked = request.parameters["seconds"]?.doubleValue {
             guard asked >= 0 else { return request.fail(.invalidParameter(parameter: "seconds")) }

@@ -14,6 +14,11 @@ extension Supervisor {
 
     private func appDidChange(_ id: AppID) {
         control?.appDidChange(id)
+        forgetIfGone(id)
+    }
+
+    /// An app that is not configured any more, once its last process is gone: one is said before the other.
+    func forgetIfGone(_ id: AppID) {
         guard core.view(of: id) == nil, let app = apps[id.rawValue], app.process == nil else { return }
         if app.isAdopted { lastReports[id.rawValue] = nil }
         apps[id.rawValue] = nil

@@ -16,8 +16,8 @@ final class ControlService {
         monitors = MonitorFeed(supervisor)
     }
 
-    /// The methods that are served. The interface has more: what belongs to updates and power.
-    func handle(_ request: Varlink.Request) {
+    /// The methods that are served. Push, SetBackgroundRefresh and Upgrade are described, and not served yet.
+    func handle(_ request: Request) {
         switch request.methodName {
         case "List": request.reply(["apps": .array(supervisor.appValues)])
         case "Describe": describe(request)
@@ -40,7 +40,7 @@ final class ControlService {
         }
     }
 
-    private func prepareForSleep(_ request: Varlink.Request) {
+    private func prepareForSleep(_ request: Request) {
         let kind = request.parameters["kind"]?.stringValue
         let start = request.parameters["start"]?.boolValue ?? false
         let isLogical = kind == nil || kind == "logical"
@@ -57,7 +57,7 @@ final class ControlService {
 
     // MARK: Answers
 
-    private func answer(_ request: Varlink.Request, _ outcome: RequestOutcome) {
+    private func answer(_ request: Request, _ outcome: RequestOutcome) {
         switch outcome {
         case .app(.done), .setLowPower: request.reply()
         case .app(.notRunning):
@@ -75,7 +75,7 @@ final class ControlService {
         }
     }
 
-    private func deny(_ request: Varlink.Request, _ kind: DenialKind, _ reason: String) {
+    private func deny(_ request: Request, _ kind: DenialKind, _ reason: String) {
         request.fail(
             error: "io.curfew.Control.Denied", ["reason": .string(reason), "kind": .string(kind.rawValue)])
     }
@@ -86,11 +86,11 @@ final class ControlService {
 
     // MARK: Methods
 
-    private func submit(_ request: Varlink.Request, _ wish: Lifecycle.Request) {
+    private func submit(_ request: Request, _ wish: ClientRequest) {
         supervisor.answers.submit(request, wish) { [unowned(unsafe) self] in answer($0, $1) }
     }
 
-    private func ask(_ request: Varlink.Request, _ wish: (AppID) -> Lifecycle.Request) {
+    private func ask(_ request: Request, _ wish: (AppID) -> ClientRequest) {
         guard let name = request.parameters["app"]?.stringValue else {
             return request.fail(.invalidParameter(parameter: "app"))
         }
@@ -101,7 +101,7 @@ final class ControlService {
         request.fail(error: "io.curfew.Control.NoSuchApp", ["app": .string(name)])
     }
 
-    private func describe(_ request: Varlink.Request) {
+    private func describe(_ request: Request) {
         let name = request.parameters["app"]?.stringValue ?? ""
         if let id = supervisor.core.id(of: name), let view = supervisor.core.view(of: id) {
             let tasks = supervisor.taskValues(id).map { JSON.object($0) }
@@ -113,7 +113,7 @@ final class ControlService {
         request.fail(error: "io.curfew.Control.NoSuchApp", ["app": .string(name)])
     }
 
-    private func adopt(_ request: Varlink.Request) {
+    private func adopt(_ request: Request) {
         switch supervisor.adoption(request) {
         case .success(let wish): submit(request, wish)
         case .failure(.parameter(let name)): request.fail(.invalidParameter(parameter: name))
@@ -121,7 +121,7 @@ final class ControlService {
         }
     }
 
-    private func setLowPower(_ request: Varlink.Request) {
+    private func setLowPower(_ request: Request) {
         let enabled = request.parameters["enabled"]?.boolValue
         do throws(SystemError) {
             try supervisor.setLowPower(enabled)
@@ -131,7 +131,7 @@ final class ControlService {
         submit(request, .setLowPower(enabled))
     }
 
-    private func reload(_ request: Varlink.Request) {
+    private func reload(_ request: Request) {
         switch supervisor.reload() {
         case .success(let changed): request.reply(["changed": .array(changed.map { .string($0) })])
         case .failure(let error):
@@ -145,7 +145,7 @@ final class ControlService {
     }
 
     /// since: RFC 3339 in UTC, which sorts as text.
-    private func listTerminations(_ request: Varlink.Request) {
+    private func listTerminations(_ request: Request) {
         let app = request.parameters["app"]?.stringValue
         let since = request.parameters["since"]?.stringValue
         let members = [

@@ -37,10 +37,10 @@ final class Interfaces {
 
     func open(control: ControlService, application: ApplicationService) throws(SystemError) {
         let paths = supervisor.paths
-        var operators: [(String, (Varlink.Request) -> Void)] = [(ControlInterface.description, { control.handle($0) })]
+        var operators: [(String, (Request) -> Void)] = [(ControlInterface.description, { control.handle($0) })]
         if let trial = supervisor.trial { operators.append((TrialInterface.description, { trial.handle($0) })) }
         try open(paths.controlSocket, mode: 0o660, group: Self.operators, operators)
-        let apps: (Varlink.Request) -> Void = { [unowned(unsafe) self] request in
+        let apps: (Request) -> Void = { [unowned(unsafe) self] request in
             let instance = request.connection.flatMap { visitors[$0.descriptor]?.instance }
             application.handle(request, from: instance)
         }
@@ -64,7 +64,7 @@ final class Interfaces {
     }
 
     private func open(
-        _ path: String, mode: UInt32, group: UInt32?, _ interfaces: [(String, (Varlink.Request) -> Void)]
+        _ path: String, mode: UInt32, group: UInt32?, _ interfaces: [(String, (Request) -> Void)]
     ) throws(SystemError) {
         let service: Service
         do throws(DescriptionError) {

@@ -6,11 +6,11 @@ internal import Varlink
 /// `Monitor`: the state of everything once, then every change, to each client that asked.
 final class MonitorFeed {
     private unowned(unsafe) let supervisor: Supervisor
-    private var requests: [Varlink.Request] = []
+    private var requests: [Request] = []
 
     init(_ supervisor: Supervisor) { self.supervisor = supervisor }
 
-    func add(_ request: Varlink.Request) {
+    func add(_ request: Request) {
         guard request.wantsMore else { return request.fail(.expectedMore) }
         requests.append(request)
         request.onCancelled = { [unowned(unsafe) self, unowned(unsafe) request] in
@@ -59,7 +59,7 @@ final class MonitorFeed {
         for request in requests { send(to: request, kind, app, detail) }
     }
 
-    private func send(to request: Varlink.Request, _ kind: String, _ app: String?, _ detail: JSON) {
+    private func send(to request: Request, _ kind: String, _ app: String?, _ detail: JSON) {
         request.reply(continuing: [
             "time": .string(Timestamp.text(Clocks.realtime)), "kind": .string(kind), "app": JSON(app), "detail": detail,
         ])

@@ -27,7 +27,7 @@ final class PrekillHook {
 
     func admits(_ peer: Peer) -> Bool { peer.uid == 0 || peer.uid == user }
 
-    func handle(_ request: Varlink.Request) {
+    func handle(_ request: Request) {
         // At once: its kill waits for it.
         request.reply()
         guard let name = supervisor.groups?.instance(ofControlGroup: request.parameters["cgroup"]?.stringValue ?? ""),

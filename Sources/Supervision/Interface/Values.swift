@@ -23,7 +23,7 @@ extension Supervisor {
         object["hardwareWatchdog"] = JSON(keeper?.status)
         object["hardwareWatchdogProblem"] = JSON(keeper?.problem)
         object["underVoltage"] = .bool(device.isUnderVoltage)
-        object["limit"] = JSON(device.limit?.explanation)
+        object["limit"] = JSON(device.frontDenial?.explanation)
         object["polled"] = .array((boardWatch?.polled ?? []).map { .string($0) })
         object["bootCause"] = JSON(keeper?.cause?.explanation)
         object["bootWasOrderly"] = JSON(keeper?.cause?.wasOrderly)

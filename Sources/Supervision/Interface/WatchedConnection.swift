@@ -26,7 +26,7 @@ final class WatchedConnection {
         connection.onInterestChanged = nil
     }
 
-    private func isReady(_ readiness: Readiness) {
+    private func isReady(_ readiness: IOReadiness) {
         let connection = connection
         let supervisor = supervisor
         if readiness.contains(.readable) { connection.onReadable() }

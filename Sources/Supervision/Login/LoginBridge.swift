@@ -1,3 +1,4 @@
+internal import Configuration
 internal import DeviceMonitor
 internal import Journal
 internal import Lifecycle
@@ -6,8 +7,8 @@ internal import SystemCalls
 
 // logind's words, as the core's events.
 
-extension Lifecycle.LockKind {
-    var bus: MessageBus.LockKind {
+extension LockKind {
+    var bus: Inhibitor {
         switch self {
         case .sleep: .sleep
         case .shutdown: .shutdown
@@ -23,9 +24,9 @@ extension Lifecycle.LockKind {
     }
 }
 
-extension MessageBus.LockKind {
+extension Inhibitor {
     /// nil for those that the core knows nothing of.
-    fileprivate var core: Lifecycle.LockKind? {
+    fileprivate var core: LockKind? {
         switch self {
         case .sleep: .sleep
         case .shutdown: .shutdown
@@ -44,8 +45,16 @@ extension Supervisor {
         manager.start()
     }
 
+    /// What logind would do by itself with a key or the lid that is Curfew's by configuration.
+    func takeKeyLocks() {
+        guard followsBoard, let login else { return }
+        let policy = settings.policy(configuration.device.policy)
+        setBlockLock(.powerKey, policy.responses[.powerKey] == .sleep, login)
+        setBlockLock(.lidSwitch, policy.responses[.lidClosed] == .sleep && policy.sleepsLogically, login)
+    }
+
     /// Holds a block lock, or does not.
-    func hold(_ kind: MessageBus.LockKind, _ wanted: Bool, _ login: any LoginService) {
+    func setBlockLock(_ kind: Inhibitor, _ wanted: Bool, _ login: any LoginService) {
         if wanted { login.takeLock(kind, mode: .block) } else { login.releaseLock(kind) }
     }
 
@@ -100,11 +109,7 @@ extension Supervisor {
             dispatch(.login(.suspendRefused))
         case .sessionChanged(let reading):
             guard followsBoard else { break }
-            dispatch(
-                .board(
-                    .session(
-                        Lifecycle.SessionReading(
-                            users: reading.userSessions, isLocked: reading.isLocked, isIdle: reading.isIdle))))
+            dispatch(.board(.session(reading)))
         case .conditionsChanged(let conditions): boardWatch?.loginSays(conditions)
         case .powerOffRefused(let reason): powerOffFailed(reason)
         }

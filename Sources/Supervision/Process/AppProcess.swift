@@ -24,8 +24,8 @@ final class AppProcess {
     var child: ChildProcess?
     private var childSource: IOSource?
     /// Since MAINPID=: no child of ours, so that the kernel will not say how it ends.
-    private var adopted: ProcessHandle?
-    private var adoptedSource: IOSource?
+    private var foreignMain: ProcessHandle?
+    private var foreignMainSource: IOSource?
     private var events: ControlGroupEvents?
     private var eventsSource: IOSource?
     /// `clear` has been asked for: waits for the group to be empty.
@@ -53,7 +53,7 @@ final class AppProcess {
         self.group = group
     }
 
-    var mainPID: Int32? { adopted?.pid ?? (child?.exitStatus == nil ? child?.pid : nil) }
+    var mainPID: Int32? { foreignMain?.pid ?? (child?.exitStatus == nil ? child?.pid : nil) }
     var cpuNanoseconds: Int64? { group?.cpuNanoseconds ?? ownCPU }
     var memoryBytes: Int64? { group?.memoryBytes }
 
@@ -81,13 +81,14 @@ final class AppProcess {
             end = try child.reap()
         } catch {
             // Another waiter has reaped it: how it ended cannot be known any more.
-            mainDidEnd(.unknown)
+            childSource = nil
+            if foreignMain == nil { mainDidEnd(.unknown) }
             return
         }
         guard let end else { return }
         childSource = nil
         ownCPU = end.cpuNanoseconds
-        if adopted != nil { return }
+        if foreignMain != nil { return }
         switch end.cause {
         case .exited(let code): mainDidEnd(.exited(code))
         case .signalled(let number, _): mainDidEnd(.signalled(number))
@@ -96,7 +97,7 @@ final class AppProcess {
 
     private func mainDidEnd(_ status: ExitStatus) {
         childSource = nil
-        adoptedSource = nil
+        foreignMainSource = nil
         delegate?.close()
         if status == .signalled(SIGKILL), let killer = memoryKiller {
             supervisor.dispatch(.memory(.killed(instance, by: killer)))
@@ -108,22 +109,30 @@ final class AppProcess {
     }
 
     /// MAINPID=: another process of the same control group is the main one from now on.
-    func adopt(_ pid: Int32) {
+    func followMainPID(_ pid: Int32) {
         guard pid != mainPID, let groups = supervisor.groups, let group else { return }
+        // Ours again: the kernel will say how it ends.
+        if let child, child.pid == pid, child.exitStatus == nil {
+            foreignMainSource = nil
+            foreignMain = nil
+            return tellOfMainProcess()
+        }
         guard let handle = try? ProcessHandle.open(pid), let place = handle.controlGroup,
             groups.instance(ofControlGroup: place) == group.name
         else {
-            supervisor.log.app(app.name, .warning, "MAINPID=\(pid) is no process of \(app.name): ignored")
+            supervisor.log.caused(by: app.name, .warning, "MAINPID=\(pid) is no process of \(app.name): ignored")
             return
         }
         guard
             let source = try? supervisor.loop.watch(
                 handle.descriptor, .readable, handler: { [unowned(unsafe) self] _ in mainDidEnd(.unknown) })
         else { return }
-        adoptedSource = source
-        adopted = handle
-        supervisor.control?.appDidChange(app.id)
+        foreignMainSource = source
+        foreignMain = handle
+        tellOfMainProcess()
     }
+
+    private func tellOfMainProcess() { supervisor.control?.appDidChange(app.id) }
 
     /// A process that is not our child: into our group, and followed from here.
     func takeOver(_ handle: ProcessHandle) throws(SystemError) {
@@ -131,17 +140,18 @@ final class AppProcess {
         let source = try supervisor.loop.watch(handle.descriptor, .readable) { [unowned(unsafe) self] _ in
             mainDidEnd(.unknown)
         }
+        guard handle.holdsPid else { throw SystemError("take over", "\(handle.pid)", errno: .noProcess) }
         try group?.add(handle.pid)
         // The pid may have changed hands before it was moved.
         guard handle.holdsPid else { throw SystemError("take over", "\(handle.pid)", errno: .noProcess) }
-        adoptedSource = source
-        adopted = handle
+        foreignMainSource = source
+        foreignMain = handle
     }
 
     func signal(_ number: Int32) {
         do throws(SystemError) {
-            if let adopted {
-                try adopted.signal(number)
+            if let foreignMain {
+                try foreignMain.signal(number)
             } else {
                 try child?.signal(number)
             }
@@ -321,7 +331,7 @@ final class AppProcess {
         }
     }
 
-    func nameCulprits(_ stuck: Stuck) {
+    func reportStuck(_ stuck: Stuck) {
         let names = (group?.unfrozenProcesses() ?? []).map { $0.text }.joined(separator: ", ")
         let who = names.isEmpty ? "pid \(mainPID.map { "\($0)" } ?? "unknown")" : names
         supervisor.log.stuck(app.name, stuck, who)

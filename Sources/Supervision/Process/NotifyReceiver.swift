@@ -52,7 +52,7 @@ final class NotifyReceiver {
             case "WATCHDOG" where field.value == "1": supervisor.dispatch(.app(.ping(instance)))
             case "STATUS": setStatus(field.value)
             case "STOPPING" where field.value == "1": supervisor.dispatch(.app(.stopping(instance)))
-            case "MAINPID": if let pid = Int32(field.value), pid > 0 { process.adopt(pid) }
+            case "MAINPID": if let pid = Int32(field.value), pid > 0 { process.followMainPID(pid) }
             case "EXTEND_TIMEOUT_USEC": extend(instance, field.value)
             case "RELOADING" where field.value == "1": setStatus("reloading")
             case "ERRNO":
@@ -97,6 +97,15 @@ final class NotifyReceiver {
         supervisor.log.app(
             app.name, .warning,
             "notify message of pid \(notification.senderPid), user \(notification.senderUser) ignored: "
-                + "no process of \(app.name)")
+                + Self.objection(to: notification, of: app.name))
+    }
+
+    /// Why a message is not heard.
+    static func objection(to notification: Notification, of app: String) -> String {
+        switch notification.defect {
+        case .oversized: "it is longer than 4 KiB"
+        case .unknownSender: "the kernel does not name its sender"
+        case nil: "no process of \(app)"
+        }
     }
 }

@@ -12,7 +12,7 @@ extension Supervisor {
         case .clear(let instance): clear(instance)
         case .freeze(let instance): processes[instance.rawValue]?.freeze()
         case .thaw(let instance): processes[instance.rawValue]?.thaw()
-        case .nameCulprits(let instance, let stuck): processes[instance.rawValue]?.nameCulprits(stuck)
+        case .reportStuck(let instance, let stuck): processes[instance.rawValue]?.reportStuck(stuck)
         }
     }
 

@@ -33,10 +33,10 @@ enum AdoptionRefusal: Error {
 
 extension Supervisor {
     /// The wish behind a call of AdoptTask, once its process is known to be the caller's to give away.
-    func adoption(_ request: Varlink.Request) -> Result<Lifecycle.Request, AdoptionRefusal> {
+    func adoption(_ request: Request) -> Result<ClientRequest, AdoptionRefusal> {
         let name = request.parameters["name"]?.stringValue ?? ""
         guard AppName.isWellFormed("task-" + name), !name.isEmpty else { return .failure(.parameter("name")) }
-        var wish = TaskWish(name: name, keepAwake: request.parameters["keepAwake"]?.boolValue)
+        var wish = TaskParameters(name: name, keepAwake: request.parameters["keepAwake"]?.boolValue)
         if let seconds = request.parameters["budget"]?.doubleValue {
             guard let budget = ApplicationService.duration(seconds) else { return .failure(.parameter("budget")) }
             wish.timeAllowed = budget

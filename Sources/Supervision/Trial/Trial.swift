@@ -18,15 +18,15 @@ final class Trial {
 
     private unowned(unsafe) let supervisor: Supervisor
     private var open: [OpenCall] = []
-    private var watchers: [Varlink.Request] = []
+    private var watchers: [Request] = []
     /// Calls of Skip, with the time at which each is over.
-    private var skips: [(request: Varlink.Request, until: Nanoseconds, seconds: Double)] = []
+    private var skips: [(request: Request, until: Nanoseconds, seconds: Double)] = []
     private var isAdvancing = false
     private var power = PowerReading(isExternal: nil, level: nil)
 
     init(_ supervisor: Supervisor) { self.supervisor = supervisor }
 
-    func handle(_ request: Varlink.Request) {
+    func handle(_ request: Request) {
         switch request.methodName {
         case "Skip": skip(request)
         case "WarnOfMemory": warn(request)
@@ -41,7 +41,7 @@ final class Trial {
         }
     }
 
-    private func warn(_ request: Varlink.Request) {
+    private func warn(_ request: Request) {
         let level = request.parameters["level"]?.stringValue
         guard let level = MemoryLevel.allCases.first(where: { $0.name == level }) else {
             return request.fail(.invalidParameter(parameter: "level"))
@@ -53,7 +53,7 @@ final class Trial {
     }
 
     /// Plays the board, of which the daemon of a trial hears nothing else.
-    private func setCondition(_ request: Varlink.Request) {
+    private func setCondition(_ request: Request) {
         let given = request.parameters
         if let name = given["thermalState"]?.stringValue {
             guard let state = ThermalState.allCases.first(where: { $0.name == name }) else {
@@ -83,7 +83,7 @@ final class Trial {
 
     // MARK: Time
 
-    private func skip(_ request: Varlink.Request) {
+    private func skip(_ request: Request) {
         let seconds = request.parameters["seconds"]?.doubleValue ?? 0
         guard let time = ApplicationService.duration(seconds) else {
             return request.fail(.invalidParameter(parameter: "seconds"))
@@ -95,7 +95,7 @@ final class Trial {
             skips.removeAll { $0.request === request }
         }
         // Wakes the core, and begins the skip with that.
-        supervisor.dispatch(.woke)
+        supervisor.dispatch(.timePassed)
     }
 
     /// After each event: on to the next deadline, if no app is busy.
@@ -112,7 +112,7 @@ final class Trial {
             var next = min(end, supervisor.core.nextDeadline?.at ?? .max)
             if let alarm = supervisor.core.wakeAlarm { next = min(next, now + (alarm - supervisor.now.boottime)) }
             supervisor.skipped += max((next - now).rawValue, 0)
-            supervisor.dispatch(.woke)
+            supervisor.dispatch(.timePassed)
         }
     }
 

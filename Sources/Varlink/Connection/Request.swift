@@ -6,6 +6,10 @@ public final class Request {
     public let call: Call
     /// nil on connections that were not accepted by a `Server`.
     public let peer: Peer?
+    /// The method's interface: "io.curfew.Application"; nil where the method has none.
+    let interfaceName: String?
+    /// The method's own name, without its interface's: "GetState".
+    public let methodName: String
     /// Called once when the connection ends before the last reply was given.
     public var onCancelled: (() -> Void)?
 
@@ -17,16 +21,18 @@ public final class Request {
 
     init(_ call: Call, on connection: Connection) {
         self.call = call
+        if let dot = call.method.utf8.lastIndex(of: UInt8(ascii: ".")) {
+            interfaceName = String(call.method[..<dot])
+            methodName = String(call.method[call.method.utf8.index(after: dot)...])
+        } else {
+            interfaceName = nil
+            methodName = call.method
+        }
         peer = connection.peer
         link = connection
     }
 
     public var method: String { call.method }
-    /// The method's own name, without its interface's: "GetState".
-    public var methodName: String {
-        guard let dot = method.utf8.lastIndex(of: UInt8(ascii: ".")) else { return method }
-        return String(method[method.utf8.index(after: dot)...])
-    }
     public var parameters: JSONObject { call.parameters }
     public var oneway: Bool { call.oneway }
     public var wantsMore: Bool { call.more }

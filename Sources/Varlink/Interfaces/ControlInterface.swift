@@ -115,9 +115,10 @@ public enum ControlInterface {
         # text, is another.
         method Reload() -> (changed: []string)
 
-        # null app: the setting for all.
+        # null app: the setting for all. Not served yet.
         method SetBackgroundRefresh(app: ?string, enabled: bool) -> ()
 
+        # Not served yet.
         method Push(app: string, payload: object) -> (delivered: bool)
 
         # null: automatic.
@@ -140,7 +141,7 @@ public enum ControlInterface {
 
         method ListTerminations(app: ?string, since: ?string) -> (terminations: []Termination)
 
-        # Re-executes the daemon in place; no app notices.
+        # Re-executes the daemon in place. Not served yet.
         method Upgrade() -> ()
 
         # Called with "more" (else org.varlink.service.ExpectedMore): first the state of everything as kinds "device", \

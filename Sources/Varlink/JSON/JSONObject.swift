@@ -1,3 +1,5 @@
+internal import CLinux
+
 /// The members of a JSON object in the order they were written. Messages are small: lookup is linear.
 public struct JSONObject: Sendable {
     /// A name and its value.
@@ -54,5 +56,15 @@ extension JSONObject: Equatable {
 
 /// Equal as JSON names are: byte by byte. For Swift's `==` the letter K and the Kelvin sign are the same.
 func sameBytes(_ left: String, _ right: String) -> Bool {
-    left.utf8.elementsEqual(right.utf8)
+    let count = left.utf8.count
+    guard count == right.utf8.count, count > 0 else { return count == right.utf8.count }
+    // An element at a time, `elementsEqual` was a twentieth of the daemon's time in a background task's call.
+    let difference = left.utf8.withContiguousStorageIfAvailable { left -> Int32? in
+        right.utf8.withContiguousStorageIfAvailable { right -> Int32 in
+            guard let left = left.baseAddress, let right = right.baseAddress else { return 1 }
+            return memcmp(left, right, count)
+        }
+    }
+    guard case .some(.some(let difference)) = difference else { return left.utf8.elementsEqual(right.utf8) }
+    return difference == 0
 }

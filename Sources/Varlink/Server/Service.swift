@@ -34,10 +34,9 @@ public final class Service {
 
     /// Answers the call, or hands it to its interface's handler. A connection's `onRequest`.
     public func handle(_ request: Request) {
-        guard let dot = request.method.utf8.lastIndex(of: UInt8(ascii: ".")) else {
+        guard let interface = request.interfaceName else {
             return request.fail(.invalidParameter(parameter: "method"))
         }
-        let interface = String(request.method[..<dot])
         guard let entry = entries.first(where: { sameBytes($0.interface.name, interface) }) else {
             return request.fail(.interfaceNotFound(interface: interface))
         }

@@ -1,6 +1,6 @@
-// Real memory pressure of a chosen height, for a bounded time, on a machine that has plenty.
+// Real memory pressure for a bounded time, on a machine that has plenty.
 //
-//     hog [-g GROUP] [-p PERCENT] [-t SECONDS] [-b MEGABYTES]
+//     hog [-g GROUP] [-t SECONDS] [-b MEGABYTES]
 //
 // A child has used up all it may have, which a group of the old memory controller limits, and asks for more again and
 // again. Each time the kernel searches for something to reclaim before it refuses: a stall that needs no disk, disturbs
@@ -8,7 +8,6 @@
 // /proc/pressure/memory.
 //
 //     -g  a cgroup v2 to make, to press in, and to remove; without, the child stays where it was started
-//     -p  how much of the time something is to stall (default 100: as much as can be had)
 //     -t  when to end (default 30)
 //     -b  memory besides, that is its own
 //
@@ -39,7 +38,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-enum { limit_bytes = 8 << 20, page = 4096, threads = 2, unavailable = 77, period_ms = 200 };
+enum { limit_bytes = 8 << 20, page = 4096, threads = 2, unavailable = 77 };
 
 static char limit_group[PATH_MAX], pressure_group[PATH_MAX];
 static volatile sig_atomic_t ended;
@@ -105,14 +104,14 @@ static char *take(size_t size) {
 
 // Between parent and child. A pipe would need memory.
 static struct {
-    _Atomic bool full, pressing;
+    _Atomic bool full;
 } *shared;
 static char *wanted;
 
 static void *press(void *context) {
     size_t taken = (uintptr_t)context * limit_bytes;
     while (true) {
-        if (!atomic_load(&shared->pressing)) usleep(1000);  // not a wait: its idle time
+        if (!atomic_load(&shared->full)) usleep(1000);  // not a wait: its idle time
         // What it gets all the same, it keeps: it can be no more than the limit.
         else if (madvise(wanted + taken, page, MADV_POPULATE_WRITE) == 0) taken += page;
     }
@@ -143,24 +142,22 @@ static int64_t now_ms(void) {
     return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
-// Until the end. Whether the child is still there. The pressure is not read to steer by: each reading takes the time
+// Until the end. Whether the child is still there. The pressure is not read meanwhile: each reading takes the time
 // since the last one in whole ticks of the kernel, so that frequent ones lose what there is.
-static bool control(pid_t child, int percent, int64_t end) {
-    for (int64_t begin = now_ms(); !ended && now_ms() < end;) {
+static bool watch(pid_t child, int64_t end) {
+    while (!ended && now_ms() < end) {
         if (waitpid(child, NULL, WNOHANG) != 0) return false;
-        atomic_store(&shared->pressing, (now_ms() - begin) % period_ms < percent * period_ms / 100);
-        usleep(1000);  // not a wait: the step of its time
+        usleep(1000);  // not a wait: between two looks, which have a bound
     }
     return true;
 }
 
 int main(int count, char **arguments) {
-    int option, percent = 100, seconds = 30;
+    int option, seconds = 30;
     size_t ballast = 0;
     const char *group = NULL;
-    while ((option = getopt(count, arguments, "g:p:t:b:")) != -1) {
+    while ((option = getopt(count, arguments, "g:t:b:")) != -1) {
         if (option == 'g') group = optarg;
-        else if (option == 'p') percent = atoi(optarg);
         else if (option == 't') seconds = atoi(optarg);
         else if (option == 'b') ballast = (size_t)atoi(optarg) << 20;
         else return 2;
@@ -188,7 +185,7 @@ int main(int count, char **arguments) {
     if (alive && !ended) {
         puts("pressing");
         fflush(stdout);
-        alive = control(child, percent, end);
+        alive = watch(child, end);
     }
     if (alive) {
         kill(child, SIGKILL);

@@ -12,9 +12,8 @@ io.curfew.Delegate, or "any".
     huge:HANDLER             answers with 2 MiB     half:HANDLER       answers with half a message
     stop:HANDLER             stops itself (SIGSTOP) dribble:HANDLER    answers byte by byte
     unasked                  answers before it is asked
-    ready                    READY=1 at its start   ready-after:SECONDS
+    ready                    READY=1 at its start
     ready-on-signal          READY=1 after each SIGUSR1 and SIGUSR2
-    status:TEXT              STATUS=TEXT
     ping                     WATCHDOG=1 until SIGUSR1
     notify:SOCKET:MESSAGE    sends MESSAGE to any notify socket
     ignore-term              goes on after SIGTERM
@@ -23,8 +22,7 @@ io.curfew.Delegate, or "any".
     main-is-child            forks once, and says MAINPID= of the child
     spam:BYTES               writes so much to stdout
     die:SECONDS:CODE         exits after so long    abort:SECONDS      aborts after so long
-    usr1:ACTION              on SIGUSR1: exit=CODE, abort, state, stop, notify=MESSAGE
-    state                    calls GetState at its start
+    usr1:ACTION              on SIGUSR1: exit=CODE, abort, stop, notify=MESSAGE
     lend                     opens connections to io.curfew.Application for those that ask at JOURNAL.lend
 """
 
@@ -55,19 +53,6 @@ def notify(message, address=None):
             note("notified", message=message)
         except OSError as error:
             note("notify-failed", message=message, error=str(error))
-
-
-def get_state():
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as caller:
-        caller.connect(os.environ["CURFEW_SOCKET"])
-        caller.sendall(b'{"method":"io.curfew.Application.GetState"}\0')
-        answer = b""
-        while not answer.endswith(b"\0"):
-            chunk = caller.recv(65536)
-            if not chunk:
-                break
-            answer += chunk
-    note("state", answer=json.loads(answer[:-1] or b"null"))
 
 
 def lend():
@@ -154,8 +139,6 @@ def act(action):
         os._exit(int(value))
     elif action == "abort":
         os.abort()
-    elif action == "state":
-        get_state()
     elif action == "stop":
         os.kill(os.getpid(), signal.SIGSTOP)
     elif action == "notify":
@@ -176,11 +159,6 @@ def begin():
     for kind, *values in behaviours:
         if kind == "ready":
             notify("READY=1")
-        elif kind == "ready-after":
-            time.sleep(float(values[0]))  # not a wait: slow on purpose
-            notify("READY=1")
-        elif kind == "status":
-            notify(f"STATUS={values[0]}")
         elif kind == "notify":
             notify(values[1], values[0])
         elif kind == "grandchild":
@@ -189,8 +167,6 @@ def begin():
             fork_child()
         elif kind == "main-is-child":
             fork_child(says_main=True)
-        elif kind == "state":
-            get_state()
         elif kind == "spam":
             spam(int(values[0]))
         elif kind == "die":

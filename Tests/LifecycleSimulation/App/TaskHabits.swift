@@ -34,8 +34,8 @@ struct TaskHabits {
             ? random.magnitude(.microseconds(10), .milliseconds(100)) : random.span(.seconds(2), .seconds(90))
     }
 
-    func wish(_ random: inout SeededGenerator) -> TaskWish {
-        var wish = TaskWish(name: random.pick(["upload", "sync", "save"]))
+    func wish(_ random: inout SeededGenerator) -> TaskParameters {
+        var wish = TaskParameters(name: random.pick(["upload", "sync", "save"]))
         wish.keepAwake = random.pick([nil, nil, true, false])
         if limits, random.chance(perMille: 600) {
             wish.timeAllowed = random.pick([

@@ -8,7 +8,7 @@ struct AppDirectory {
         /// What it was before the last reload: a running instance may be treated by either.
         var former: AppPolicy
         var isConfigured: Bool
-        /// A process that somebody else has started.
+        /// A process that an operator has started.
         var isAdopted: Bool
 
         init(id: AppID, policy: AppPolicy, isAdopted: Bool = false) {
@@ -47,7 +47,7 @@ struct AppDirectory {
         }
     }
 
-    private mutating func adopt(_ name: String, _ wish: TaskWish, as id: AppID) {
+    private mutating func adopt(_ name: String, _ wish: TaskParameters, as id: AppID) {
         var policy = AppPolicy(name: name)
         policy.restart = .never
         if let budget = wish.timeAllowed { policy.taskBudget = budget }

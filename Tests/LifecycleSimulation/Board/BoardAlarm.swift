@@ -36,7 +36,7 @@ extension SimulatedBoard {
         guard generation == alarmGeneration, alarm != nil else { return }
         alarm = nil
         say("the alarm rings")
-        hear(.woke)
+        hear(.timePassed)
     }
 
     /// How long a sleep is that would last so long without an alarm. Whatever else would wake the board often does not.

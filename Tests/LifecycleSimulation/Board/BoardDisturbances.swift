@@ -64,7 +64,7 @@ extension SimulatedBoard {
         case .announcesSleep: announceSleep()
         case .sleepsUnannounced:
             if login.sleep == .idle {
-                say("somebody writes to /sys/power/state")
+                say("a program writes to /sys/power/state")
                 sleep()
             }
         case .stallsLoop: stallLoop()
@@ -72,7 +72,7 @@ extension SimulatedBoard {
             let time = random.magnitude(.milliseconds(300), .seconds(20))
             say("the board gives no time for \(time.text)")
             stopBoard(for: time)
-        case .setsClock: hear(.woke)
+        case .setsClock: hear(.timePassed)
         case .losesLogin: plan(.outage, after: .zero)
         case .reloads: reload()
         case .announcesShutdown: announceShutdown()
@@ -122,7 +122,7 @@ extension SimulatedBoard {
     // MARK: Operators
 
     @discardableResult
-    func request(_ request: Request) -> RequestID {
+    func request(_ request: ClientRequest) -> RequestID {
         let id = RequestID(rawValue: nextRequest)
         nextRequest += 1
         hear(.client(.requested(id, request)))
@@ -134,7 +134,7 @@ extension SimulatedBoard {
         guard !known.isEmpty else { return }
         for _ in 0..<random.pick([1, 1, 1, 2, 3]) {
             let app = random.pick(known).id
-            let wish: Request =
+            let wish: ClientRequest =
                 switch random.below(10) {
                 case 0, 1: .launch(app, background: random.chance(perMille: 400))
                 case 2, 3, 4: .activate(app)
@@ -170,12 +170,12 @@ extension SimulatedBoard {
 
     // MARK: The end of a run
 
-    /// The faults stop; what is stuck comes loose; somebody wakes the board.
+    /// The faults stop; what is stuck comes loose; the board is woken.
     func calmDown() {
         say("from here on everything is well")
         calmSince = monotonic
         quietSince = nil
-        schedule(.deliver(.woke), after: .seconds(1))
+        schedule(.deliver(.timePassed), after: .seconds(1))
         plan.isOver = true
         hastenReturn()
         calmLogin()

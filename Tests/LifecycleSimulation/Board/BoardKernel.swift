@@ -45,7 +45,7 @@ extension SimulatedBoard {
         case .clear(let instance): if let process = process(instance) { clear(process) }
         case .freeze(let instance): if let process = process(instance) { freeze(process) }
         case .thaw(let instance): if let process = process(instance) { thaw(process) }
-        case .nameCulprits: break
+        case .reportStuck: break
         }
     }
 

@@ -89,7 +89,7 @@ extension SimulatedBoard {
         if leftArchive == nil {
             forgetClients()
         } else {
-            // Whoever wanted it awake was not heard.
+            // The program that wanted it awake was not heard.
             if inbox.contains(where: {
                 if case .client(.requested(_, .sleep(false, _, _))) = $0 { true } else { false }
             }) {
@@ -196,7 +196,7 @@ extension SimulatedBoard {
             hear(message)
         }
         for message in nowTrue { hear(message) }
-        // Whoever was to wake it found no daemon.
+        // The program that was to wake it found no daemon.
         if plan.isOver, logicalSleep || surroundings.hasSleptLogically {
             request(.sleep(start: false, logical: true))
         }

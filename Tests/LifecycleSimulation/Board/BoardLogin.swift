@@ -114,7 +114,7 @@ extension SimulatedBoard {
         }
     }
 
-    /// Whether an answer that is read now still has somebody who waits for it; else its descriptor is closed.
+    /// Whether an answer that is read now still has a core that waits for it; else its descriptor is closed.
     func isAwaited(_ kind: LockKind, granted: Bool) -> Bool {
         guard let connection = login.answers[Int(kind.rawValue)].first else { return true }
         login.answers[Int(kind.rawValue)].removeFirst()
@@ -129,7 +129,7 @@ extension SimulatedBoard {
         return true
     }
 
-    /// Someone closes the lid, or systemctl suspend.
+    /// A user closes the lid, or systemctl suspend.
     func announceSleep() {
         guard login.isPresent, login.sleep == .idle, login.shutdown == .idle else { return }
         if login.holds(.keepAwake), !plan.strikes(.forcedSleep, &random) {
@@ -165,7 +165,7 @@ extension SimulatedBoard {
         if !login.holds(kind.lock) { proceed(kind) }
     }
 
-    /// Our lock is gone; somebody else's may not be.
+    /// Our lock is gone; another program's may not be.
     private func proceed(_ kind: Operation) {
         var delay = transport()
         if plan.strikes(.otherInhibitor, &random) {
@@ -264,7 +264,7 @@ extension SimulatedBoard {
 
     /// Its second call may be late: a board has much to do when it wakes.
     private func tellHookEnd() {
-        let end = Request.sleep(start: false, logical: false, about: hookSleep)
+        let end = ClientRequest.sleep(start: false, logical: false, about: hookSleep)
         hookSleep = nil
         guard plan.strikes(.lateHook, &lifeRandom) else { return _ = request(end) }
         plan(.asks(end), after: lifeRandom.magnitude(.milliseconds(100), .seconds(60)))
@@ -307,7 +307,7 @@ extension SimulatedBoard {
         say("the board sleeps for \(time.text)")
         slept += time
         rearmAlarm()
-        if !plan.strikes(.wakeUnseen, &random) { schedule(.deliver(.woke), after: transport()) }
+        if !plan.strikes(.wakeUnseen, &random) { schedule(.deliver(.timePassed), after: transport()) }
     }
 
     /// Nothing on the board runs, and its MONOTONIC clock does.

@@ -6,7 +6,7 @@ extension SimulatedBoard {
 
     var hasMemoryOfItsOwn: Bool { plan.had(.hungryApp) || plan.had(.foreignHog) }
 
-    /// Bytes that anybody could have without waiting.
+    /// Bytes that a program could have without waiting.
     var availableMemory: Int64 {
         let used = processes.reduce(truth.hogged) { $0 + ($1.stage == .exited ? 0 : $1.bytes) }
         return max(Self.totalMemory - used, 0)

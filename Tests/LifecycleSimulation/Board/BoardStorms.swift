@@ -78,7 +78,7 @@ extension SimulatedBoard {
         plan.has(.nonsense) ? stormRandom.pick([-1, 101, 255, .min, nil]) : nil
     }
 
-    /// To the last of it; mostly somebody comes with a charger.
+    /// To the last of it; mostly a charger is plugged in.
     private func fall() {
         plan(.charger(false), after: .zero)
         let last = max(devicePolicy.batteryCritical - stormRandom.below(3), 0)

@@ -1,9 +1,9 @@
 internal import Lifecycle
 
-/// Background tasks: what apps ask of the daemon, and processes that somebody hands over to it.
+/// Background tasks: what apps ask of the daemon, and processes that an operator hands over to it.
 extension SimulatedBoard {
     /// A call over the process's own connection.
-    private func ask(_ request: Request, by process: SimulatedProcess) {
+    private func ask(_ request: ClientRequest, by process: SimulatedProcess) {
         askers.append((RequestID(rawValue: nextRequest), process.instance))
         self.request(request)
     }
@@ -76,8 +76,8 @@ extension SimulatedBoard {
         guard case .beginTask(.begun(let task, _)) = outcome, let process = process(asker) else { return }
         process.tasks.append(task)
         guard let time = process.habits.work(&random) else { return }
-        let isNamed = process.habits.delegates && random.chance(perMille: 400)
-        let act = isNamed ? ProcessAct.namedProcessEnds(task) : .endsTask(task)
+        let isReportedStuck = process.habits.delegates && random.chance(perMille: 400)
+        let act = isReportedStuck ? ProcessAct.namedProcessEnds(task) : .endsTask(task)
         if process.isFrozen, act.needsProcessor {
             process.heldUp.append((time, act))
         } else {
@@ -113,7 +113,7 @@ extension SimulatedBoard {
     /// curfew run, outside of any app.
     func adoptSomebody() {
         let known = random.chance(perMille: 100) ? configuration.first?.name : nil
-        let wish = TaskWish(
+        let wish = TaskParameters(
             name: "run", keepAwake: random.pick([nil, true, false]),
             timeAllowed: random.pick([nil, .seconds(1), .seconds(5), .seconds(20), .seconds(60), .seconds(300)]))
         let id = request(.adopt(app: known ?? "task-\(random.below(4))", wish))

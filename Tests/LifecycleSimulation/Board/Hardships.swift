@@ -86,7 +86,7 @@ extension SimulatedBoard {
 
     // MARK: Bad moments
 
-    /// Somebody is at the board just as it wakes, or fell asleep.
+    /// A person is at the board just as it wakes, or fell asleep.
     func comeBy() {
         if surroundings.isLidClosed, hardRandom.chance(perMille: 500) {
             return plan(.lid(false), after: .microseconds(1))
@@ -113,7 +113,8 @@ extension SimulatedBoard {
         switch hardRandom.below(4) {
         case 0, 1:
             request(.terminate(app, force: false))
-            let wish: Request = hardRandom.chance(perMille: 500) ? .activate(app) : .launch(app, background: false)
+            let wish: ClientRequest =
+                hardRandom.chance(perMille: 500) ? .activate(app) : .launch(app, background: false)
             plan(.asks(wish), after: soon())
         case 2:
             request(.activate(app))
@@ -127,7 +128,7 @@ extension SimulatedBoard {
 
     func adoptInTheDark() {
         guard core.device.sleepState == .darkWake, let name = configuration.first?.name else { return }
-        request(.adopt(app: name, TaskWish(name: "run")))
+        request(.adopt(app: name, TaskParameters(name: "run")))
     }
 
     /// For minutes: a board that does not sleep at once is asked again.

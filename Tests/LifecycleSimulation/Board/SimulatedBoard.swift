@@ -3,7 +3,7 @@ internal import Lifecycle
 /// A board in a box: kernel, logind, apps, operators and clocks around one core, all driven by one seed.
 ///
 /// What is true here and what the core is told are different things: messages are late, lost or doubled, processes die
-/// before anybody hears of it. The checkers see both.
+/// before the core hears of it. The checkers see both.
 final class SimulatedBoard {
     var random: SeededGenerator
     /// For what has to do with dark wakes: boards without them live as they would if there were none.
@@ -178,7 +178,7 @@ final class SimulatedBoard {
         case .timer(let generation):
             guard generation == timerGeneration else { return }
             armed = nil
-            if stalledUntil == nil { step(.woke) } else { timerMissed = true }
+            if stalledUntil == nil { step(.timePassed) } else { timerMissed = true }
         case .alarm(let generation): ring(generation)
         case .loopResumes: resumeLoop()
         case .process(let instance, let act): happen(act, to: instance)
@@ -207,12 +207,12 @@ final class SimulatedBoard {
         guard let until = stalledUntil, monotonic >= until else { return }
         stalledUntil = nil
         let timerFirst = timerMissed && random.chance(perMille: 200)
-        if timerFirst { step(.woke) }
+        if timerFirst { step(.timePassed) }
         while !inbox.isEmpty, stalledUntil == nil, inspection.violation == nil, !daemonHasLeft, !isDaemonDead {
             monotonic += .microseconds(Int64(1 + random.below(40)))
             step(inbox.removeFirst())
         }
-        if timerMissed, !timerFirst { step(.woke) }
+        if timerMissed, !timerFirst { step(.timePassed) }
         timerMissed = false
     }
 

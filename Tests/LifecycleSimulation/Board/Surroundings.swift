@@ -21,7 +21,7 @@ enum BoardMove: Equatable {
     case heat([ThermalReading]), network(Bool), key, polls(Nanoseconds?)
     case pressure(MemoryLevel), limitReached, killsForMemory, toldOfMemory
     case arms(Nanoseconds?)
-    case asks(Request), announcesSleep, stopsBoard(Nanoseconds)
+    case asks(ClientRequest), announcesSleep, stopsBoard(Nanoseconds)
     case restoresSupply, restoresZones, hogLeaves, pressesForMemory, killsDaemon, reloads
     // What the daemon has asked for: it comes whatever else is well by then.
     case answersMemory, answersWatchdog(Nanoseconds?), answersPoll
@@ -133,7 +133,7 @@ extension SimulatedBoard {
             surroundings.heat = readings
             hear(.board(.temperatures(readableHeat)))
         case .network(let up): hear(.board(.network(up: up)))
-        case .key: hear(.board(.powerKeyPressed))
+        case .key: hear(.board(.keyPressed))
         case .polls(let interval): hear(.board(.polling(interval: interval)))
         case .pressure(let level): hear(.memory(.pressure(level)))
         case .limitReached: if let process = anyProcess() { hear(.memory(.limitReached(process.instance))) }
@@ -174,7 +174,7 @@ extension SimulatedBoard {
         schedule(.process(process.instance, .killDone), after: .microseconds(1))
     }
 
-    /// Processes that come and go while they are read are not in it, and some are of nobody any more.
+    /// Processes that come and go while they are read are not in it, and some belong to no process any more.
     private func tellOfMemory() {
         if hasMemoryOfItsOwn { return tellOfRealMemory() }
         if plan.strikes(.absurdReadings, &hardRandom) { return tellOfAbsurdMemory() }

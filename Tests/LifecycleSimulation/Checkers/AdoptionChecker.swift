@@ -9,7 +9,7 @@ final class AdoptionChecker: Checker {
     private struct Adoption {
         let request: RequestID
         let name: String
-        let wish: TaskWish
+        let wish: TaskParameters
         var app: AppID?
         var instance: InstanceID?
         var isAnswered = false

@@ -150,5 +150,7 @@ final class AnswerChecker: Checker {
 }
 
 extension Step {
-    fileprivate var request: Request? { if case .client(.requested(_, let request)) = event { request } else { nil } }
+    fileprivate var request: ClientRequest? {
+        if case .client(.requested(_, let request)) = event { request } else { nil }
+    }
 }

@@ -58,7 +58,7 @@ enum ArchiveChecker {
     static func revive(_ damaged: [UInt8], of whole: [UInt8], at instant: Instant) -> String? {
         guard damaged != whole, var core = DeviceLifecycle(archive: damaged) else { return nil }
         for app in core.appIDs { _ = core.view(of: app) }
-        _ = core.handle(.woke, at: instant)
+        _ = core.handle(.timePassed, at: instant)
         _ = core.handle(.login(.prepareForSleep(true, delayMax: nil, signalled: instant.monotonic)), at: instant)
         _ = core.handle(.stopRequested, at: instant)
         _ = core.nextDeadline

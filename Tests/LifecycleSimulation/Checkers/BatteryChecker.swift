@@ -1,7 +1,7 @@
 internal import Lifecycle
 
 /// A board that is about to be switched off for its battery is kept on by a better word alone: external power, a level
-/// above the threshold, or what makes the whole question void. That nothing can be read any more is none.
+/// above the threshold, or what makes the whole question void. A reading that fails is not one.
 final class BatteryChecker: Checker {
     static let hears: [EventKind]? = []
     static let sees: [EffectKind]? = [.endNotice]

@@ -1,6 +1,7 @@
 internal import Lifecycle
 
-/// Whoever watches the board is told of every change that can be seen, in the step that brings it, and of nothing else.
+/// A client that watches the board is told of every change that can be seen, in the step that brings it, and of no
+/// other.
 ///
 /// Looks at all apps after every step, and so not on every board.
 final class ChangeChecker: Checker {

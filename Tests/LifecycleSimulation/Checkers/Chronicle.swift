@@ -20,7 +20,7 @@ final class InstanceRecord {
     var isReported = false
     var isKillAsked = false
     var isTerminateAsked = false
-    /// Somebody has asked for its end (or it said that it ends), whether or not anything was done about it yet.
+    /// Its end was asked for (or it said that it ends), whether or not anything was done about it yet.
     var isDoomed = false
     /// The core has asked for it, and has not thawed it since.
     var isFreezeAsked = false
@@ -81,7 +81,8 @@ final class Chronicle {
         case .login(.prepareForShutdown(let edge, _, _)): isShuttingDown = edge
         case .login(.available(_, _, let shutdown)): isShuttingDown = shutdown
         case .stopRequested: isStopping = true
-        case .started, .woke, .app(.ready), .app(.ping), .app(.stopping), .app(.extendTimeout), .login(.unavailable),
+        case .started, .timePassed, .app(.ready), .app(.ping), .app(.stopping), .app(.extendTimeout),
+            .login(.unavailable),
             .login(.lockTaken), .login(.lockRefused), .login(.prepareForSleep), .login(.preparingForSleep), .sleep,
             .login(.suspendRefused), .login(.powerOffRefused), .board, .memory, .watchdog, .client:
             break
@@ -109,7 +110,7 @@ final class Chronicle {
             for record in records { record.isDoomed = true }
         case .note(.shutdown(.cancelled)): isOutOfPower = false
         case .note(.app(.phaseChanged(let app, let phase))): records.last { $0.app == app }?.phase = phase
-        case .process(.clear), .process(.nameCulprits), .login, .sleep, .client(.reply), .app(.inform), .note,
+        case .process(.clear), .process(.reportStuck), .login, .sleep, .client(.reply), .app(.inform), .note,
             .client(.appChanged), .client(.deviceChanged), .board, .memory, .watchdog, .stopDaemon:
             break
         }

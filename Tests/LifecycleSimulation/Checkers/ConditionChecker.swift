@@ -4,7 +4,7 @@ internal import Lifecycle
 ///
 /// What is in force (the most an app may be, low power mode, under-voltage, the thermal state) is what the strongest of
 /// the present conditions asks; a first change and one further in the same direction come at once, a change back when
-/// the last one is `debounce` ago, and the core has asked to be woken for it. Nobody is called or launched above it.
+/// the last one is `debounce` ago, and the core has asked to be woken for it. No app is called or launched above it.
 final class ConditionChecker: Checker {
     static let sees: [EffectKind]? = [.call, .spawn, .boardNotice]
 

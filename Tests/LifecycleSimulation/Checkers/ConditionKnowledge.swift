@@ -75,7 +75,7 @@ final class ConditionKnowledge {
         }
     }
     var isLowPower: Bool { savingWord.value == 2 }
-    var isPaused: Bool { savingWord.value > 0 }
+    var forbidsDarkWake: Bool { savingWord.value > 0 }
     var isExternal: Bool? { supplyWord.value < 0 ? nil : supplyWord.value == 1 }
     var level: Int? { levelWord.value < 0 ? nil : levelWord.value }
     /// Nothing has said for too long how full it is, nor that there is external power.
@@ -87,7 +87,7 @@ final class ConditionKnowledge {
 
     /// The same with its last change kept for a while.
     var isRestInForce: Bool { restWord.value == 1 }
-    /// Somebody is gone, and the board is to sleep for that.
+    /// The person is gone, and the board is to sleep for that.
     var wantsSleep: Bool { Self.conditions.contains { isPresent($0) && policy.responses[$0] == .sleep } }
     private static let conditions = Condition.allCases
 
@@ -123,7 +123,7 @@ final class ConditionKnowledge {
         case .memory(.read(let available, let total, _)):
             guard let asked = pressureAsked else { break }
             pressureAsked = nil
-            // Plenty is there: somebody waits at a limit of its own.
+            // Plenty is there: an app waits at a limit of its own.
             if available > total / 2 { break }
             warningEnd = now + .seconds(10)
             if asked == .critical, available <= total / 4 { criticalEnd = warningEnd }

@@ -18,7 +18,8 @@ final class ConvergenceChecker: Checker {
         case .login(.lockTaken(let kind)):
             locks[Int(kind.rawValue)] = true
         case .login(.unavailable), .login(.available): locks = [false, false, false]
-        case .configured, .started, .freezing, .woke, .process, .app, .login(.lockRefused), .login(.prepareForSleep),
+        case .configured, .started, .freezing, .timePassed, .process, .app, .login(.lockRefused),
+            .login(.prepareForSleep),
             .login(.prepareForShutdown), .login(.preparingForSleep), .sleep, .login(.suspendRefused),
             .login(.powerOffRefused), .board, .memory, .watchdog, .client, .stopRequested:
             break
@@ -36,7 +37,7 @@ final class ConvergenceChecker: Checker {
     }
 
     func stepped(_ step: Step, _ scene: Scene) {
-        guard step.event == .woke, let at = step.asksNow?.at, at <= scene.now else {
+        guard step.event == .timePassed, let at = step.asksNow?.at, at <= scene.now else {
             pastWakes = 0
             return
         }

@@ -5,7 +5,7 @@ internal import Lifecycle
 final class CulpritChecker: Checker {
     static let hears: [EventKind]? = [.frozen, .exited, .groupEmptied, .spawnFailed]
     static let sees: [EffectKind]? = [
-        .freeze, .thaw, .kill, .clear, .nameCulprits, .report, .releaseLock, .sleepNotice, .endNotice,
+        .freeze, .thaw, .kill, .clear, .reportStuck, .report, .releaseLock, .sleepNotice, .endNotice,
     ]
 
     private enum Work { case freezing, killing, clearing }
@@ -66,7 +66,7 @@ final class CulpritChecker: Checker {
             watches = []
             isReleased = true
         case .login(.releaseLock), .note(.sleep(.released)): isReleased = true
-        case .process(.nameCulprits(let instance, let stuck)):
+        case .process(.reportStuck(let instance, let stuck)):
             let index = watches.firstIndex { $0.instance == instance }
             named.append((instance, stuck, index.map { watches[$0] }))
             if let index { watches[index].wasNamed = true }

@@ -5,7 +5,7 @@ internal import Lifecycle
 /// - The alarm is set as a sleep is released for which work waits, `dark-wake` from then; it is gone with the sleep.
 /// - A dark wake begins from a sleep, by an alarm that was set, 2 s before its moment to 30 s after, with work held.
 ///   The lock for the next sleep is asked for.
-/// - Those that work run by the end of that step; nobody else is thawed, nothing is launched, and no handler is called
+/// - Those that work run by the end of that step; no other app is thawed, nothing is launched, and no handler is called
 ///   but the expiration of tasks (and what is called of who is ended).
 /// - The next sleep is asked for once: when the work is done or the allowance is over, and not sooner; but while logind
 ///   has not said that the last one is over, 30 s may pass. The core has asked to be woken then. 30 s later the wake
@@ -92,7 +92,7 @@ final class DarkWakeChecker: Checker {
         }
     }
 
-    /// Somebody else than the core says that the board is to sleep.
+    /// Another program than the core says that the board is to sleep.
     private func beginsSleep(_ event: Event) -> Bool {
         switch event {
         case .login(.prepareForSleep(true, _, _)), .login(.preparingForSleep(true)), .login(.available(_, true, _)),
@@ -117,7 +117,7 @@ final class DarkWakeChecker: Checker {
         record.phase == .active && record.call?.call.handler != .willResignActive
     }
 
-    /// As far as anybody can say.
+    /// As far as can be known.
     private func mayWork(_ record: InstanceRecord) -> Bool {
         record.isAlive && !record.isKillAsked && isInBackground(record) && (!record.tasks.isEmpty || record.call != nil)
     }
@@ -162,7 +162,7 @@ final class DarkWakeChecker: Checker {
 
     /// By a condition of the board.
     private func isSleepWanted(_ scene: Scene) -> Bool {
-        let isAsked = scene.step.event == .board(.powerKeyPressed) && policy.responses[.powerKey] == .sleep
+        let isAsked = scene.step.event == .board(.keyPressed) && policy.responses[.powerKey] == .sleep
         return isAsked || scene.conditions.wantsSleep
     }
 
@@ -198,7 +198,7 @@ final class DarkWakeChecker: Checker {
         if moment != policy.darkWakeInterval.map({ scene.step.at.boottime + $0 }) {
             violate("the alarm is set for another moment", scene)
         }
-        if !scene.chronicle.records.contains(where: mayWork) { violate("an alarm is set and nobody has work", scene) }
+        if !scene.chronicle.records.contains(where: mayWork) { violate("an alarm is set and no app has work", scene) }
         alarm = moment
     }
 
@@ -252,7 +252,9 @@ final class DarkWakeChecker: Checker {
 
     func stepped(_ step: Step, _ scene: Scene) {
         if alarm != nil, policy.darkWakeInterval == nil { violate("the alarm outlives a reload without any", scene) }
-        if alarm != nil, scene.conditions.isPaused { violate("the alarm is set, and such work is to wait", scene) }
+        if alarm != nil, scene.conditions.forbidsDarkWake {
+            violate("the alarm is set, and such work is to wait", scene)
+        }
         if alarm != nil, stage != .asleep { violate("the alarm is still set, and the board is not asleep", scene) }
         if wasReleased, stage == .asleep { judgeRelease(scene) }
         if hasBegun, stage == .dark { judgeBeginning(scene) }
@@ -262,7 +264,7 @@ final class DarkWakeChecker: Checker {
 
     private func judgeRelease(_ scene: Scene) {
         guard alarm == nil, policy.darkWakeInterval != nil, scene.chronicle.isFreezingAvailable,
-            isLoginThere || isLogical, !scene.conditions.isPaused,
+            isLoginThere || isLogical, !scene.conditions.forbidsDarkWake,
             !isLogical || policy.wakeSources.contains(.clock),
             hasSureWork(scene)
         else { return }
@@ -295,7 +297,7 @@ final class DarkWakeChecker: Checker {
     private func judgeDark(_ step: Step, _ scene: Scene) {
         // While the board still slept, what was asked was denied.
         if !hasBegun, let wish = whoMakesItFull(step.event, scene) { violate("it goes on after \(wish)", scene) }
-        if hasSureWork(scene, \.isFreezeAsked) { violate("somebody has work, and is not thawed for it", scene) }
+        if hasSureWork(scene, \.isFreezeAsked) { violate("an app has work, and is not thawed for it", scene) }
         let due = step.asksNow?.at ?? .max
         if let fullAt = wake.fullAt {
             if scene.now >= fullAt { violate("the board does not sleep again, and is not awake in full", scene) }
@@ -311,7 +313,7 @@ final class DarkWakeChecker: Checker {
         }
     }
 
-    /// What an event is for which the wake must not stay dark; nil: it is none.
+    /// What an event is for which the wake must not stay dark; nil where it may.
     private func whoMakesItFull(_ event: Event, _ scene: Scene) -> String? {
         switch event {
         // A task of its own does not come to the front.

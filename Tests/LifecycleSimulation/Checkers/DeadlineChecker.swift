@@ -6,9 +6,9 @@ internal import Lifecycle
 /// reported: against the outstanding call's deadline, against the launch allowance where READY=1 was awaited, against
 /// the liveness interval since the last ping, or against the time to exit since the app was asked to.
 ///
-/// Nor is anybody killed for a call whose reply came and lay unread while the event loop stalled.
+/// Nor is an app killed for a call whose reply came and lay unread while the event loop stalled.
 ///
-/// The other way round, a watchdog must bite: a call that nobody answers is not left alone for long after the latest
+/// The other way round, a watchdog must bite: a call that is not answered is not left alone for long after the latest
 /// deadline that extensions allow.
 final class DeadlineChecker: Checker {
     static let sees: [EffectKind]? = [.call, .terminate, .freeze, .thaw, .kill, .report, .sleepNotice]
@@ -99,7 +99,7 @@ final class DeadlineChecker: Checker {
         case .configured: for watch in watches { heardSign(watch, scene) }
         case .app(.ready(let instance)), .app(.handlerReturned(let instance, _)):
             if let watch = watch(instance) { heardSign(watch, scene) }
-        case .started, .freezing, .woke, .process(.spawnFailed), .process(.exited), .process(.groupEmptied),
+        case .started, .freezing, .timePassed, .process(.spawnFailed), .process(.exited), .process(.groupEmptied),
             .process(.frozen), .login, .sleep, .board, .memory, .watchdog, .client, .stopRequested:
             break
         }
@@ -109,7 +109,7 @@ final class DeadlineChecker: Checker {
         scene.board.directory.app(of: instance).flatMap { scene.board.directory.entry($0)?.policy }
     }
 
-    /// Nobody tells the app how long it has to exit: that is its policy's, or less in a shutdown.
+    /// The app is not told how long it has to exit: that is its policy's, or less in a shutdown.
     private func askedToExit(_ instance: InstanceID, _ scene: Scene) {
         guard let watch = watch(instance), watch.exitAskedAt == nil else { return }
         watch.exitAskedAt = reading(watch, scene)
@@ -120,7 +120,7 @@ final class DeadlineChecker: Checker {
         watch.exitTold = policy(of: instance, scene)?.allowances[.willTerminate] ?? .zero
     }
 
-    /// After a sleep of the kernel's everybody has the whole interval again.
+    /// After a sleep of the kernel's each app has the whole interval again.
     private func noteSleep(_ event: Event, _ scene: Scene) {
         let asleep = scene.step.at.boottime - scene.now
         let hasSlept = lastAsleep.map { asleep - $0 > .milliseconds(500) } ?? false
@@ -193,7 +193,7 @@ final class DeadlineChecker: Checker {
         case .report(let end):
             if end.reason.namespace == .watchdog || isOverrunOfExpiration(end) { judge(end, scene) }
             watches.removeAll { $0.instance == end.instance }
-        case .process(.spawn), .process(.clear), .process(.nameCulprits), .login, .sleep, .client, .app(.inform),
+        case .process(.spawn), .process(.clear), .process(.reportStuck), .login, .sleep, .client, .app(.inform),
             .board, .memory, .watchdog, .stopDaemon:
             break
         }
@@ -206,7 +206,7 @@ final class DeadlineChecker: Checker {
 
     private func judge(_ end: Termination, _ scene: Scene) {
         guard let watch = watch(end.instance), let killedAt = watch.killedAt else {
-            return violate("\(scene.name(end.instance)): a watchdog's end that nobody was killed for", scene)
+            return violate("\(scene.name(end.instance)): a watchdog's end without a kill", scene)
         }
         if let handler = end.handler {
             if let call = watch.callAtKill, call.call.handler == handler {

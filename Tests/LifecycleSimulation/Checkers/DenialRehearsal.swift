@@ -42,7 +42,7 @@ struct DenialRehearsal {
             if event == .client(.abandoned(former.request)) { return nil }
             if case .client(.requested(_, .background(former.app))) = event, !former.isNew { return nil }
             // Time goes by all the same.
-            let without = omission.core.handle(former.isNew ? .woke : event, at: instant)
+            let without = omission.core.handle(former.isNew ? .timePassed : event, at: instant)
             let isSame = matters(effects, former.request) == matters(without, former.request)
             if effects.contains(where: { isConsequence($0, former.app) }) { return nil }
             omission.isNew = false

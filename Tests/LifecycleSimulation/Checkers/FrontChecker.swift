@@ -1,6 +1,6 @@
 internal import Lifecycle
 
-/// Where one app is in front at a time, it is the one that was asked for last, and nobody becomes active before the one
+/// Where one app is in front at a time, it is the one that was asked for last, and none becomes active before the one
 /// before has left the front or is being killed.
 final class FrontChecker: Checker {
     static let hears: [EventKind]? = [.configured, .requested, .stopRequested]

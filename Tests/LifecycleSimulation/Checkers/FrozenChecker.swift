@@ -6,9 +6,9 @@ internal import Lifecycle
 /// - Between `freeze` and `thaw` no instance is called, and none is ended by a watchdog.
 /// - `freeze` goes only to instances that are not frozen already, `thaw` only to those that are: nothing is undone
 ///   twice.
-/// - Outside of a sleep nobody is frozen who holds a background task.
+/// - Outside of a sleep no app is frozen that holds a background task.
 /// - Never is an app frozen that its policy exempts, nor any on a board without a freezer.
-/// - When nothing is under way: who is in background and holds no task is really frozen, everybody else is really
+/// - When nothing is under way: who is in background and holds no task is really frozen, every other is really
 ///   not.
 final class FrozenChecker: Checker {
     static let hears: [EventKind]? = []
@@ -44,7 +44,7 @@ final class FrozenChecker: Checker {
                 let record = scene.chronicle.record(end.instance), record.isKillAsked
             else { return }
             if record.isFreezeAsked { violate("\(scene.name(end.instance)) was judged while it was frozen", scene) }
-        case .process(.spawn), .process(.terminate), .process(.kill), .process(.clear), .process(.nameCulprits), .login,
+        case .process(.spawn), .process(.terminate), .process(.kill), .process(.clear), .process(.reportStuck), .login,
             .sleep, .client, .app(.inform), .note, .board, .memory, .watchdog, .stopDaemon:
             break
         }

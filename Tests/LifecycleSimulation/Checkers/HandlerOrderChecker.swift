@@ -68,7 +68,7 @@ final class HandlerOrderChecker: Checker {
         case .app(.call(let instance, _, let call, let deadline)): judge(call, to: instance, deadline, scene)
         case .report(let end): places.removeAll { $0.instance == end.instance }
         case .process(.terminate), .process(.kill), .process(.clear), .process(.freeze), .process(.thaw),
-            .process(.nameCulprits), .login, .sleep, .client, .app(.inform), .note, .board, .memory, .watchdog,
+            .process(.reportStuck), .login, .sleep, .client, .app(.inform), .note, .board, .memory, .watchdog,
             .stopDaemon:
             break
         }

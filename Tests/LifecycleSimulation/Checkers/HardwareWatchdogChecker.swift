@@ -4,11 +4,11 @@ internal import Lifecycle
 /// is. It is laid to rest before the lock of a real sleep is released, and woken after it.
 ///
 /// An essential app is lost when nothing will start it again after an end by its own fault, or when it cannot be
-/// killed. While the board shuts down nobody is.
+/// killed. While the board shuts down none is.
 final class HardwareWatchdogChecker: Checker {
     static let sees: [EffectKind]? = [
         .feedHardwareWatchdog, .restHardwareWatchdog, .wakeHardwareWatchdog, .sleepNotice, .endNotice, .releaseLock,
-        .nameCulprits, .report, .spawn, .appNotice,
+        .reportStuck, .report, .spawn, .appNotice,
     ]
 
     /// nil: there is none.
@@ -112,7 +112,7 @@ final class HardwareWatchdogChecker: Checker {
             if reset != max(fedAt + timeout - scene.now, .zero) { violate("it resets in another time", scene) }
             isLossSaid = true
             isLossNew = true
-        case .process(.nameCulprits(let instance, .unkillable)): namedNow.append(instance)
+        case .process(.reportStuck(let instance, .unkillable)): namedNow.append(instance)
         // Nor that a shutdown did not.
         case .note(.shutdown(.cancelled)):
             vague += named

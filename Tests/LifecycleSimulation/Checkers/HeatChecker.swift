@@ -18,13 +18,13 @@ final class HeatChecker: Checker {
     }
 
     private var decisions: [Decision] = []
-    /// When it is looked for somebody again; nil while it is not too hot, or nobody is there to do anything.
+    /// When it is looked for a victim again; nil while it is not too hot, or no app is there to do anything.
     private var nextLook: Nanoseconds?
     /// When it is looked is known, and not only that it is each 10 s.
     private var isInStep = true
     /// Only a property says that the present sleep is one of the kernel's: it may be about an older one.
     private var isVague = false
-    /// For sure: the present sleep is none of the kernel's, and the board goes on in it.
+    /// For sure: the present sleep is not the kernel's, and the board goes on in it.
     private var isLogical = false
     /// How often it has begun to be too hot.
     private var spell = 0
@@ -95,7 +95,7 @@ final class HeatChecker: Checker {
         let isVictim = end.reason.namespace == .thermal
         if isVictim, end.reason.code != 0xc000_10ff { violate("\(scene.name(end.instance)) has another code", scene) }
         guard let index = decisions.firstIndex(where: { $0.open.contains(end.instance) }) else {
-            if isVictim { violate("\(scene.name(end.instance)) ended for heat, and nobody killed it", scene) }
+            if isVictim { violate("\(scene.name(end.instance)) ended for heat, and was not killed", scene) }
             return
         }
         decisions[index].open.removeAll { $0 == end.instance }

@@ -7,7 +7,7 @@ internal import Lifecycle
 /// over.
 final class HeldAsleepChecker: Checker {
     static let hears: [EventKind]? = [.prepareForSleep, .preparingForSleep, .loginAvailable, .requested, .spawned]
-    static let sees: [EffectKind]? = [.nameCulprits, .freeze, .sleepNotice]
+    static let sees: [EffectKind]? = [.reportStuck, .freeze, .sleepNotice]
 
     private var looks = false
     private var story = SleepStory()
@@ -23,7 +23,7 @@ final class HeldAsleepChecker: Checker {
     func did(_ effect: Effect, _ scene: Scene) {
         story.see(effect, scene)
         if case .process(.freeze(let instance)) = effect { judgeFreeze(instance, scene) }
-        guard case .process(.nameCulprits(let instance, .unfreezable)) = effect,
+        guard case .process(.reportStuck(let instance, .unfreezable)) = effect,
             let record = scene.chronicle.record(instance), mayBeFrozen(record, scene)
         else { return }
         if !record.isFreezeAsked {
@@ -36,7 +36,7 @@ final class HeldAsleepChecker: Checker {
     /// The order comes before the name, in one step.
     private func hasJustBeenAsked(_ instance: InstanceID, _ effects: [Effect]) -> Bool {
         guard let order = effects.firstIndex(of: .process(.freeze(instance))),
-            let name = effects.firstIndex(of: .process(.nameCulprits(instance, .unfreezable)))
+            let name = effects.firstIndex(of: .process(.reportStuck(instance, .unfreezable)))
         else { return false }
         return order < name
     }

@@ -45,7 +45,7 @@ final class InformationChecker: Checker {
         pending.append((instance, level))
     }
 
-    /// Pressure has grown: by the first thing that is done, everybody who runs is to be told.
+    /// Pressure has grown: by the first thing that is done, every app that runs is to be told.
     private func notePressure(_ scene: Scene) {
         for record in scene.chronicle.records where record.isSpawned && record.isAlive && !record.isKillAsked {
             expect(scene.conditions.pressure == .critical ? .critical : .warning, record.instance)
@@ -98,7 +98,7 @@ final class InformationChecker: Checker {
         case .didReceiveMemoryWarning(let level):
             count(0, instance, scene)
             guard let index = pending.firstIndex(where: { $0.instance == instance }) else {
-                return violate("\(name) is told what nobody said", scene)
+                return violate("\(name) is told what is not so", scene)
             }
             if pending[index].level != level { violate("\(name) is told an older word", scene) }
             pending.remove(at: index)

@@ -7,7 +7,7 @@ internal import Lifecycle
 /// cleared once, after the main process has gone.
 final class InstanceChecker: Checker {
     static let hears: [EventKind]? = []
-    static let sees: [EffectKind]? = [.spawn, .call, .terminate, .kill, .clear, .freeze, .thaw, .nameCulprits]
+    static let sees: [EffectKind]? = [.spawn, .call, .terminate, .kill, .clear, .freeze, .thaw, .reportStuck]
 
     private var lastInstance = Int64.min
     private var lastCall = Int64.min
@@ -36,7 +36,7 @@ final class InstanceChecker: Checker {
         case .process(.clear(let instance)):
             if scene.chronicle.record(instance)?.status == nil { violate("\(scene.name(instance)) still runs", scene) }
             if !cleared.insert(instance.rawValue).inserted { violate("cleared twice", scene) }
-        case .process(.nameCulprits(let instance, _)): named.insert(instance.rawValue)
+        case .process(.reportStuck(let instance, _)): named.insert(instance.rawValue)
         case .login, .sleep, .report, .client, .app(.inform), .note, .board, .memory, .watchdog, .stopDaemon:
             break
         }

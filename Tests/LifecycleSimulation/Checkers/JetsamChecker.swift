@@ -35,11 +35,11 @@ struct Candidate {
 
 /// Memory that is critically short costs as few apps as it can: suspended ones first, the lowest band first, those in
 /// background before those in front, the largest first; no more than is needed, but one; protected ones only when
-/// nobody else is left. Only after a critical pressure, never within a second of the last, nor while a victim is still
+/// no other is left. Only after a critical pressure, never within a second of the last, nor while a victim is still
 /// dying.
 final class JetsamChecker: Checker {
     static let sees: [EffectKind]? = [
-        .readMemory, .kill, .nameCulprits, .boardNotice, .endNotice, .report,
+        .readMemory, .kill, .reportStuck, .boardNotice, .endNotice, .report,
     ]
 
     /// What was known when apps were killed; judged when it is known for what.
@@ -107,7 +107,7 @@ final class JetsamChecker: Checker {
                         open: []))
             }
             decisions[decisions.count - 1].open.append(instance)
-        case .process(.nameCulprits(let instance, let stuck)):
+        case .process(.reportStuck(let instance, let stuck)):
             named.append(instance)
             let isLeft = scene.step.effects.contains { effect in
                 if case .note(.sleep(.released)) = effect { true } else { effect == .login(.releaseLock(.sleep)) }
@@ -147,7 +147,7 @@ final class JetsamChecker: Checker {
             violate("\(scene.name(end.instance)) was not killed by the kernel", scene)
         }
         guard let index = decisions.firstIndex(where: { $0.open.contains(end.instance) }) else {
-            if isVictim { violate("\(scene.name(end.instance)) ended for memory, and nobody decided that", scene) }
+            if isVictim { violate("\(scene.name(end.instance)) ended for memory, not by the core", scene) }
             return
         }
         decisions[index].open.removeAll { $0 == end.instance }
@@ -201,7 +201,7 @@ final class JetsamChecker: Checker {
         if mustDecide, killed.isEmpty, left == nil, !isExhaustionSaid {
             violate("it is critically short, no app is left to be ended, and that is not said", scene)
         }
-        // Nobody was there to be ended: that is a decision too.
+        // No app was there to be ended: that is a decision too.
         if !killed.isEmpty || left == nil { lastChance = scene.now }
         if left == nil, mustDecide { lastDecision = scene.now }
         dying += killed

@@ -4,7 +4,7 @@ internal import Lifecycle
 /// left for it, and not otherwise.
 ///
 /// The time is each app's own: `task-budget`, charged while the lock is held for it, full again after a sleep. The
-/// lock is dropped in the step in which a sleep begins, or nobody is left who has a reason for it. After a refusal it
+/// lock is dropped in the step in which a sleep begins, or no app is left that has a reason for it. After a refusal it
 /// is asked for again with the next task, the next logind, or the end of a sleep (and when logind says so too).
 final class KeepAwakeChecker: Checker {
     static let sees: [EffectKind]? = [
@@ -189,7 +189,7 @@ final class KeepAwakeChecker: Checker {
         case .client(.reply(let request, .beginTask(.denied(.keepAwakeSpent)))): judgeDenial(request, scene)
         case .note(.app(.keepAwakeSpent(let app, let budget))):
             for index in accounts.indices where accounts[index].app == app { accounts[index].isSaid = true }
-            guard let account = account(app) else { return violate("\(scene.name(app)) kept nobody awake", scene) }
+            guard let account = account(app) else { return violate("\(scene.name(app)) kept nothing awake", scene) }
             if account.hasSurelyMore {
                 violate("\(scene.name(app)) kept the board awake for \(account.most.text) of \(budget.text)", scene)
             }
@@ -209,7 +209,7 @@ final class KeepAwakeChecker: Checker {
         }
     }
 
-    /// Low power mode has begun: nobody has more than 30 s left, whether or not any of it was used.
+    /// Low power mode has begun: no app has more than 30 s left, whether or not any of it was used.
     private func cut(_ scene: Scene) {
         for entry in scene.board.directory.entries where entry.policy.keepsAwake && account(entry.id) == nil {
             accounts.append(Account(app: entry.id, size: entry.policy.taskBudget, isVague: false))
@@ -262,7 +262,7 @@ final class KeepAwakeChecker: Checker {
             else { continue }
             violate("\(scene.name(app)) has kept the board awake for its time, and it is not said", scene)
         }
-        if lock == .held, !mayBeWanted { violate("the board is kept awake, and nobody wants it", scene) }
+        if lock == .held, !mayBeWanted { violate("the board is kept awake, and no app wants it", scene) }
         if lock == .none, isWanted, isAvailable { violate("the board is not kept awake for a task", scene) }
     }
 

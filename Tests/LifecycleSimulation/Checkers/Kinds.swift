@@ -2,19 +2,19 @@ internal import Lifecycle
 
 /// What a checker may want to hear of, one for each event.
 enum EventKind: Int, CaseIterable {
-    case configured, started, freezing, woke
+    case configured, started, freezing, timePassed
     case spawned, spawnFailed, exited, groupEmptied, frozen
     case handlerReturned, ready, ping, stopping, extendTimeout
     case loginAvailable, loginUnavailable, lockTaken, lockRefused, prepareForSleep, prepareForShutdown
     case preparingForSleep, kernelSlept, suspendRefused, powerOffRefused, sleepNoted, session
-    case lid, powerKeyPressed, power, underVoltage, temperatures, network, polling
+    case lid, keyPressed, power, underVoltage, temperatures, network, polling
     case memoryPressure, memoryRead, memoryLimitReached, killedForMemory, hardwareWatchdog, serviceWatchdog
     case requested, requestAbandoned, stopRequested
 }
 
 /// What a checker may want to see, one for each effect; notices by what they are about.
 enum EffectKind: Int, CaseIterable {
-    case spawn, call, inform, terminate, kill, clear, freeze, thaw, nameCulprits
+    case spawn, call, inform, terminate, kill, clear, freeze, thaw, reportStuck
     case takeLock, releaseLock, readPreparingForSleep, sleepHandled, setWakeAlarm, suspendDevice, powerOff, pollBoard
     case readMemory, watchMemoryLimit, feedHardwareWatchdog, restHardwareWatchdog, wakeHardwareWatchdog
     case restServiceWatchdog, wakeServiceWatchdog
@@ -37,7 +37,7 @@ extension Event {
         case .configured: .configured
         case .started: .started
         case .freezing: .freezing
-        case .woke: .woke
+        case .timePassed: .timePassed
         case .stopRequested: .stopRequested
         case .process(let event): event.kind
         case .app(let event): event.kind
@@ -105,7 +105,7 @@ extension BoardEvent {
         switch self {
         case .session: .session
         case .lid: .lid
-        case .powerKeyPressed: .powerKeyPressed
+        case .keyPressed: .keyPressed
         case .power: .power
         case .underVoltage: .underVoltage
         case .temperatures: .temperatures
@@ -171,7 +171,7 @@ extension ProcessEffect {
         case .clear: .clear
         case .freeze: .freeze
         case .thaw: .thaw
-        case .nameCulprits: .nameCulprits
+        case .reportStuck: .reportStuck
         }
     }
 }

@@ -10,7 +10,7 @@ final class LaunchChecker: Checker {
         .configured, .requested, .requestAbandoned, .started, .prepareForShutdown, .loginAvailable, .stopping,
         .ready,
     ]
-    static let sees: [EffectKind]? = [.spawn, .reply, .nameCulprits]
+    static let sees: [EffectKind]? = [.spawn, .reply, .reportStuck]
 
     /// The others may take so long to be judged.
     private static let patience = Nanoseconds.seconds(40)
@@ -73,7 +73,7 @@ final class LaunchChecker: Checker {
             new.removeAll { $0 == app }
             wishes.removeAll { $0.app == app }
         case .client(.reply(let id, _)): wishes.removeAll { $0.id == id }
-        case .process(.nameCulprits(let instance, .unkillable)): unkillable.append(instance)
+        case .process(.reportStuck(let instance, .unkillable)): unkillable.append(instance)
         default: break
         }
     }

@@ -63,7 +63,7 @@ final class LockChecker: Checker {
         case .login(.prepareForShutdown(let start, let delayMax, let signalled)):
             edge(.shutdown, start, delayMax, signalled, scene)
         case .login(.preparingForSleep(false)): limit[0] = nil
-        case .configured, .started, .freezing, .woke, .process, .app, .login(.preparingForSleep), .sleep,
+        case .configured, .started, .freezing, .timePassed, .process, .app, .login(.preparingForSleep), .sleep,
             .login(.suspendRefused), .login(.powerOffRefused), .board, .memory, .watchdog, .client, .stopRequested:
             break
         }

@@ -51,7 +51,7 @@ final class LogicalSleepChecker: Checker {
 
     private func source(of event: Event) -> WakeSource? {
         switch event {
-        case .board(.powerKeyPressed): return .key
+        case .board(.keyPressed): return .key
         case .board(.lid(let closed)):
             defer { isLidClosed = closed }
             return isLidClosed && !closed ? .lid : nil
@@ -118,7 +118,7 @@ final class LogicalSleepChecker: Checker {
         // It may have been without for longer than it was told.
         case .board(.power(let reading)):
             sources.contains(.externalPower) && reading.isExternal == true && (lastSupplyBefore != true || wasSilent)
-        case .board(.powerKeyPressed), .board(.lid), .board(.network): source.map { sources.contains($0) } ?? false
+        case .board(.keyPressed), .board(.lid), .board(.network): source.map { sources.contains($0) } ?? false
         default: false
         }
     }

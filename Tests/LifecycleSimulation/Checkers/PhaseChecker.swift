@@ -28,7 +28,7 @@ final class PhaseChecker: Checker {
     /// What was asked for since, and was not denied.
     private var wishes: [Wish] = []
     private var endedForShutdown: [AppID] = []
-    /// Apps that somebody asked something of since the last moment of rest.
+    /// Apps that something was asked of since the last moment of rest.
     private var asked: [AppID] = []
 
     func did(_ effect: Effect, _ scene: Scene) {
@@ -57,12 +57,12 @@ final class PhaseChecker: Checker {
             // Who is still on its way out then may have been taken from the configuration and put back.
             asked += scene.chronicle.records.map(\.app)
         case .client(.requested(let id, let request)): if !scene.refuses(id) { note(request, id, scene) }
-        case .freezing, .woke, .process, .app, .login, .sleep, .board, .memory, .watchdog, .client(.abandoned):
+        case .freezing, .timePassed, .process, .app, .login, .sleep, .board, .memory, .watchdog, .client(.abandoned):
             break
         }
     }
 
-    private func note(_ request: Request, _ id: RequestID, _ scene: Scene) {
+    private func note(_ request: ClientRequest, _ id: RequestID, _ scene: Scene) {
         switch request {
         case .activate(let app):
             touch(app)

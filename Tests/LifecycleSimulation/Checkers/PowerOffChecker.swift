@@ -1,10 +1,10 @@
 internal import Lifecycle
 
 /// The last of the battery: critical for 5 s without external power, every app is ended, and then the board is switched
-/// off; asked for again every 30 s. External power before that brings everybody back (the phase checker's matter).
+/// off; asked for again every 30 s. External power before that brings every app back (the phase checker's matter).
 final class PowerOffChecker: Checker {
     static let sees: [EffectKind]? = [
-        .endNotice, .sleepNotice, .powerOff, .nameCulprits, .report,
+        .endNotice, .sleepNotice, .powerOff, .reportStuck, .report,
     ]
 
     /// Since when the battery has been critical without a break.
@@ -69,7 +69,7 @@ final class PowerOffChecker: Checker {
             // Only what is known to be critical begins it anew.
             if !isWanted(scene) { since = nil }
         case .login(.powerOff): judgeOff(scene)
-        case .process(.nameCulprits(let instance, .unkillable)): named.append(instance)
+        case .process(.reportStuck(let instance, .unkillable)): named.append(instance)
         case .report(let end):
             if end.reason.namespace == .lowBattery, !wasEnding { violate("\(scene.name(end.app)) ended for it", scene) }
         default: break
@@ -116,7 +116,7 @@ final class PowerOffChecker: Checker {
         // A daemon that leaves does not look after it any more.
         guard isEnding, !isAnnounced, !scene.chronicle.isStopping, scene.chronicle.records.allSatisfy(\.isGone)
         else { return }
-        guard let askedAt else { return violate("nobody runs, and the board is not switched off", scene) }
+        guard let askedAt else { return violate("no app runs, and the board is not switched off", scene) }
         if scene.now >= askedAt + .seconds(30) { violate("it is not asked for again", scene) }
         if step.asksNow?.at ?? .max > askedAt + .seconds(30) { violate("it will not be asked for again", scene) }
     }

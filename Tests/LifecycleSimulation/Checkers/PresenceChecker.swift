@@ -22,7 +22,7 @@ final class PresenceChecker: Checker {
     func heard(_ event: Event, _ scene: Scene) {
         story.hear()
         switch event {
-        case .board(.powerKeyPressed): isAttended = true
+        case .board(.keyPressed): isAttended = true
         case .board(.lid(let closed)):
             if isLidClosed, !closed { isAttended = true }
             isLidClosed = closed
@@ -38,7 +38,7 @@ final class PresenceChecker: Checker {
         story.see(effect, scene)
         switch effect {
         // One that is cleared as its work ends wakes the board all the same.
-        case .sleep(.setWakeAlarm(let moment)): if moment != nil || scene.conditions.isPaused { alarm = moment }
+        case .sleep(.setWakeAlarm(let moment)): if moment != nil || scene.conditions.forbidsDarkWake { alarm = moment }
         case .login(.suspendDevice): askedAt = scene.now
         case .note(.sleep(.preparing)):
             isReal = scene.saysRealSleep
@@ -83,10 +83,12 @@ final class PresenceChecker: Checker {
         violate("a dark wake becomes full, and no person is there", scene)
     }
 
-    /// Somebody or something wants the board awake, or nothing would put it to sleep again.
+    /// A person or a task wants the board awake, or nothing would put it to sleep again.
     private func isExcused(_ event: Event, _ scene: Scene) -> Bool {
-        if scene.chronicle.isEnding || !scene.chronicle.isFreezingAvailable || scene.conditions.isPaused { return true }
-        // Somebody else has put it to sleep and woken it since.
+        if scene.chronicle.isEnding || !scene.chronicle.isFreezingAvailable || scene.conditions.forbidsDarkWake {
+            return true
+        }
+        // Another program has put it to sleep and woken it since.
         if story.former == .dark, let last = scene.board.truth.lastSleep, last.began.monotonic >= darkSince {
             return true
         }
@@ -99,7 +101,7 @@ final class PresenceChecker: Checker {
         case .client(.requested(let id, let request)): return isGranted(request, id, scene)
         case .login(.unavailable), .login(.available), .stopRequested, .login(.prepareForShutdown), .configured,
             .freezing,
-            .board(.powerKeyPressed), .board(.lid):
+            .board(.keyPressed), .board(.lid):
             return true
         // What gives the board back its people, or ends a logical sleep.
         case .board(.power), .board(.network), .board(.session): return true
@@ -107,7 +109,7 @@ final class PresenceChecker: Checker {
         }
     }
 
-    private func isGranted(_ request: Request, _ id: RequestID, _ scene: Scene) -> Bool {
+    private func isGranted(_ request: ClientRequest, _ id: RequestID, _ scene: Scene) -> Bool {
         let isRefused = scene.refuses(id)
         switch request {
         case .launch, .activate, .adopt: return !isRefused

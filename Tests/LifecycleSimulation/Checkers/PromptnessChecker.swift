@@ -8,7 +8,7 @@ internal import Lifecycle
 /// - An app that an operator ends has all the time of its willTerminate, unless the board sleeps or shuts down.
 final class PromptnessChecker: Checker {
     static let hears: [EventKind]? = [.requested, .requestAbandoned, .killedForMemory, .configured]
-    static let sees: [EffectKind]? = [.reply, .call, .nameCulprits]
+    static let sees: [EffectKind]? = [.reply, .call, .reportStuck]
 
     private struct Wish {
         let id: RequestID
@@ -60,7 +60,7 @@ final class PromptnessChecker: Checker {
                 violate("request \(id.rawValue) is answered by an end that was under way before it", scene)
             }
             forget(id)
-        case .process(.nameCulprits(let instance, _)): named.append(instance)
+        case .process(.reportStuck(let instance, _)): named.append(instance)
         case .app(.call(let instance, _, .willTerminate("user"), let deadline)): judge(deadline, instance, scene)
         default: break
         }

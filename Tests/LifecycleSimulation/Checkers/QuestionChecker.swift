@@ -23,7 +23,7 @@ final class QuestionChecker: Checker {
     private var last = Nanoseconds.zero
     private var lateness = Nanoseconds.zero
 
-    /// What the board has kept to itself is no time for anybody.
+    /// What the board has kept to itself is no app's time.
     private func now(_ scene: Scene) -> Nanoseconds { scene.now - scene.board.truth.stolen }
 
     func heard(_ event: Event, _ scene: Scene) {

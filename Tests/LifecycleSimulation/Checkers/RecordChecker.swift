@@ -26,7 +26,7 @@ final class RecordChecker: Checker {
             }
         case .report(let end): judge(end, scene)
         case .app, .process(.terminate), .process(.kill), .process(.clear), .process(.freeze), .process(.thaw),
-            .process(.nameCulprits), .login, .sleep, .client, .note, .board, .memory, .watchdog, .stopDaemon:
+            .process(.reportStuck), .login, .sleep, .client, .note, .board, .memory, .watchdog, .stopDaemon:
             break
         }
     }
@@ -49,7 +49,7 @@ final class RecordChecker: Checker {
         case .watchdog, .backgroundTask:
             // A process that was taken over is asked first: the task budget's checker knows whether it was.
             let isAsked = record.reason == .backgroundTask
-            if !record.isKillAsked, !isAsked { violate("\(name): its time was over, and nobody killed it", scene) }
+            if !record.isKillAsked, !isAsked { violate("\(name): its time was over, and it was not killed", scene) }
         // Its parent alone hears how a process that was taken over has ended.
         case .exit where record.reason == .backgroundTask && record.status == .unknown: break
         case .exit: if record.status != .exited(code) { violate("\(name): did not exit with \(code)", scene) }
@@ -59,8 +59,6 @@ final class RecordChecker: Checker {
         case .user, .shutdown: break
         // Who decided that is the matter of checkers of their own.
         case .jetsam, .thermal, .lowBattery: break
-        case .lockHeldInSuspension:
-            violate("\(name): nothing ends apps for \(end.reason.namespace.name) yet", scene)
         }
     }
 

@@ -82,7 +82,7 @@ final class ReloadChecker: Checker {
         // The clocks come first: it may be past.
         guard let alarmBefore, alarmBefore > scene.step.at.boottime, story.former == .asleep, story.stage == .asleep
         else { return }
-        let mayWake = policy.darkWakeInterval != nil && !scene.conditions.isPaused
+        let mayWake = policy.darkWakeInterval != nil && !scene.conditions.forbidsDarkWake
         if alarm == nil, mayWake, isReal || policy.wakeSources.contains(.clock) {
             violate("a reload takes the alarm of a sleep", scene)
         }

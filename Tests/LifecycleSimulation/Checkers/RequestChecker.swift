@@ -7,7 +7,7 @@ final class RequestChecker: Checker {
 
     private struct Open {
         let id: RequestID
-        let request: Request
+        let request: ClientRequest
         /// What ran when the request came.
         let instance: InstanceID?
         /// A launch that has not begun, and that a sleep calls off.
@@ -34,7 +34,7 @@ final class RequestChecker: Checker {
         open.removeAll { $0.id == id }
     }
 
-    private func isWaiting(_ request: Request, _ scene: Scene) -> Bool {
+    private func isWaiting(_ request: ClientRequest, _ scene: Scene) -> Bool {
         // A process that was taken over is started by nothing else.
         guard case .launch(let app, _) = request, scene.board.directory.entry(app)?.isAdopted == false else {
             return false
@@ -54,7 +54,7 @@ final class RequestChecker: Checker {
         if case .process(.spawn(let app, _, _, _)) = effect { begin(app) }
         guard case .client(.reply(let id, let outcome)) = effect else { return }
         guard let index = open.firstIndex(where: { $0.id == id }) else {
-            return violate("request \(id.rawValue) is answered and nobody waits for it", scene)
+            return violate("request \(id.rawValue) is answered and no client waits for it", scene)
         }
         let request = open.remove(at: index)
         if !outcome.answers(request.request) {
@@ -93,7 +93,7 @@ final class RequestChecker: Checker {
         }
     }
 
-    /// Nobody is kept from the front but by a sleep, a shutdown or a condition of the board; and by those, everybody.
+    /// An app is kept from the front only by a sleep, a shutdown or a condition of the board; and by those, each is.
     private func judgeDenial(_ open: Open, _ denial: Denial, _ scene: Scene) {
         // What ends by time alone in this very step may still have counted.
         if denial == .sleeping || denial == .shuttingDown { return }
@@ -144,7 +144,7 @@ extension Effect {
 }
 
 extension RequestOutcome {
-    fileprivate func answers(_ request: Request) -> Bool {
+    fileprivate func answers(_ request: ClientRequest) -> Bool {
         switch (request, self) {
         case (.launch, .app), (.activate, .app), (.background, .app), (.terminate, .app), (.warnOfMemory, .app): true
         case (.sleep, .sleep), (.beginTask, .beginTask), (.endTask, .endTask), (.adopt, .adopt): true
@@ -154,7 +154,7 @@ extension RequestOutcome {
     }
 }
 
-extension Request {
+extension ClientRequest {
     fileprivate var isActivation: Bool { if case .activate = self { true } else { false } }
 
     fileprivate var wishedApp: AppID? {

@@ -48,7 +48,8 @@ final class RestartChecker: Checker {
             .client(.requested(_, .background(let app))),
             .client(.requested(_, .terminate(let app, _))):
             counts[index(app)] = Count(app: app, shutdowns: counts[index(app)].shutdowns)
-        case .started, .freezing, .woke, .process, .app, .login(.unavailable), .login(.lockTaken), .login(.lockRefused),
+        case .started, .freezing, .timePassed, .process, .app, .login(.unavailable), .login(.lockTaken),
+            .login(.lockRefused),
             .login(.prepareForSleep), .login(.preparingForSleep), .sleep, .login(.suspendRefused),
             .login(.powerOffRefused), .board, .memory, .watchdog, .client:
             break

@@ -52,7 +52,7 @@ final class SleepHandledChecker: Checker {
     func stepped(_ step: Step, _ scene: Scene) {
         if isHandled, !isAsleep { violate("it is said of a board that does not sleep", scene) }
         guard isAsleep, let isLogical else { return }
-        if isLogical, isHandled { violate("it is said of a sleep that is none of the kernel's", scene) }
+        if isLogical, isHandled { violate("it is said of a sleep that is not the kernel's", scene) }
         if !isLogical, !isHandled { violate("it is not said any more", scene) }
     }
 

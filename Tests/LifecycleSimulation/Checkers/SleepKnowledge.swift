@@ -56,7 +56,7 @@ final class SleepKnowledge {
             let isDenied = scene.denies(id)
             if !isDenied { edge(start, logical: logical, scene) }
         // A board that sleeps logically is woken by them.
-        case .board(.powerKeyPressed), .board(.lid(false)), .board(.power), .board(.network):
+        case .board(.keyPressed), .board(.lid(false)), .board(.power), .board(.network):
             if isLogical || isDark { isCertain = false }
         default: break
         }

@@ -1,6 +1,6 @@
 internal import Lifecycle
 
-/// From the first `true` edge until the board is awake nothing is launched and nobody is thawed, but those that hold
+/// From the first `true` edge until the board is awake nothing is launched and no app is thawed, but those that hold
 /// tasks in a dark wake, or in a sleep of which it is in doubt whether it is one.
 final class SleepQuietChecker: Checker {
     static let hears: [EventKind]? = []
@@ -16,7 +16,7 @@ final class SleepQuietChecker: Checker {
             if scene.sleep.isDoubtful { return }
             if scene.sleep.isDark, scene.chronicle.record(instance)?.tasks.isEmpty == false { return }
             scene.inspection.violate(.quietInSleep, "\(scene.name(instance)) is thawed in a sleep")
-        case .app, .process(.terminate), .process(.kill), .process(.clear), .process(.freeze), .process(.nameCulprits),
+        case .app, .process(.terminate), .process(.kill), .process(.clear), .process(.freeze), .process(.reportStuck),
             .login, .sleep, .report, .client, .note, .board, .memory, .watchdog, .stopDaemon:
             break
         }

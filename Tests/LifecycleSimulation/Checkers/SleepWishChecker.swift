@@ -106,7 +106,7 @@ final class SleepWishChecker: Checker {
     }
 
     private func isKey(_ scene: Scene) -> Bool {
-        scene.step.event == .board(.powerKeyPressed) && story.former == .awake
+        scene.step.event == .board(.keyPressed) && story.former == .awake
             && scene.conditions.policy.responses[.powerKey] == .sleep
     }
 

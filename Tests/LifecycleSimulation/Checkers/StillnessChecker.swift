@@ -7,7 +7,7 @@ internal import Lifecycle
 /// its culprits are named in this sleep, before the release or along with it. Frozen means that the kernel has said so,
 /// and that it is true. What is spawned after the release is frozen in the same step.
 final class StillnessChecker: Checker {
-    static let sees: [EffectKind]? = [.nameCulprits, .freeze, .thaw, .sleepNotice, .releaseLock]
+    static let sees: [EffectKind]? = [.reportStuck, .freeze, .thaw, .sleepNotice, .releaseLock]
 
     private var named: [InstanceID] = []
     /// The last freeze that was asked for, and when.
@@ -20,7 +20,7 @@ final class StillnessChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .process(.nameCulprits(let instance, _)): named.append(instance)
+        case .process(.reportStuck(let instance, _)): named.append(instance)
         case .process(.freeze(let instance)):
             named.removeAll { $0 == instance }
             asked.removeAll { $0.instance == instance || $0.at < scene.now }

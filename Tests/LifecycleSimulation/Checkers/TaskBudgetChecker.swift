@@ -1,10 +1,10 @@
 internal import Lifecycle
 
-/// The budget of background tasks: nobody is killed for it too soon, nobody gets more of it, and everybody is warned.
+/// The budget of background tasks: no app is killed for it too soon, none gets more of it, and each is warned.
 ///
 /// Each app has an account, kept in the checkers' own runnable time: set as it enters background (`task-budget` if it
 /// holds a task by then, else 30 s), charged while it holds a task there, kept over restarts, and gone when it becomes
-/// active or somebody launches it; in low power mode nobody has more than 30 s. What is charged is known between two
+/// active or an operator launches it; in low power mode no app has more than 30 s. What is charged is known between two
 /// bounds: `most`, and `least` where nothing excuses the core from charging it.
 /// - Who is killed with 0x2182bad2 holds a task, and has spent it all by `most`.
 /// - Who has spent it by `least` does not hold a task for much longer.
@@ -100,7 +100,7 @@ final class TaskBudgetChecker: Checker {
         accounts[index].isVague = true
     }
 
-    /// Low power mode has begun: nobody has more than 30 s left.
+    /// Low power mode has begun: no app has more than 30 s left.
     private func cut() {
         for index in accounts.indices {
             accounts[index].most = max(accounts[index].most, accounts[index].size - .seconds(30))
@@ -288,7 +288,7 @@ final class TaskBudgetChecker: Checker {
 
     /// There it has no limit but its own.
     private func judgeInFront(
-        _ wish: TaskWish, _ outcome: BeginTaskAnswer, _ record: InstanceRecord, _ scene: Scene
+        _ wish: TaskParameters, _ outcome: BeginTaskAnswer, _ record: InstanceRecord, _ scene: Scene
     ) {
         if case .denied(.budgetSpent) = outcome {
             violate("\(scene.name(record.instance)) is denied a task in front", scene)
@@ -301,7 +301,7 @@ final class TaskBudgetChecker: Checker {
 
     /// With a task that it holds as it enters background it has the whole budget.
     private func judgeEntering(
-        _ wish: TaskWish, _ outcome: BeginTaskAnswer, _ record: InstanceRecord, _ scene: Scene
+        _ wish: TaskParameters, _ outcome: BeginTaskAnswer, _ record: InstanceRecord, _ scene: Scene
     ) {
         if isLowPowerNews(scene) { return }
         let budget = scene.board.directory.entry(record.app)?.policy.taskBudget ?? .zero

@@ -22,7 +22,7 @@ final class TaskChecker: Checker {
     private var answered: [BackgroundTaskID] = []
     private var reported: [(instance: InstanceID, namespace: TerminationNamespace)] = []
     private var adoptions: [(request: RequestID, app: String)] = []
-    /// Apps being adopted for somebody who does not wait for the answer any more.
+    /// Apps being adopted for a client that does not wait for the answer any more.
     private var abandoned: [String] = []
 
     func heard(_ event: Event, _ scene: Scene) {
@@ -59,7 +59,7 @@ final class TaskChecker: Checker {
             return
         case .ended:
             guard case .client(.requested(_, .endTask(instance, task.id))) = scene.step.event else {
-                violate("is ended, and nobody asked for it", task.id, scene)
+                violate("is ended, and was not asked to", task.id, scene)
                 break
             }
         case .expired:
@@ -110,7 +110,7 @@ final class TaskChecker: Checker {
         }
     }
 
-    private func judge(_ outcome: BeginTaskAnswer, _ wish: TaskWish, _ instance: InstanceID, _ scene: Scene) {
+    private func judge(_ outcome: BeginTaskAnswer, _ wish: TaskParameters, _ instance: InstanceID, _ scene: Scene) {
         switch outcome {
         case .denied(let denial): judgeDenial(denial, wish, instance, scene)
         case .begun(let task, let left):
@@ -124,7 +124,7 @@ final class TaskChecker: Checker {
     }
 
     /// What is said against it is so.
-    private func judgeDenial(_ denial: Denial, _ wish: TaskWish, _ instance: InstanceID, _ scene: Scene) {
+    private func judgeDenial(_ denial: Denial, _ wish: TaskParameters, _ instance: InstanceID, _ scene: Scene) {
         guard let record = scene.chronicle.record(instance) else { return }
         if denial == .appEnding, scene.isWell(record) {
             violate("\(scene.name(instance)) is denied a task, and is not being ended", scene)
@@ -151,7 +151,7 @@ final class TaskChecker: Checker {
         }
         for task in began where !answered.contains(task) {
             if case .process(.spawned(let instance)) = step.event, isAbandoned(instance, scene) { continue }
-            violate("has begun, and nobody was told", task, scene)
+            violate("has begun, and no client was told", task, scene)
         }
         for task in open where reported.contains(where: { $0.instance == task.instance }) {
             violate("outlives its app", task.id, scene)
@@ -159,7 +159,7 @@ final class TaskChecker: Checker {
         reported = []
     }
 
-    /// An adoption that nobody waits for any more begins all the same.
+    /// An adoption that no client waits for any more begins all the same.
     private func isAbandoned(_ instance: InstanceID, _ scene: Scene) -> Bool {
         guard let app = scene.chronicle.record(instance)?.app else { return false }
         return abandoned.contains(scene.name(app))
@@ -167,7 +167,7 @@ final class TaskChecker: Checker {
 
     func finished(_ scene: Scene) {
         for task in open where scene.chronicle.record(task.instance).map({ $0.isReported || $0.isGone }) ?? true {
-            violate("is held by nobody", task.id, scene)
+            violate("is held by no app", task.id, scene)
         }
     }
 

@@ -2,21 +2,21 @@ internal import Lifecycle
 
 /// Held background tasks put the release of the sleep lock off by `task-grace` and no more, and they have that time.
 ///
-/// It is counted from the first moment at which nothing else holds the release up: everybody is frozen, gone or named,
+/// It is counted from the first moment at which nothing else holds the release up: every app is frozen, gone or named,
 /// but for those that are ready in background and hold tasks (or are in an expiration handler), and servers that are to
-/// be frozen after them. When it is over, somebody of them is being frozen, or the board may sleep; and the core has
+/// be frozen after them. When it is over, one of them is being frozen, or the board may sleep; and the core has
 /// asked to be woken for that. Before, none of them is frozen within the allowance.
 final class TaskGraceChecker: Checker {
     static let hears: [EventKind]? = [
         .configured, .prepareForSleep, .preparingForSleep, .loginAvailable, .lockTaken, .requested,
     ]
-    static let sees: [EffectKind]? = [.sleepNotice, .nameCulprits, .thaw, .freeze, .report]
+    static let sees: [EffectKind]? = [.sleepNotice, .reportStuck, .thaw, .freeze, .report]
 
     private var isPreparing = false
     private var grace = Nanoseconds.zero
-    /// The end of the grace, from when surely nobody else was waited for.
+    /// The end of the grace, from when surely nothing else was waited for.
     private var end: Nanoseconds?
-    /// The same, from when perhaps nobody else was.
+    /// The same, from when perhaps nothing else was.
     private var earliestEnd: Nanoseconds?
     /// Until then the allowance is surely not over; nil: something may have cut it short.
     private var allowanceEnd: Nanoseconds?
@@ -45,7 +45,7 @@ final class TaskGraceChecker: Checker {
             earliestEnd = nil
             allowanceEnd = self.end(of: allowance, scene)
         case .note(.sleep(.released)), .note(.sleep(.ended)): isPreparing = false
-        case .process(.nameCulprits(let instance, _)): named.append(instance)
+        case .process(.reportStuck(let instance, _)): named.append(instance)
         case .process(.thaw(let instance)): named.removeAll { $0 == instance }
         case .process(.freeze(let instance)):
             named.removeAll { $0 == instance }
@@ -59,7 +59,7 @@ final class TaskGraceChecker: Checker {
     }
 
     private func end(of allowance: Nanoseconds, _ scene: Scene) -> Nanoseconds? {
-        // Under a second everybody is frozen at once.
+        // Under a second every app is frozen at once.
         if allowance < .seconds(1) { return nil }
         switch scene.step.event {
         case .login(.prepareForSleep(true, _, let signalled)): return min(signalled, scene.now) + allowance

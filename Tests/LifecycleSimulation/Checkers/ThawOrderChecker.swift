@@ -6,7 +6,7 @@ final class ThawOrderChecker: Checker {
     static let hears: [EventKind]? = [
         .configured, .prepareForSleep, .preparingForSleep, .loginAvailable, .lockTaken, .requested,
     ]
-    static let sees: [EffectKind]? = [.thaw, .freeze, .sleepNotice, .nameCulprits]
+    static let sees: [EffectKind]? = [.thaw, .freeze, .sleepNotice, .reportStuck]
 
     private var order = LaunchOrder()
     private var thawed: [AppID] = []
@@ -27,7 +27,7 @@ final class ThawOrderChecker: Checker {
         case .note(.sleep(.preparing(_, let allowance))):
             orderlyEnd = begun(scene).map { $0 + allowance }
         case .note(.sleep(.released)): orderlyEnd = nil
-        case .process(.nameCulprits(let instance, _)): named.append(instance)
+        case .process(.reportStuck(let instance, _)): named.append(instance)
         case .process(.freeze(let instance)): judgeFreeze(instance, scene)
         case .note(.sleep(.ended)):
             orderlyEnd = nil
@@ -78,9 +78,10 @@ final class ThawOrderChecker: Checker {
             return false
         }
         return switch step.event {
-        case .woke, .login(.prepareForSleep), .login(.preparingForSleep), .login(.available), .login(.unavailable),
+        case .timePassed, .login(.prepareForSleep), .login(.preparingForSleep), .login(.available),
+            .login(.unavailable),
             .login(.suspendRefused),
-            .client(.requested(_, .sleep)), .board(.powerKeyPressed):
+            .client(.requested(_, .sleep)), .board(.keyPressed):
             true
         default: false
         }

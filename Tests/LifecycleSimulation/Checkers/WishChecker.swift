@@ -42,7 +42,7 @@ final class WishChecker: Checker {
         }
     }
 
-    private func wish(_ request: Request, _ id: RequestID, _ scene: Scene) {
+    private func wish(_ request: ClientRequest, _ id: RequestID, _ scene: Scene) {
         switch request {
         case .launch(let app, _), .activate(let app):
             let isDenied = scene.refuses(id)

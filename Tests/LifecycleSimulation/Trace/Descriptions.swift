@@ -1,6 +1,6 @@
 internal import Lifecycle
 
-extension Request {
+extension ClientRequest {
     func text(_ names: AppDirectory) -> String {
         switch self {
         case .launch(let app, let background): "launch \(names.name(app))\(background ? " in background" : "")"
@@ -98,7 +98,7 @@ extension DevicePolicy {
     }
 }
 
-extension TaskWish {
+extension TaskParameters {
     var text: String {
         let awake = keepAwake.map { $0 ? ", keep awake" : ", do not keep awake" } ?? ""
         let limit = timeAllowed.map { _ in ", limit \(timeAllowed.limitText)" } ?? ""

@@ -29,7 +29,7 @@ extension ProcessEffect {
         case .clear(let instance): "clear \(names.name(instance))"
         case .freeze(let instance): "freeze \(names.name(instance))"
         case .thaw(let instance): "thaw \(names.name(instance))"
-        case .nameCulprits(let instance, let stuck): "name the culprits of \(names.name(instance)): \(stuck)"
+        case .reportStuck(let instance, let stuck): "name the culprits of \(names.name(instance)): \(stuck)"
         }
     }
 }

@@ -8,7 +8,7 @@ extension Event {
             "configured: \(apps.map(\.text).joined(separator: "; ")); \(device.text)"
         case .started: "started"
         case .freezing(let available): "freezing is \(available ? "" : "not ")available"
-        case .woke: "woke"
+        case .timePassed: "time passed"
         case .stopRequested: "SIGTERM"
         case .process(let event): event.text(names)
         case .app(let event): event.text(names)
@@ -82,7 +82,7 @@ extension BoardEvent {
         case .session(let reading):
             "\(reading.users) users\(reading.isLocked ? ", locked" : "")\(reading.isIdle ? ", idle" : "")"
         case .lid(let closed): "lid \(closed ? "closed" : "open")"
-        case .powerKeyPressed: "power key"
+        case .keyPressed: "power key"
         case .power(let reading):
             "power: external \(reading.isExternal.map { "\($0)" } ?? "-"), \(reading.level.map { "\($0)" } ?? "-") %"
         case .underVoltage(let present): "under-voltage \(present)"

@@ -37,7 +37,7 @@ extension Trace.Entry {
     fileprivate func silentWord(_ names: AppDirectory) -> String? {
         guard case .step(let step) = self, step.told.isEmpty else { return nil }
         return switch step.event {
-        case .woke: ""
+        case .timePassed: ""
         case .app(.ping(let instance)): "\(names.storyName(instance)) pings"
         default: nil
         }
@@ -93,7 +93,8 @@ extension Event {
         case .stopRequested: "stopRequested"
         case .configured(let apps, let device):
             "configured " + apps.map(\.story).joined(separator: ", ") + device.story
-        case .started, .freezing, .woke, .login(.available), .login(.unavailable), .login(.preparingForSleep), .sleep,
+        case .started, .freezing, .timePassed, .login(.available), .login(.unavailable), .login(.preparingForSleep),
+            .sleep,
             .login(.suspendRefused), .login(.powerOffRefused), .board, .memory(.pressure), .memory(.read), .watchdog:
             text(names)
         }
@@ -114,7 +115,7 @@ extension Effect {
         case .process(.clear(let instance)): "clear \(name(instance))"
         case .process(.freeze(let instance)): "freeze \(name(instance))"
         case .process(.thaw(let instance)): "thaw \(name(instance))"
-        case .process(.nameCulprits(let instance, let stuck)): "\(stuck) \(name(instance))"
+        case .process(.reportStuck(let instance, let stuck)): "\(stuck) \(name(instance))"
         case .login(.takeLock(let kind)): "take \(kind)"
         case .login(.releaseLock(let kind)): "release \(kind)"
         case .report(let end): "report \(end.name) \(end.reason.namespace.name): \(end.reason.explanation)"

@@ -25,16 +25,16 @@ struct Alphabet {
         if hasConditions { events += conditionEvents(core, request) }
         events += staleEvents
         var steps = events.map { Step(event: $0) }
-        steps.append(Step(event: .woke, clocks: .stall))
-        steps.append(Step(event: .woke, clocks: .jump))
-        if core.sleep.nap?.alarm != nil { steps.append(Step(event: .woke, clocks: .reachAlarm)) }
-        if core.nextDeadline != nil { steps.append(Step(event: .woke, clocks: .reachDeadline)) }
+        steps.append(Step(event: .timePassed, clocks: .stall))
+        steps.append(Step(event: .timePassed, clocks: .jump))
+        if core.sleep.asleep?.alarm != nil { steps.append(Step(event: .timePassed, clocks: .reachAlarm)) }
+        if core.nextDeadline != nil { steps.append(Step(event: .timePassed, clocks: .reachDeadline)) }
         return steps
     }
 
     private func boardEvents(_ core: DeviceLifecycle) -> [Event] {
         [
-            .configured(policies, device), .configured(Array(policies.dropLast()), device), .started, .woke,
+            .configured(policies, device), .configured(Array(policies.dropLast()), device), .started, .timePassed,
             .freezing(available: true), .freezing(available: false), .stopRequested,
         ]
     }
@@ -70,7 +70,7 @@ struct Alphabet {
             .board(.session(SessionReading(users: 1, isLocked: true, isIdle: false))),
             .board(.session(SessionReading(users: 1, isLocked: false, isIdle: false))), .board(.lid(closed: true)),
             .board(.lid(closed: false)),
-            .board(.powerKeyPressed), .board(.power(PowerReading(isExternal: false, level: 3))),
+            .board(.keyPressed), .board(.power(PowerReading(isExternal: false, level: 3))),
             .board(.power(PowerReading(isExternal: true, level: 90))), .login(.powerOffRefused),
             .board(.temperatures([hot])),
             .board(.temperatures([cool])), .memory(.pressure(.critical)),
@@ -84,8 +84,8 @@ struct Alphabet {
         return events
     }
 
-    private func requests(_ core: DeviceLifecycle) -> [Request] {
-        var all: [Request] = [
+    private func requests(_ core: DeviceLifecycle) -> [ClientRequest] {
+        var all: [ClientRequest] = [
             .sleep(start: true, logical: true), .sleep(start: true, logical: false),
             .sleep(start: false, logical: true), .sleep(start: false, logical: false),
             .launch(AppID(rawValue: 99), background: false), .terminate(AppID(rawValue: -1), force: true),
@@ -99,23 +99,23 @@ struct Alphabet {
         }
         if adopts, core.apps.count < 3 || core.apps.contains(where: { $0.isAdopted && $0.isRetired }) {
             all += [
-                .adopt(app: "task-x", TaskWish(name: "x", timeAllowed: .seconds(20))),
-                .adopt(app: "server", TaskWish(name: "x")),
+                .adopt(app: "task-x", TaskParameters(name: "x", timeAllowed: .seconds(20))),
+                .adopt(app: "server", TaskParameters(name: "x")),
             ]
         }
         return all + core.apps.flatMap { app in app.instance.map { tasks($0) } ?? [] }
     }
 
-    private func tasks(_ instance: Instance) -> [Request] {
+    private func tasks(_ instance: Instance) -> [ClientRequest] {
         let stale = BackgroundTaskID(rawValue: 0)
-        var all: [Request] = [
+        var all: [ClientRequest] = [
             .endTask(instance.id, instance.tasks.all.last?.id ?? stale), .endTask(instance.id, stale),
         ]
         if instance.tasks.all.count < 2 {
             all += [
-                .beginTask(instance.id, TaskWish(name: "a", keepAwake: false)),
-                .beginTask(instance.id, TaskWish(name: "b", keepAwake: true)),
-                .beginTask(instance.id, TaskWish(name: "c", timeAllowed: .seconds(1))),
+                .beginTask(instance.id, TaskParameters(name: "a", keepAwake: false)),
+                .beginTask(instance.id, TaskParameters(name: "b", keepAwake: true)),
+                .beginTask(instance.id, TaskParameters(name: "c", timeAllowed: .seconds(1))),
             ]
         }
         return all

@@ -108,7 +108,7 @@ final class Search {
             now.monotonic += .seconds(600)
             now.boottime += .seconds(600)
         case .jump: now.boottime += .seconds(3600)
-        case .reachAlarm: now.boottime = max(core.sleep.nap?.alarm ?? .zero, now.boottime)
+        case .reachAlarm: now.boottime = max(core.sleep.asleep?.alarm ?? .zero, now.boottime)
         }
         return now
     }
@@ -125,7 +125,7 @@ final class Search {
         if !more.isEmpty, !isOverdue { node.witness.objections.append("a second look finds more to do: \(more)") }
         var rounds = 0
         while let due = again.nextDeadline, due.at <= again.now.monotonic, rounds < 10 {
-            _ = again.handle(.woke, at: again.now)
+            _ = again.handle(.timePassed, at: again.now)
             rounds += 1
         }
         if let late = Self.lateRelease(node.core) { node.witness.objections.append(late) }
@@ -144,7 +144,7 @@ final class Search {
         var core = core
         while let due = core.nextDeadline, due.at <= limit {
             let at = max(due.at, core.now.monotonic)
-            let effects = core.handle(.woke, at: Instant(monotonic: at, boottime: core.now.boottime))
+            let effects = core.handle(.timePassed, at: Instant(monotonic: at, boottime: core.now.boottime))
             if effects.contains(.login(.releaseLock(.sleep))) { return nil }
         }
         return "the sleep lock is kept until logind's limit"

@@ -29,7 +29,7 @@ struct StateKey: Hashable {
         var isExitDue: Bool
         var isOwnWish: Bool
         var hasCause: Bool
-        var isNamed: Bool
+        var isReportedStuck: Bool
         var tasks: [TaskKey]
         var isPoolRunning: Bool
         var isLockTimeRunning: Bool
@@ -74,7 +74,7 @@ struct StateKey: Hashable {
                 isRestartDue: app.launch.restart.due != nil,
                 requestedPhase: app.requestedPhase, endedForShutdown: app.endedForShutdown,
                 returnsWhenWell: app.launch.returnsWhenWell,
-                hasPool: app.pool != nil, isLockTimeSpent: app.lockTimeLeft == .zero, isAdopted: app.isAdopted,
+                hasPool: app.pool != nil, isLockTimeSpent: app.keepAwakeLeft == .zero, isAdopted: app.isAdopted,
                 isBeingAdopted: app.adoption != nil, instance: app.instance.map(InstanceKey.init))
         }
         sleepState = core.sleep.state
@@ -84,10 +84,10 @@ struct StateKey: Hashable {
         isForced = core.sleep.preparation?.isForced == true
         isGraceRunning = core.sleep.preparation?.graceEnd != nil
         isGraceOver = core.sleep.overtime.isGraceOver
-        isAlarmSet = core.sleep.nap?.alarm != nil
-        isReturning = core.sleep.darkness?.isReturning == true
+        isAlarmSet = core.sleep.asleep?.alarm != nil
+        isReturning = core.sleep.darkWake?.isReturning == true
         echo = core.sleep.echo
-        rechecks = core.sleep.echoDue != nil || core.sleep.nap?.question.due != nil ? 1 : 0
+        rechecks = core.sleep.echoDue != nil || core.sleep.asleep?.question.due != nil ? 1 : 0
         isAnnounced = core.shutdown.isAnnounced
         stopsDaemon = core.shutdown.stopsDaemon
         wave = core.shutdown.wave
@@ -121,7 +121,7 @@ struct BoardKey: Hashable {
 
     init(_ core: DeviceLifecycle) {
         let conditions = core.conditions
-        present = conditions.present.rawValue
+        present = conditions.holding.rawValue
         inForce = [conditions.limit.value, conditions.saving.value, conditions.supply.value, conditions.heat.value]
         isBatteryConfirmed = conditions.criticalSince != nil
         isCooling = conditions.nextThermalKill != nil
@@ -151,13 +151,13 @@ extension StateKey.InstanceKey {
         isExitDue = instance.stop?.exitDue != nil
         isOwnWish = instance.stop?.isOwnWish == true
         hasCause = instance.cause != nil
-        isNamed = instance.isNamed
+        isReportedStuck = instance.isReportedStuck
         tasks = instance.tasks.all.map {
             StateKey.TaskKey(
                 keepsAwake: $0.keepsAwake, hasLimit: $0.limit != nil, isWarned: $0.isWarned, isOver: $0.isOver)
         }
         isPoolRunning = instance.tasks.poolEnd != nil
-        isLockTimeRunning = instance.tasks.lockEnd != nil
+        isLockTimeRunning = instance.tasks.keepAwakeEnd != nil
         isWarnedOfMemory = instance.news.isWarnedOfMemory
     }
 }

@@ -11,7 +11,7 @@ struct Witness {
         var isFreezing = false
         var freezingSince = Nanoseconds.zero
         var isFrozen = false
-        var isNamed = false
+        var isReportedStuck = false
         var isTerminated = false
         var isKilled = false
         var isReported = false
@@ -69,7 +69,7 @@ struct Witness {
         case .memory(.read): isMemoryRead = false
         case .watchdog(.hardware(let timeout)): isWatchdogThere = timeout != nil
         case .watchdog(.service): isServiceWatching = true
-        case .configured, .started, .freezing, .woke, .app(.ready), .app(.ping), .app(.extendTimeout),
+        case .configured, .started, .freezing, .timePassed, .app(.ready), .app(.ping), .app(.extendTimeout),
             .login(.prepareForSleep), .login(.prepareForShutdown), .login(.preparingForSleep), .sleep,
             .login(.suspendRefused), .login(.powerOffRefused), .board, .memory(.pressure), .memory(.limitReached),
             .memory(.killed), .stopRequested:
@@ -152,9 +152,9 @@ struct Witness {
             change(id) {
                 $0.isFreezing = false
                 $0.isFrozen = false
-                $0.isNamed = false
+                $0.isReportedStuck = false
             }
-        case .process(.nameCulprits(let id, _)): change(id) { $0.isNamed = true }
+        case .process(.reportStuck(let id, _)): change(id) { $0.isReportedStuck = true }
         case .login(.takeLock(let kind)): seeLockTaken(kind)
         case .login(.releaseLock(let kind)):
             if locks[kind] != .held { object("\(kind) lock released that is not held") }
@@ -201,7 +201,7 @@ struct Witness {
     /// Never started, or killed, named after its time and given up: it will never run its own code again.
     func isGone(_ id: InstanceID) -> Bool {
         guard let run = runs[id], run.isReported else { return false }
-        return run.hasFailedToSpawn || run.isClearing && run.isNamed
+        return run.hasFailedToSpawn || run.isClearing && run.isReportedStuck
     }
 
     private mutating func seeSpawn(_ app: AppID, _ id: InstanceID, _ background: Bool) {

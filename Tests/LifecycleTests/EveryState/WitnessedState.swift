@@ -6,7 +6,7 @@ extension Witness {
     mutating func judgeRelease(_ core: DeviceLifecycle) {
         for id in present {
             guard let id, let run = runs[id], !isGone(id) else { continue }
-            if run.isFrozen || run.isNamed || !mayBeFrozen(run.app, core) { continue }
+            if run.isFrozen || run.isReportedStuck || !mayBeFrozen(run.app, core) { continue }
             // After a stall there was no earlier moment to try it.
             if run.isFreezing, run.freezingSince == now { continue }
             objections.append("the sleep lock is released while an app is neither dead, frozen nor named")
@@ -34,7 +34,7 @@ extension Witness {
     mutating func seeBoard(_ effect: Effect) {
         switch effect {
         case .login(.powerOff):
-            for (id, run) in runs where !run.isReported && !run.isNamed && !isGone(id) {
+            for (id, run) in runs where !run.isReported && !run.isReportedStuck && !isGone(id) {
                 objections.append("the board is switched off while an app runs")
             }
         case .memory(.read):
@@ -87,9 +87,9 @@ extension Witness {
             objections.append("an exit is awaited without a deadline")
         }
         for run in runs.values where run.isClearing || run.isKilled {
-            if !run.isNamed { objections.append("a kill is awaited without a deadline") }
+            if !run.isReportedStuck { objections.append("a kill is awaited without a deadline") }
         }
-        for run in runs.values where run.isFreezing && !run.isFrozen && !run.isNamed && !run.isReported {
+        for run in runs.values where run.isFreezing && !run.isFrozen && !run.isReportedStuck && !run.isReported {
             objections.append("a freeze is awaited without a deadline")
         }
         for app in core.apps {

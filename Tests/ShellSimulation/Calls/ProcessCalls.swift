@@ -89,7 +89,14 @@ func wrapReap(_ descriptor: Int32, _ block: Bool, _ out: UnsafeMutablePointer<li
     guard let kernel = Kernel.playing, let process = kernel.process(behind: descriptor),
         process.parent == ProcessTable.daemon
     else { return failed(ECHILD) }
-    if let errno = kernel.faults.strike(.reap) { return failed(errno) }
+    if let errno = kernel.faults.strike(.reap) {
+        if errno == ECHILD {
+            guard process.state == .zombie else { return 0 }
+            kernel.processes.forget(process)
+            kernel.judge.note("kernel: \(process.pid) is reaped by another")
+        }
+        return failed(errno)
+    }
     guard process.state == .zombie, let end = process.end else { return 0 }
     out?.pointee = linux_exit(code: end.code, status: end.status, cpu_ns: 1_000_000, max_rss_bytes: 4096)
     kernel.processes.forget(process)

@@ -11,6 +11,7 @@ final class Checks {
     private var deadline: Deadline?
     private var said: Set<String> = []
     private let order = OrderCheck()
+    private var isLoginTold = false
     private(set) var events = 0
     /// Ends that were to be written down, over all lives of the daemon.
     private var reports = 0
@@ -50,6 +51,8 @@ final class Checks {
             guard let record = record(instance) else { break }
             record.pings -= 1
             if record.pings < 0 { complain("\(record.app) is told to live, and has not said so") }
+        case .login(.available): isLoginTold = true
+        case .login(.unavailable): isLoginTold = false
         default: break
         }
         deadline = next
@@ -92,7 +95,10 @@ final class Checks {
         return kernel.loop.world?.visitors.offered
     }
 
-    func didName(_ main: PlayedProcess, instead process: PlayedProcess) { record(of: process)?.named = main }
+    /// Without a group, MAINPID= is not heeded.
+    func didName(_ main: PlayedProcess, instead process: PlayedProcess) {
+        if kernel.hasGroups { record(of: process)?.named = main }
+    }
 
     private func toldEnd(_ instance: InstanceID, _ status: ExitStatus) {
         guard let record = record(instance) else { return }
@@ -101,6 +107,10 @@ final class Checks {
         // Another process may have become the main one, whose end the kernel does not tell us.
         if status == .unknown, let main = record.named ?? record.process {
             if main.state == .running { complain("\(record.app) is told to have ended, and runs") }
+            let isOurs = main === record.process && main.parent == ProcessTable.daemon
+            if isOurs, !struck(.reap, .receive, .pidfd, .open, .watch) {
+                complain("how \(record.app) has ended can be known, and is not told")
+            }
             return
         }
         guard let process = record.process else {
@@ -221,8 +231,8 @@ final class Checks {
     }
     func willSleep() {}
 
-    func lockWasLate(faults: Bool) {
-        if !faults { complain("logind has waited for a sleep lock for as long as it does") }
+    func lockWasLate(_ kind: String, faults: Bool) {
+        if !faults { complain("logind has waited for a \(kind) lock for as long as it does") }
     }
 
     /// Nothing is ready: all that the kernel has said has been heard.
@@ -239,6 +249,9 @@ final class Checks {
         }
         for record in records.values { judge(record) }
         judgeTimer()
+        if isLoginTold, kernel.loop.world?.login.isLongGone == true {
+            complain("logind is gone, and the core is not told")
+        }
     }
 
     private func judge(_ record: InstanceRecord) {
@@ -296,6 +309,10 @@ final class Checks {
         for hook in record.hooks where hook.process.state != .running && record.open.contains(hook.call) {
             complain("a hook of \(record.app) has ended, and the core is not told")
         }
+        for hook in record.hooks
+        where hook.process.state == .running && !hook.process.isKilled && !record.open.contains(hook.call) {
+            complain("a hook of \(record.app) runs on, and its call has returned")
+        }
     }
 
     private func plan(_ record: InstanceRecord) -> AppPlan? {
@@ -330,6 +347,7 @@ final class Checks {
         records = [:]
         starting = []
         deadline = nil
+        isLoginTold = false
     }
 
     /// The daemon has come to its end.

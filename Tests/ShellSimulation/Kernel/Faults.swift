@@ -53,7 +53,8 @@ final class Faults {
         case .spawn: [EAGAIN, ENOMEM, ENOENT]
         case .watch: [ENOMEM, ENOSPC]
         case .pidfd: [EMFILE, ESRCH]
-        case .reap: [EINTR]
+        // What another has reaped is no child any more.
+        case .reap: [EINTR, EINTR, ECHILD]
         case .signal: [EPERM]
         case .groupWrite: [EINTR, ENOMEM]
         }

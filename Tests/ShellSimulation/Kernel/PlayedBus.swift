@@ -29,6 +29,8 @@ final class PlayedBus {
 
     final class Connection {
         var isOpen = false
+        /// The daemon has read that it is connected.
+        var isHeard = false
         var isClosed = false
         var slots: [Slot] = []
         /// What has arrived, and whose reply it is.
@@ -54,6 +56,7 @@ final class PlayedBus {
             }
             let (message, reply) = inbox.removeFirst()
             if inbox.isEmpty { source?.enabled = Int32(SD_EVENT_OFF) }
+            if message.member == "Connected" { isHeard = true }
             if let reply {
                 guard slots.contains(where: { $0 === reply }) else { return }
                 _ = reply.handler?(message.pointer, reply.userdata, nil)
@@ -73,6 +76,8 @@ final class PlayedBus {
     }
 
     private(set) var connections: [Connection] = []
+    /// MONOTONIC: when the daemon lost its connection, and has tried no other since.
+    private var lostAt: Int64?
     /// What was let go of stays for as long as a program may point to it.
     private var graveyard: [AnyObject] = []
 
@@ -99,12 +104,23 @@ final class PlayedBus {
     func forgetAll() {
         graveyard += connections
         connections = []
+        lostAt = nil
+    }
+
+    func didTry() { lostAt = nil }
+
+    /// The first attempt after a connection comes soon, whatever has failed before that connection.
+    func judge(_ kernel: Kernel) {
+        guard let lostAt, kernel.clock.monotonic - lostAt > 1_000_000_000 else { return }
+        self.lostAt = nil
+        kernel.judge.complain("the bus was lost, and is not tried again")
     }
 
     /// Connections break, all at once.
-    func breakAll() {
+    func breakAll(at moment: Int64) {
         for connection in connections where connection.isOpen {
             connection.isOpen = false
+            if connection.isHeard { lostAt = moment }
             let message = PlayedMessage()
             message.interface = "org.freedesktop.DBus.Local"
             message.member = "Disconnected"

@@ -28,7 +28,7 @@ final class PlayedMessage {
     private(set) var error: UnsafeMutablePointer<sd_bus_error>?
     private var places: [(values: [BusValue], next: Int)] = []
     private var texts: [UnsafeMutablePointer<CChar>?] = []
-    /// Held by whoever points to it.
+    /// Held by every pointer to it.
     private var holder: PlayedMessage?
 
     var pointer: OpaquePointer { OpaquePointer(Unmanaged.passUnretained(self).toOpaque()) }

@@ -72,8 +72,16 @@ final class AppProgram: Program, Listener {
             guard let child = children.first(where: { $0.state == .running }) else { return }
             kernel.loop.world?.checks.didName(child, instead: process)
             notify("MAINPID=\(child.pid)")
-            // As a program that goes to the background.
-            later(50_000_000) { [self] in exit(0) }
+            if random.chance(perMille: 400) {
+                // It takes that back.
+                later(20_000_000) { [self] in
+                    kernel.loop.world?.checks.didName(process, instead: process)
+                    notify("MAINPID=\(process.pid)")
+                }
+            } else {
+                // As a program that goes to the background.
+                later(50_000_000) { [self] in exit(0) }
+            }
         default:
             guard !children.isEmpty else { return }
             kernel.finish(children.removeFirst(), code: CLD_EXITED_VALUE, status: 0)

@@ -11,9 +11,12 @@ final class PlayedLogin {
     private unowned let kernel: Kernel
     private var random: SeededGenerator
     /// The bus is there; logind is on it.
-    private var isBusUp = true
-    private var isUp = true
+    private var isBusUp = true { didSet { noteAbsence() } }
+    private var isUp = true { didSet { noteAbsence() } }
+    /// MONOTONIC.
+    private var goneSince: Int64?
     private var isPreparing = false
+    private var isShuttingDown = false
     /// By kind: the world's ends of the locks' pipes.
     private var locks: [String: [Int32]] = [:]
     private(set) var sleeps = 0
@@ -27,9 +30,17 @@ final class PlayedLogin {
 
     private var world: World? { kernel.loop.world }
 
+    private func noteAbsence() {
+        goneSince = isBusUp && isUp ? nil : goneSince ?? kernel.clock.monotonic
+    }
+
+    /// So long that the daemon knows.
+    var isLongGone: Bool { goneSince.map { kernel.clock.monotonic - $0 > 3_000_000_000 } ?? false }
+
     // MARK: The bus
 
     func connect(_ connection: PlayedBus.Connection) -> Int32 {
+        kernel.bus.didTry()
         guard isBusUp else { return -ENOENT }
         world?.after(latency) {
             connection.isOpen = true
@@ -85,7 +96,8 @@ final class PlayedLogin {
             reply.body = [
                 .array([
                     .entry("InhibitDelayMaxUSec", .number(UInt64(Self.delayMax / 1000))),
-                    .entry("PreparingForSleep", .bool(isPreparing)), .entry("PreparingForShutdown", .bool(false)),
+                    .entry("PreparingForSleep", .bool(isPreparing)),
+                    .entry("PreparingForShutdown", .bool(isShuttingDown)),
                 ])
             ]
         case "Get":
@@ -137,9 +149,9 @@ final class PlayedLogin {
 
     // MARK: Sleep
 
-    /// Somebody wants the board to sleep: a key, a lid, an idle time.
+    /// A user wants the board to sleep: a key, a lid, an idle time.
     func sleepWanted() {
-        guard isUp, isBusUp, !isPreparing else { return }
+        guard isUp, isBusUp, !isPreparing, !isShuttingDown else { return }
         isPreparing = true
         kernel.judge.note("logind: sleep is announced")
         signal("PrepareForSleep", [.bool(true)])
@@ -151,7 +163,7 @@ final class PlayedLogin {
             guard isPreparing else { return }
             let waited = kernel.clock.monotonic - start
             if isHeld("sleep") > 0, waited < Self.delayMax { return waitForLocks(from: start) }
-            if waited >= Self.delayMax { world?.checks.lockWasLate(faults: kernel.faults.isOn) }
+            if waited >= Self.delayMax { world?.checks.lockWasLate("sleep", faults: kernel.faults.isOn) }
             sleep()
         }
     }
@@ -174,29 +186,68 @@ final class PlayedLogin {
         }
     }
 
+    // MARK: Shutdown
+
+    /// A user shuts the board down. Once the locks are gone, the service manager ends the daemon; isCalledOff: the user
+    /// takes it back before.
+    func shutdownWanted(isCalledOff: Bool) {
+        guard isUp, isBusUp, !isShuttingDown else { return }
+        isShuttingDown = true
+        kernel.judge.note("logind: a shutdown is announced")
+        signal("PrepareForShutdown", [.bool(true)])
+        if isCalledOff {
+            world?.after(Int64(random.below(8_000_000_000))) { [self] in
+                guard isShuttingDown else { return }
+                isShuttingDown = false
+                kernel.judge.note("logind: the shutdown is called off")
+                signal("PrepareForShutdown", [.bool(false)])
+            }
+        }
+        waitForShutdownLocks(from: kernel.clock.monotonic)
+    }
+
+    private func waitForShutdownLocks(from start: Int64) {
+        world?.after(5_000_000) { [self] in
+            guard isShuttingDown else { return }
+            let waited = kernel.clock.monotonic - start
+            if isHeld("shutdown") > 0, waited < Self.delayMax { return waitForShutdownLocks(from: start) }
+            if waited >= Self.delayMax { world?.checks.lockWasLate("shutdown", faults: kernel.faults.isOn) }
+            world?.endDaemon("the service manager ends the daemon for the shutdown")
+        }
+    }
+
     // MARK: Disturbances
 
     func disturb() {
         switch random.below(5) {
-        case 0:
-            kernel.judge.note("the bus breaks")
-            isBusUp.toggle()
-            if !isBusUp {
-                dropLocks()
-                isPreparing = false
-                kernel.bus.breakAll()
-            }
+        case 0: if isBusUp { breakBus(again: random.below(4)) } else { isBusUp = true }
         case 1:
             isUp.toggle()
             kernel.judge.note("logind \(isUp ? "comes" : "goes")")
             if !isUp {
                 dropLocks()
                 isPreparing = false
+                isShuttingDown = false
             }
             owners(isUp ? Self.owner : "")
         case 2: signal("PrepareForSleep", [.bool(random.chance(perMille: 500))], from: ":1.666")
         case 3: signal("PrepareForSleep", [.string("no boolean")])
         default: signal("SessionNew", [])
+        }
+    }
+
+    /// again: how often it breaks once more when it is back; 0: it does not come back by itself.
+    private func breakBus(again: Int) {
+        kernel.judge.note("the bus breaks")
+        isBusUp = false
+        dropLocks()
+        isPreparing = false
+        isShuttingDown = false
+        kernel.bus.breakAll(at: kernel.clock.monotonic)
+        guard again > 0 else { return }
+        world?.after(Int64(random.below(3_000_000_000))) { [self] in
+            isBusUp = true
+            world?.after(10_000_000_000) { [self] in if isBusUp { breakBus(again: again - 1) } }
         }
     }
 

@@ -36,7 +36,7 @@ final class Visitor: Listener {
         for message in inbox.take(bytes) {
             if message.contains("\"continues\":true") {
                 if isWatching { continue }
-                kernel.judge.complain("a reply continues that nobody asked to: \(message)")
+                kernel.judge.complain("a reply continues that no client asked to: \(message)")
             }
             guard !open.isEmpty else {
                 kernel.judge.complain("a reply comes for which there was no call: \(message)")
@@ -134,6 +134,8 @@ final class Visitors {
         let control = root + "/run/curfew/io.curfew.Control"
         let app = random.pick(world?.apps.plans ?? []).name
         switch random.below(20) {
+        case 18:
+            if random.chance(perMille: 50) { world?.login.shutdownWanted(isCalledOff: random.chance(perMille: 700)) }
         case 0...9: operate(control, app)
         case 10: world?.login.sleepWanted()
         case 11: world?.login.sleepWanted()
@@ -201,7 +203,7 @@ final class Visitors {
         world?.after(Int64(random.below(5_000_000_000))) { visitor.hangUp() }
     }
 
-    /// A process ends that nobody has asked to.
+    /// A process ends that neither curfewd nor its app has ended.
     private func crash() {
         let candidates = kernel.processes.running.filter { $0.program != nil && !$0.isKilled }
         guard !candidates.isEmpty else { return }

@@ -5,7 +5,7 @@ internal import PlayedKernel
 enum Wire {
     nonisolated(unsafe) private static var number: UInt32 = 0
 
-    /// Connected, as that process; nil where nobody listens.
+    /// Connected, as that process; nil where no socket listens.
     static func connect(_ path: String, as pid: Int32, datagram: Bool = false) -> Int32? {
         let type = Int32((datagram ? SOCK_DGRAM : SOCK_STREAM).rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let socket = __real_socket(AF_UNIX, type | Int32(SOCK_NONBLOCK.rawValue), 0)

@@ -33,6 +33,7 @@ final class World {
     private var heard: Set<Int32> = []
     /// MONOTONIC: nothing new is begun after it.
     var quietFrom = Int64.max
+    private(set) var isEnding = false
 
     init(kernel: Kernel, seed: UInt64) {
         self.kernel = kernel
@@ -136,8 +137,24 @@ final class World {
         apps.didSpawn(process, arguments, environment)
     }
 
+    /// The service manager ends the daemon, at any moment of its life. Once, however often it is asked to.
+    func endDaemon(_ why: String) {
+        guard !isEnding else { return }
+        isEnding = true
+        kernel.judge.note(why)
+        kernel.faults.turn(on: false)
+        kernel.loop.raise(SIGTERM)
+        after(300_000_000_000) { [kernel] in
+            kernel.judge.complain("the daemon does not end")
+            kernel.loop.exitCode = 1
+        }
+    }
+
     /// Nothing is ready: what the daemon has been told it must have told the core, and what the core wants is done.
-    func judgeWait() { checks.atRest() }
+    func judgeWait() {
+        checks.atRest()
+        kernel.bus.judge(kernel)
+    }
 }
 
 /// Reads what has come over a descriptor of its own.

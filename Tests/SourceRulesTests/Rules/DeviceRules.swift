@@ -27,13 +27,13 @@ extension Rule {
 
     /// Dependencies point inward.
     static let imports = [
-        Rule(name: "leaf modules import SystemCalls and C modules only") { tree in
+        Rule(name: "leaf modules import Vocabulary, SystemCalls and C modules only") { tree in
             let others = SourceTree.pure + ["Configuration", "Supervision"]
             let leaves = tree.deviceTargets.filter { $0.kind == "target" && !others.contains($0.name) }
             return try leaves.flatMap { leaf in
                 try tree.swift(in: "Sources/\(leaf.name)").flatMap { file in
                     try file.imports().filter {
-                        $0.module != "SystemCalls" && !isCModule($0.module)
+                        !["Vocabulary", "SystemCalls"].contains($0.module) && !isCModule($0.module)
                     }.map { file.violation($0.line, "the leaf module \(leaf.name) imports \($0.module)") }
                 }
             }
@@ -61,7 +61,7 @@ extension Rule {
         Rule(name: "few import the core") { tree in
             let allowed: Set = ["Configuration", "Supervision", "CurfewCommands", "curfew"]
             return try tree.swift(in: "Sources").filter { !allowed.contains($0.target ?? "") }.flatMap { file in
-                try file.imports().filter { SourceTree.pure.contains($0.module) }.map {
+                try file.imports().filter { SourceTree.pure.contains($0.module) && $0.module != "Vocabulary" }.map {
                     file.violation($0.line, "\($0.module) is for Configuration, Supervision, the CLI and tests")
                 }
             }

@@ -7,7 +7,7 @@ enum Language {
 }
 
 /// A file of the tree, as written and as bare code.
-struct SourceFile {
+struct SourceFile: Sendable {
     /// From the package's root, with slashes.
     let path: String
     let language: Language

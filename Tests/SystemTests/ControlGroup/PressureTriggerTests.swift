@@ -92,6 +92,10 @@ let hasPressure = Files.exists(PressureTrigger.board)
             Issue.record("\(error)")
             return
         }
+        for path in ["/proc/version", "/proc/sys/kernel/ostype"] {
+            let other = try #require(throws: PressureUnavailable.self) { try PressureTrigger(.warning, path: path) }
+            #expect("\(other)".contains(path))
+        }
         #expect(throws: PressureUnavailable.failed(SystemError("read", "/proc/version", errno: .invalid))) {
             try PressureReading(path: "/proc/version")
         }
@@ -106,7 +110,7 @@ struct GroupPressureTests {
             let trigger = try PressureTrigger(.warning, path: group.path + "/memory.pressure")
             #expect(!waitReadable(trigger.descriptor, events: POLLPRI, bound: 0), "no pressure yet")
             let loop = try EventLoop()
-            var seen: Readiness?
+            var seen: IOReadiness?
             let source = try loop.watch(trigger.descriptor, .priority) { seen = $0 }
             try group.remove()
             try loop.runOnce(timeoutMicroseconds: 10_000_000)
@@ -141,7 +145,7 @@ struct GroupPressureTests {
                 try #require(firstWords == "pressing\n")
                 #expect(waitReadable(critical.descriptor, events: POLLPRI, bound: 20_000), "full")
                 let loop = try EventLoop()
-                var seen: [Readiness] = []
+                var seen: [IOReadiness] = []
                 let source = try loop.watch(warning.descriptor, .priority) { seen.append($0) }
                 try loop.runOnce(timeoutMicroseconds: 20_000_000)
                 #expect(seen == [.priority], "some")

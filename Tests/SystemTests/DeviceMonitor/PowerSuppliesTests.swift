@@ -7,7 +7,7 @@ import Testing
 @Suite struct PowerSuppliesTests {
     private static let battery = ["type": "Battery\n", "present": "1\n", "capacity": "80\n", "status": "Discharging\n"]
 
-    private func reading(_ supplies: [String: [String: String]]) throws -> PowerReading {
+    private func reading(_ supplies: [String: [String: String]]) throws -> SupplyReading {
         let tree = try Tree()
         for (name, attributes) in supplies { try tree.supply(name, attributes) }
         return PowerSupplies(sysfs: tree.root).read()
@@ -15,7 +15,7 @@ import Testing
 
     @Test func noSupplies() throws {
         let reading = try reading([:])
-        #expect(reading == PowerReading(supplies: []))
+        #expect(reading == SupplyReading(supplies: []))
         #expect(reading.externalPower == nil && reading.batteryLevel == nil && !reading.needsPolling)
     }
 
@@ -34,6 +34,12 @@ import Testing
     ])
     func lineSupply(_ type: String, _ online: String, _ expected: Bool?) throws {
         #expect(try reading(["X": ["type": type + "\n", "online": online + "\n"]]).externalPower == expected)
+    }
+
+    @Test func fullBatteryIsNotPolled() throws {
+        let full = ["type": "Battery\n", "present": "1\n", "status": "Full\n", "capacity": "100\n"]
+        let reading = try reading(["BAT0": full])
+        #expect(reading.batteryLevel == 1000 && !reading.needsPolling)
     }
 
     @Test func anyLineSupplyThatDelivers() throws {

@@ -11,7 +11,7 @@ import Testing
 
     @Test func watch_reportsReadableAndHangup() throws {
         let pipe = try PipePair()
-        var seen: [Readiness] = []
+        var seen: [IOReadiness] = []
         let source = try loop.watch(pipe.reader.rawValue, .readable) { seen.append($0) }
         #expect(try loop.runOnce(timeoutMicroseconds: 0) == false)
         try FileDescriptor.writeAll([1], to: pipe.writer.rawValue)

@@ -56,6 +56,20 @@ import Testing
         try fixture.loop.run { try bus.inhibitors() == ["shutdown delay"] }
     }
 
+    @Test func refusalThatWaits_isNotToldOnceTheLockIsReleased() throws {
+        let bus = try PrivateBus()
+        try bus.startBus()
+        let fixture = try LogindFixture(bus.address)
+        try fixture.wait { $0.isUnavailable }
+        fixture.clear()
+        // Refused at once, as logind is not available, and told from the loop.
+        fixture.client.takeLock(.sleep, mode: .delay)
+        fixture.client.releaseLock(.sleep)
+        fixture.client.takeLock(.shutdown, mode: .delay)
+        try fixture.wait { $0.isLockRefused }
+        #expect(fixture.events.map(\.short) == ["refused shutdown"])
+    }
+
     @Test func lock_withoutAnAnswer_isRefusedInTime_andALateGrantIsClosed() throws {
         let bus = try PrivateBus.withLogind()
         var limits = LogindClient.Limits()

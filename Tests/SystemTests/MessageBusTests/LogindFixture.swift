@@ -1,6 +1,7 @@
 import EventLoop
 import MessageBus
 import SystemCalls
+import Vocabulary
 
 /// A loop with a logind client, and what it has told.
 final class LogindFixture {
@@ -52,7 +53,7 @@ final class LogindFixture {
     func wait(count: Int) throws { try loop.run { events.count >= count } }
 
     /// Takes a lock; its descriptor.
-    func take(_ kind: LockKind) throws -> Int32 {
+    func take(_ kind: Inhibitor) throws -> Int32 {
         client.takeLock(kind, mode: .delay)
         guard case .lockTaken(kind, let descriptor) = try wait(for: { $0.isLockTaken(kind) }) else { throw TimedOut() }
         return descriptor
@@ -64,7 +65,7 @@ extension LoginMessage {
     var isUnavailable: Bool { if case .unavailable = self { true } else { false } }
     var isLockRefused: Bool { if case .lockRefused = self { true } else { false } }
     var isSleepEdge: Bool { if case .prepareForSleep = self { true } else { false } }
-    func isLockTaken(_ wanted: LockKind) -> Bool { if case .lockTaken(wanted, _) = self { true } else { false } }
+    func isLockTaken(_ wanted: Inhibitor) -> Bool { if case .lockTaken(wanted, _) = self { true } else { false } }
 
     /// Without the time, for comparison.
     var short: String {

@@ -37,9 +37,10 @@ import Testing
         try fixture.wait { $0.isAvailable }
     }
 
-    @Test func noPath_isTriedAgain() throws {
+    @Test(arguments: ["unix:path=/dev/null/bus", "nonsense", "unix:"])
+    func addressOfNoBus_isTriedAgain(_ address: String) throws {
         let bus = try PrivateBus()
-        let fixture = try LogindFixture("unix:path=/dev/null/bus")
+        let fixture = try LogindFixture(address)
         try fixture.wait { $0.isUnavailable }
         // ENOTDIR cannot be waited for: the next attempt is made after 0.25 s.
         #expect(try fixture.loop.runOnce(timeoutMicroseconds: 5_000_000))

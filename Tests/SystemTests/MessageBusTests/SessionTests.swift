@@ -3,6 +3,7 @@ import Foundation
 import MessageBus
 import SystemCalls
 import Testing
+import Vocabulary
 
 @Suite(.serialized) struct SessionTests {
     @Test func sessionsOfBefore_areCounted_andOnlyThoseOfPeople() throws {
@@ -16,7 +17,7 @@ import Testing
         try bus.addSession("gone", state: "closing", announced: false)
         let fixture = try LogindFixture(bus.address)
         try fixture.loop.run { !fixture.sessions.isEmpty }
-        #expect(fixture.sessions == [SessionReading(userSessions: 3, isLocked: false, isIdle: false)])
+        #expect(fixture.sessions == [SessionReading(users: 3, isLocked: false, isIdle: false)])
         #expect(fixture.events.map(\.short) == ["available"])
     }
 
@@ -26,7 +27,7 @@ import Testing
         try bus.addSession("ssh", seat: nil, hint: true, announced: false)
         let fixture = try LogindFixture(bus.address)
         try fixture.loop.run { !fixture.sessions.isEmpty }
-        #expect(fixture.sessions == [SessionReading(userSessions: 1, isLocked: false, isIdle: false)])
+        #expect(fixture.sessions == [SessionReading(users: 1, isLocked: false, isIdle: false)])
     }
 
     @Test func locked_whenAllOnASeatAre_byHintOrBySignal() throws {
@@ -89,12 +90,12 @@ import Testing
         try bus.addSession("a", announced: false)
         let fixture = try LogindFixture.connected(to: bus)
         try bus.script("self.UpdateProperties('\(PrivateBus.manager)', {'IdleHint': dbus.Boolean(True)})")
-        try fixture.loop.run { fixture.sessions.last == SessionReading(userSessions: 1, isLocked: false, isIdle: true) }
+        try fixture.loop.run { fixture.sessions.last == SessionReading(users: 1, isLocked: false, isIdle: true) }
         // Its end is not announced: a session has come.
         try bus.changeQuietly("IdleHint", "dbus.Boolean(False)")
         try bus.addSession("b")
         try fixture.loop.run {
-            fixture.sessions.last == SessionReading(userSessions: 2, isLocked: false, isIdle: false)
+            fixture.sessions.last == SessionReading(users: 2, isLocked: false, isIdle: false)
         }
     }
 
@@ -147,7 +148,7 @@ import Testing
         try bus.script("\(bus.session("a")).props['\(PrivateBus.session)'].pop('LockedHint')")
         let fixture = try LogindFixture(bus.address)
         try fixture.loop.run { !fixture.sessions.isEmpty }
-        #expect(fixture.sessions == [SessionReading(userSessions: 1, isLocked: false, isIdle: false)])
+        #expect(fixture.sessions == [SessionReading(users: 1, isLocked: false, isIdle: false)])
         #expect(fixture.conditions.isEmpty)
         try bus.signal("Lock", of: "a")
         try fixture.expect(locked: true, 1)
@@ -167,7 +168,7 @@ import Testing
             PrivateBus.manager + ".SessionRemoved", at: "/org/freedesktop/login1", "'a'", "objectpath '\(path)'")
         try bus.addSession("b", seat: nil)
         try fixture.loop.run { !fixture.sessions.isEmpty }
-        #expect(fixture.sessions == [SessionReading(userSessions: 2, isLocked: false, isIdle: false)])
+        #expect(fixture.sessions == [SessionReading(users: 2, isLocked: false, isIdle: false)])
     }
 
     /// A user who may lock a session may do so in a loop: what is told of it has a pace, and the last word counts.
@@ -183,7 +184,7 @@ import Testing
             self.AddSession('b', 'seat0', 1000, 'somebody', True)
             \(bus.announcement("SessionNew", of: "b"))
             """)
-        try fixture.loop.run { fixture.sessions.last?.userSessions == 2 }
+        try fixture.loop.run { fixture.sessions.last?.users == 2 }
         #expect(fixture.sessions.last?.isLocked == false)
         try bus.removeSession("b")
         try fixture.expect(locked: true, 1)
@@ -206,7 +207,7 @@ import Testing
                 objects['\(path)' + name].props['\(PrivateBus.session)']['Seat'] = ('', dbus.ObjectPath('/'))
                 self.EmitSignal('\(PrivateBus.manager)', 'SessionNew', 'so', [name, dbus.ObjectPath('\(path)' + name)])
             """)
-        try fixture.loop.run { fixture.sessions.last?.userSessions == 64 }
+        try fixture.loop.run { fixture.sessions.last?.users == 64 }
         try bus.signal("Lock", of: "a")
         try fixture.expect(locked: true, 64)
         // One on a seat comes when there is no room: it takes the place of one that is not.
@@ -241,7 +242,7 @@ import Testing
         try bus.startLogind()
         try fixture.wait { $0.isAvailable }
         try fixture.loop.run { !fixture.sessions.isEmpty }
-        #expect(fixture.sessions == [SessionReading(userSessions: 0, isLocked: false, isIdle: false)])
+        #expect(fixture.sessions == [SessionReading(users: 0, isLocked: false, isIdle: false)])
     }
 
     /// A lock that was only asked for by a signal is not forgotten with the logind that sent it.
@@ -256,7 +257,7 @@ import Testing
         try fixture.wait { $0.isUnavailable }
         try fixture.wait { $0.isAvailable }
         try fixture.loop.run { !fixture.sessions.isEmpty }
-        #expect(fixture.sessions == [SessionReading(userSessions: 1, isLocked: true, isIdle: false)])
+        #expect(fixture.sessions == [SessionReading(users: 1, isLocked: true, isIdle: false)])
     }
 
     @Test func stop_fromAHandler_endsTheseEventsToo() throws {
@@ -280,7 +281,7 @@ import Testing
 extension LogindFixture {
     /// Runs the loop until this is what was told last.
     func expect(locked isLocked: Bool, _ count: Int) throws {
-        let wanted = SessionReading(userSessions: count, isLocked: isLocked, isIdle: false)
+        let wanted = SessionReading(users: count, isLocked: isLocked, isIdle: false)
         do {
             try loop.run(seconds: 5) { sessions.last == wanted }
         } catch {

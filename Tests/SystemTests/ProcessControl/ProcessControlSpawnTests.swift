@@ -68,6 +68,12 @@ import Testing
         #expect(Array(lines.dropFirst()) == ["0027", "/usr", "123", "0", "5"])
     }
 
+    @Test(.enabled(if: isRoot, "needs root")) func nice_belowZero() throws {
+        var request = shell("nice")
+        request.nice = -5
+        #expect(try output(of: request) == "-5\n")
+    }
+
     @Test(.enabled(if: isRoot, "needs root")) func credentials() throws {
         var request = shell("id -u; id -g; id -G; grep -E '^(NoNewPrivs|CapEff)' /proc/self/status")
         request.credentials = Credentials(user: 65534, group: 65533, supplementaryGroups: [65533, 1234])

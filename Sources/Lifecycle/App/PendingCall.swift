@@ -1,0 +1,72 @@
+/// A call of the delegate that has not returned.
+struct PendingCall: Equatable {
+    var id: CallID
+    var call: HandlerCall
+    /// What the app was allowance it has.
+    var allowance: Nanoseconds
+    /// Readings of the instance's clock.
+    var issued: Nanoseconds
+    var deadline: Nanoseconds
+    /// The delegate's reply is awaited: otherwise only READY=1, at launch.
+    var awaitsReply: Bool
+    var awaitsReady: Bool
+
+    /// Only a launch and an end may take longer than the app was allowance.
+    var isExtensible: Bool {
+        switch call.handler {
+        case .didFinishLaunching, .willTerminate: true
+        case .didBecomeActive, .willResignActive, .didEnterBackground, .willEnterForeground, .backgroundTaskWillExpire:
+            false
+        }
+    }
+
+    /// Three times what it was allowance at most, in all.
+    mutating func extend(to wanted: Nanoseconds) {
+        deadline = max(deadline, min(wanted, issued + allowance + allowance + allowance))
+    }
+
+    static let blank = PendingCall(
+        id: CallID(rawValue: 0), call: .didBecomeActive, allowance: .zero, issued: .zero, deadline: .zero,
+        awaitsReply: false, awaitsReady: false)
+
+    @inline(never)
+    mutating func archive(_ archive: inout StateArchive) {
+        archive.raw(&id)
+        call.archive(&archive)
+        archive.value(&allowance)
+        archive.value(&issued)
+        archive.value(&deadline)
+        archive.value(&awaitsReply)
+        archive.value(&awaitsReady)
+    }
+}
+
+extension HandlerCall {
+    fileprivate mutating func archive(_ archive: inout StateArchive) {
+        var handler = handler
+        archive.raw(&handler)
+        switch handler {
+        case .didFinishLaunching:
+            var reason = LaunchReason.user
+            if case .didFinishLaunching(let present) = self { reason = present }
+            archive.raw(&reason)
+            self = .didFinishLaunching(reason)
+        case .didBecomeActive: self = .didBecomeActive
+        case .willResignActive: self = .willResignActive
+        case .didEnterBackground: self = .didEnterBackground
+        case .willEnterForeground: self = .willEnterForeground
+        case .willTerminate:
+            var reason = ""
+            if case .willTerminate(let present) = self { reason = present }
+            archive.value(&reason)
+            self = .willTerminate(reason)
+        case .backgroundTaskWillExpire:
+            var task = BackgroundTaskID(rawValue: 0)
+            var name = ""
+            if case .backgroundTaskWillExpire(let id, let present) = self { (task, name) = (id, present) }
+            archive.raw(&task)
+            archive.value(&name)
+            self = .backgroundTaskWillExpire(task, name: name)
+        }
+    }
+}

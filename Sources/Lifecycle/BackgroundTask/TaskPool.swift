@@ -1,0 +1,24 @@
+/// What an app's background tasks have in all, until it becomes active again. Outlives the instance.
+struct TaskPool: Equatable {
+    private(set) var size: Nanoseconds
+    /// As of when it last stopped running.
+    private(set) var left: Nanoseconds
+
+    init(_ size: Nanoseconds) {
+        self.size = size
+        left = size
+    }
+
+    /// It has stopped running.
+    mutating func stop(_ left: Nanoseconds) { self.left = left }
+
+    mutating func cut(to budget: Nanoseconds) { left = min(left, budget) }
+
+    /// How long before its end the expiration handlers are called.
+    var lead: Nanoseconds { size < .seconds(50) ? size / 10 : .seconds(5) }
+
+    mutating func archive(_ archive: inout StateArchive) {
+        archive.value(&size)
+        archive.value(&left)
+    }
+}

@@ -1,0 +1,103 @@
+/// What is to start an app, and what its ends have come to.
+///
+/// While a launch that may be denied is wished there are two of them: as it is, and as it would be without that wish
+/// (`App.launchIfDenied`). What happens meanwhile happens to both.
+struct LaunchState: Equatable {
+    /// Waits for the apps it comes after, for its own end, or for the board to wake.
+    var queued: LaunchReason?
+    var restart = RestartState()
+    /// It was in front when the board's memory or temperature ended it, and its delay is over.
+    var returnsWhenWell = false
+    /// It was launched, and neither an operator nor its own orderly exit has ended that.
+    var isMeantToRun = false
+    /// In the state that would hold without the pending request: the app has ended, and the journal has not been told
+    /// what follows. It is when the request is denied.
+    var isEndUnsaid = false
+
+    var isPlanned: Bool { queued != nil || restart.due != nil || returnsWhenWell }
+
+    /// It was to come back by itself, and the board has ended it once more: it waits for the board to be well.
+    mutating func waitForTheBoard() {
+        guard queued == .restart else { return }
+        queued = nil
+        returnsWhenWell = true
+    }
+
+    mutating func queue(_ reason: LaunchReason) {
+        callOff()
+        queued = reason
+        isMeantToRun = true
+    }
+
+    /// Nothing is to start it.
+    mutating func callOff() {
+        queued = nil
+        restart.due = nil
+        returnsWhenWell = false
+    }
+
+    /// The board is well.
+    mutating func returnNow() {
+        guard returnsWhenWell else { return }
+        returnsWhenWell = false
+        if queued == nil, restart.due == nil { queue(.restart) }
+    }
+
+    /// It is down for good, unless a launch waits already: that it is down is no loss.
+    mutating func endForGood() {
+        if queued == nil { isMeantToRun = false }
+    }
+
+    /// It is not started at boot any more: where nothing else is to start it, that it is down is no loss.
+    mutating func forgetBoot() {
+        if !isPlanned { isMeantToRun = false }
+    }
+
+    /// The app has ended. uptime: in which it could run; isRestarted: such an end is one to come back from.
+    mutating func plan(
+        after reason: TerminationReason, _ policy: AppPolicy, uptime: Nanoseconds, isRestarted: Bool,
+        at now: Nanoseconds
+    ) {
+        guard countEnd(policy, uptime: uptime), isRestarted else { return }
+        let delay = takeDelay(policy)
+        if delay <= .zero { return comeBack(after: reason) }
+        restart.due = now + delay
+    }
+
+    func isRestartDue(at now: Nanoseconds) -> Bool { restart.due.map { $0 <= now } ?? false }
+
+    mutating func judgeRestart(at now: Nanoseconds, after reason: TerminationReason?) {
+        guard isRestartDue(at: now) else { return }
+        restart.due = nil
+        comeBack(after: reason)
+    }
+
+    /// Its delay is over.
+    private mutating func comeBack(after reason: TerminationReason?) {
+        if reason?.isOfTheBoard == true {
+            returnsWhenWell = true
+        } else {
+            queued = .restart
+        }
+    }
+
+    /// Whether it may be started again: each end counts, whatever it follows.
+    private mutating func countEnd(_ policy: AppPolicy, uptime: Nanoseconds) -> Bool {
+        if uptime >= policy.restartReset {
+            restart.endsInRow = 0
+            restart.nextDelay = nil
+        }
+        restart.endsInRow = restart.endsInRow.saturatingAdd(1)
+        guard restart.endsInRow >= policy.restartLimit else { return true }
+        restart.isLeftDown = true
+        returnsWhenWell = false
+        return false
+    }
+
+    /// The delay of the restart that is due; the next one is twice as long.
+    private mutating func takeDelay(_ policy: AppPolicy) -> Nanoseconds {
+        let delay = max(restart.nextDelay ?? .zero, policy.restartDelay)
+        restart.nextDelay = delay.doubled(upTo: max(policy.restartDelayMax, delay))
+        return delay
+    }
+}

@@ -1,0 +1,58 @@
+// Whether and when an app that has ended is started again.
+
+extension DeviceLifecycle {
+    /// uptime: in which it could run.
+    mutating func planRestart(
+        _ index: Int, _ termination: Termination, uptime: Nanoseconds, wasOrdered: Bool
+    ) {
+        let policy = apps[index].policy
+        let reason = termination.reason
+        let isOperators = apps[index].instance?.stop?.reason.namespace == .user
+        let isOfShutdown = shutdown.isRunning && isOfShutdown(reason)
+        if shutdown.isRunning, !wasOrdered { apps[index].endedForShutdown = isOfShutdown && !apps[index].isRetired }
+        noteMeaning(index, reason, isOperators: isOperators)
+        if reason.isOfTheBoard { apps[index].changeLaunch { $0.waitForTheBoard() } }
+        guard !wasOrdered, !isOfShutdown, !apps[index].isRetired, policy.restart != .never else { return }
+        guard apps[index].isRestarted(after: reason, in: .active) || reason.namespace == .backgroundTask else { return }
+        let (app, now) = (apps[index], now.monotonic)
+        func plan(_ launch: inout LaunchState, _ phase: ScenePhase) {
+            launch.plan(
+                after: reason, policy, uptime: uptime, isRestarted: app.isRestarted(after: reason, in: phase), at: now)
+        }
+        if app.launch.queued == nil {
+            plan(&apps[index].launch, app.nearestPhase)
+            saySequel(index)
+        }
+        // A launch is wished in the middle of its end. Should that be denied, it comes back as it would have.
+        if var denied = app.launchIfDenied, denied.queued == nil {
+            plan(&denied, app.grantedPhase)
+            denied.isEndUnsaid = true
+            apps[index].launchIfDenied = denied
+        }
+    }
+
+    /// Whether it is left down, or when it comes back.
+    mutating func saySequel(_ index: Int) {
+        let restart = apps[index].launch.restart
+        let id = AppID(rawValue: index)
+        if restart.isLeftDown {
+            emit(.note(.app(.leftDown(id, ends: restart.endsInRow))))
+        } else if let due = restart.due, !shutdown.isRunning {
+            emit(.note(.app(.restartScheduled(id, delay: max(due - now.monotonic, .zero)))))
+        }
+    }
+
+    /// An operator starts it: what happened before does not count against it.
+    mutating func forgive(_ index: Int) { apps[index].launch.restart = RestartState() }
+}
+
+/// What is to happen to an app that ends again and again.
+struct RestartState: Equatable {
+    /// Ends without a stable uptime in between.
+    var endsInRow = 0
+    /// The delay of the next restart; nil: the policy's first.
+    var nextDelay: Nanoseconds?
+    /// When the app is started again, in MONOTONIC time.
+    var due: Nanoseconds?
+    var isLeftDown = false
+}

@@ -1,0 +1,97 @@
+// The board is awake again: what a sleep came to, and the lock for the next one. The clocks may tell of it before
+// logind does; the first to tell ends the sleep, and the other finds it over.
+
+extension DeviceLifecycle {
+    /// The board is awake again: for all apps, or in the dark.
+    mutating func wake(heardFromLogin: Bool, isCancelled: Bool = false) {
+        guard isAlarmDue(lead: Self.alarmLead) else {
+            return endSleep(cancelled: isCancelled, heardFromLogin: heardFromLogin)
+        }
+        clearAlarm()
+        leaveSleep(heardFromLogin: heardFromLogin)
+        sleep.stage = .darkWake(DarkWake(end: now.monotonic + policy.darkWakeAllowance))
+        emit(.note(.sleep(.darkWake(sleep: sleep.id, allowance: policy.darkWakeAllowance))))
+        touchAll()
+    }
+
+    /// A person is at the board: all apps come back.
+    mutating func wakeFully() {
+        if sleep.state == .darkWake { endSleep(cancelled: false, heardFromLogin: false) }
+    }
+
+    /// All apps come back to where they were: servers thaw before their clients.
+    mutating func endSleep(cancelled: Bool, heardFromLogin: Bool) {
+        guard sleep.state != .awake else { return }
+        let hadAlarm = sleep.asleep?.alarm != nil
+        emit(.note(.sleep(.ended(sleep: sleep.id, outcome(cancelled: cancelled)))))
+        answer(sleep.preparation?.waiting ?? [], isCalledOff: outcome(cancelled: cancelled) != .slept)
+        if sleep.state == .darkWake {
+            // What was refused then can be had now.
+            login.forgetRefusal()
+        } else {
+            leaveSleep(heardFromLogin: heardFromLogin)
+        }
+        sleep.stage = .awake
+        sleep.formerEnd = now.boottime
+        if hadAlarm { emit(.sleep(.setWakeAlarm(nil))) }
+        conditions.restWish.postpone(at: now.monotonic)
+        for index in apps.indices.sorted(by: { (apps[$0].level, $0) < (apps[$1].level, $1) }) {
+            apps[index].instance?.forgetSleep()
+            settleFreezer(index)
+        }
+        touchAll()
+    }
+
+    private func outcome(cancelled: Bool) -> SleepOutcome {
+        switch sleep.state {
+        case .awake: .cancelled
+        case .preparing: sleep.isSlept || sleep.kernelSlept == true ? .slept : .cancelled
+        case .asleep: hasReallySlept ? .slept : cancelled ? .cancelled : .failed
+        case .darkWake: .slept
+        }
+    }
+
+    /// Whether the kernel has slept since the release: that a sleep was announced is no proof. Where the kernel does
+    /// not count its sleeps the clocks tell; one that it refuses after it has stopped all processes looks like a short
+    /// one.
+    private var hasReallySlept: Bool {
+        if sleep.isSlept { return true }
+        guard sleep.state == .asleep || sleep.state == .preparing else { return false }
+        if let kernelSlept = sleep.kernelSlept, !sleep.isLogical { return kernelSlept }
+        guard let asleep = sleep.asleep else { return false }
+        return sleep.isLogical || asleep.timeStopped > Self.stallThreshold
+            || now.timeAsleep - asleep.released.timeAsleep > Self.sleepThreshold
+    }
+
+    /// What a sleep leaves behind, and the lock for the next one.
+    mutating func leaveSleep(heardFromLogin: Bool) {
+        setSleepHandled(false)
+        let hasSlept = hasReallySlept
+        if hasSlept { didSleepFor(now.boottime - (sleep.asleep?.released ?? now).boottime) }
+        let wasHeld = sleep.state == .preparing && login.locks[.sleep] == .held
+        sleep.isDoubtful = false
+        login.forgetRefusal()
+        if heardFromLogin { sleep.echo = .none }
+        // Also where an operator has announced it: logind's own job may be a part of it.
+        let mayBeLogins = sleep.isAnnouncedByLogin || hasSlept && !sleep.isLogical
+        if mayBeLogins, login.isAvailable {
+            if !heardFromLogin {
+                expectEnd()
+            } else if wasHeld {
+                sleep.echo = .cancellation
+                readPreparing()
+            }
+        }
+        sleep.stage = .awake
+        // logind would refuse it until it says itself that the sleep is over.
+        if sleep.echo == .end { expectEnd() } else { takeLock(.sleep) }
+    }
+
+    /// The board has really slept, for so long.
+    mutating func didSleepFor(_ time: Nanoseconds) {
+        refillKeepAwake()
+        if time >= Self.refillingSleep { refillPools() }
+        // An app that was not frozen could not give a sign of life all the same.
+        for index in apps.indices where apps[index].instance?.livenessDue != nil { armLiveness(index) }
+    }
+}

@@ -1,0 +1,67 @@
+// The end of an instance: recorded once, then what comes of it.
+
+extension DeviceLifecycle {
+    mutating func didExit(_ id: InstanceID, _ status: ExitStatus) {
+        guard let index = index(of: id), let instance = apps[index].instance, instance.stage != .clearing else {
+            // It has been started and killed since.
+            if isGivenUp(id) { emit(.process(.clear(id))) }
+            return
+        }
+        let own = apps[index].isAdopted ? adoptedEnd(index, status) : TerminationReason.ended(status)
+        let ordered = instance.stop.map { $0.isOwnWish ? own : $0.reason }
+        record(index, instance.cause?.reason ?? ordered ?? own)
+        apps[index].instance?.didExit(at: now.monotonic)
+        emit(.process(.clear(id)))
+        leaveFront(index)
+        touch(index)
+        touchNeighbours(index)
+    }
+
+    mutating func groupDidEmpty(_ id: InstanceID) {
+        guard let index = index(of: id), apps[index].instance?.stage == .clearing else { return }
+        forget(index)
+    }
+
+    /// Nothing of the instance is left that could run.
+    mutating func forget(_ index: Int) {
+        if let id = instanceID(index) { indexOfInstance[id] = nil }
+        apps[index].instance = nil
+        releaseAdopted(index)
+        touch(index)
+        touchNeighbours(index)
+    }
+
+    /// Writes the end down and decides about a restart. Exactly once for each instance.
+    mutating func record(_ index: Int, _ reason: TerminationReason) {
+        guard let instance = apps[index].instance else { return }
+        let call = instance.call
+        let termination = Termination(
+            app: AppID(rawValue: index), name: apps[index].policy.name, instance: instance.id, reason: reason,
+            handler: instance.cause?.handler ?? call?.call.handler,
+            allowance: instance.cause?.allowance ?? call?.allowance,
+            taken: instance.cause?.taken ?? call.map { instance.clock.reading(at: now.monotonic) - $0.issued },
+            uptime: now.monotonic - instance.startedAt, phase: instance.phase,
+            sleep: sleep.state == .awake ? nil : sleep.id)
+        apps[index].lastTermination = termination
+        emit(.report(termination))
+        dropTasks(index, reason.namespace == .backgroundTask ? .expired : .died)
+        answerEnd(index, termination)
+        planRestart(
+            index, termination, uptime: instance.runnableUptime(at: now.monotonic),
+            wasOrdered: instance.stop.map { !$0.isOwnWish } ?? false)
+        touch(index)
+    }
+
+    /// Whether what ends in a shutdown is back should that be cancelled, at once. What ends by itself and in order may
+    /// have heard of the shutdown; any other end counts and is followed as ever.
+    func isOfShutdown(_ reason: TerminationReason) -> Bool {
+        reason.isOfShutdown || reason.namespace == .exit && reason.code == 0
+    }
+
+    /// An operator's word, an exit of its own and a removal end more than the instance.
+    mutating func noteMeaning(_ index: Int, _ reason: TerminationReason, isOperators: Bool) {
+        let isOrderly = reason.namespace == .exit && reason.code == 0 && apps[index].policy.restart != .always
+        guard isOperators || reason.namespace == .user || isOrderly else { return }
+        apps[index].changeLaunch { $0.endForGood() }
+    }
+}

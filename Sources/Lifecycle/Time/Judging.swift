@@ -1,0 +1,125 @@
+// Time as the core sees it: what the clocks say of the board, and who is due.
+
+extension DeviceLifecycle {
+    /// A wake-up that comes later than this means that the board gave no time (a stopped VM, a sleep in which MONOTONIC
+    /// ran on, a debugger).
+    static let stallThreshold = Nanoseconds.milliseconds(250)
+    /// While a handler's time runs, and while the kernel is about to sleep, the core looks at the clock this often,
+    /// so that a stall in the middle of a long allowance is noticed too.
+    static let stallCheckInterval = Nanoseconds.seconds(1)
+    /// What runs for longer (liveness, budgets) is looked at less often, for the battery's sake: a stall that falls
+    /// between two looks, and only such a one, is not noticed.
+    static let longestCheckInterval = Nanoseconds.seconds(30)
+    /// After a stall no app is judged for so long: what the apps said meanwhile is still to be read.
+    static let reprieve = Nanoseconds.milliseconds(250)
+    /// BOOTTIME gaining this much on MONOTONIC means that the board slept; less is the time between two readings.
+    static let sleepThreshold = Nanoseconds.milliseconds(500)
+
+    /// heardFromLogin: the event at hand is logind's word that the board is awake.
+    mutating func advanceClocks(to instant: Instant, _ heardFromLogin: Bool) {
+        let last = now
+        now = instant
+        guard let asked else { return }
+        let late = now.monotonic - max(asked.at, last.monotonic)
+        if late > Self.stallThreshold {
+            // When it began is not known: it may have been soon after the last look. A little always counts, or a board
+            // that is late every time would never end a hanging app.
+            let lost = late + min(late, max(asked.at - last.monotonic - Self.stallThreshold, .zero))
+            reprieveEnd = now.monotonic + Self.reprieve
+            sleep.stage.change { (asleep: inout Asleep) in asleep.timeStopped += lost }
+            for index in apps.indices where apps[index].instance != nil {
+                apps[index].instance?.credit(lost)
+                deadlineOfApp[index] = deadline(ofApp: index)
+            }
+            if runningCalls > 0 { emit(.note(.board(.stalled(lost)))) }
+        }
+        let slept = now.timeAsleep - last.timeAsleep
+        if slept > Self.sleepThreshold { didSleep(slept, heardFromLogin: heardFromLogin) }
+    }
+
+    /// When the core wants to be woken, if nothing happens before, and why.
+    public var nextDeadline: Deadline? { asked.flatMap { $0.at == .max ? nil : $0 } }
+
+    /// The earliest of all deadlines; of those that are due at the same moment, the first of this list.
+    var earliestDeadline: Deadline {
+        var next = Deadline.never
+        next.consider(sleep.nextDeadline)
+        next.consider(shutdown.nextDeadline)
+        next.consider(conditionDeadline)
+        next.consider(memory.nextDeadline)
+        next.consider(watchdog.nextDeadline)
+        next.consider(login.nextDeadline)
+        for deadline in deadlineOfApp { next.consider(deadline) }
+        next.consider(now.monotonic + checkInterval, .stallCheck)
+        return next
+    }
+
+    /// How soon the core looks at the clock though nothing may be due; `.max`: it need not.
+    private var checkInterval: Nanoseconds {
+        if runningCalls > 0 || sleep.state == .asleep && !sleep.isLogical { return Self.stallCheckInterval }
+        var interval = Nanoseconds.max
+        for each in checkOfApp where each < interval { interval = each }
+        return interval
+    }
+
+    /// An app's own next deadline.
+    func deadline(ofApp index: Int) -> Deadline {
+        apps[index].nextDeadline(AppID(rawValue: index), canLaunch: canLaunch, reprieveEnd: reprieveEnd)
+    }
+
+    /// Judges every app that is due, after the event at hand has been heard: it may have been the sign of life.
+    mutating func judge() {
+        for index in apps.indices where deadlineOfApp[index].at <= now.monotonic || apps[index].isTouched {
+            judge(index)
+        }
+        judgeLogin()
+        judgeSleep()
+        judgeShutdown()
+    }
+
+    private mutating func judge(_ index: Int) {
+        let monotonic = now.monotonic
+        if canLaunch,
+            apps[index].launch.isRestartDue(at: monotonic)
+                || apps[index].launchIfDenied?.isRestartDue(at: monotonic) == true
+        {
+            let reason = apps[index].lastTermination?.reason
+            apps[index].changeLaunch { $0.judgeRestart(at: monotonic, after: reason) }
+            touch(index)
+        }
+        let isAlive = apps[index].instance?.isAlive == true
+        if isAlive, let id = instanceID(index), apps[index].instance?.news.endQuiet(at: monotonic) == true {
+            emit(.memory(.watchLimit(id)))
+            touch(index)
+        }
+        let overdue = apps[index].instance?.overdue(
+            at: monotonic, reprieveEnd: reprieveEnd, liveness: apps[index].policy.liveness)
+        if let overdue { end(index, overdue) } else if isAlive { judgeLesserTimes(index) }
+    }
+
+    private mutating func end(_ index: Int, _ overdue: Instance.Overdue) {
+        switch overdue {
+        case .start: giveUpSpawn(index)
+        case .budget: spendBudget(index)
+        case .call(let call, let taken): overrun(index, call, taken: taken)
+        case .exit(let allowance): kill(index, Cause(reason: .exitOverrun(allowance: allowance)))
+        case .liveness(let interval): kill(index, Cause(reason: .livenessMissed(interval: interval)))
+        case .death: reportStuck(index, .unkillable)
+        case .clearing:
+            reportStuck(index, .unkillable)
+            forget(index)
+        }
+    }
+
+    /// What is over and ends no app.
+    private mutating func judgeLesserTimes(_ index: Int) {
+        if apps[index].instance?.isKeepAwakeOver(at: now.monotonic) == true { spendKeepAwake(index) }
+        if apps[index].instance?.isExpirationDue(lead: lead(index), at: now.monotonic) == true { touch(index) }
+        if apps[index].instance?.judgeFreezing(at: now.monotonic) == true {
+            // It may have been named already, when the lock was released.
+            touch(index)
+            touchNeighbours(index)
+            reportStuck(index, .unfreezable)
+        }
+    }
+}

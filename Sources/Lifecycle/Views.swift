@@ -1,0 +1,58 @@
+// What can be seen of the core from outside, between two events.
+
+/// What can be seen of an app.
+public struct AppView: Equatable, Sendable {
+    public var name: String
+    /// nil while it does not run.
+    public var phase: ScenePhase?
+    public var taskState: TaskState
+    public var instance: InstanceID?
+    /// Processes started since the daemon was.
+    public var launches: Int
+    /// A restart or launch is due, or waits for another app or for the board to wake.
+    public var restartPending: Bool
+    /// `restart-limit` ends in a row: only an operator starts it again.
+    public var isLeftDown: Bool
+    public var lastTermination: Termination?
+}
+
+/// What can be seen of the device.
+public struct DeviceView: Equatable, Sendable {
+    public var sleepState: SleepState
+    /// The number of the current or last sleep.
+    public var sleep: Int
+    public var isShuttingDown: Bool
+    /// InhibitDelayMaxUSec as last heard; nil without logind.
+    public var inhibitDelayMax: Nanoseconds?
+    /// nil: nothing says so.
+    public var externalPower: Bool?
+    /// Percent; nil without a battery.
+    public var batteryLevel: Int?
+    public var isLowPower = false
+    public var thermalState = ThermalState.nominal
+    public var memoryPressure = MemoryPressure.normal
+    public var isUnderVoltage = false
+    /// The most that the conditions of the board allow, and why it is not more.
+    public var phaseLimit = ScenePhase.active
+    public var frontDenial: Denial?
+}
+
+extension DeviceLifecycle {
+    /// BOOTTIME at which the board is woken for background tasks; nil: it is not.
+    public var wakeAlarm: Nanoseconds? { sleep.asleep?.alarm }
+
+    /// Whether an app is at something that takes real time: a handler, a launch, an end, a freeze, or finishing the
+    /// tasks that it was told about.
+    public var isBusy: Bool {
+        apps.contains { app in
+            guard let instance = app.instance else { return false }
+            switch instance.stage {
+            case .spawning, .stopping, .killing, .clearing: return true
+            case .running:
+                if instance.call != nil || instance.freezer == .freezing { return true }
+                // Told that its time runs out, it has real time to come to an end.
+                return instance.tasks.poolEnd != nil && !instance.clock.isStopped && instance.tasks.isAnyWarned
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+internal import SystemCalls
+
+/// The edges of sleep and shutdown on their way to the core. A start waits until logind has said what
+/// InhibitDelayMaxUSec is now (packages and drop-ins change it), for a bounded time; nothing overtakes anything.
+final class DelayedEdges {
+    private unowned(unsafe) let client: LogindClient
+    private var held: [(kind: Inhibitor, at: Int64)] = []
+    private var query: BusSlot?
+    private var limit: Delay?
+
+    init(event: OpaquePointer, priority: Int32, client: LogindClient) throws(SystemError) {
+        self.client = client
+        limit = try Delay(event: event, priority: priority) { [unowned(unsafe) self] in deliver() }
+    }
+
+    func receive(_ kind: Inhibitor, isStart: Bool, at time: Int64) {
+        guard isStart else {
+            deliver()
+            return tell(kind, isStart: false, at: time)
+        }
+        held.append((kind, time))
+        if query == nil { ask() }
+    }
+
+    /// Tells what is held, with the last known value if there is no newer one.
+    func deliver() {
+        query = nil
+        limit?.stop()
+        let starts = held
+        held = []
+        for start in starts { tell(start.kind, isStart: true, at: start.at) }
+    }
+
+    func drop() {
+        query = nil
+        limit?.stop()
+        held = []
+    }
+
+    private func ask() {
+        guard let bus = client.bus else { return deliver() }
+        do throws(SystemError) {
+            query = try bus.property("InhibitDelayMaxUSec", of: client.manager("")) {
+                [unowned(unsafe) self] reply in
+                if case .success(let message) = reply, let value = message.readUInt64Variant() {
+                    client.inhibitDelayMax = LogindClient.nanoseconds(ofMicroseconds: value)
+                }
+                deliver()
+            }
+            limit?.start(nanoseconds: client.limits.inhibitDelayMax)
+        } catch {
+            deliver()
+        }
+    }
+
+    private func tell(_ kind: Inhibitor, isStart: Bool, at time: Int64) {
+        let delay = client.inhibitDelayMax
+        switch kind {
+        case .sleep: client.tell(.prepareForSleep(isStart, inhibitDelayMax: delay, at: time))
+        case .shutdown: client.tell(.prepareForShutdown(isStart, inhibitDelayMax: delay, at: time))
+        // Announced by PrepareForSleep, as any sleep; what keys do is not announced.
+        case .idleAndSleep, .powerKey, .lidSwitch: break
+        }
+    }
+}

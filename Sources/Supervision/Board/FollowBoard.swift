@@ -1,0 +1,47 @@
+internal import Configuration
+internal import HardwareWatchdog
+internal import Journal
+internal import Lifecycle
+internal import MessageBus
+internal import SystemCalls
+
+// What kind of board this is, and what is heard of it.
+
+extension Supervisor {
+    /// What kind of board this is, and what follows from it. Said when it is another than before.
+    func findBoard(_ configuration: Configuration) {
+        guard followsBoard else {
+            settings = BoardSettings(configuration.device, nil)
+            return
+        }
+        let paths = ConfigurationPaths(root: paths.root.isEmpty ? nil : paths.root)
+        let found = HardwareProfiles.select(configuration.device.profile, for: BoardIdentity.read(), paths: paths)
+        for error in found.errors { log.daemon(.warning, error.text, .configurationInvalid) }
+        let next = BoardSettings(configuration.device, found.profile)
+        if let profile = found.profile, profile.name != settings.board.name {
+            log.daemon(.info, "hardware profile: " + profile.name)
+        }
+        settings = next
+    }
+
+    /// Listens to the board from now on, or with other settings.
+    func followBoard() {
+        guard followsBoard else { return }
+        if let boardWatch {
+            boardWatch.change(settings)
+        } else {
+            boardWatch = BoardWatch(self, settings)
+        }
+        followPressure()
+        interfaces?.openPrekillHook()
+        takeKeyLocks()
+    }
+
+    /// Keeps the board's watchdog from now on, or with other settings. It writes to the disk: after the apps' start.
+    func keepWatchdog() {
+        guard followsBoard else { return }
+        let keeper = self.keeper ?? WatchdogKeeper(self)
+        self.keeper = keeper
+        keeper.configure(settings)
+    }
+}
