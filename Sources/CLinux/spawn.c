@@ -55,6 +55,17 @@ CHILD static bool leave_table(struct start *start) {
     return fails(start, LINUX_SPAWN_DESCRIPTORS, 0);
 }
 
+CHILD static void close_span(unsigned first, unsigned last);
+
+// A table that was copied is as full as the supervisor's own: what is not passed on makes room for what is.
+CHILD static void make_room(const struct start *start) {
+    if (start->shares_table || start->low_end == 0) return;
+    int group = start->request->group;
+    if (group < start->low_end) return close_span((unsigned)start->low_end, ~0U);
+    close_span((unsigned)start->low_end, (unsigned)group - 1);
+    close_span((unsigned)group + 1, ~0U);
+}
+
 CHILD static bool join_group(struct start *start) {
     int group = start->request->group;
     if (group < 0 || !start->write_group) return true;
@@ -168,7 +179,9 @@ CHILD static void write_pid(char *slot) {
 
 CHILD static bool prepare_child(struct start *start) {
     const struct linux_spawn_request *request = start->request;
-    if (!leave_table(start) || !join_group(start)) return false;
+    if (!leave_table(start)) return false;
+    make_room(start);
+    if (!join_group(start)) return false;
     be_as_killable_as_others();
     if (syscall(SYS_setsid) < 0) return fails(start, LINUX_SPAWN_SESSION, 0);
     if (!reset_signals(start) || !arrange_descriptors(start) || !set_limits(start)) return false;
@@ -292,17 +305,18 @@ static bool make_slots(void) {
     return true;
 }
 
-// Makes what is passed on known by low numbers, so that the child needs no copy of all the others. False: it does.
+// Makes what is passed on known by low numbers: then the child needs none of all the others. False: it does.
 static bool fill_slots(struct start *start) {
     const struct linux_spawn_request *request = start->request;
-    if (cannot_share || request->descriptor_count > SLOTS || !make_slots()) return false;
-    start->low_end = 3;
+    if (request->descriptor_count > SLOTS || !make_slots()) return false;
+    int low_end = 3;
     for (size_t i = 0; i < request->descriptor_count; i++) {
-        if (slots[i] >= start->low_end) start->low_end = slots[i] + 1;
+        if (slots[i] >= low_end) low_end = slots[i] + 1;
         if (request->descriptors[i].source < 0) continue;
         if (dup3(request->descriptors[i].source, slots[i], O_CLOEXEC) < 0) return false;
         start->sources[i] = slots[i];
     }
+    start->low_end = low_end;
     return true;
 }
 
@@ -353,7 +367,8 @@ void linux_spawn(const struct linux_spawn_request *request, struct linux_spawn_r
         for (size_t i = 0; i < request->descriptor_count; i++) start.sources[i] = request->descriptors[i].source;
         bool into_group = request->group >= 0 && !request->write_group;
         // The child that walks into its group needs a descriptor of it, with whatever number that has.
-        start.shares_table = (into_group || request->group < 0) && fill_slots(&start);
+        bool all_low = fill_slots(&start);
+        start.shares_table = all_low && !cannot_share && (into_group || request->group < 0);
         attempt(&start, into_group, result);
         if (start.cannot_leave) {
             cannot_share = true;

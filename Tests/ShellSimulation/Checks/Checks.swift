@@ -266,9 +266,21 @@ final class Checks {
         judgeThaw(record)
         judgeWords(record, process)
         judgeClearing(record)
-        if let first = record.sent.first, process.canRun, process.files[3] != nil, record.emptiedTold == 0,
-            kernel.clock.monotonic - first.at > 2_000_000_000, record.endsTold == 0, !record.isKillAsked
-        {
+        judgeHearing(record, process)
+    }
+
+    /// Counted from when it can run: a thaw that the kernel refuses is tried again later.
+    private func judgeHearing(_ record: InstanceRecord, _ process: PlayedProcess) {
+        guard process.canRun else {
+            record.runsSince = nil
+            return
+        }
+        let since = record.runsSince ?? kernel.clock.monotonic
+        record.runsSince = since
+        guard let first = record.sent.first, process.files[3] != nil, record.emptiedTold == 0, record.endsTold == 0,
+            !record.isKillAsked
+        else { return }
+        if kernel.clock.monotonic - max(first.at, since) > 2_000_000_000 {
             complain("\(record.app) is called with \(first.method), and hears nothing")
         }
     }

@@ -31,6 +31,8 @@ final class InstanceRecord {
     var answered: [CallID] = []
     /// Hooks that were started, and the calls they are for.
     var hooks: [(process: PlayedProcess, call: CallID)] = []
+    /// Since when its process gets the processor; nil: it does not. MONOTONIC.
+    var runsSince: Int64?
     /// Since when the kernel keeps it frozen against what was asked for. MONOTONIC.
     var stuckFrozenSince: Int64?
     /// When its last process was gone. MONOTONIC.
