@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Journal
 import SystemCalls
 import Testing
