@@ -13,7 +13,7 @@ final class SupervisedApp {
     var credentials: Result<Credentials?, CredentialsError>
     var process: AppProcess?
     var notify: NotifyReceiver?
-    /// STATUS= of the present instance.
+    /// What the present instance last said of itself: STATUS=, RELOADING=1 or ERRNO=.
     var statusText: String?
     /// What it wrote last, where there is no journal to ask.
     var output: OutputRing?

@@ -125,10 +125,14 @@ import Varlink
     }
 
     /// deploy/docs makes the pages; this is what a key that was only declared would miss.
-    @Test(arguments: [
-        ("curfew-app.5", ConfigurationKey.app), ("curfew.toml.5", ConfigurationKey.device),
-        ("curfew-profile.5", ConfigurationKey.profile.filter { $0.section != "policy" }),
-    ]) func everyKeyIsInTheManual(page: String, keys: [ConfigurationKey]) throws {
+    @Test(arguments: ["curfew-app.5", "curfew.toml.5", "curfew-profile.5"])
+    func everyKeyIsInTheManual(page: String) throws {
+        let keys =
+            switch page {
+            case "curfew-app.5": ConfigurationKey.app
+            case "curfew.toml.5": ConfigurationKey.device
+            default: ConfigurationKey.profile.filter { $0.section != "policy" }
+            }
         let text = try String(contentsOfFile: "\(Boards.root)/deploy/man/\(page)", encoding: .utf8)
         let words = Set(text.split { !$0.isLetter && $0 != "-" && $0 != "_" && !$0.isNumber }.map(String.init))
         for key in keys {

@@ -13,7 +13,7 @@ import Varlink
         let app = SupervisedApp(AppID(rawValue: 0), AppConfiguration(name: "app", exec: ["/bin/true"]))
         let process = AppProcess(InstanceID(rawValue: 1), app, shell.supervisor, group: nil)
         let delegate = try VarlinkDelegate(process, shell.supervisor)
-        delegate.deliver(CallID(rawValue: 1), .didEnterBackground, deadline: .seconds(30))
+        delegate.deliver(CallID(rawValue: 1), .didEnterBackground, allowance: .seconds(30))
         let pair = try SocketPair()
         let ours = Connection(owning: pair.ours, role: .client)
         let theirs = Connection(owning: pair.theirs, role: .server)

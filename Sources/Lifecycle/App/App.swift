@@ -86,10 +86,3 @@ struct App: Equatable {
             isLeftDown: launch.restart.isLeftDown, lastTermination: lastTermination)
     }
 }
-
-/// What was asked with a process that is to be taken over.
-struct Adoption: Equatable {
-    var wish: TaskParameters
-    /// nil: no client waits for the answer any more.
-    var request: RequestID?
-}

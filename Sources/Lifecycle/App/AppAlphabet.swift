@@ -23,7 +23,7 @@ public enum AppNotice: Equatable, Sendable {
     case restartScheduled(AppID, delay: Nanoseconds)
     /// `restart-limit` ends in a row: only an operator starts it again.
     case leftDown(AppID, ends: Int)
-    /// A handler ran into its deadline: the app is about to be killed.
+    /// A handler ran into its deadline, or its tasks into the end of their budget: the app is about to be killed.
     case overrun(AppID, InstanceID, TerminationReason)
     case phaseChanged(AppID, ScenePhase)
     /// An app's background tasks do not keep the board awake any more: their budget for that is spent.

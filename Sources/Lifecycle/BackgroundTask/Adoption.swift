@@ -1,5 +1,12 @@
 // Processes that others have started (`curfew run`): each an app of its own for as long as it runs.
 
+/// What was asked with a process that is to be taken over.
+struct Adoption: Equatable {
+    var wish: TaskParameters
+    /// nil: no client waits for the answer any more.
+    var request: RequestID?
+}
+
 extension DeviceLifecycle {
     mutating func adopt(_ name: String, _ wish: TaskParameters, _ request: RequestID) {
         if let launchDenial { return reply(request, .adopt(.denied(launchDenial))) }

@@ -130,19 +130,4 @@ extension DeviceLifecycle {
         guard let index = index(of: id), apps[index].instance?.heardReady() == true else { return }
         finishCall(index)
     }
-
-    // MARK: Liveness
-
-    /// Counts the full interval from now. A frozen app's clock stands still, and is armed anew at thaw.
-    mutating func armLiveness(_ index: Int) {
-        let interval = apps[index].policy.liveness
-        if apps[index].instance?.armLiveness(interval, at: now.monotonic) == true { touch(index) }
-    }
-
-    mutating func didPing(_ id: InstanceID) {
-        guard let index = index(of: id), let instance = apps[index].instance, instance.stage == .running,
-            !instance.clock.isStopped
-        else { return }
-        armLiveness(index)
-    }
 }

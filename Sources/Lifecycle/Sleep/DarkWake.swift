@@ -1,5 +1,13 @@
 // A wake by our own alarm that people at the board do not notice: background tasks run on, and it sleeps again.
 
+/// A wake by our own alarm: background tasks only.
+struct DarkWake: Equatable {
+    /// MONOTONIC: how long it may last, and then how long it waits for the next sleep to be announced.
+    var end: Nanoseconds
+    /// It is over, and the next sleep has been asked for.
+    var isReturning = false
+}
+
 extension DeviceLifecycle {
     /// An alarm that is older than this has not woken the board.
     static let alarmTolerance = Nanoseconds.seconds(30)

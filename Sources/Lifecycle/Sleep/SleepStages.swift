@@ -117,14 +117,6 @@ struct Asleep: Equatable {
     }
 }
 
-/// A wake by our own alarm: background tasks only.
-struct DarkWake: Equatable {
-    /// MONOTONIC: how long it may last, and then how long it waits for the next sleep to be announced.
-    var end: Nanoseconds
-    /// It is over, and the next sleep has been asked for.
-    var isReturning = false
-}
-
 extension Sleep {
     var state: SleepState {
         switch stage {

@@ -11,7 +11,7 @@ protocol DelegateChannel: AnyObject {
     var inherited: Int32? { get }
     /// The app has its own copy of `inherited`.
     func didSpawn()
-    func deliver(_ call: CallID, _ handler: HandlerCall, deadline: Nanoseconds)
+    func deliver(_ call: CallID, _ handler: HandlerCall, allowance: Nanoseconds)
     /// No reply is awaited.
     func inform(_ information: Information)
     /// Whether the app may put a connection of its own in the place of this one.

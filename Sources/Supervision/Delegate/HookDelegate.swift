@@ -26,12 +26,12 @@ final class HookDelegate: DelegateChannel {
     func didSpawn() {}
     func didBecomeReady() {}
 
-    func deliver(_ call: CallID, _ handler: HandlerCall, deadline: Nanoseconds) {
+    func deliver(_ call: CallID, _ handler: HandlerCall, allowance: Nanoseconds) {
         guard let command = process.app.configuration.hook(for: handler.handler) else {
             return supervisor.dispatch(.app(.handlerReturned(process.instance, call)))
         }
         do throws(LaunchFailure) {
-            try run(command, call, handler, deadline: deadline)
+            try run(command, call, handler, allowance: allowance)
         } catch {
             // A hook that cannot be run is no reason to end the app: it counts as handled.
             supervisor.log.handlerFailed(process.app.name, handler.handler, "hook: \(error.text)")
@@ -39,7 +39,7 @@ final class HookDelegate: DelegateChannel {
         }
     }
 
-    private func run(_ command: [String], _ call: CallID, _ handler: HandlerCall, deadline: Nanoseconds)
+    private func run(_ command: [String], _ call: CallID, _ handler: HandlerCall, allowance: Nanoseconds)
         throws(LaunchFailure)
     {
         let app = process.app
@@ -47,7 +47,7 @@ final class HookDelegate: DelegateChannel {
             var request = SpawnRequest(
                 arguments: command,
                 environment: app.baseEnvironment(credentials, supervisor.paths, notify: nil) + [
-                    "CURFEW_EVENT=\(handler.handler.method)", "CURFEW_DEADLINE=\(deadline.secondsText)",
+                    "CURFEW_EVENT=\(handler.handler.method)", "CURFEW_DEADLINE=\(allowance.secondsText)",
                 ])
             if case .didFinishLaunching(let reason) = handler {
                 request.environment.append("CURFEW_LAUNCH_REASON=\(reason.name)")

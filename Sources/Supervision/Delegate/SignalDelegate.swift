@@ -17,7 +17,7 @@ final class SignalDelegate: DelegateChannel {
     var inherited: Int32? { nil }
     func didSpawn() {}
 
-    func deliver(_ call: CallID, _ handler: HandlerCall, deadline: Nanoseconds) {
+    func deliver(_ call: CallID, _ handler: HandlerCall, allowance: Nanoseconds) {
         let configuration = process.app.configuration
         if let number = configuration.signal(for: handler.handler) { process.signal(number) }
         if configuration.acknowledge {

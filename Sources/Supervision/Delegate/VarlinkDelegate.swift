@@ -36,9 +36,9 @@ final class VarlinkDelegate: DelegateChannel {
     func didSpawn() { theirs = nil }
     func didBecomeReady() {}
 
-    func deliver(_ call: CallID, _ handler: HandlerCall, deadline: Nanoseconds) {
-        outstanding = (call, handler, Clocks.monotonic + deadline.rawValue)
-        send(call, handler, deadline: deadline)
+    func deliver(_ call: CallID, _ handler: HandlerCall, allowance: Nanoseconds) {
+        outstanding = (call, handler, Clocks.monotonic + allowance.rawValue)
+        send(call, handler, allowance: allowance)
     }
 
     var takesConnections: Bool { !isClosed }
@@ -49,7 +49,7 @@ final class VarlinkDelegate: DelegateChannel {
         attached = connection
         // The one before may have gone down with the call unread.
         if let (call, handler, due) = outstanding {
-            send(call, handler, deadline: Nanoseconds(rawValue: max(due - Clocks.monotonic, 0)))
+            send(call, handler, allowance: Nanoseconds(rawValue: max(due - Clocks.monotonic, 0)))
         }
     }
 
@@ -75,8 +75,8 @@ final class VarlinkDelegate: DelegateChannel {
 
     private var connection: Connection? { attached ?? watched?.connection }
 
-    private func send(_ call: CallID, _ handler: HandlerCall, deadline: Nanoseconds) {
-        var parameters: JSONObject = ["deadline": .number(deadline.seconds)]
+    private func send(_ call: CallID, _ handler: HandlerCall, allowance: Nanoseconds) {
+        var parameters: JSONObject = ["deadline": .number(allowance.seconds)]
         switch handler {
         case .didFinishLaunching(let reason): parameters["reason"] = .string(reason.name)
         case .willTerminate(let reason): parameters["reason"] = .string(reason)

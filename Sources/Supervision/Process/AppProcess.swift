@@ -64,8 +64,8 @@ final class AppProcess {
         }
     }
 
-    func deliver(_ call: CallID, _ handler: HandlerCall, deadline: Nanoseconds) {
-        delegate?.deliver(call, handler, deadline: deadline)
+    func deliver(_ call: CallID, _ handler: HandlerCall, allowance: Nanoseconds) {
+        delegate?.deliver(call, handler, allowance: allowance)
     }
 
     func inform(_ information: Information) { delegate?.inform(information) }

@@ -18,9 +18,9 @@ extension Supervisor {
 
     func perform(_ effect: AppEffect) {
         switch effect {
-        case .call(let instance, let call, let handler, let deadline):
-            trial?.called(instance, call, handler, deadline: deadline)
-            processes[instance.rawValue]?.deliver(call, handler, deadline: deadline)
+        case .call(let instance, let call, let handler, let allowance):
+            trial?.called(instance, call, handler, allowance: allowance)
+            processes[instance.rawValue]?.deliver(call, handler, allowance: allowance)
         case .inform(let instance, let information): processes[instance.rawValue]?.inform(information)
         }
     }

@@ -124,11 +124,11 @@ final class Trial {
 
     // MARK: Handlers
 
-    func called(_ instance: InstanceID, _ call: CallID, _ handler: HandlerCall, deadline: Nanoseconds) {
+    func called(_ instance: InstanceID, _ call: CallID, _ handler: HandlerCall, allowance: Nanoseconds) {
         let name = supervisor.processes[instance.rawValue]?.app.name ?? ""
         open.append(
             OpenCall(
-                instance: instance, call: call, app: name, handler: handler.handler, allowance: deadline,
+                instance: instance, call: call, app: name, handler: handler.handler, allowance: allowance,
                 at: Clocks.monotonic))
     }
 
