@@ -51,7 +51,8 @@ let device: [SwiftSetting] =
 let fast: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
 // What the simulation of the shell plays: the linker sends the daemon's calls to Tests/ShellSimulation/Calls.
 let playedCalls = [
-    "accept4", "access", "clock_gettime", "close", "fcntl", "fsync", "getenv", "getpid", "getsockopt", "getxattr",
+    "accept4", "access", "clock_gettime", "close", "epoll_create1", "epoll_ctl",
+    "epoll_wait", "fcntl", "fstat", "fsync", "getenv", "getpid", "getsockopt", "getxattr",
     "kill", "linux_pidfd_open", "linux_pidfd_pid", "linux_pidfd_send_signal", "linux_process_user",
     "linux_read_process_stat", "linux_reap", "linux_spawn", "lstat", "mallopt", "mkdir", "mlockall", "open",
     "opendir", "pipe2", "poll", "pread", "pthread_sigmask", "read", "recv", "recvmsg", "rename", "rmdir",

@@ -38,7 +38,7 @@ public final class Journal {
     private let identifier: String
     private let socket: DatagramSocket?
     private let streamPath: String
-    private let standardError: Int32
+    private let standardError: StandardError
 
     /// identifier: SYSLOG_IDENTIFIER. socketPath: nil for standard error only. standardError: a descriptor that stays
     /// the caller's.
@@ -49,7 +49,7 @@ public final class Journal {
         self.identifier = identifier
         self.socket = socketPath.flatMap { DatagramSocket(to: $0) }
         self.streamPath = streamPath
-        self.standardError = standardError
+        self.standardError = StandardError(standardError)
     }
 
     /// fields: names of capital letters, digits and underscores, such as CURFEW_APP.
@@ -82,7 +82,7 @@ public final class Journal {
             // Full, or too big for a datagram: journald is there, and standard error may well lead to it.
             if error == .again || error.rawValue == EMSGSIZE || error.rawValue == ENOBUFS { return false }
         }
-        return StandardError.write(Self.line(priority, message, fields), to: standardError)
+        return standardError.write(Self.line(priority, message, fields))
     }
 
     /// "warning: message CURFEW_APP=camera": one line, whatever is in it.

@@ -13,6 +13,8 @@ internal import WakeAlarm
 /// order. What an effect leads to comes back as a new event, after the transition.
 final class Supervisor {
     let loop: EventLoop
+    /// The sockets of clients and apps.
+    let connections: IOGroup
     let paths: RuntimePaths
     let log: Log
     /// nil where no control group can be written: apps are neither frozen nor limited, and known by their pids.
@@ -85,6 +87,7 @@ final class Supervisor {
         loop: EventLoop, paths: RuntimePaths, log: Log, groups: ControlGroupRoot?, configuration: Configuration
     ) throws(SystemError) {
         self.loop = loop
+        connections = try loop.group()
         self.paths = paths
         self.log = log
         self.groups = groups

@@ -14,7 +14,14 @@ final class Problems {
     func after(_ count: Int) -> ConfigurationError? { errors.count > count ? errors[count] : nil }
     var isFull: Bool { errors.count >= Self.limit }
     /// In the order of the file; what concerns the whole file comes first.
-    var sorted: [ConfigurationError] { errors.sorted { ($0.line ?? 0) < ($1.line ?? 0) } }
+    var sorted: [ConfigurationError] {
+        var result: [ConfigurationError] = []
+        for error in errors {
+            let place = result.firstIndex { ($0.line ?? 0) > (error.line ?? 0) }
+            result.insert(error, at: place ?? result.endIndex)
+        }
+        return result
+    }
 
     func add(_ line: Int?, _ message: String) {
         if !isFull { errors.append(ConfigurationError(file: file, line: line, message: message)) }

@@ -131,7 +131,7 @@ struct Loader {
                 }
             }
         }
-        return found.map { ($0.key, $0.value.path, $0.value.origin) }.sorted { $0.0 < $1.0 }
+        return Array(found.keys).sorted().compactMap { name in found[name].map { (name, $0.path, $0.origin) } }
     }
 
     private mutating func list(_ directory: String) -> [String] {

@@ -20,9 +20,11 @@ struct JetsamOrder: Comparable {
     /// only where no other is left.
     static func chosen(from orders: [JetsamOrder], wanted: Int64) -> [JetsamOrder] {
         var chosen: [JetsamOrder] = []
+        var others = orders
         var short = wanted
-        for order in orders.sorted() {
-            guard chosen.isEmpty || short > 0 && !order.isProtected else { continue }
+        while chosen.isEmpty || short > 0, let next = others.indices.min(by: { others[$0] < others[$1] }) {
+            let order = others.remove(at: next)
+            guard chosen.isEmpty || !order.isProtected else { break }
             chosen.append(order)
             short = short.saturatingSubtract(order.bytes)
             // What this one gives back is not known: it has to show before another goes for it.

@@ -35,11 +35,19 @@ extension DeviceLifecycle {
         sleep.formerEnd = now.boottime
         if hadAlarm { emit(.sleep(.setWakeAlarm(nil))) }
         conditions.restWish.postpone(at: now.monotonic)
-        for index in apps.indices.sorted(by: { (apps[$0].level, $0) < (apps[$1].level, $1) }) {
-            apps[index].instance?.forgetSleep()
-            settleFreezer(index)
+        for level in 0...highestLevel {
+            for index in apps.indices where apps[index].level == level {
+                apps[index].instance?.forgetSleep()
+                settleFreezer(index)
+            }
         }
         touchAll()
+    }
+
+    private var highestLevel: Int {
+        var highest = 0
+        for index in apps.indices { highest = max(highest, apps[index].level) }
+        return highest
     }
 
     private func outcome(cancelled: Bool) -> SleepOutcome {

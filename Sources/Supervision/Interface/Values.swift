@@ -79,17 +79,18 @@ extension Supervisor {
 
     /// Every configured app, the unusable ones too, by name.
     var appValues: [JSON] {
-        var values: [(name: String, value: JSON)] = []
-        var listed: Set<String> = []
+        var values: [JSON] = []
+        var place: [String: Int] = [:]
         for id in core.appIDs {
             guard let view = core.view(of: id) else { continue }
-            values.append((view.name, appValue(id, view)))
-            listed.insert(view.name)
+            place[view.name] = values.count
+            values.append(appValue(id, view))
         }
-        for app in configuration.apps where !app.errors.isEmpty && !listed.contains(app.name) {
-            values.append((app.name, invalidAppValue(app.name, app.errors)))
+        for app in configuration.apps where !app.errors.isEmpty && place[app.name] == nil {
+            place[app.name] = values.count
+            values.append(invalidAppValue(app.name, app.errors))
         }
-        return values.sorted { $0.name < $1.name }.map { $0.value }
+        return Array(place.keys).sorted().compactMap { name in place[name].map { values[$0] } }
     }
 
     /// `State` of io.curfew.Application.

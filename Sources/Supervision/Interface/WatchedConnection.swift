@@ -6,23 +6,26 @@ internal import Varlink
 final class WatchedConnection {
     let connection: Connection
     private unowned(unsafe) let supervisor: Supervisor
-    private var source: IOSource?
+    private var member: IOGroupMember?
 
     init(_ connection: Connection, _ supervisor: Supervisor) throws(SystemError) {
         self.connection = connection
         self.supervisor = supervisor
-        source = try supervisor.loop.watch(connection.descriptor, Self.interest(connection)) {
+        member = try supervisor.connections.watch(connection.descriptor, Self.interest(connection)) {
             [unowned(unsafe) self] readiness in
             isReady(readiness)
         }
         connection.onInterestChanged = { [unowned(unsafe) self] connection in
-            try? source?.setInterest(Self.interest(connection))
+            try? member?.setInterest(Self.interest(connection))
         }
     }
 
+    // Before the connection goes, and its socket with it.
+    deinit { member?.cancel() }
+
     /// To be called before the connection's socket is closed.
     func stopWatching() {
-        source = nil
+        member = nil
         connection.onInterestChanged = nil
     }
 

@@ -12,7 +12,7 @@ final class NotifyReceiver {
     private unowned(unsafe) let app: SupervisedApp
     private unowned(unsafe) let supervisor: Supervisor
     private let socket: NotifySocket
-    private var source: IOSource?
+    private var member: IOGroupMember?
     /// Strangers are named once an instance, however much they send.
     private var complainedFor: InstanceID?
     /// Messages taken in one turn of the loop.
@@ -26,8 +26,12 @@ final class NotifyReceiver {
         self.app = app
         self.supervisor = supervisor
         socket = try NotifySocket.open(supervisor.paths.notifySocket(app.name))
-        source = try supervisor.loop.watch(socket.descriptor, .readable) { [unowned(unsafe) self] _ in receive() }
+        member = try supervisor.connections.watch(socket.descriptor, .readable) { [unowned(unsafe) self] _ in receive()
+        }
     }
+
+    // Before the socket goes.
+    deinit { member?.cancel() }
 
     private func receive() {
         do throws(SystemError) {

@@ -66,6 +66,10 @@ func playedFcntl(_ descriptor: Int32, _ command: Int32, _ argument: Int) -> Int3
         kernel.judge.complain("descriptor \(descriptor) is closed, which is not open")
         return failed(EBADF)
     }
+    if kernel.descriptors.watched.contains(descriptor) {
+        kernel.judge.complain("descriptor \(descriptor) is closed, which is still watched")
+        kernel.descriptors.watch(descriptor, false)
+    }
     switch kind {
     case .kernelFile(let file): file.group?.watchers.removeAll { $0 === file }
     case .process(let pid): kernel.processes.all[pid]?.forget(descriptor)
@@ -163,6 +167,13 @@ extension Kernel {
 @_cdecl("__wrap_stat") func wrapStat(_ path: UnsafePointer<CChar>?, _ out: UnsafeMutablePointer<stat>?) -> Int32 {
     guard let kernel = Kernel.playing else { return __real_stat(path, out) }
     return __real_stat(kernel.place(text(path)), out)
+}
+
+@_cdecl("__wrap_fstat") func wrapFstat(_ descriptor: Int32, _ out: UnsafeMutablePointer<stat>?) -> Int32 {
+    let result = __real_fstat(descriptor, out)
+    // Whatever the simulation itself has there, its log is a pipe.
+    if Kernel.playing != nil, descriptor <= 2 { out?.pointee.st_mode = mode_t(S_IFIFO) }
+    return result
 }
 
 @_cdecl("__wrap_lstat") func wrapLstat(_ path: UnsafePointer<CChar>?, _ out: UnsafeMutablePointer<stat>?) -> Int32 {

@@ -6,6 +6,7 @@ final class Descriptors {
         /// One of the kernel's own files, with what it says when it is read.
         case kernelFile(KernelFile)
         case socket
+        case epoll
         case pipe
         case process(Int32)
         case clockChange
@@ -19,13 +20,23 @@ final class Descriptors {
     }
 
     private(set) var open: [Int32: Kind] = [:]
+    /// Members of an epoll: they leave it before they are closed.
+    private(set) var watched: Set<Int32> = []
 
     func add(_ number: Int32, _ kind: Kind) { open[number] = kind }
 
     /// Whether it was open.
     func remove(_ number: Int32) -> Bool { open.removeValue(forKey: number) != nil }
 
-    func forgetAll() { open = [:] }
+    func forgetAll() {
+        open = [:]
+        watched = []
+    }
+
+    /// Said of a member of an epoll.
+    func watch(_ number: Int32, _ isWatched: Bool) {
+        if isWatched { watched.insert(number) } else { watched.remove(number) }
+    }
 
     subscript(number: Int32) -> Kind? { open[number] }
 }

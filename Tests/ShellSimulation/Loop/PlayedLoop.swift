@@ -58,6 +58,13 @@ final class PlayedLoop {
     /// A time that something in the kernel takes.
     func latency(_ low: Int64, _ high: Int64) -> Int64 { low + Int64(random.below(Int(high - low) + 1)) }
 
+    /// From 1 to all of so many.
+    func share(of limit: Int32) -> Int32 { 1 + Int32(random.below(Int(limit))) }
+
+    func shuffle<Element>(_ elements: UnsafeMutableBufferPointer<Element>) {
+        for index in elements.indices.dropFirst() { elements.swapAt(index, random.below(index + 1)) }
+    }
+
     func add(_ source: PlayedSource) -> OpaquePointer {
         sources.append(source)
         return source.pointer

@@ -86,6 +86,15 @@ import Testing
         #expect(errorText() == "notice: Ünïcödé\n")
     }
 
+    @Test func standardErrorThatIsAFile_getsEachLine() throws {
+        let file = try FileDescriptor.open("/dev/shm", O_TMPFILE | O_RDWR, mode: 0o600)
+        let journal = Journal(identifier: "curfewd", socketPath: nil, standardError: file.rawValue)
+        journal.send(.info, "one")
+        journal.send(.info, "two")
+        #expect(lseek(file.rawValue, 0, SEEK_SET) == 0)
+        #expect(String(decoding: try file.readAll(limit: 100), as: UTF8.self) == "info: one\ninfo: two\n")
+    }
+
     @Test func longLine_isCutAtACharacter() throws {
         journal(nil).send(.info, String(repeating: "é", count: 5000))
         let text = errorText()
