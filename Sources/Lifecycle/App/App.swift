@@ -54,6 +54,19 @@ struct App: Equatable {
     /// Its main process has ended, though something of its group may be left.
     var hasEnded: Bool { instance == nil || instance?.stage == .clearing }
 
+    /// It runs in this phase, and nothing is under way.
+    func stands(in phase: ScenePhase) -> Bool {
+        guard let instance, instance.stage == .running, instance.isLaunched, instance.call == nil else { return false }
+        return instance.phase == phase
+    }
+
+    /// The same; in background it is there when it is frozen, if it can be.
+    func hasSettled(in phase: ScenePhase) -> Bool {
+        guard stands(in: phase), let instance else { return false }
+        return phase == .active || !instance.freezeReasons.contains(.background) || instance.freezer == .frozen
+            || instance.freezer == .stuck
+    }
+
     /// What happens to it whether its launch that is wished is denied or not.
     mutating func changeLaunch(_ change: (inout LaunchState) -> Void) {
         change(&launch)

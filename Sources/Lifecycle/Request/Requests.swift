@@ -174,16 +174,11 @@ extension DeviceLifecycle {
     private func isDown(_ index: Int) -> Bool { apps[index].instance == nil && !apps[index].isLaunchPlanned }
 
     private func isFulfilled(_ request: PendingRequest) -> Bool {
-        let app = apps[request.app]
+        let present = instanceID(request.app)
         // Another one may be up by then.
-        if request.wish == .ended { return app.instance == nil || app.instance?.id != request.leaving }
-        guard let instance = app.instance, instance.stage == .running, instance.id != request.leaving,
-            instance.isLaunched, instance.call == nil
-        else { return false }
-        if request.wish == .running { return instance.phase == goal(request.app) }
-        guard instance.phase == request.phase else { return false }
-        // In background it is there when it is frozen, if it can be.
-        return request.phase == .active || !instance.freezeReasons.contains(.background)
-            || instance.freezer == .frozen || instance.freezer == .stuck
+        if request.wish == .ended { return present == nil || present != request.leaving }
+        guard present != request.leaving else { return false }
+        return request.wish == .running
+            ? apps[request.app].stands(in: goal(request.app)) : apps[request.app].hasSettled(in: request.phase)
     }
 }
