@@ -97,7 +97,7 @@ final class Checks {
 
     /// Without a group, MAINPID= is not heeded.
     func didName(_ main: PlayedProcess, instead process: PlayedProcess) {
-        if kernel.hasGroups { record(of: process)?.named = main }
+        if kernel.hasGroups { record(of: process)?.name(main) }
     }
 
     private func toldEnd(_ instance: InstanceID, _ status: ExitStatus) {
@@ -106,7 +106,9 @@ final class Checks {
         if record.endsTold > 1 { complain("the end of \(record.app) is told twice") }
         // Another process may have become the main one, whose end the kernel does not tell us.
         if status == .unknown, let main = record.named ?? record.process {
-            if main.state == .running { complain("\(record.app) is told to have ended, and runs") }
+            if main.state == .running, !record.hasLostAMainProcess || !struck(.open, .receive, .pidfd, .watch) {
+                complain("\(record.app) is told to have ended, and runs")
+            }
             let isOurs = main === record.process && main.parent == ProcessTable.daemon
             if isOurs, !struck(.reap, .receive, .pidfd, .open, .watch) {
                 complain("how \(record.app) has ended can be known, and is not told")

@@ -7,7 +7,9 @@ final class InstanceRecord {
     var process: PlayedProcess?
     var group: PlayedGroup?
     /// By MAINPID=, where the app has sent one.
-    var named: PlayedProcess?
+    private(set) var named: PlayedProcess?
+    /// The main ones before it: what was said last may not have been heard, where a call fails.
+    private var mainBefore: [PlayedProcess] = []
     /// How its start was told: spawned, or not.
     var startsTold = 0
     var isStarted = false
@@ -42,4 +44,12 @@ final class InstanceRecord {
         self.instance = instance
         self.app = app
     }
+
+    func name(_ main: PlayedProcess) {
+        mainBefore += [named ?? process].compactMap { $0 }
+        named = main
+    }
+
+    /// One that was the main process once has ended.
+    var hasLostAMainProcess: Bool { mainBefore.contains { $0.state != .running } }
 }
