@@ -19,7 +19,7 @@ public enum MessageID: CaseIterable, Sendable {
     case sleepPreparing
     case sleepReleased
     case sleepEnded
-    case sleepLockRefused
+    case lockRefused
     case shutdownPreparing
     case unfreezable
     case clockJumped
@@ -57,7 +57,7 @@ public enum MessageID: CaseIterable, Sendable {
         case .sleepPreparing: "ad26f91a49c24dd38e4bc5f6df15cdfc"
         case .sleepReleased: "9bff1166fe684e66977b727fa42ddc07"
         case .sleepEnded: "4bd5081b6895470e8496c51cc97a8956"
-        case .sleepLockRefused: "3999f854837a49fca9cb6d709095c5d6"
+        case .lockRefused: "3999f854837a49fca9cb6d709095c5d6"
         case .shutdownPreparing: "bc5e5997723a479caa758132956f3097"
         case .unfreezable: "e975419db13246939ec83d5cceb5c3bc"
         case .clockJumped: "76cb6e4dd7a844fe9022316873812cbd"

@@ -67,7 +67,7 @@ final class Supervisor {
     var wakeAlarm: WakeAlarm?
     var wakeAlarmSource: IOSource?
     var saidNoAlarm = false
-    /// When the last sleep was announced; nil where the kernel does not count.
+    /// The kernel's counts as the last sleep was announced; nil where it does not count.
     var suspendsBefore: SuspendStatistics?
     var saidSuspendRefused = false
     /// The board's own conditions are heard and its watchdog is kept. Not for private trials.

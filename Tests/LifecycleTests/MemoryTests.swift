@@ -71,11 +71,11 @@ import Testing
     // MARK: Which apps go
 
     private static func order(
-        _ index: Int, band: Int = 0, bytes: Int64 = 10, isProtected: Bool = false, isRunning: Bool = true,
+        _ index: Int, band: Int = 0, bytes: Int64 = 10, isProtected: Bool = false, isThawed: Bool = true,
         isInFront: Bool = false
     ) -> JetsamOrder {
         JetsamOrder(
-            isProtected: isProtected, isRunning: isRunning, band: band, isInFront: isInFront, bytes: bytes, index: index
+            isProtected: isProtected, isThawed: isThawed, band: band, isInFront: isInFront, bytes: bytes, index: index
         )
     }
 
@@ -88,7 +88,7 @@ import Testing
     @Test(arguments: [
         Choice(orders: [order(0, band: 1), order(1)], wanted: 5, expected: [1]),
         Choice(orders: [order(0, band: 1), order(1)], wanted: 15, expected: [1, 0]),
-        Choice(orders: [order(0), order(1, isRunning: false)], wanted: 5, expected: [1]),
+        Choice(orders: [order(0), order(1, isThawed: false)], wanted: 5, expected: [1]),
         Choice(orders: [order(0, isInFront: true), order(1)], wanted: 5, expected: [1]),
         Choice(orders: [order(0), order(1, bytes: 20)], wanted: 5, expected: [1]),
         Choice(orders: [order(0), order(1)], wanted: -5, expected: [0]),

@@ -41,7 +41,7 @@ struct Instance: Equatable {
 
     private(set) var freezer = Freezer.thawed
     private(set) var freezeReasons: FreezeReasons = []
-    /// MONOTONIC of the last change of `freezer` or of the order to kill or clear: bounds are counted from it.
+    /// MONOTONIC of the last order to freeze, kill or clear: bounds are counted from it.
     private(set) var waitingSince = Nanoseconds.zero
     /// It was reported that this wait takes too long.
     private(set) var isReportedStuck = false

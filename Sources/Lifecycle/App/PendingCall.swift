@@ -2,7 +2,7 @@
 struct PendingCall: Equatable {
     var id: CallID
     var call: HandlerCall
-    /// What the app was allowance it has.
+    /// The time that the app was told it has.
     var allowance: Nanoseconds
     /// Readings of the instance's clock.
     var issued: Nanoseconds
@@ -11,7 +11,7 @@ struct PendingCall: Equatable {
     var awaitsReply: Bool
     var awaitsReady: Bool
 
-    /// Only a launch and an end may take longer than the app was allowance.
+    /// Only a launch and an end may take longer than the app was told.
     var isExtensible: Bool {
         switch call.handler {
         case .didFinishLaunching, .willTerminate: true
@@ -20,7 +20,7 @@ struct PendingCall: Equatable {
         }
     }
 
-    /// Three times what it was allowance at most, in all.
+    /// Three times what the app was told at most, in all.
     mutating func extend(to wanted: Nanoseconds) {
         deadline = max(deadline, min(wanted, issued + allowance + allowance + allowance))
     }

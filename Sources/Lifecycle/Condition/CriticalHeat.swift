@@ -24,7 +24,7 @@ extension DeviceLifecycle {
         else { return nil }
         // The band comes first here, and all apps that are alike are ended together.
         return JetsamOrder(
-            isProtected: false, isRunning: true, band: apps[index].policy.priorityBand,
+            isProtected: false, isThawed: true, band: apps[index].policy.priorityBand,
             isInFront: instance.phase != .background, bytes: 0, index: 0)
     }
 }

@@ -1,4 +1,4 @@
-// Freezing and thawing, with counted reasons.
+// An app is frozen for as long as any reason holds, and thawed when the last is gone.
 
 extension DeviceLifecycle {
     /// Derives the reasons that hold, and brings the freezer in line with them.

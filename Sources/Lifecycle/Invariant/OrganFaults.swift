@@ -39,7 +39,7 @@ extension App {
 extension Sleep {
     var fault: Fault? {
         if let preparation,
-            !(since <= preparation.allowanceEnd && preparation.allowanceEnd <= preparation.release
+            !(allowanceSince <= preparation.allowanceEnd && preparation.allowanceEnd <= preparation.release
                 && preparation.forcedAt <= preparation.release)
         {
             return .sleepTimesOutOfOrder

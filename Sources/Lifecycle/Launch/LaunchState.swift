@@ -58,8 +58,12 @@ struct LaunchState: Equatable {
         after reason: TerminationReason, _ policy: AppPolicy, uptime: Nanoseconds, isRestarted: Bool,
         at now: Nanoseconds
     ) {
-        guard countEnd(policy, uptime: uptime), isRestarted else { return }
-        let delay = takeDelay(policy)
+        guard restart.countEnd(policy, uptime: uptime) else {
+            returnsWhenWell = false
+            return
+        }
+        guard isRestarted else { return }
+        let delay = restart.takeDelay(policy)
         if delay <= .zero { return comeBack(after: reason) }
         restart.due = now + delay
     }
@@ -79,25 +83,5 @@ struct LaunchState: Equatable {
         } else {
             queued = .restart
         }
-    }
-
-    /// Whether it may be started again: each end counts, whatever it follows.
-    private mutating func countEnd(_ policy: AppPolicy, uptime: Nanoseconds) -> Bool {
-        if uptime >= policy.restartReset {
-            restart.endsInRow = 0
-            restart.nextDelay = nil
-        }
-        restart.endsInRow = restart.endsInRow.saturatingAdd(1)
-        guard restart.endsInRow >= policy.restartLimit else { return true }
-        restart.isLeftDown = true
-        returnsWhenWell = false
-        return false
-    }
-
-    /// The delay of the restart that is due; the next one is twice as long.
-    private mutating func takeDelay(_ policy: AppPolicy) -> Nanoseconds {
-        let delay = max(restart.nextDelay ?? .zero, policy.restartDelay)
-        restart.nextDelay = delay.doubled(upTo: max(policy.restartDelayMax, delay))
-        return delay
     }
 }

@@ -55,4 +55,23 @@ struct RestartState: Equatable {
     /// When the app is started again, in MONOTONIC time.
     var due: Nanoseconds?
     var isLeftDown = false
+
+    /// Whether it may be started again: each end counts, whatever it follows.
+    mutating func countEnd(_ policy: AppPolicy, uptime: Nanoseconds) -> Bool {
+        if uptime >= policy.restartReset {
+            endsInRow = 0
+            nextDelay = nil
+        }
+        endsInRow = endsInRow.saturatingAdd(1)
+        guard endsInRow >= policy.restartLimit else { return true }
+        isLeftDown = true
+        return false
+    }
+
+    /// The delay of the restart that is due; the next one is twice as long.
+    mutating func takeDelay(_ policy: AppPolicy) -> Nanoseconds {
+        let delay = max(nextDelay ?? .zero, policy.restartDelay)
+        nextDelay = delay.doubled(upTo: max(policy.restartDelayMax, delay))
+        return delay
+    }
 }

@@ -111,7 +111,7 @@ extension DeviceLifecycle {
                 sleep.echoDue = sleep.echo == .end ? now.monotonic + Self.cancellationDelay : nil
                 readPreparing()
             // logind's clock runs for us after all.
-            case .preparing: if sleep.isAnnouncedByLogin { boundSleep(since: sleep.since) }
+            case .preparing: if sleep.isAnnouncedByLogin { boundSleep(since: sleep.allowanceSince) }
             case .asleep: releaseForSleep()
             }
         case .shutdown:

@@ -52,7 +52,7 @@ extension DeviceLifecycle {
             orders.append(
                 JetsamOrder(
                     isProtected: apps[index].policy.priorityBand >= policy.protectedBand,
-                    isRunning: instance.freezer != .frozen, band: apps[index].policy.priorityBand,
+                    isThawed: instance.freezer != .frozen, band: apps[index].policy.priorityBand,
                     isInFront: instance.phase != .background, bytes: known ?? 0, index: index))
         }
         return orders

@@ -1,7 +1,8 @@
 /// Which app goes first when something is short: the lesser.
 struct JetsamOrder: Comparable {
     var isProtected: Bool
-    var isRunning: Bool
+    /// Not frozen.
+    var isThawed: Bool
     var band: Int
     var isInFront: Bool
     var bytes: Int64
@@ -9,7 +10,7 @@ struct JetsamOrder: Comparable {
 
     static func < (left: JetsamOrder, right: JetsamOrder) -> Bool {
         if left.isProtected != right.isProtected { return right.isProtected }
-        if left.isRunning != right.isRunning { return right.isRunning }
+        if left.isThawed != right.isThawed { return right.isThawed }
         if left.band != right.band { return left.band < right.band }
         if left.isInFront != right.isInFront { return right.isInFront }
         if left.bytes != right.bytes { return left.bytes > right.bytes }

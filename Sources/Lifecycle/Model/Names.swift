@@ -187,7 +187,7 @@ public struct BackgroundTaskID: RawRepresentable, Hashable, Sendable {
     public init(rawValue: Int64) { self.rawValue = rawValue }
 }
 
-/// One call of the Control interface that waits for its transition. Chosen by the shell.
+/// One call of a client that waits for its answer. Chosen by the shell.
 public struct RequestID: RawRepresentable, Hashable, Sendable {
     public var rawValue: Int64
     public init(rawValue: Int64) { self.rawValue = rawValue }

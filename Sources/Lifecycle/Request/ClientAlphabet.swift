@@ -1,6 +1,6 @@
 /// What clients of the Control interface ask, and what apps ask about background tasks.
 public enum ClientEvent: Equatable, Sendable {
-    /// A call of the Control interface; answered by one `reply`.
+    /// A call of the Control interface, or an app's about its tasks; answered by one `reply`.
     case requested(RequestID, ClientRequest)
     /// Its client is gone: no reply is awaited any more.
     case abandoned(RequestID)
@@ -16,7 +16,7 @@ public enum ClientEffect: Equatable, Sendable {
     case deviceChanged
 }
 
-/// What an operator asks for.
+/// What a client asks for: an operator, or an app (its tasks).
 public enum ClientRequest: Equatable, Sendable {
     case launch(AppID, background: Bool)
     case activate(AppID)

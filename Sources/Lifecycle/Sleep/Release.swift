@@ -22,7 +22,7 @@ extension DeviceLifecycle {
             .note(
                 .sleep(
                     .released(
-                        sleep: sleep.id, elapsed: now.monotonic - sleep.since, killed: sleep.killed.count))))
+                        sleep: sleep.id, elapsed: now.monotonic - sleep.allowanceSince, killed: sleep.killed.count))))
         answer(preparation.waiting)
         touchAll()
     }

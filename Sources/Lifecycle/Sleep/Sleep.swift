@@ -8,8 +8,8 @@
 ///       |                                                 |                                |
 ///       +---- a person, a wish, logind does not sleep ----+---- any other wake ------------+
 ///
-/// Every `true` edge while not awake joins the present sleep; any `false` edge, a clock jump after the release, or 30 s
-/// without a sign of sleep end it.
+/// A `true` edge while preparing or asleep joins the present sleep; in a dark wake it begins the next one. Any `false`
+/// edge ends it, and so does a clock jump after the release. After 30 s without a sign of sleep logind is asked.
 struct Sleep: Equatable {
     var stage = SleepStage.awake
 
@@ -18,10 +18,10 @@ struct Sleep: Equatable {
     /// Only an edge ends it: the kernel and logind do not know of it.
     var isLogical = false
     var isAnnouncedByLogin = false
-    /// MONOTONIC: since when logind waits for us.
-    var announcedAt: Nanoseconds?
+    /// MONOTONIC; nil where logind does not wait for us.
+    var loginWaitsSince: Nanoseconds?
     /// MONOTONIC: what its allowance is measured from.
-    var since = Nanoseconds.zero
+    var allowanceSince = Nanoseconds.zero
     /// Only a property that may be from before our time speaks of it: apps are told, but none is frozen or held to less
     /// than its own time.
     var isDoubtful = false
@@ -98,7 +98,7 @@ extension DeviceLifecycle {
             case .end: break
             // It was never called off; logind's clock has been running since it was announced.
             case .cancellation:
-                announceSleep(since: sleep.announcedAt ?? sleep.since, logical: false, byLogin: true)
+                announceSleep(since: sleep.loginWaitsSince ?? sleep.allowanceSince, logical: false, byLogin: true)
             }
         // The property alone makes no sleep certain.
         case (.preparing, true):
@@ -157,7 +157,7 @@ extension DeviceLifecycle {
             // Its signal may have been sent before its property told us.
             guard byLogin else { return }
             sleep.isAnnouncedByLogin = true
-            sleep.announcedAt = min(sleep.announcedAt ?? since, since)
+            sleep.loginWaitsSince = min(sleep.loginWaitsSince ?? since, since)
             boundSleep(since: since)
         case .asleep:
             // It is meant now: an answer that is on its way is about what was before.
@@ -200,7 +200,7 @@ extension DeviceLifecycle {
         next.stage = .preparing(Preparation())
         next.isLogical = logical
         next.isAnnouncedByLogin = byLogin
-        next.announcedAt = byLogin ? since : nil
+        next.loginWaitsSince = byLogin ? since : nil
         next.isDoubtful = isDoubtful
         next.unsettled = sleep.unsettled
         next.formerEnd = sleep.formerEnd
@@ -227,7 +227,7 @@ extension DeviceLifecycle {
             isTooShort = preparation.allowance < Self.leastSleepAllowance
             if isTooShort { preparation.overtime.isAllowanceOver = true }
         }
-        if isNearer { sleep.since = since }
+        if isNearer { sleep.allowanceSince = since }
         if isTooShort { touchAll() }
     }
 

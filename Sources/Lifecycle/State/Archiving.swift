@@ -89,8 +89,8 @@ extension Sleep {
         archive.value(&id)
         archive.value(&isLogical)
         archive.value(&isAnnouncedByLogin)
-        archive.optional(&announcedAt, .zero) { $0.value(&$1) }
-        archive.value(&since)
+        archive.optional(&loginWaitsSince, .zero) { $0.value(&$1) }
+        archive.value(&allowanceSince)
         archive.value(&isDoubtful)
         archive.value(&isToldByHook)
         archive.value(&isAttended)

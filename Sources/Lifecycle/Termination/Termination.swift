@@ -6,9 +6,9 @@ public struct Termination: Hashable, Sendable {
     public var reason: TerminationReason
     /// The handler that was running.
     public var handler: Handler?
-    /// The time that handler was told it had.
+    /// The time that the handler was told it had, or the size of the pool that its tasks have spent.
     public var allowance: Nanoseconds?
-    /// The runnable time it had taken; nil where no handler ran.
+    /// The runnable time that was taken of it; nil where the app was not killed for taking too long.
     public var taken: Nanoseconds?
     /// Since the process was started, in MONOTONIC time.
     public var uptime: Nanoseconds

@@ -148,10 +148,6 @@ final class ControlService {
     private func listTerminations(_ request: Request) {
         let app = request.parameters["app"]?.stringValue
         let since = request.parameters["since"]?.stringValue
-        let members = [
-            "app", "time", "namespace", "code", "reason", "explanation", "event", "timeAllowance", "wallSeconds",
-            "cpuSeconds", "report",
-        ]
         let kept = supervisor.reports.all().filter { report in
             if let app, report["app"]?.stringValue != app { return false }
             if let since, report["time"]?.stringValue ?? "" < since { return false }
@@ -159,7 +155,7 @@ final class ControlService {
         }
         let terminations = kept.map { report in
             var object = JSONObject()
-            for member in members { object[member] = report[member] ?? .null }
+            for member in Report.controlMembers { object[member] = report[member] ?? .null }
             return JSON.object(object)
         }
         request.reply(["terminations": .array(terminations)])

@@ -82,8 +82,7 @@ extension Supervisor {
         case .cancelled: log.send(.info, "sleep \(sleep): cancelled", .sleepEnded, id)
         case .failed:
             var text = "sleep \(sleep): the board did not sleep"
-            if let before = suspendsBefore, let now = SuspendStatistics(sysfs: sysfs), now.failures > before.failures {
-                let refusal = SuspendStatistics.lastRefusal(sysfs: sysfs).text
+            if let refusal = kernelsRefusal {
                 text += "; the kernel refused" + (refusal.isEmpty ? "" : " (\(refusal))")
             }
             log.send(.warning, text, .sleepEnded, id)
@@ -93,9 +92,7 @@ extension Supervisor {
     private func say(_ notice: SleepNotice) {
         switch notice {
         case .preparing(let sleep, let allowance):
-            noteSleep()
-            suspendsBefore = SuspendStatistics(sysfs: sysfs)
-            saidSuspendRefused = false
+            sleepIsAnnounced()
             let id = [("CURFEW_SLEEP_ID", "\(sleep)")]
             log.send(.info, "sleep \(sleep): apps have \(allowance.text) to get ready", .sleepPreparing, id)
         case .released(let sleep, let elapsed, let killed):

@@ -95,7 +95,7 @@ extension Supervisor {
         case .lockRefused(let kind, let reason):
             let isExpected = kind == .sleep && core.expectsRefusal
             log.daemon(
-                isExpected ? .debug : .warning, "logind refused a \(kind.name) lock: \(reason)", .sleepLockRefused)
+                isExpected ? .debug : .warning, "logind refused a \(kind.name) lock: \(reason)", .lockRefused)
             if let kind = kind.core { dispatch(.login(.lockRefused(kind))) }
         // `unavailable` comes with it, and says so of all of them.
         case .lockLost: break
@@ -112,17 +112,6 @@ extension Supervisor {
             dispatch(.board(.session(reading)))
         case .conditionsChanged(let conditions): boardWatch?.loginSays(conditions)
         case .powerOffRefused(let reason): powerOffFailed(reason)
-        }
-    }
-    /// What the kernel has counted since the present sleep was announced, before the word that the board is awake.
-    func tellIfKernelSlept() {
-        guard core.device.sleepState == .asleep || core.device.sleepState == .preparing,
-            let before = suspendsBefore, let now = SuspendStatistics(sysfs: sysfs)
-        else { return }
-        if now.successes > before.successes {
-            dispatch(.sleep(.kernelSlept(true)))
-        } else if now.failures > before.failures {
-            dispatch(.sleep(.kernelSlept(false)))
         }
     }
 }

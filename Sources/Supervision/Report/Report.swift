@@ -32,6 +32,12 @@ struct Report {
     /// As `Termination` of io.curfew.Control.
     var control: JSON { .object(members) }
 
+    /// What of a stored report belongs to that: the members below.
+    static let controlMembers = [
+        "app", "time", "namespace", "code", "reason", "explanation", "event", "timeAllowance", "wallSeconds",
+        "cpuSeconds", "report",
+    ]
+
     private var members: JSONObject {
         var object = JSONObject()
         object["app"] = .string(name)

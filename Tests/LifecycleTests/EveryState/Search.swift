@@ -140,7 +140,7 @@ final class Search {
         guard core.sleep.state == .preparing, core.login.locks[.sleep] == .held, core.sleep.isAnnouncedByLogin else {
             return nil
         }
-        let limit = max(core.sleep.since + (core.login.delayMax ?? Login.defaultDelayMax), core.now.monotonic)
+        let limit = max(core.sleep.allowanceSince + (core.login.delayMax ?? Login.defaultDelayMax), core.now.monotonic)
         var core = core
         while let due = core.nextDeadline, due.at <= limit {
             let at = max(due.at, core.now.monotonic)

@@ -85,6 +85,10 @@ final class PlayedLoop {
         lastRun = nil
     }
 
+    func listens(to signal: Int32) -> Bool {
+        sources.contains { if case .signal(signal) = $0.kind { true } else { false } }
+    }
+
     func raise(_ signal: Int32) {
         var info = signalfd_siginfo()
         info.ssi_signo = UInt32(signal)

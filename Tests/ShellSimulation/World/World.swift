@@ -140,6 +140,8 @@ final class World {
     /// The service manager ends the daemon, at any moment of its life. Once, however often it is asked to.
     func endDaemon(_ why: String) {
         guard !isEnding else { return }
+        // One that has just died, or does not listen yet, is asked again.
+        guard kernel.loop.listens(to: SIGTERM) else { return after(1_000_000_000) { [self] in endDaemon(why) } }
         isEnding = true
         kernel.judge.note(why)
         kernel.faults.turn(on: false)

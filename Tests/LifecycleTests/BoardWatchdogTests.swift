@@ -1,7 +1,7 @@
 import Lifecycle
 import Testing
 
-@Suite struct HardwareWatchdogTests {
+@Suite struct BoardWatchdogTests {
     private func board(_ apps: [AppPolicy] = [app("kiosk")], timeout: Nanoseconds = .seconds(15)) -> Board {
         var board = Board(apps)
         board.login()
