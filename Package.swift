@@ -171,7 +171,7 @@ if !embedded {
             name: "LifecycleSimulationTests", dependencies: ["Lifecycle", "LifecycleSimulation"],
             exclude: ["seeds.txt"], swiftSettings: strict),
         .testTarget(
-            name: "ConfigurationTests", dependencies: ["Configuration", "Lifecycle", "SystemCalls"],
+            name: "ConfigurationTests", dependencies: ["Configuration", "Lifecycle", "SystemCalls", "CLinux"],
             swiftSettings: strict),
         .testTarget(name: "VarlinkTests", dependencies: ["Varlink", "SystemCalls", "CLinux"], swiftSettings: strict),
         .testTarget(

@@ -87,19 +87,27 @@ extension ControlGroupRoot {
             throw ControlGroupUnavailable(writing: base, error)
         }
         guard linux_is_cgroup2(base) else { throw ControlGroupUnavailable("\(base) is no cgroup v2") }
-        let lock: FileDescriptor
-        do throws(SystemError) {
-            lock = try FileDescriptor.open(base, O_RDONLY | O_DIRECTORY)
-        } catch {
-            throw ControlGroupUnavailable(error.text)
-        }
-        guard linux_lock_exclusively(lock.rawValue) == 0 else {
-            throw ControlGroupUnavailable("\(base) is in use by another curfewd")
-        }
         if access(base + "/apps", W_OK) != 0 {
             throw ControlGroupUnavailable(writing: base + "/apps", SystemError("access"))
         }
-        return lock
+        do throws(SystemError) {
+            let lock = try openLock(base + "/apps")
+            if try FileLock.take(lock) { return lock }
+        } catch {
+            throw ControlGroupUnavailable(error.text)
+        }
+        throw ControlGroupUnavailable("\(base) is in use by another curfewd", takenPlace: base)
+    }
+
+    /// The one file that the kernel makes in every group and lets no other user open, not even to read; before Linux
+    /// 5.14 one that others may read.
+    private static func openLock(_ apps: String) throws(SystemError) -> FileDescriptor {
+        do throws(SystemError) {
+            return try FileDescriptor.open(apps + "/cgroup.kill", O_WRONLY)
+        } catch {
+            guard error.errno == .noEntry else { throw error }
+            return try FileDescriptor.open(apps + "/cgroup.procs", O_RDWR)
+        }
     }
 
     private static func moveToSupervisor(of base: String) throws(ControlGroupUnavailable) {

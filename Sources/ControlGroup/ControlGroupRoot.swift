@@ -1,8 +1,8 @@
 internal import CLinux
 public import SystemCalls
 
-/// The directory in which every app instance has its cgroup, "NAME.N". One daemon at a time owns it, by a lock (flock)
-/// that dies with that daemon.
+/// The directory in which every app instance has its cgroup, "NAME.N". One daemon at a time owns it, by a lock
+/// on a file that no other user may open; it dies with that daemon.
 ///
 ///     <base>/supervisor     the daemon, where it was alone in <base> (a systemd unit with Delegate=yes)
 ///     <base>/apps/NAME.N    one instance of an app

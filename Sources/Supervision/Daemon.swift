@@ -66,7 +66,7 @@ public enum Daemon {
                 streamPath: paths.root + "/run/systemd/journal/stdout"))
         let configuration = Configuration.load(paths: ConfigurationPaths(root: options.root))
         let loop = try EventLoop()
-        let (groups, freezingProblem) = openGroups(options, paths, log)
+        let (groups, freezingProblem) = try openGroups(options, paths, log)
         let supervisor = try Supervisor(
             loop: loop, paths: paths, log: log, groups: groups, configuration: configuration)
         supervisor.freezingProblem = freezingProblem
@@ -110,8 +110,8 @@ public enum Daemon {
     /// One daemon a root: the lock dies with it, however it ends.
     private static func takeLock(_ paths: RuntimePaths) throws(SystemError) -> FileDescriptor {
         try Files.createDirectories(paths.runtime + "/notify")
-        let lock = try FileDescriptor.open(paths.lock, O_RDWR | O_CREAT, mode: 0o644)
-        guard linux_lock_exclusive(lock.rawValue) == 0 else {
+        let lock = try FileLock.open(paths.lock)
+        guard try FileLock.take(lock) else {
             let holder = (try? lock.readAll(limit: 20)).map { String(decoding: $0, as: UTF8.self) } ?? ""
             throw SystemError(
                 "another curfewd (pid \(holder)) runs here; stop it, or give this one its own place with --root:",
@@ -126,13 +126,19 @@ public enum Daemon {
     }
 
     /// Ends what a dead predecessor left, so that nothing ever runs twice.
-    private static func openGroups(_ options: DaemonOptions, _ paths: RuntimePaths, _ log: Log)
+    private static func openGroups(_ options: DaemonOptions, _ paths: RuntimePaths, _ log: Log) throws(SystemError)
         -> (root: ControlGroupRoot?, problem: String?)
     {
         let root: ControlGroupRoot
         do throws(ControlGroupUnavailable) {
             root = try ControlGroupRoot.discover(override: options.cgroup, name: paths.controlGroupName)
         } catch {
+            // Its apps run: those of another daemon would run twice, and those of this one unfrozen.
+            if let place = error.takenPlace {
+                throw SystemError(
+                    "another curfewd has the control group; stop it, or give this one its own with --cgroup:", place,
+                    errno: .busy)
+            }
             log.daemon(
                 .warning, "no control groups: \(error.reason); apps are not frozen, and not limited in memory")
             return (nil, error.reason)

@@ -66,7 +66,7 @@ def test_a_second_daemon_on_one_root_leaves_the_first_alone(board):
     assert len(board.instances()) == 1
 
 
-def test_a_second_daemon_on_one_control_group_ends_none_of_its_apps(board):
+def test_a_second_daemon_on_one_control_group_starts_nothing(board):
     board.app("app")
     board.start()
     board.wait_active("app")
@@ -74,15 +74,56 @@ def test_a_second_daemon_on_one_control_group_ends_none_of_its_apps(board):
     other = boards.Board()
     try:
         other.plain("mine")
-        other.start(cgroup=board.cgroup)
-        other.wait_log("in use by another curfewd")
-        other.wait_app("mine", taskState="running")
-        assert cgroups.is_alive(pid)
+        second = subprocess.run(
+            [boards.CURFEWD, "--root", other.root, "--cgroup", board.cgroup],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20, check=False)
+        assert second.returncode == 1
+        lines = second.stderr.strip().splitlines()
+        assert len(lines) == 1, second.stderr
+        assert "another curfewd has the control group" in lines[0] and str(board.group) in lines[0]
         assert board.describe("app")["mainPID"] == pid
-        mine = other.describe("mine")["mainPID"]
-        assert other.stop() == 0
-        wait_until(lambda: not cgroups.is_alive(mine), "its own app is ended")
-        assert cgroups.is_alive(pid)
+        assert len(board.instances()) == 1
     finally:
         complaints = other.close()
     assert not complaints
+
+
+# Run by a user that is no app: waits for every lock that it can have on the files and folders named.
+LOCKER = """
+import fcntl, os, struct, sys, threading
+held = []
+def wait(path, flags, kind):
+    try:
+        held.append(os.open(path, flags))
+        if kind is None:
+            fcntl.flock(held[-1], fcntl.LOCK_EX)
+        else:
+            fcntl.fcntl(held[-1], 38, struct.pack("hhqqi", kind, 0, 0, 0, 0))
+    except OSError:
+        pass
+for path in sys.argv[1:]:
+    for flags in (os.O_RDWR, os.O_WRONLY, os.O_RDONLY):
+        for kind in (None, fcntl.F_WRLCK, fcntl.F_RDLCK):
+            threading.Thread(target=wait, args=[path, flags, kind], daemon=True).start()
+print("waits", flush=True)
+sys.stdin.read()
+os._exit(0)
+"""
+
+
+def test_a_stranger_that_locks_what_it_can_keeps_no_daemon_from_starting(board):
+    board.plain("app")
+    board.start()
+    board.wait_app("app", taskState="running")
+    places = [path for folder in (board.run, board.group) for path in [folder, *folder.rglob("*")]]
+    with subprocess.Popen(["/usr/bin/python3", "-c", LOCKER, *map(str, places)], user=65534, group=65534,
+                          extra_groups=[], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as stranger:
+        try:
+            assert stranger.stdout.readline() == "waits\n"
+            board.daemon.kill()
+            board.daemon.wait()
+            board.start()
+            board.wait_app("app", taskState="running")
+            assert len(board.instances()) == 1
+        finally:
+            stranger.stdin.close()

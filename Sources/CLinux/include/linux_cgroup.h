@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
-#include <sys/file.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
 
@@ -12,5 +11,4 @@ static inline bool linux_is_cgroup2(const char *path) {
     struct statfs system;
     return statfs(path, &system) == 0 && (unsigned long)system.f_type == 0x63677270UL;
 }
-static inline int linux_lock_exclusively(int fd) { return flock(fd, LOCK_EX | LOCK_NB); }
 static const int linux_directory_flags = O_PATH | O_DIRECTORY;

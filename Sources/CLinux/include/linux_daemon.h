@@ -5,7 +5,6 @@
 #include <malloc.h>
 #include <signal.h>
 #include <stdint.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -18,7 +17,6 @@ static inline void linux_kill_session(int32_t leader) {
 // Starts writing a file's dirty pages to the disk and does not wait for it.
 static inline void linux_start_writeback(int fd) { (void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE); }
 
-static inline int linux_lock_exclusive(int fd) { return flock(fd, LOCK_EX | LOCK_NB); }
 
 enum { linux_descriptor_limit = RLIMIT_NOFILE };
 

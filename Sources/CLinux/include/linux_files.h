@@ -19,6 +19,13 @@ static inline int linux_get_flags(int fd) { return fcntl(fd, F_GETFL); }
 static inline int linux_set_flags(int fd, int flags) { return fcntl(fd, F_SETFL, flags); }
 static inline int linux_set_descriptor_flags(int fd, int flags) { return fcntl(fd, F_SETFD, flags); }
 
+// For writing, all of it, by this open file (F_OFD_SETLK): only what may write to a file can keep others from it. 0, or
+// -1 with EAGAIN where it is locked.
+static inline int linux_lock_file(int fd) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    return fcntl(fd, F_OFD_SETLK, &lock);
+}
+
 static inline int linux_stat(const char *path, struct stat *out) { return stat(path, out); }
 static inline const char *linux_entry_name(const struct dirent *entry) { return entry->d_name; }
 

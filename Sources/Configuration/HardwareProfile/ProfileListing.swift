@@ -26,7 +26,7 @@ public struct ProfileListing: Equatable, Sendable {
             listing.fail(path, "is not a hardware profile; expected NAME.toml (letters, digits, -, _ and .)")
             return listing
         }
-        switch InputFile.read(path) {
+        switch InputFile.read(path, isNamed: true) {
         case .bytes(let bytes): listing.read(bytes, name, path)
         case .masked: listing.fail(path, "is a link to /dev/null: it only takes away the vendor's profile")
         case .missing: listing.fail(path, "is not there")

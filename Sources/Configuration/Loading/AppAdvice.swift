@@ -53,6 +53,12 @@ struct AppAdvice {
         }
     }
 
+    /// It is the app's user's alone: who changes it gains nothing.
+    private func isOwn(_ program: stat, _ app: AppConfiguration) -> Bool {
+        guard let user = app.user, case .exists(let id) = accounts.user(user) else { return false }
+        return program.st_uid == id && program.st_mode & 0o022 == 0
+    }
+
     /// Programs that are not there, or cannot be run. They may come later, so a load does not mind.
     mutating func considerPrograms(_ app: AppConfiguration, _ source: AppFile.Result, file: String) {
         let programs = app.exec.prefix(1).map { ($0, source.execLine) }
@@ -63,6 +69,8 @@ struct AppAdvice {
                 warn(file, line, "the program \(readable(program)) is not there")
             } else if FileKind(status) != .regular || status.st_mode & 0o111 == 0 {
                 warn(file, line, "\(readable(program)) is not an executable file")
+            } else if !isOwn(status, app), let why = Ownership.objection(to: status) {
+                warn(file, line, "the program \(readable(program)) \(why)")
             }
         }
     }

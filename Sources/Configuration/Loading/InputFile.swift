@@ -13,8 +13,9 @@ enum InputFile {
     /// Far more than any sane file; the parser needs about 40 times as much memory for the worst one.
     static let limit = 1 << 20
 
-    /// Never blocks and never opens anything but regular files: opening a watchdog would start it.
-    static func read(_ path: String) -> InputFile {
+    /// Never blocks and never opens anything but regular files: opening a watchdog would start it. isNamed: a person
+    /// has asked for this file, whatever user it belongs to; otherwise only what is root's, or the reader's own, is taken.
+    static func read(_ path: String, isNamed: Bool = false) -> InputFile {
         var status = stat()
         if linux_stat(path, &status) != 0 {
             let errno = Errno.current
@@ -23,12 +24,14 @@ enum InputFile {
             }
             return .unreadable("cannot be read: \(errno.text)")
         }
+        if !isNamed, let why = Ownership.objection(toFoldersOf: path) { return .unreadable(why) }
         if let objection = objection(status) { return objection }
         do throws(SystemError) {
             // It may have been replaced since, by a FIFO for instance.
             let file = try FileDescriptor.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
             if fstat(file.rawValue, &status) != 0 { throw SystemError("fstat", path) }
             if let objection = objection(status) { return objection }
+            if !isNamed, let why = Ownership.objection(to: status) { return .unreadable(why) }
             let bytes = try file.readAll(limit: limit + 1)
             return bytes.count > limit ? .unreadable("is larger than 1 MiB") : .bytes(bytes)
         } catch {

@@ -96,8 +96,9 @@ struct Loader {
 
     /// False where there is no such file.
     private mutating func readDevice(_ path: String, required: Bool) -> Bool {
-        switch InputFile.read(path) {
+        switch InputFile.read(path, isNamed: required) {
         case .bytes(let bytes):
+            if required { adviseOnOwners(of: path) }
             let (device, errors, keys) = DeviceFile.parse(bytes, file: path, lists: lists)
             configuration.device = device
             deviceKeys = keys
@@ -147,8 +148,9 @@ struct Loader {
     }
 
     private mutating func loadApp(_ name: String, _ path: String, _ origin: Origin) {
-        switch InputFile.read(path) {
+        switch InputFile.read(path, isNamed: origin == .named) {
         case .bytes(let bytes):
+            if origin == .named { adviseOnOwners(of: path) }
             if bytes.isEmpty, origin != .vendor {
                 // As with systemd: the administrator's empty file takes the vendor's away.
                 if origin == .named { advice.warn(path, nil, "is empty: it only takes away the vendor's app") }
@@ -162,6 +164,11 @@ struct Loader {
             if origin == .named { refuse(name, path, "is not there") }
         case .unreadable(let why): refuse(name, path, why)
         }
+    }
+
+    /// Of a file that a person has asked for.
+    private mutating func adviseOnOwners(of path: String) {
+        if case .unreadable(let why) = InputFile.read(path) { advice.warn(path, nil, why + "; curfewd refuses it") }
     }
 
     private mutating func refuse(_ name: String, _ path: String, _ why: String) {

@@ -1,0 +1,36 @@
+internal import CLinux
+internal import SystemCalls
+
+/// Who may have written a file: what another user can write would run as root, with that user's words.
+///
+/// Trusted are root and the user who reads it. Group and others may not have the right to write, but for root's group
+/// and, where it is not root who reads, that user's own. A sticky folder may be open to all users: what they put there is
+/// theirs, and refused.
+enum Ownership {
+    /// What is wrong with a file's folder, or the one above; nil: nothing.
+    static func objection(toFoldersOf path: String) -> String? {
+        let folder = Files.directoryName(of: path)
+        for place in [folder, Files.directoryName(of: folder)] {
+            var status = stat()
+            guard linux_stat(place, &status) == 0, let why = objection(to: status) else { continue }
+            return "lies in \(readable(place, limit: 255)), which \(why)"
+        }
+        return nil
+    }
+
+    /// The same of a file, or of a folder by itself.
+    static func objection(to status: stat) -> String? {
+        let user = geteuid()
+        guard status.st_uid == 0 || status.st_uid == user else {
+            return "belongs to user \(status.st_uid); expected root's" + (user == 0 ? "" : ", or user \(user)'s")
+        }
+        let mode = Int32(bitPattern: status.st_mode)
+        if FileKind(status) == .directory, mode & S_ISVTX != 0 { return nil }
+        if mode & 0o002 != 0 { return "can be written by every user; expected by its owner alone (chmod go-w)" }
+        let isOwnGroup = status.st_gid == 0 || (user != 0 && status.st_gid == getegid())
+        if mode & 0o020 != 0, !isOwnGroup {
+            return "can be written by group \(status.st_gid); expected by its owner alone (chmod go-w)"
+        }
+        return nil
+    }
+}

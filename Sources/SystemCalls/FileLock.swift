@@ -1,0 +1,38 @@
+internal import CLinux
+
+/// A lock that dies with the process, however it ends: on a file to which no other user may write, so that none can
+/// take it (fcntl(2), F_OFD_SETLK).
+public enum FileLock {
+    /// What to wait for at most: a predecessor that is ending, or a process that it has just forked.
+    private static let patience: Int64 = 2_000_000_000
+    private static let step: Int32 = 20
+
+    /// Waits up to two seconds for another to let go; false where it does not.
+    public static func take(_ file: borrowing FileDescriptor) throws(SystemError) -> Bool {
+        let end = Clocks.monotonic + patience
+        while linux_lock_file(file.rawValue) != 0 {
+            let errno = Errno.current
+            switch errno {
+            case .again:
+                guard Clocks.monotonic < end else { return false }
+                _ = poll(nil, 0, step)
+            case .interrupted: continue
+            default: throw SystemError("lock", errno: errno)
+            }
+        }
+        return true
+    }
+
+    /// A file of its own for a lock: readable and writable for its owner alone. One that others can open, which an
+    /// older version made or another user put there, is replaced.
+    public static func open(_ path: String) throws(SystemError) -> FileDescriptor {
+        for _ in 0..<2 {
+            let file = try FileDescriptor.open(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
+            var status = stat()
+            guard fstat(file.rawValue, &status) == 0 else { throw SystemError("fstat", path) }
+            if status.st_uid == geteuid(), status.st_mode & 0o177 == 0 { return file }
+            if unlink(path) != 0, Errno.current != .noEntry { throw SystemError("unlink", path) }
+        }
+        throw SystemError("lock", path, errno: .busy)
+    }
+}
