@@ -14,7 +14,7 @@ enum InputFile {
     static let limit = 1 << 20
 
     /// Never blocks and never opens anything but regular files: opening a watchdog would start it. isNamed: a person
-    /// has asked for this file, whatever user it belongs to; otherwise only what is root's, or the reader's own, is taken.
+    /// has asked for this file, whatever user it belongs to; otherwise it has to be root's, or the reader's own.
     static func read(_ path: String, isNamed: Bool = false) -> InputFile {
         var status = stat()
         if linux_stat(path, &status) != 0 {

@@ -4,8 +4,8 @@ internal import SystemCalls
 /// Who may have written a file: what another user can write would run as root, with that user's words.
 ///
 /// Trusted are root and the user who reads it. Group and others may not have the right to write, but for root's group
-/// and, where it is not root who reads, that user's own. A sticky folder may be open to all users: what they put there is
-/// theirs, and refused.
+/// and, where it is not root who reads, that user's own. A sticky folder may be open to all users: what they put there
+/// is theirs, and refused.
 enum Ownership {
     /// What is wrong with a file's folder, or the one above; nil: nothing.
     static func objection(toFoldersOf path: String) -> String? {
