@@ -1,7 +1,8 @@
 internal import CLinux
 public import SystemCalls
 
-/// Where apps send their sd_notify(3) messages: a datagram socket that every user may write to.
+/// Where apps send their sd_notify(3) messages: a datagram socket that every user may write to, until it is kept for one
+/// (`admit`).
 ///
 /// The kernel queues few datagrams for one socket (net.unix.max_dgram_qlen) and lets senders wait beyond that. So an
 /// app that floods its socket holds up others that share it; give such apps sockets of their own.
@@ -32,6 +33,13 @@ public final class NotifySocket {
     }
 
     deinit { _ = unlink(path) }
+
+    /// Who may send: this user and root, or everyone (nil).
+    public func admit(only user: UInt32?) throws(SystemError) {
+        // First the mode: what it was is no more than what it becomes.
+        if chmod(path, user == nil ? 0o666 : 0o600) != 0 { throw SystemError("chmod", path) }
+        if chown(path, user ?? 0, gid_t.max) != 0, Errno.current != .notPermitted { throw SystemError("chown", path) }
+    }
 
     /// The next message, nil when there is none. Never blocks.
     public func receive() throws(SystemError) -> Notification? {

@@ -13,8 +13,10 @@ internal import WakeAlarm
 /// order. What an effect leads to comes back as a new event, after the transition.
 final class Supervisor {
     let loop: EventLoop
-    /// The sockets of clients and apps.
+    /// The sockets of operators and apps.
     let connections: IOGroup
+    /// Those of others: served when nothing else is to be done.
+    let strangers: IOGroup
     let paths: RuntimePaths
     let log: Log
     /// nil where no control group can be written: apps are neither frozen nor limited, and known by their pids.
@@ -88,6 +90,7 @@ final class Supervisor {
     ) throws(SystemError) {
         self.loop = loop
         connections = try loop.group()
+        strangers = try loop.group(priority: EventLoop.Priority.idle)
         self.paths = paths
         self.log = log
         self.groups = groups

@@ -9,10 +9,16 @@ internal import Varlink
 
 /// The sockets, who is let in, and who is there.
 final class Interfaces {
-    /// Connections per app, and for all clients together that are no apps: on each socket, so that a client that may
-    /// open only the one cannot keep operators off the other.
+    /// Connections per app, for each other user, and for all those together: on each socket, so that a client that may
+    /// open only the one cannot keep operators off the other. Root has as many for itself, and is never in the way.
     private static let perApp = 16
+    private static let perUser = 32
     private static let others = 64
+    /// Bytes of a message: of an app or an operator, and of a client that is neither. No method needs more.
+    private static let longestMessage = 64 << 10
+    private static let longestOfStrangers = 4 << 10
+    /// Nanoseconds in which a message that has begun has to end.
+    private static let patience: Int64 = 10_000_000_000
     /// Nanoseconds after which a socket that could take no connection tries again.
     private static let pause: Int64 = 1_000_000_000
 
@@ -25,11 +31,15 @@ final class Interfaces {
     private var prekillHook: PrekillHook?
     /// For sockets that take no connections for now.
     private var resumption: TimerSource?
+    /// For messages that have begun and not ended: since when, by descriptor.
+    private var halfSent: [Int32: Int64] = [:]
+    private var impatience: TimerSource?
 
     /// A connection, and the app it was accepted for.
     private struct Visitor {
         let watched: WatchedConnection
         let instance: InstanceID?
+        let user: UInt32
         let path: String
     }
 
@@ -41,8 +51,11 @@ final class Interfaces {
         if let trial = supervisor.trial { operators.append((TrialInterface.description, { trial.handle($0) })) }
         try open(paths.controlSocket, mode: 0o660, group: Self.operators, operators)
         let apps: (Request) -> Void = { [unowned(unsafe) self] request in
-            let instance = request.connection.flatMap { visitors[$0.descriptor]?.instance }
+            // The request knows it until it is answered.
+            let connection = request.connection
+            let instance = connection.flatMap { visitors[$0.descriptor]?.instance }
             application.handle(request, from: instance)
+            if instance == nil { connection?.endAfterAnswers() }
         }
         try open(paths.applicationSocket, mode: 0o666, group: nil, [(ApplicationInterface.description, apps)])
     }
@@ -77,6 +90,7 @@ final class Interfaces {
         server.admit = { [unowned(unsafe) self] peer in admits(peer, path) }
         server.onConnected = { [unowned(unsafe) self] connection in didConnect(connection, path) }
         server.onDisconnected = { [unowned(unsafe) self] connection, _ in
+            halfSent[connection.descriptor] = nil
             visitors.removeValue(forKey: connection.descriptor)?.watched.stopWatching()
         }
         server.onAcceptFailed = { [unowned(unsafe) self] error in
@@ -115,26 +129,70 @@ final class Interfaces {
         for server in servers { server.stop(removePath: true) }
         servers = []
         resumption = nil
+        impatience = nil
+        halfSent = [:]
         visitors = [:]
     }
 
     private func admits(_ peer: Peer, _ path: String) -> Bool {
         if let prekillHook, path == prekillHook.path, !prekillHook.admits(peer) { return false }
         let instance = supervisor.instance(of: peer)
-        var count = 0
-        for visitor in visitors.values where visitor.instance == instance && visitor.path == path { count += 1 }
-        return count < (instance == nil ? Self.others : Self.perApp)
+        var ofKind = 0
+        var ofUser = 0
+        for visitor in visitors.values where visitor.path == path {
+            let isRoots = visitor.instance == nil && visitor.user == 0
+            guard visitor.instance == instance, isRoots == (instance == nil && peer.uid == 0) else { continue }
+            ofKind += 1
+            if visitor.user == peer.uid { ofUser += 1 }
+        }
+        if instance != nil { return ofKind < Self.perApp }
+        return ofKind < Self.others && (peer.uid == 0 || ofUser < Self.perUser)
     }
 
     private func didConnect(_ connection: Connection, _ path: String) {
         do throws(SystemError) {
-            let watched = try WatchedConnection(connection, supervisor)
             let instance = connection.peer.flatMap { supervisor.instance(of: $0) }
-            visitors[connection.descriptor] = Visitor(watched: watched, instance: instance, path: path)
+            let isStranger = instance == nil && path == supervisor.paths.applicationSocket
+            connection.limitMessages(to: isStranger ? Self.longestOfStrangers : Self.longestMessage)
+            let watched = try WatchedConnection(connection, supervisor, isStranger: isStranger)
+            watched.onServed = { [unowned(unsafe) self] in noteHalfSent($0) }
+            visitors[connection.descriptor] = Visitor(
+                watched: watched, instance: instance, user: connection.peer?.uid ?? .max, path: path)
         } catch {
             supervisor.log.daemon(.warning, error.text)
             connection.close()
         }
+    }
+
+    // MARK: Messages that do not end
+
+    private func noteHalfSent(_ connection: Connection) {
+        let descriptor = connection.descriptor
+        guard connection.isHalfSent else {
+            halfSent[descriptor] = nil
+            return
+        }
+        guard halfSent[descriptor] == nil else { return }
+        let now = Clocks.monotonic
+        halfSent[descriptor] = now
+        if impatience == nil {
+            impatience = try? supervisor.loop.timer { [unowned(unsafe) self] in endHalfSent() }
+        }
+        if halfSent.count == 1 { impatience?.arm(at: now + Self.patience) }
+    }
+
+    private func endHalfSent() {
+        let now = Clocks.monotonic
+        var next = Int64.max
+        for (descriptor, since) in halfSent {
+            if now - since < Self.patience {
+                next = min(next, since + Self.patience)
+            } else {
+                halfSent[descriptor] = nil
+                visitors[descriptor]?.watched.connection.close()
+            }
+        }
+        if next < .max { impatience?.arm(at: next) }
     }
 }
 

@@ -1,4 +1,5 @@
 internal import Configuration
+internal import EventLoop
 internal import Lifecycle
 internal import SystemCalls
 internal import Varlink
@@ -7,6 +8,9 @@ internal import Varlink
 final class MonitorFeed {
     private unowned(unsafe) let supervisor: Supervisor
     private var requests: [Request] = []
+    /// Apps that have changed what they say of themselves, in the order in which they did.
+    private var talkative: [AppID] = []
+    private var lull: TimerSource?
 
     init(_ supervisor: Supervisor) { self.supervisor = supervisor }
 
@@ -38,6 +42,22 @@ final class MonitorFeed {
             return
         }
         broadcast("app", view.name, supervisor.appValue(id, view))
+    }
+
+    /// An app may do so as often as it likes: the last of its words is passed on, when nothing else is to be done.
+    func statusDidChange(_ id: AppID) {
+        guard !requests.isEmpty, !talkative.contains(id) else { return }
+        if lull == nil {
+            lull = try? supervisor.loop.timer(priority: EventLoop.Priority.idle) { [unowned(unsafe) self] in passOn() }
+        }
+        talkative.append(id)
+        lull?.arm(at: Clocks.monotonic)
+    }
+
+    private func passOn() {
+        let apps = talkative
+        talkative = []
+        for id in apps { appDidChange(id) }
     }
 
     func deviceDidChange() {

@@ -7,11 +7,15 @@ final class WatchedConnection {
     let connection: Connection
     private unowned(unsafe) let supervisor: Supervisor
     private var member: IOGroupMember?
+    /// What came has been read, and the connection is still there.
+    var onServed: ((Connection) -> Void)?
 
-    init(_ connection: Connection, _ supervisor: Supervisor) throws(SystemError) {
+    /// isStranger: it has no right to hold up anything else.
+    init(_ connection: Connection, _ supervisor: Supervisor, isStranger: Bool = false) throws(SystemError) {
         self.connection = connection
         self.supervisor = supervisor
-        member = try supervisor.connections.watch(connection.descriptor, Self.interest(connection)) {
+        let group = isStranger ? supervisor.strangers : supervisor.connections
+        member = try group.watch(connection.descriptor, Self.interest(connection)) {
             [unowned(unsafe) self] readiness in
             isReady(readiness)
         }
@@ -30,11 +34,14 @@ final class WatchedConnection {
     }
 
     private func isReady(_ readiness: IOReadiness) {
+        // What is read may be the end of the connection, and of this.
         let connection = connection
         let supervisor = supervisor
+        let onServed = onServed
         if readiness.contains(.readable) { connection.onReadable() }
         if readiness.contains(.writable) { connection.onWritable() }
         if !readiness.intersection([.hangup, .error]).isEmpty { connection.onHangup() }
+        if connection.isOpen { onServed?(connection) }
         supervisor.wakeIfDue()
     }
 

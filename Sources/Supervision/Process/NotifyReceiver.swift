@@ -30,6 +30,9 @@ final class NotifyReceiver {
         }
     }
 
+    /// Of an instance that is about to start. One that is started as root may become other users.
+    func admit(only user: UInt32?) throws(SystemError) { try socket.admit(only: user == 0 ? nil : user) }
+
     // Before the socket goes.
     deinit { member?.cancel() }
 
@@ -47,25 +50,52 @@ final class NotifyReceiver {
             complain(notification)
             return
         }
-        let instance = process.instance
-        for field in notification.fields {
-            switch field.name {
-            case "READY" where field.value == "1":
-                process.delegate?.didBecomeReady()
-                supervisor.dispatch(.app(.ready(instance)))
-            case "WATCHDOG" where field.value == "1": supervisor.dispatch(.app(.ping(instance)))
-            case "STATUS": setStatus(field.value)
-            case "STOPPING" where field.value == "1": supervisor.dispatch(.app(.stopping(instance)))
-            case "MAINPID": if let pid = Int32(field.value), pid > 0 { process.followMainPID(pid) }
-            case "EXTEND_TIMEOUT_USEC": extend(instance, field.value)
-            case "RELOADING" where field.value == "1": setStatus("reloading")
-            case "ERRNO":
-                if let number = Int32(field.value), number > 0, number < 4096 {
-                    setStatus("failed: \(Errno(rawValue: number).text)")
+        act(on: Word(notification.fields), of: process)
+    }
+
+    /// The last value of each field that means something, whatever else a message holds.
+    private struct Word {
+        var isReady = false
+        var isPing = false
+        var isStopping = false
+        var isReloading = false
+        var mainPID: Int32?
+        var status: String?
+        var extends: String?
+        var error: Int32?
+
+        init(_ fields: [Notification.Field]) {
+            for field in fields {
+                switch field.name {
+                case "READY": isReady = field.value == "1"
+                case "WATCHDOG": isPing = field.value == "1"
+                case "STOPPING": isStopping = field.value == "1"
+                case "RELOADING": isReloading = field.value == "1"
+                case "MAINPID": mainPID = Int32(field.value)
+                case "STATUS": status = field.value
+                case "EXTEND_TIMEOUT_USEC": extends = field.value
+                case "ERRNO": error = Int32(field.value)
+                default: break
                 }
-            default: break
             }
         }
+    }
+
+    private func act(on word: Word, of process: AppProcess) {
+        let instance = process.instance
+        if let pid = word.mainPID, pid > 0 { process.followMainPID(pid) }
+        if word.isReloading { setStatus("reloading") }
+        if let number = word.error, number > 0, number < 4096 {
+            setStatus("failed: \(Errno(rawValue: number).text)")
+        }
+        if let status = word.status { setStatus(status) }
+        if let time = word.extends { extend(instance, time) }
+        if word.isReady {
+            process.delegate?.didBecomeReady()
+            supervisor.dispatch(.app(.ready(instance)))
+        }
+        if word.isPing { supervisor.dispatch(.app(.ping(instance))) }
+        if word.isStopping { supervisor.dispatch(.app(.stopping(instance))) }
     }
 
     private func extend(_ instance: InstanceID, _ value: String) {
@@ -77,21 +107,27 @@ final class NotifyReceiver {
         let bounded = String(decoding: text.utf8.prefix(200), as: UTF8.self)
         guard app.statusText != bounded else { return }
         app.statusText = bounded
-        supervisor.control?.appDidChange(app.id)
+        supervisor.control?.monitors.statusDidChange(app.id)
     }
 
     private func isOwn(_ notification: Notification, _ process: AppProcess) -> Bool {
         if notification.senderPid == process.mainPID { return true }
-        guard let groups = supervisor.groups, let group = process.group else {
-            // The socket is the app's own; beyond that the kernel's word is the sender's user.
-            switch app.credentials {
-            case .success(let credentials?): return notification.senderUser == credentials.user
-            case .success(nil): return notification.senderUser == Self.ownUser
-            case .failure: return false
-            }
+        guard let groups = supervisor.groups, let group = process.group else { return isOfItsUser(notification) }
+        guard let place = ProcessHandle.controlGroup(of: notification.senderPid),
+            groups.instance(ofControlGroup: place) == group.name
+        else { return false }
+        // Is it the sender who has that pid? Where the kernel gives no pidfd, its user says so.
+        guard let pidfd = notification.senderDescriptor else { return isOfItsUser(notification) }
+        return ProcessHandle.holdsPid(pidfd)
+    }
+
+    /// The socket is the app's own; beyond that the kernel's word is the sender's user.
+    private func isOfItsUser(_ notification: Notification) -> Bool {
+        switch app.credentials {
+        case .success(let credentials?): notification.senderUser == credentials.user
+        case .success(nil): notification.senderUser == Self.ownUser
+        case .failure: false
         }
-        guard let place = ProcessHandle.controlGroup(of: notification.senderPid) else { return false }
-        return groups.instance(ofControlGroup: place) == group.name
     }
 
     private func complain(_ notification: Notification) {

@@ -58,6 +58,7 @@ extension Supervisor {
     ) throws(LaunchFailure) {
         do throws(SystemError) {
             if app.notify == nil { app.notify = try NotifyReceiver(app, self) }
+            try app.notify?.admit(only: credentials?.user ?? geteuid())
             let channel = try makeDelegate(process, app, credentials)
             process.delegate = channel
             let output = try openOutput(app)

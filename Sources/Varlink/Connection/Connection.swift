@@ -18,7 +18,7 @@ public final class Connection {
     /// With more than this unsent, no further call is looked at.
     static let outputHighWater = 64 << 10
     private static let bytesPerWake = 64 << 10
-    private static let messagesPerWake = 64
+    private static let messagesPerWake = 16
     private static let chunk = 16 << 10
 
     public let descriptor: Int32
@@ -105,6 +105,18 @@ public final class Connection {
         return poll(&ready, 1, 0) == 1 && Int32(ready.revents) & (POLLHUP | POLLERR) != 0
     }
 
+    /// Nothing longer is taken from now on; to be said before anything is read.
+    public func limitMessages(to bytes: Int) { decoder = MessageDecoder(limit: bytes) }
+
+    /// A message has begun to come and has not ended.
+    public var isHalfSent: Bool { isOpen && !readEnded && failure == nil && !undigested && decoder.pendingBytes > 0 }
+
+    /// Reads no more; ends when what was asked so far is answered and sent.
+    public func endAfterAnswers() {
+        readEnded = true
+        undigested = false
+    }
+
     /// Ends it now: requests are cancelled, outstanding calls get `connectionClosed`, `onClosed` is called.
     public func close() {
         finish(.closedHere)
@@ -148,7 +160,7 @@ public final class Connection {
             do throws(MessageDecoder.Failure) {
                 if let message = try decoder.next() { digest(message) } else { undigested = false }
             } catch {
-                failure = .protocolError("a message over 1 MiB")
+                failure = .protocolError("a message over \(decoder.limitText)")
             }
             left -= 1
         }
@@ -230,7 +242,7 @@ public final class Connection {
         requests = []
         calls = []
         output.removeAll()
-        decoder = MessageDecoder()
+        decoder = MessageDecoder(limit: decoder.limit)
         onClosed = nil
         onRequest = nil
         onInterestChanged = nil

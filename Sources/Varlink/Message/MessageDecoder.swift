@@ -7,9 +7,12 @@ public struct MessageDecoder {
 
     /// Why the stream cannot be read any further.
     public enum Failure: Error, Equatable, Sendable {
-        /// More than `messageLimit` bytes without a NUL. The stream cannot be read any further.
+        /// More than `limit` bytes without a NUL. The stream cannot be read any further.
         case messageTooLong
     }
+
+    /// The longest that is taken here; no more than `messageLimit`.
+    public let limit: Int
 
     private var buffer: [UInt8] = []
     /// Where the first message that was not taken yet begins.
@@ -18,7 +21,10 @@ public struct MessageDecoder {
     private var searched = 0
     private var failed = false
 
-    public init() {}
+    public init(limit: Int = messageLimit) { self.limit = min(limit, Self.messageLimit) }
+
+    /// "64 KiB"
+    var limitText: String { limit == Self.messageLimit ? "1 MiB" : "\(limit >> 10) KiB" }
 
     /// Bytes that were fed and not yet taken as messages.
     public var pendingBytes: Int { buffer.count - start }
@@ -42,7 +48,7 @@ public struct MessageDecoder {
         if failed { throw .messageTooLong }
         let end = endOfMessage()
         let length = (end ?? buffer.count) - start
-        if length > Self.messageLimit {
+        if length > limit {
             failed = true
             buffer = []
             start = 0

@@ -1,0 +1,179 @@
+"""Who talks too much, or never to the end, holds up neither apps nor root."""
+
+import json
+import os
+import subprocess
+import time
+
+import pytest
+from waiting import wait_until
+from wire import Closed, Wire
+
+# Run by a user that is no app.
+STRANGER = {"user": 65534, "group": 65534, "extra_groups": []}
+
+
+def stranger(code, *arguments):
+    return subprocess.Popen(["/usr/bin/python3", "-c", code, *arguments], stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, text=True, **STRANGER)
+
+
+# Opens 200 connections, asks something on each, says how many were answered, and keeps them.
+CROWD = """
+import socket, sys
+clients, answered = [], 0
+for _ in range(200):
+    client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    client.settimeout(5)
+    try:
+        client.connect(sys.argv[1])
+        client.sendall(b'{"method":"org.varlink.service.GetInfo"}\\0')
+        answered += bool(client.recv(65536))
+    except OSError:
+        pass
+    clients.append(client)
+print(answered, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("path", ["control", "application"])
+def test_one_user_has_a_share_of_the_connections_and_root_its_own(board, path):
+    board.app("app")
+    board.start()
+    board.wait_active("app")
+    place = board.control_socket if path == "control" else board.application_socket
+    # As for the group of operators.
+    os.chmod(board.control_socket, 0o666)
+    with stranger(CROWD, place) as crowd:
+        try:
+            assert int(crowd.stdout.readline()) == 32
+            with Wire(place) as wire:
+                wire.send("org.varlink.service.GetInfo")
+                assert wire.reply()["vendor"] == "Curfew"
+            assert board.describe("app")["scenePhase"] == "active"
+        finally:
+            crowd.stdin.close()
+
+
+# Sends one message to the Application socket, and prints what comes until it is closed.
+ONE = """
+import socket, sys
+client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+client.settimeout(30)
+client.connect(sys.argv[1])
+text = b""
+try:
+    client.sendall(b'{"method":"io.curfew.Application.GetState","x":"' + b"x" * int(sys.argv[2]) + b'"}\\0')
+    while chunk := client.recv(65536):
+        text += chunk
+except (BrokenPipeError, ConnectionResetError):
+    pass
+print(text.decode().replace("\\0", ""))
+"""
+
+
+def test_a_stranger_says_one_short_sentence(board):
+    board.start()
+
+    def answer(size):
+        with stranger(ONE, board.application_socket, str(size)) as one:
+            return one.communicate(timeout=40)[0].strip()
+
+    assert json.loads(answer(3000))["error"] == "io.curfew.Application.NotAnApp"
+    assert answer(4096) == ""
+    assert answer(2 << 20) == ""
+
+
+def test_no_message_is_longer_than_64_kib(board):
+    board.start()
+    for size, is_answered in ((60 << 10, True), (65 << 10, False)):
+        with board.wire() as wire:
+            try:
+                wire.send("io.curfew.Control.Describe", {"app": "x" * size})
+                assert wire.receive()["error"] == "io.curfew.Control.NoSuchApp"
+            except (Closed, BrokenPipeError):
+                assert not is_answered
+            else:
+                assert is_answered
+
+
+def test_a_message_that_does_not_end_is_ended(board):
+    board.start()
+    with board.wire() as slow, board.wire() as idle:
+        begun = time.monotonic()
+        slow.send_raw(b'{"method":')
+        assert slow.is_closed()
+        assert 9 < time.monotonic() - begun < 19
+        # One that says nothing at all may stay.
+        idle.send("io.curfew.Control.DescribeDevice")
+        assert "device" in idle.reply()
+
+
+SPEAKER = """
+import os, socket
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.connect(os.environ['NOTIFY_SOCKET'])
+n = 0
+while True:
+    n += 1
+    s.send(b'STATUS=%d\\n' % n + b'MAINPID=1\\n' * 300)
+"""
+
+
+def test_floods_of_notify_messages_and_deaf_monitors_hold_up_no_sleep(board):
+    program = board.programs / "speaker.py"
+    program.write_text(SPEAKER)
+    for name in ("one", "two", "three", "four", "five"):
+        board.plain(name, exec=["/usr/bin/python3", str(program)])
+    for name in ("prompt-a", "prompt-b"):
+        board.app(name)
+    board.start()
+    board.wait_active("prompt-a", "prompt-b")
+    deaf = [board.wire() for _ in range(60)]
+    for wire in deaf:
+        wire.send("io.curfew.Control.Monitor", more=True)
+    wait_until(lambda: board.describe("one")["statusText"], "the flood has begun")
+    for _ in range(3):
+        begun = time.monotonic()
+        assert board.call("PrepareForSleep", start=True, kind=None)["killed"] == []
+        assert time.monotonic() - begun < 1
+        board.call("PrepareForSleep", start=False, kind=None)
+        board.wait_active("prompt-a", "prompt-b")
+    for wire in deaf:
+        wire.close()
+
+
+def test_of_a_field_said_twice_the_last_counts(board):
+    program = board.programs / "twice.py"
+    program.write_text("""
+import os, socket, subprocess, time
+child = subprocess.Popen(["/bin/sleep", "1000"])
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.connect(os.environ['NOTIFY_SOCKET'])
+s.send(b'MAINPID=1\\n' * 300 + b'STATUS=first\\nSTATUS=%d\\nMAINPID=%d\\n' % (child.pid, child.pid))
+time.sleep(1000)
+""")
+    board.plain("twice", exec=["/usr/bin/python3", str(program)])
+    board.start()
+    wait_until(lambda: board.describe("twice")["statusText"], "it has spoken")
+    app = board.describe("twice")
+    assert app["statusText"] == str(app["mainPID"])
+    assert "MAINPID" not in board.log()
+
+
+def test_no_other_user_reaches_an_apps_notify_socket(board):
+    board.plain("mine", exec=["/bin/sleep", "1000"], user="daemon")
+    board.plain("roots", exec=["/bin/sleep", "1000"])
+    board.start()
+    board.wait_app("mine", taskState="running")
+    board.wait_app("roots", taskState="running")
+    mine, roots = (os.stat(board.run / "notify" / name) for name in ("mine", "roots"))
+    assert (mine.st_mode & 0o777, mine.st_uid) == (0o600, 1)
+    # What starts as root may become any user.
+    assert roots.st_mode & 0o777 == 0o666
+    said = subprocess.run(
+        ["/usr/bin/python3", "-c", "import socket, sys\n"
+         "s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)\ns.connect(sys.argv[1])\ns.send(b'STOPPING=1')",
+         str(board.run / "notify/mine")], capture_output=True, text=True, check=False, **STRANGER)
+    assert "PermissionError" in said.stderr
