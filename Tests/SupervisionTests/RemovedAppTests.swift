@@ -10,7 +10,7 @@ import Varlink
 @Suite struct RemovedAppTests {
     @Test func itsReportHasWhatItWrote() throws {
         let shell = try PlayedShell(["late": "exec = [\"/bin/sh\", \"-c\", \"echo hello; exec sleep 1000\"]\n"])
-        try shell.run { shell.supervisor.apps[0]?.output?.lastLines(1) == ["hello"] }
+        try shell.run { shell.supervisor.apps[0]?.output?.lastLines(1, bytes: 100) == ["hello"] }
         try shell.configure("late", nil)
         try shell.run { shell.supervisor.processes.isEmpty }
         #expect(shell.supervisor.reports.all().last?["output"] == ["hello"])
@@ -22,7 +22,7 @@ import Varlink
     @Test func putBackBeforeItsEnd_itKeepsItsNotifySocket() throws {
         let text = "exec = [\"/bin/sh\", \"-c\", \"trap '' TERM; echo hello; exec sleep 1000\"]\n"
         let shell = try PlayedShell(["late": text])
-        try shell.run { shell.supervisor.apps[0]?.output?.lastLines(1) == ["hello"] }
+        try shell.run { shell.supervisor.apps[0]?.output?.lastLines(1, bytes: 100) == ["hello"] }
         // By number: the test is not to hold it.
         let old = try #require(shell.supervisor.processes.keys.first)
         try shell.configure("late", nil)

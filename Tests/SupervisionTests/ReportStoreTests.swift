@@ -86,6 +86,40 @@ import Varlink
         }
     }
 
+    @Test func anAppThatEndsAgainAndAgain_drivesOutNoReportButItsOwn() throws {
+        try withDirectory { directory in
+            let store = ReportStore(directory: directory)
+            for id in 1...3 { try store.append(report(id, "camera")) }
+            let long = String(repeating: "y", count: 4000)
+            for id in 4...400 { try store.append(report(id, "noisy", explanation: long)) }
+            for id in 401...2000 { try store.append(report(id, "task-\(id)")) }
+            func count(_ isMeant: (String) -> Bool) -> Int {
+                store.all().filter { isMeant($0["app"]?.stringValue ?? "") }.count
+            }
+            #expect(count { $0 == "camera" } == 3)
+            #expect(count { $0 == "noisy" } >= ReportStore.keptOfApp)
+            #expect(count { $0.hasPrefix("task-") } >= ReportStore.keptOfTasks)
+            // The last of each, in their order.
+            let ids = store.all().compactMap { $0["report"]?.stringValue.flatMap { Int($0) } }
+            #expect(ids == ids.sorted())
+            #expect(ids.contains(400) && ids.contains(2000) && !ids.contains(4))
+            let sizes = try Files.list(directory).map { try Files.read(directory + "/" + $0).count }
+            #expect(sizes.allSatisfy { $0 <= ReportStore.fileLimit + 20_000 })
+        }
+    }
+
+    @Test func ofManyApps_fewerEndsEachAreKept() throws {
+        try withDirectory { directory in
+            let store = ReportStore(directory: directory)
+            let long = String(repeating: "y", count: 1000)
+            for id in 1...4000 { try store.append(report(id, "app-\(id % 1000)", explanation: long)) }
+            let names = Set(store.all().compactMap { $0["app"]?.stringValue })
+            #expect(names.count >= 300)
+            let sizes = try Files.list(directory).map { try Files.read(directory + "/" + $0).count }
+            #expect(sizes.allSatisfy { $0 <= 2 * ReportStore.fileLimit })
+        }
+    }
+
     @Test func reportsAreKeptInMemory_whenTheyCannotBeWritten() throws {
         try withDirectory { directory in
             // A file where the directory should be: nothing can be written, as on a full disk.

@@ -55,10 +55,10 @@ final class OutputRing {
         bytes.append(contentsOf: chunk)
     }
 
-    /// The last lines, oldest first; bytes that are no UTF-8 are replaced.
-    func lastLines(_ count: Int) -> [String] {
+    /// The last lines, oldest first, in so many bytes; those that are no UTF-8 are replaced.
+    func lastLines(_ count: Int, bytes limit: Int) -> [String] {
         drain()
-        let lines = bytes.suffix(Self.capacity).split(separator: UInt8(ascii: "\n"))
+        let lines = bytes.suffix(limit).split(separator: UInt8(ascii: "\n"))
         return lines.suffix(count).map { String(decoding: $0, as: UTF8.self) }
     }
 }

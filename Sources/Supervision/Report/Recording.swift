@@ -11,7 +11,7 @@ extension Supervisor {
         let report = Report(
             id: reports.nextID(), time: Clocks.realtime, subject: .app(termination),
             cpuNanoseconds: process?.cpuNanoseconds,
-            output: apps[termination.app.rawValue]?.output?.lastLines(20) ?? [])
+            output: apps[termination.app.rawValue]?.output?.lastLines(20, bytes: 4096) ?? [])
         keep(report)
         lastReports[termination.app.rawValue] = report
         say(termination, in: report)

@@ -4,11 +4,15 @@ internal import Lifecycle
 internal import SystemCalls
 internal import Varlink
 
-/// Why apps ended, over reboots: one JSON line an end, in a file that is begun anew at 256 KiB while the one before is
-/// kept. A line is written before anything follows from its end, and sent on its way to the disk without waiting for
-/// it: an SD card may take a second, and an app that is to be restarted has not got that.
+/// Why apps ended, over reboots: one JSON line an end, in a file that is begun anew at 256 KiB. Then the last ends of
+/// each app go into the file before it, so that one that ends again and again drives out no report but its own. A line
+/// is written before anything follows from its end, and sent on its way to the disk without waiting for it: an SD card
+/// may take a second, and an app that is to be restarted has not got that.
 final class ReportStore {
     static let fileLimit = 256 << 10
+    /// Ends that are kept of each app, and of all commands together that were tasks of their own.
+    static let keptOfApp = 20
+    static let keptOfTasks = 40
 
     private let path: String
     private let directory: String
@@ -45,13 +49,58 @@ final class ReportStore {
             if size > 0, !endsWithNewline(size) { bytes.insert(UInt8(ascii: "\n"), at: 0) }
             try file.writeAll(bytes)
             linux_start_writeback(file.rawValue)
-            if Int(size) + bytes.count > Self.fileLimit { _ = rename(path, previous) }
+            if Int(size) + bytes.count > Self.fileLimit { try? beginAnew() }
         } catch {
             unwritten.append(stored)
             if unwritten.count > Self.unwrittenLimit { unwritten.removeFirst() }
             throw error
         }
     }
+
+    /// What is kept of both files becomes the one before; where that cannot be written, this one goes on.
+    private func beginAnew() throws(SystemError) {
+        let texts = [previous, path].map { (try? Files.read($0, limit: 4 * Self.fileLimit)) ?? [] }
+        var ends: [(owner: String, line: ArraySlice<UInt8>)] = []
+        for text in texts {
+            for line in text.split(separator: UInt8(ascii: "\n")) {
+                guard let json = try? JSON.parse(line), let name = json["app"]?.stringValue else { continue }
+                ends.append((name.utf8.starts(with: Self.task.utf8) ? Self.task : name, line))
+            }
+        }
+        var share = 1
+        var kept = Self.choose(from: ends, share: share)
+        // Of a thousand apps fewer each; of ten thousand the last.
+        while kept.count > 2 * Self.fileLimit, share < Self.keptOfApp {
+            share *= 2
+            kept = Self.choose(from: ends, share: share)
+        }
+        if kept.count > 2 * Self.fileLimit {
+            let end = kept[(kept.count - 2 * Self.fileLimit)...].firstIndex(of: UInt8(ascii: "\n"))
+            kept.removeFirst((end ?? kept.count - 1) + 1)
+        }
+        try Files.replace(previous, with: kept, mode: 0o640, durable: false)
+        try Files.remove(path)
+    }
+
+    /// The last ends of each owner, or their share-th part, in their order.
+    private static func choose(from ends: [(owner: String, line: ArraySlice<UInt8>)], share: Int) -> [UInt8] {
+        var counts: [String: Int] = [:]
+        var chosen: [ArraySlice<UInt8>] = []
+        for end in ends.reversed() {
+            let count = (counts[end.owner] ?? 0) + 1
+            counts[end.owner] = count
+            if count <= max((end.owner == task ? keptOfTasks : keptOfApp) / share, 1) { chosen.append(end.line) }
+        }
+        var bytes: [UInt8] = []
+        for line in chosen.reversed() {
+            bytes += line
+            bytes.append(UInt8(ascii: "\n"))
+        }
+        return bytes
+    }
+
+    /// What the names of commands that are tasks of their own begin with.
+    private static let task = "task-"
 
     /// Waits until the reports are on the disk: the board is about to be reset.
     func sync() {
