@@ -177,3 +177,49 @@ def test_no_other_user_reaches_an_apps_notify_socket(board):
          "s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)\ns.connect(sys.argv[1])\ns.send(b'STOPPING=1')",
          str(board.run / "notify/mine")], capture_output=True, text=True, check=False, **STRANGER)
     assert "PermissionError" in said.stderr
+
+
+# Sends TCP sockets that wait 5 s when they are closed, and closes its own.
+LINGERING = """
+import socket, struct, sys
+server = socket.create_server(("127.0.0.1", 0))
+client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+client.connect(sys.argv[1])
+kept = []
+for _ in range(4):
+    tcp = socket.create_connection(server.getsockname())
+    kept.append(server.accept()[0])
+    tcp.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 5))
+    tcp.setblocking(False)
+    try:
+        while True:
+            tcp.send(b"x" * 65536)
+    except BlockingIOError:
+        pass
+    try:
+        socket.send_fds(client, [b'{"method":"org.varlink.service.GetInfo"}\\0'], [tcp.fileno()])
+        print("sent", end=" ")
+    except PermissionError:
+        print("refused", end=" ")
+        tcp.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 0, 0))
+    tcp.close()
+print(flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(tuple(int(part) for part in os.uname().release.split(".")[:2]) < (6, 16),
+                    reason="the kernel cannot refuse descriptors (SO_PASSRIGHTS, Linux 6.16)")
+def test_descriptors_whose_close_waits_hold_up_nothing(board):
+    board.app("app")
+    board.start()
+    board.wait_active("app")
+    with stranger(LINGERING, board.application_socket) as sender:
+        try:
+            assert sender.stdout.readline().split() == ["refused"] * 4
+            begun = time.monotonic()
+            assert board.call("PrepareForSleep", start=True, kind=None)["killed"] == []
+            assert time.monotonic() - begun < 1
+            board.call("PrepareForSleep", start=False, kind=None)
+        finally:
+            sender.stdin.close()

@@ -45,6 +45,7 @@ public final class Listener {
         do throws(SystemError) {
             if let group, chown(temporary, uid_t.max, group) != 0 { throw SystemError("chown", path) }
             if chmod(temporary, mode) != 0 { throw SystemError("chmod", path) }
+            _ = linux_refuse_descriptors(descriptor)
             if linux_unix_listen(descriptor, Self.backlog) != 0 { throw SystemError("listen", path) }
             if rename(temporary, path) != 0 { throw SystemError("rename", path) }
         } catch {
