@@ -28,6 +28,15 @@ extension MutationTests {
         Mutation("names no culprit", .culprits) {
             .replacing { if case .process(.reportStuck) = $0 { [] } else { [$0] } }
         },
+        Mutation("says of an operator's kill that it was for freezing", .stuckAgain) {
+            .replacing { effect in
+                if case .report(var end) = effect, end.reason == .endedByOperator(isForced: true) {
+                    end.reason = .unfreezable
+                    return [.report(end)]
+                }
+                return [effect]
+            }
+        },
         Mutation("grants everything at once", .answers) {
             .replacing {
                 if case .client(.reply(let id, .app(.denied))) = $0 { [.client(.reply(id, .app(.done)))] } else { [$0] }

@@ -41,6 +41,46 @@ import Testing
         #expect(board.tell(.freezing(available: true)) == ["freeze camera"])
     }
 
+    @Test func appIsKilled_whenItCannotBeFrozenAtTwoSleepsInARow() throws {
+        var board = Board([app("camera")])
+        board.login()
+        board.start()
+        func sleepOnce() -> [String] {
+            _ = board.sleepSignal(true)
+            _ = board.returned("camera")
+            _ = board.returned("camera")
+            return board.pass(.seconds(2))
+        }
+        #expect(sleepOnce() == ["unfreezable camera", "sleep is handled", "release sleep"])
+        _ = board.sleepSignal(false)
+        _ = board.tell(.login(.lockTaken(.sleep)))
+        _ = board.returned("camera")
+        _ = board.returned("camera")
+        let effects = sleepOnce()
+        #expect(effects.starts(with: ["unfreezable camera", "kill camera"]), "\(effects)")
+        #expect(
+            board.exited("camera", .signalled(9)).contains(
+                "report camera watchdog: suspension: it could not be frozen at two sleeps in a row"))
+    }
+
+    @Test func appIsLeft_whenItFreezesAtTheSleepBetween() throws {
+        var board = Board([app("camera")])
+        board.login()
+        board.start()
+        for isStuck in [true, false, true] {
+            _ = board.sleepSignal(true)
+            _ = board.returned("camera")
+            _ = board.returned("camera")
+            let effects = isStuck ? board.pass(.seconds(2)) : board.frozen("camera")
+            #expect(effects.contains("unfreezable camera") == isStuck)
+            #expect(!effects.contains("kill camera"))
+            _ = board.sleepSignal(false)
+            _ = board.tell(.login(.lockTaken(.sleep)))
+            _ = board.returned("camera")
+            _ = board.returned("camera")
+        }
+    }
+
     @Test func culpritsAreNamedOnce_whenFreezingTakesTooLong() throws {
         var board = idle()
         try board.follow(1, .activate(board.id("camera")))

@@ -36,6 +36,9 @@ import Testing
             code: 0x8bad_f00d, key: "liveness", isFailure: true, words: "liveness: no WATCHDOG=1 for 10 s",
             archived: "3 1 10000000000 0 "),
         Row(
+            reason: .unfreezable, name: "unfreezable", namespace: .watchdog, code: 0x8bad_f00d, isFailure: true,
+            words: "suspension: it could not be frozen at two sleeps in a row", archived: "19 0 0 "),
+        Row(
             reason: .taskBudgetSpent(budget: .seconds(30), held: ["a"], more: 0), name: "taskBudgetSpent",
             namespace: .backgroundTask, code: 0x2182_bad2, key: "[background] task-budget",
             words: "background task \"a\" was still held when the budget of 30 s was spent",
@@ -132,7 +135,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "0 2 99 5 0 ", "15 1 2 0 ", "15 1 9999999999 1 1:x ", "12 1 -9999999999 0 ", "7 1 7 0 ", "19 0 0 ",
+        "0 2 99 5 0 ", "15 1 2 0 ", "15 1 9999999999 1 1:x ", "12 1 -9999999999 0 ", "7 1 7 0 ", "20 0 0 ",
     ])
     func reasonOfNoKindIsRefused(_ text: String) throws { #expect(try restored(text) == nil) }
 }

@@ -47,6 +47,12 @@ struct Advice {
                 "If its work has longer pauses, raise the interval: \(AppKeyName.liveness.set("\"…\"")) in \(file)",
                 lookFirst,
             ]
+        case ("unfreezable", _):
+            [
+                "One of its processes hangs in the kernel: on a file system that does not answer (FUSE, NFS), or a "
+                    + "device. The journal names it: journalctl -u curfewd -g 'could not be frozen'",
+                "An app that has to work there can stay as it is through a sleep: suspend = false in \(file)",
+            ]
         case ("readinessMissed", _):
             [
                 "With \(AppKeyName.readiness.setting("notify")) the app must send READY=1 to NOTIFY_SOCKET when it is "

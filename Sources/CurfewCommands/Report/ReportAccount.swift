@@ -62,6 +62,7 @@ struct ReportAccount {
         case ("exitOverrun", _), ("handlerOverrun", Handler.willTerminate.method): ": it took too long to end"
         case ("handlerOverrun", let handler): ": its handler \(handler) overran its deadline"
         case ("livenessMissed", _): ": it gave no sign of life"
+        case ("unfreezable", _): ": it could not be frozen"
         default: " by its watchdog"
         }
     }

@@ -62,6 +62,12 @@ extension DeviceLifecycle {
         for server in apps[index].servers { touch(server) }
     }
 
+    /// A sleep is held up by what cannot be frozen, or goes on without it: once, but not the next time.
+    mutating func endWhatIsStuckAgain(_ index: Int) {
+        guard sleep.state == .preparing, apps[index].instance?.wasStuck(in: sleep.id) == true else { return }
+        kill(index, Cause(reason: .unfreezable))
+    }
+
     mutating func setFreezing(_ available: Bool) {
         canFreeze = available
         touchAll()

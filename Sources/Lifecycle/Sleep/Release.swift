@@ -49,6 +49,7 @@ extension DeviceLifecycle {
     mutating func releaseForSleep() {
         let isFreed = sleep.isAnnouncedByLogin && login.locks[.sleep] == .held
         if sleep.unsettled > 0, sleep.state == .preparing || isFreed { reportUnsettled() }
+        for index in apps.indices { endWhatIsStuckAgain(index) }
         guard isFreed else { return }
         // It may have been armed since.
         restWatchdogs()

@@ -1,7 +1,7 @@
 // Writing the whole state down and reading it back. What follows from the rest is not written but derived again.
 
 extension DeviceLifecycle {
-    private static let formatVersion = 13
+    private static let formatVersion = 14
 
     /// The whole state between two events, to be written down.
     public func archived() -> [UInt8] {

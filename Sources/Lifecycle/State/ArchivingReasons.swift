@@ -16,7 +16,7 @@ private struct FlatReason {
     enum Kind: UInt8 {
         case handlerOverrun, readinessMissed, exitOverrun, livenessMissed, taskBudgetSpent, taskBudgetRanOut
         case memoryCritical, killedForMemory, overheated, lowBattery, endedByOperator, configurationRemoved, exited
-        case exitedUnseen, signalled, launchFailed, launchTimedOut, shutdown, unknown
+        case exitedUnseen, signalled, launchFailed, launchTimedOut, shutdown, unknown, unfreezable
     }
 
     var kind: Kind
@@ -53,6 +53,7 @@ private struct FlatReason {
         case .launchTimedOut(let time): self.init(kind: .launchTimedOut, [time.rawValue])
         case .shutdown: self.init(kind: .shutdown)
         case .unknown: self.init(kind: .unknown)
+        case .unfreezable: self.init(kind: .unfreezable)
         }
     }
 
@@ -86,6 +87,7 @@ private struct FlatReason {
         case .launchTimedOut: return .launchTimedOut(bound: time(0))
         case .shutdown: return .shutdown
         case .unknown: return .unknown
+        case .unfreezable: return .unfreezable
         }
     }
 

@@ -8,6 +8,8 @@ public indirect enum TerminationReason: Hashable, Sendable {
     case exitOverrun(allowance: Nanoseconds)
     /// WATCHDOG=1 did not come.
     case livenessMissed(interval: Nanoseconds)
+    /// The kernel could not freeze it, at two sleeps in a row.
+    case unfreezable
     /// held: the names of the first three tasks that were still held; more: how many others there were.
     case taskBudgetSpent(budget: Nanoseconds, held: [String], more: Int)
     /// A command was told that its budget ran out, and ended.
@@ -78,7 +80,7 @@ extension TerminationReason {
     public var namespace: TerminationNamespace {
         switch self {
         case .handlerOverrun(let handler, _): handler == .backgroundTaskWillExpire ? .backgroundTask : .watchdog
-        case .readinessMissed, .exitOverrun, .livenessMissed: .watchdog
+        case .readinessMissed, .exitOverrun, .livenessMissed, .unfreezable: .watchdog
         case .taskBudgetSpent, .taskBudgetRanOut: .backgroundTask
         case .memoryCritical, .killedForMemory: .jetsam
         case .overheated: .thermal
@@ -95,7 +97,7 @@ extension TerminationReason {
     /// 0x8badf00d for the watchdog, the signal of a crash, the status of an exit, the errno of a failed launch.
     public var code: UInt64 {
         switch self {
-        case .handlerOverrun, .readinessMissed, .exitOverrun, .livenessMissed:
+        case .handlerOverrun, .readinessMissed, .exitOverrun, .livenessMissed, .unfreezable:
             namespace == .watchdog ? Self.watchdogCode : Self.taskBudgetCode
         case .taskBudgetSpent, .taskBudgetRanOut: Self.taskBudgetCode
         case .overheated: Self.overheatedCode
@@ -120,8 +122,9 @@ extension TerminationReason {
         case .readinessMissed: "[allowances] " + Handler.didFinishLaunching.key
         case .exitOverrun: "[allowances] " + Handler.willTerminate.key
         case .livenessMissed: "liveness"
-        case .memoryCritical, .killedForMemory, .overheated, .lowBattery, .endedByOperator, .configurationRemoved,
-            .exited, .exitedUnseen, .signalled, .launchFailed, .launchTimedOut, .shutdown, .unknown:
+        case .unfreezable, .memoryCritical, .killedForMemory, .overheated, .lowBattery, .endedByOperator,
+            .configurationRemoved, .exited, .exitedUnseen, .signalled, .launchFailed, .launchTimedOut, .shutdown,
+            .unknown:
             nil
         }
     }

@@ -120,6 +120,7 @@ extension DeviceLifecycle {
             touch(index)
             touchNeighbours(index)
             reportStuck(index, .unfreezable)
+            endWhatIsStuckAgain(index)
         }
     }
 }

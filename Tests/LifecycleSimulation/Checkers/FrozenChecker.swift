@@ -40,7 +40,7 @@ final class FrozenChecker: Checker {
             violate("\(scene.name(instance)) overran while it was frozen", scene)
         case .report(let end):
             // A command that was asked to end may do so as it is being frozen.
-            guard [.watchdog, .backgroundTask].contains(end.reason.namespace),
+            guard [.watchdog, .backgroundTask].contains(end.reason.namespace), end.reason != .unfreezable,
                 let record = scene.chronicle.record(end.instance), record.isKillAsked
             else { return }
             if record.isFreezeAsked { violate("\(scene.name(end.instance)) was judged while it was frozen", scene) }

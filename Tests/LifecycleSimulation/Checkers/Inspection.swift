@@ -63,6 +63,7 @@ public enum CheckerName: Int, CaseIterable, Sendable {
     case sleepWishes = 59
     case denials = 60
     case invariants = 61
+    case stuckAgain = 62
 }
 
 /// A rule that was broken.
@@ -183,6 +184,7 @@ final class Inspection {
             (.views, ViewChecker()), (.allowances, AllowanceChecker()),
             (.expirations, ExpirationChecker()), (.adoptions, AdoptionChecker()),
             (.reloads, ReloadChecker()), (.sleepWishes, SleepWishChecker()), (.invariants, InvariantChecker()),
+            (.stuckAgain, StuckAgainChecker()),
         ]
     }
 
