@@ -234,7 +234,7 @@ extension DeviceLifecycle {
     // MARK: The walk
 
     /// The time a handler gets on the way to sleep; nil: none, it is not called.
-    func sleepAllowance(_ handler: Handler, _ own: Nanoseconds) -> Nanoseconds? {
+    func allowanceInSleep(_ handler: Handler, _ own: Nanoseconds) -> Nanoseconds? {
         sleep.preparation?.allowance(for: handler, own: own, at: now.monotonic)
     }
 
@@ -250,7 +250,7 @@ extension DeviceLifecycle {
         guard instance.stage == .running, instance.call == nil, instance.isLaunched, instance.stop == nil else {
             return false
         }
-        return sleepAllowance(.didEnterBackground, .max) == nil
+        return allowanceInSleep(.didEnterBackground, .max) == nil
     }
 
     /// Keeps count of the apps for which the lock still has to be held.

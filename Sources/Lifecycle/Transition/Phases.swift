@@ -12,7 +12,7 @@ extension DeviceLifecycle {
             if call == .didBecomeActive, policy.front == .one, isFrontTaken(index) { return }
             var allowance = apps[index].policy.allowances[call.handler]
             if sleep.state != .awake, !sleep.isDoubtful {
-                guard let bounded = sleepAllowance(call.handler, allowance) else { return }
+                guard let bounded = allowanceInSleep(call.handler, allowance) else { return }
                 allowance = bounded
             }
             if apps[index].instance?.handlers.contains(call.handler) == true {

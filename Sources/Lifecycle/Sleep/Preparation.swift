@@ -1,0 +1,64 @@
+/// The way to sleep: what the apps are given, and what of it is over. All moments are MONOTONIC.
+struct Preparation: Equatable {
+    /// Of all handlers together.
+    var allowance = Nanoseconds.zero
+    /// Handlers end here; what still runs is frozen.
+    var allowanceEnd = Nanoseconds.max
+    /// The order of freezing gives way.
+    var forcedAt = Nanoseconds.max
+    /// The lock is released, whatever still runs.
+    var release = Nanoseconds.max
+    /// Held background tasks run until then; nil while others are not ready either.
+    var graceEnd: Nanoseconds?
+    var overtime = Overtime()
+    var isForced = false
+    /// Requests that are answered when all apps are ready.
+    var waiting: [WaitingClient] = []
+
+    /// The time that is over on the way to sleep, and stays so in it.
+    struct Overtime: Equatable {
+        var isAllowanceOver = false
+        var isGraceOver = false
+    }
+
+    /// Sets the limits, or tightens them. limit: from `since` to the moment at which logind waits no longer.
+    /// Returns whether the allowance ends earlier than it did.
+    mutating func bound(since: Nanoseconds, limit: Nanoseconds, margin: Nanoseconds) -> Bool {
+        let isNearer = since + limit - margin < allowanceEnd
+        if isNearer {
+            allowance = limit - margin
+            allowanceEnd = since + allowance
+        }
+        // Each on its own: the later end of two allowances may have the smaller margin.
+        forcedAt = min(forcedAt, since + limit - margin / 2)
+        release = min(release, since + limit - margin / 5)
+        return isNearer
+    }
+
+    /// The time a handler gets; nil: none, it is not called.
+    func allowance(for handler: Handler, own: Nanoseconds, at now: Nanoseconds) -> Nanoseconds? {
+        let left = allowanceEnd - now
+        if overtime.isAllowanceOver || left < DeviceLifecycle.leastAllowance { return nil }
+        return min(own, handler == .willResignActive ? min(left, allowance / 2) : left)
+    }
+
+    /// Notes what is over by now. Returns whether anything has newly ended.
+    mutating func judge(at now: Nanoseconds) -> Bool {
+        let before = self
+        if allowanceEnd <= now { overtime.isAllowanceOver = true }
+        if let graceEnd, graceEnd <= now { overtime.isGraceOver = true }
+        if forcedAt <= now { isForced = true }
+        return overtime != before.overtime || isForced != before.isForced
+    }
+
+    var deadline: Deadline {
+        if overtime.isAllowanceOver {
+            return isForced
+                ? Deadline(at: release, reason: .sleepRelease) : Deadline(at: forcedAt, reason: .sleepAllowance)
+        }
+        if !overtime.isGraceOver, let graceEnd, graceEnd < allowanceEnd {
+            return Deadline(at: graceEnd, reason: .taskGrace)
+        }
+        return Deadline(at: allowanceEnd, reason: .sleepAllowance)
+    }
+}
