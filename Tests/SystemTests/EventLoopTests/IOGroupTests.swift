@@ -73,6 +73,24 @@ import Testing
         withExtendedLifetime((members, source)) {}
     }
 
+    @Test func group_hasThePriorityThatItWasMadeWith() throws {
+        let last = try loop.group(priority: EventLoop.Priority.idle)
+        var calls: [String] = []
+        let pipes = try [readyPipe(), readyPipe(), readyPipe()]
+        func watch(_ name: String, _ pipe: PipePair, _ group: IOGroup) throws -> IOGroupMember {
+            try group.watch(pipe.reader.rawValue, .readable) { _ in
+                calls.append(name)
+                take(pipe)
+            }
+        }
+        let members = try [
+            watch("last", pipes[0], last), watch("one", pipes[1], group), watch("two", pipes[2], group),
+        ]
+        try loop.turn()
+        #expect(calls.last == "last" && calls.count == 3)
+        withExtendedLifetime(members) {}
+    }
+
     @Test func memberCancelledByOneBeforeIt_isNotCalled_thoughItsNumberIsTakenAgain() throws {
         let pipes = try [readyPipe(), readyPipe()]
         var members: [IOGroupMember] = []
