@@ -12,6 +12,11 @@ import Testing
         #expect(error.file == "camera.toml")
     }
 
+    @Test func ofOneLine_whatComesFirstIsSaidFirst() {
+        let errors = entry(minimal + "environment = { A = 1, B = 2, C = 3 }").errors
+        #expect(errors.map { $0.message.prefix(3) } == ["'A'", "'B'", "'C'"])
+    }
+
     static let syntax = [
         BadFile(
             "exec = [", 1, "not TOML: Error while parsing array: encountered end-of-file"),

@@ -92,6 +92,7 @@ import Testing
         Choice(orders: [order(0, isInFront: true), order(1)], wanted: 5, expected: [1]),
         Choice(orders: [order(0), order(1, bytes: 20)], wanted: 5, expected: [1]),
         Choice(orders: [order(0), order(1)], wanted: -5, expected: [0]),
+        Choice(orders: [order(0), order(1)], wanted: 10, expected: [0]),
         Choice(orders: [order(0, isProtected: true)], wanted: 5, expected: [0]),
         Choice(orders: [order(0, isProtected: true), order(1)], wanted: 50, expected: [1]),
         Choice(orders: [order(0, bytes: 0), order(1, band: 1)], wanted: 50, expected: [0]),
