@@ -2,7 +2,8 @@
 struct Login: Equatable {
     /// logind's own default for InhibitDelayMaxUSec.
     static let defaultDelayMax = Nanoseconds.seconds(5)
-    /// How long an answer of logind is waited for, and how long a question that was answered with "no" rests.
+    /// How long an answer of logind is waited for. A lock that is refused, or not answered, rests twice as long each
+    /// time: 60 s at first.
     static let patience = Nanoseconds.seconds(30)
     static let longestPatience = Nanoseconds.seconds(120)
 
