@@ -48,6 +48,11 @@ public final class IOGroup {
         if epoll_ctl(epoll.rawValue, operation, descriptor, &event) != 0 { throw SystemError("epoll_ctl") }
     }
 
+    /// One that was cancelled may have left its descriptor's number to another.
+    fileprivate func change(_ number: UInt64, _ descriptor: Int32, _ interest: Interest) throws(SystemError) {
+        if handlers[number] != nil { try control(EPOLL_CTL_MOD, descriptor, number, interest) }
+    }
+
     fileprivate func remove(_ number: UInt64, _ descriptor: Int32) {
         guard handlers.removeValue(forKey: number) != nil else { return }
         try? control(EPOLL_CTL_DEL, descriptor, number, [])
@@ -83,7 +88,7 @@ public final class IOGroupMember {
 
     /// Waits for something else from now on.
     public func setInterest(_ interest: Interest) throws(SystemError) {
-        try group.control(EPOLL_CTL_MOD, descriptor, number, interest)
+        try group.change(number, descriptor, interest)
     }
 
     /// The handler is not called any more. To be done before the descriptor is closed.

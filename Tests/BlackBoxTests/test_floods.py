@@ -110,6 +110,17 @@ def test_a_message_that_does_not_end_is_ended(board):
         assert "device" in idle.reply()
 
 
+def test_a_client_that_is_always_in_the_middle_of_a_message_is_served(board):
+    board.start()
+    message = b'{"method":"io.curfew.Control.DescribeDevice"}\0'
+    with board.wire() as wire:
+        wire.send_raw(message[:10])
+        begun = time.monotonic()
+        while time.monotonic() - begun < 12:
+            wire.send_raw(message[10:] + message[:10])
+            assert "device" in wire.reply()
+
+
 SPEAKER = """
 import os, socket
 s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

@@ -77,6 +77,17 @@ import Testing
         #expect(errors.map { $0.prefix(17) } == ["apps/linked.toml:"])
     }
 
+    @Test func linkIntoAFolderThatOthersCanWrite() throws {
+        let folder = root.path + "/elsewhere"
+        #expect(mkdir(folder, 0o755) == 0)
+        try Data(minimal.utf8).write(to: URL(fileURLWithPath: folder + "/target.toml"))
+        try root.link("/etc/curfew/apps/linked.toml", to: folder + "/target.toml")
+        #expect(errors == [])
+        #expect(chmod(folder, 0o777) == 0)
+        #expect(errors.map { $0.prefix(26) } == ["apps/linked.toml: lies in "])
+        #expect(errors.first?.contains("/elsewhere, which can be written by every user") == true)
+    }
+
     @Test func fileThatIsAskedForByName_isCheckedAllTheSame_withAWarning() throws {
         #expect(chmod(camera, 0o666) == 0)
         let configuration = Configuration.check(file: camera, accounts: anyone)

@@ -7,15 +7,24 @@ internal import SystemCalls
 /// and, where it is not root who reads, that user's own. A sticky folder may be open to all users: what they put there
 /// is theirs, and refused.
 enum Ownership {
-    /// What is wrong with a file's folder, or the one above; nil: nothing.
+    /// What is wrong with a file's folder, or the one above, or with those of what it is a link to; nil: nothing.
     static func objection(toFoldersOf path: String) -> String? {
-        let folder = Files.directoryName(of: path)
-        for place in [folder, Files.directoryName(of: folder)] {
+        var folders = above(path)
+        if let target = realpath(path, nil) {
+            folders += above(String(cString: target))
+            free(target)
+        }
+        for place in folders {
             var status = stat()
             guard linux_stat(place, &status) == 0, let why = objection(to: status) else { continue }
             return "lies in \(readable(place, limit: 255)), which \(why)"
         }
         return nil
+    }
+
+    private static func above(_ path: String) -> [String] {
+        let folder = Files.directoryName(of: path)
+        return [folder, Files.directoryName(of: folder)]
     }
 
     /// The same of a file, or of a folder by itself.

@@ -31,8 +31,8 @@ final class Interfaces {
     private var prekillHook: PrekillHook?
     /// For sockets that take no connections for now.
     private var resumption: TimerSource?
-    /// For messages that have begun and not ended: since when, by descriptor.
-    private var halfSent: [Int32: Int64] = [:]
+    /// Messages that have begun and not ended, by descriptor: which of that connection's, and since when.
+    private var halfSent: [Int32: (message: Int, since: Int64)] = [:]
     private var impatience: TimerSource?
 
     /// A connection, and the app it was accepted for.
@@ -168,13 +168,13 @@ final class Interfaces {
 
     private func noteHalfSent(_ connection: Connection) {
         let descriptor = connection.descriptor
-        guard connection.isHalfSent else {
+        guard let message = connection.unendedMessage else {
             halfSent[descriptor] = nil
             return
         }
-        guard halfSent[descriptor] == nil else { return }
+        guard halfSent[descriptor]?.message != message else { return }
         let now = Clocks.monotonic
-        halfSent[descriptor] = now
+        halfSent[descriptor] = (message, now)
         if impatience == nil {
             impatience = try? supervisor.loop.timer { [unowned(unsafe) self] in endHalfSent() }
         }
@@ -184,9 +184,9 @@ final class Interfaces {
     private func endHalfSent() {
         let now = Clocks.monotonic
         var next = Int64.max
-        for (descriptor, since) in halfSent {
-            if now - since < Self.patience {
-                next = min(next, since + Self.patience)
+        for (descriptor, half) in halfSent {
+            if now - half.since < Self.patience {
+                next = min(next, half.since + Self.patience)
             } else {
                 halfSent[descriptor] = nil
                 visitors[descriptor]?.watched.connection.close()

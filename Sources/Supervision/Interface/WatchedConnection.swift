@@ -25,10 +25,11 @@ final class WatchedConnection {
     }
 
     // Before the connection goes, and its socket with it.
-    deinit { member?.cancel() }
+    deinit { stopWatching() }
 
     /// To be called before the connection's socket is closed.
     func stopWatching() {
+        member?.cancel()
         member = nil
         connection.onInterestChanged = nil
     }

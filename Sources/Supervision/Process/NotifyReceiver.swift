@@ -111,22 +111,26 @@ final class NotifyReceiver {
     }
 
     private func isOwn(_ notification: Notification, _ process: AppProcess) -> Bool {
-        if notification.senderPid == process.mainPID { return true }
-        guard let groups = supervisor.groups, let group = process.group else { return isOfItsUser(notification) }
-        guard let place = ProcessHandle.controlGroup(of: notification.senderPid),
-            groups.instance(ofControlGroup: place) == group.name
-        else { return false }
-        // Is it the sender who has that pid? Where the kernel gives no pidfd, its user says so.
-        guard let pidfd = notification.senderDescriptor else { return isOfItsUser(notification) }
+        guard let groups = supervisor.groups, let group = process.group else {
+            // The socket is the app's own; beyond that the kernel's word is the sender's user.
+            return notification.senderPid == process.mainPID || notification.senderUser == user
+        }
+        if notification.senderPid != process.mainPID {
+            guard let place = ProcessHandle.controlGroup(of: notification.senderPid),
+                groups.instance(ofControlGroup: place) == group.name
+            else { return false }
+        }
+        // Is it the sender who has that pid now? Where the kernel gives no pidfd (before Linux 6.5), its user says so;
+        // but what was started as root may be any user by now.
+        guard let pidfd = notification.senderDescriptor else { return user == 0 || notification.senderUser == user }
         return ProcessHandle.holdsPid(pidfd)
     }
 
-    /// The socket is the app's own; beyond that the kernel's word is the sender's user.
-    private func isOfItsUser(_ notification: Notification) -> Bool {
+    /// As whom the app is started; nil where that is not known.
+    private var user: UInt32? {
         switch app.credentials {
-        case .success(let credentials?): notification.senderUser == credentials.user
-        case .success(nil): notification.senderUser == Self.ownUser
-        case .failure: false
+        case .success(let credentials): credentials?.user ?? Self.ownUser
+        case .failure: nil
         }
     }
 

@@ -108,8 +108,10 @@ public final class Connection {
     /// Nothing longer is taken from now on; to be said before anything is read.
     public func limitMessages(to bytes: Int) { decoder = MessageDecoder(limit: bytes) }
 
-    /// A message has begun to come and has not ended.
-    public var isHalfSent: Bool { isOpen && !readEnded && failure == nil && !undigested && decoder.pendingBytes > 0 }
+    /// The number of a message that has begun to come and has not ended; nil: none has.
+    public var unendedMessage: Int? {
+        isOpen && !readEnded && failure == nil && !undigested && decoder.pendingBytes > 0 ? decoder.count : nil
+    }
 
     /// Reads no more; ends when what was asked so far is answered and sent.
     public func endAfterAnswers() {

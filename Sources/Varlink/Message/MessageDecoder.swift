@@ -20,6 +20,8 @@ public struct MessageDecoder {
     /// Up to here there is no NUL after `start`.
     private var searched = 0
     private var failed = false
+    /// How many messages have been complete.
+    private(set) var count = 0
 
     public init(limit: Int = messageLimit) { self.limit = min(limit, Self.messageLimit) }
 
@@ -61,6 +63,7 @@ public struct MessageDecoder {
         let message = buffer[start..<end]
         start = end + 1
         searched = start
+        count &+= 1
         return message
     }
 

@@ -110,6 +110,23 @@ import Testing
         #expect(replacement != nil)
     }
 
+    @Test func memberThatWasCancelled_doesNotReachTheOneThatHasItsDescriptor() throws {
+        let pipe = try readyPipe()
+        var calls = 0
+        var old: IOGroupMember? = try group.watch(pipe.reader.rawValue, .readable) { _ in calls += 100 }
+        old?.cancel()
+        let new = try group.watch(pipe.reader.rawValue, .readable) { _ in
+            calls += 1
+            take(pipe)
+        }
+        old?.cancel()
+        try old?.setInterest([])
+        old = nil
+        try loop.turn()
+        #expect(calls == 1)
+        withExtendedLifetime(new) {}
+    }
+
     @Test func memberLetGoOfInItsOwnHandler_isWholeUntilItReturns() throws {
         let pipe = try readyPipe()
         var member: IOGroupMember?
