@@ -18,7 +18,7 @@ final class Interfaces {
     private static let longestMessage = 64 << 10
     private static let longestOfStrangers = 4 << 10
     /// Nanoseconds in which a message that has begun has to end.
-    private static let patience: Int64 = 10_000_000_000
+    private static let longestMessageTime: Int64 = 10_000_000_000
     /// Nanoseconds after which a socket that could take no connection tries again.
     private static let pause: Int64 = 1_000_000_000
 
@@ -33,7 +33,7 @@ final class Interfaces {
     private var resumption: TimerSource?
     /// Messages that have begun and not ended, by descriptor: which of that connection's, and since when.
     private var halfSent: [Int32: (message: Int, since: Int64)] = [:]
-    private var impatience: TimerSource?
+    private var halfSentTimer: TimerSource?
 
     /// A connection, and the app it was accepted for.
     private struct Visitor {
@@ -129,7 +129,7 @@ final class Interfaces {
         for server in servers { server.stop(removePath: true) }
         servers = []
         resumption = nil
-        impatience = nil
+        halfSentTimer = nil
         halfSent = [:]
         visitors = [:]
     }
@@ -175,24 +175,24 @@ final class Interfaces {
         guard halfSent[descriptor]?.message != message else { return }
         let now = Clocks.monotonic
         halfSent[descriptor] = (message, now)
-        if impatience == nil {
-            impatience = try? supervisor.loop.timer { [unowned(unsafe) self] in endHalfSent() }
+        if halfSentTimer == nil {
+            halfSentTimer = try? supervisor.loop.timer { [unowned(unsafe) self] in endHalfSent() }
         }
-        if halfSent.count == 1 { impatience?.arm(at: now + Self.patience) }
+        if halfSent.count == 1 { halfSentTimer?.arm(at: now + Self.longestMessageTime) }
     }
 
     private func endHalfSent() {
         let now = Clocks.monotonic
         var next = Int64.max
         for (descriptor, half) in halfSent {
-            if now - half.since < Self.patience {
-                next = min(next, half.since + Self.patience)
+            if now - half.since < Self.longestMessageTime {
+                next = min(next, half.since + Self.longestMessageTime)
             } else {
                 halfSent[descriptor] = nil
                 visitors[descriptor]?.watched.connection.close()
             }
         }
-        if next < .max { impatience?.arm(at: next) }
+        if next < .max { halfSentTimer?.arm(at: next) }
     }
 }
 

@@ -9,8 +9,8 @@ final class MonitorFeed {
     private unowned(unsafe) let supervisor: Supervisor
     private var requests: [Request] = []
     /// Apps that have changed what they say of themselves, in the order in which they did.
-    private var talkative: [AppID] = []
-    private var lull: TimerSource?
+    private var newStatuses: [AppID] = []
+    private var statusTimer: TimerSource?
 
     init(_ supervisor: Supervisor) { self.supervisor = supervisor }
 
@@ -46,17 +46,17 @@ final class MonitorFeed {
 
     /// An app may do so as often as it likes: the last of its words is passed on, when nothing else is to be done.
     func statusDidChange(_ id: AppID) {
-        guard !requests.isEmpty, !talkative.contains(id) else { return }
-        if lull == nil {
-            lull = try? supervisor.loop.timer(priority: EventLoop.Priority.idle) { [unowned(unsafe) self] in passOn() }
+        guard !requests.isEmpty, !newStatuses.contains(id) else { return }
+        if statusTimer == nil {
+            statusTimer = try? supervisor.loop.timer(priority: EventLoop.Priority.idle) { [unowned(unsafe) self] in passOn() }
         }
-        talkative.append(id)
-        lull?.arm(at: Clocks.monotonic)
+        newStatuses.append(id)
+        statusTimer?.arm(at: Clocks.monotonic)
     }
 
     private func passOn() {
-        let apps = talkative
-        talkative = []
+        let apps = newStatuses
+        newStatuses = []
         for id in apps { appDidChange(id) }
     }
 
