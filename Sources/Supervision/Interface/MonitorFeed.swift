@@ -48,7 +48,9 @@ final class MonitorFeed {
     func statusDidChange(_ id: AppID) {
         guard !requests.isEmpty, !newStatuses.contains(id) else { return }
         if statusTimer == nil {
-            statusTimer = try? supervisor.loop.timer(priority: EventLoop.Priority.idle) { [unowned(unsafe) self] in passOn() }
+            statusTimer = try? supervisor.loop.timer(priority: EventLoop.Priority.idle) { [unowned(unsafe) self] in
+                passOn()
+            }
         }
         newStatuses.append(id)
         statusTimer?.arm(at: Clocks.monotonic)
