@@ -53,17 +53,20 @@ let fast: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
 let playedCalls = [
     "accept4", "access", "clock_gettime", "close", "epoll_create1", "epoll_ctl",
     "epoll_wait", "fcntl", "fstat", "fsync", "getenv", "getpid", "getsockopt", "getxattr",
-    "kill", "linux_pidfd_open", "linux_pidfd_pid", "linux_pidfd_send_signal", "linux_process_user",
-    "linux_read_process_stat", "linux_reap", "linux_spawn", "lstat", "mallopt", "mkdir", "mlockall", "open",
-    "opendir", "pipe2", "poll", "pread", "pthread_sigmask", "read", "recv", "recvmsg", "rename", "rmdir",
+    "kill", "linux_hear_lock", "linux_pidfd_open", "linux_pidfd_pid", "linux_pidfd_send_signal", "linux_process_user",
+    "linux_packet_pair", "linux_packet_receive", "linux_packet_send", "linux_read_process_stat", "linux_start_thread",
+    "lstat", "mallopt", "mkdir", "mlockall",
+    "open",
+    "opendir", "pipe2", "poll", "pread", "read", "recv", "recvmsg", "rename", "rmdir",
     "sd_bus_add_match_async", "sd_bus_attach_event", "sd_bus_call_async", "sd_bus_close_unref", "sd_bus_is_open",
     "sd_bus_message_append_basic", "sd_bus_message_enter_container", "sd_bus_message_exit_container",
     "sd_bus_message_get_error", "sd_bus_message_get_member", "sd_bus_message_get_path", "sd_bus_message_get_sender",
     "sd_bus_message_is_method_error", "sd_bus_message_new_method_call", "sd_bus_message_read_basic",
     "sd_bus_message_set_auto_start", "sd_bus_message_skip", "sd_bus_message_unref", "sd_bus_new",
-    "sd_bus_set_address", "sd_bus_set_bus_client", "sd_bus_set_close_on_exit", "sd_bus_set_connected_signal",
+    "sd_bus_negotiate_fds", "sd_bus_set_address",
+    "sd_bus_set_bus_client", "sd_bus_set_close_on_exit", "sd_bus_set_connected_signal",
     "sd_bus_set_watch_bind", "sd_bus_slot_set_destroy_callback", "sd_bus_slot_unref", "sd_bus_start",
-    "sd_event_add_defer", "sd_event_add_io", "sd_event_add_signal", "sd_event_add_time", "sd_event_exit",
+    "sd_event_add_defer", "sd_event_add_io", "sd_event_add_time", "sd_event_exit",
     "sd_event_loop", "sd_event_new", "sd_event_source_disable_unref", "sd_event_source_set_destroy_callback",
     "sd_event_source_set_enabled", "sd_event_source_set_io_events", "sd_event_source_set_priority",
     "sd_event_source_set_time", "sd_event_unref", "sd_watchdog_enabled", "send", "setrlimit", "setsockopt",
@@ -99,6 +102,8 @@ var targets: [Target] = [
     .target(name: "ProcessControl", dependencies: ["SystemCalls", "CLinux"], swiftSettings: device),
     .target(name: "ControlGroup", dependencies: ["SystemCalls", "CLinux"], swiftSettings: device),
     .target(name: "Journal", dependencies: ["SystemCalls", "CLinux", "CSystemd"], swiftSettings: device),
+    .target(
+        name: "Keeper", dependencies: ["ProcessControl", "Journal", "SystemCalls", "CLinux"], swiftSettings: device),
     .target(name: "WakeAlarm", dependencies: ["SystemCalls", "CLinux"], swiftSettings: device),
     .target(name: "HardwareWatchdog", dependencies: ["SystemCalls", "CLinux"], swiftSettings: device),
     .target(name: "DeviceMonitor", dependencies: ["SystemCalls", "CLinux", "CUdev"], swiftSettings: device),
@@ -106,7 +111,7 @@ var targets: [Target] = [
         name: "Supervision",
         dependencies: [
             "Lifecycle", "Configuration", "Varlink", "SystemCalls", "EventLoop", "MessageBus", "ProcessControl",
-            "ControlGroup", "Journal", "WakeAlarm", "HardwareWatchdog", "DeviceMonitor", "CLinux",
+            "ControlGroup", "Journal", "Keeper", "WakeAlarm", "HardwareWatchdog", "DeviceMonitor", "CLinux",
         ],
         swiftSettings: device),
     .executableTarget(
@@ -152,7 +157,8 @@ if !embedded {
         .target(
             name: "ShellSimulation",
             dependencies: [
-                "Supervision", "Lifecycle", "LifecycleSimulation", "PlayedKernel", "CLinux", "CSystemd",
+                "Supervision", "Lifecycle", "LifecycleSimulation", "PlayedKernel", "ProcessControl", "SystemCalls",
+                "CLinux", "CSystemd",
             ],
             path: "Tests/ShellSimulation", swiftSettings: strict),
         .executableTarget(

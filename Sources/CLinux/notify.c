@@ -12,9 +12,7 @@ enum { MAX_PASSED = 253 };  // SCM_MAX_FD
 
 int linux_notify_enable(int socket) {
     int on = 1;
-    if (setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0) return -1;
-    (void)setsockopt(socket, SOL_SOCKET, SO_PASSPIDFD, &on, sizeof on);
-    return 0;
+    return setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
 }
 
 static int fill_address(struct sockaddr_un *address, const char *path) {
@@ -35,34 +33,8 @@ int linux_notify_bind(int socket, const char *path) {
     return chmod(path, 0666);
 }
 
-static void take_descriptors(const struct cmsghdr *header, struct linux_notification *out) {
-    size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (size_t i = 0; i < count; i++) {
-        int descriptor;
-        memcpy(&descriptor, CMSG_DATA(header) + i * sizeof descriptor, sizeof descriptor);
-        out->descriptor_count++;
-        if (out->descriptor < 0)
-            out->descriptor = descriptor;
-        else
-            close(descriptor);
-    }
-}
-
-int linux_notify_receive(int socket, void *buffer, size_t size, struct linux_notification *out) {
-    union {
-        struct cmsghdr align;
-        char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(int) * MAX_PASSED)];
-    } control;
-    struct iovec part = {.iov_base = buffer, .iov_len = size};
-    struct msghdr message = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
-    ssize_t length = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    if (length < 0) return -1;
-
-    *out = (struct linux_notification){.length = (size_t)length, .pidfd = -1, .descriptor = -1};
-    out->oversized = message.msg_flags & MSG_TRUNC;
-    out->lost_control = message.msg_flags & MSG_CTRUNC;
-    for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
+static void read_control(struct msghdr *message, struct linux_notification *out) {
+    for (struct cmsghdr *header = CMSG_FIRSTHDR(message); header; header = CMSG_NXTHDR(message, header)) {
         if (header->cmsg_level != SOL_SOCKET) continue;
         if (header->cmsg_type == SCM_CREDENTIALS && header->cmsg_len >= CMSG_LEN(sizeof(struct ucred))) {
             struct ucred sender;
@@ -75,10 +47,47 @@ int linux_notify_receive(int socket, void *buffer, size_t size, struct linux_not
             int pidfd;
             memcpy(&pidfd, CMSG_DATA(header), sizeof pidfd);
             if (pidfd >= 0) out->pidfd = pidfd;  // else an errno: the sender is gone
-        } else if (header->cmsg_type == SCM_RIGHTS) {
-            take_descriptors(header, out);
         }
     }
+}
+
+// What was looked at, with the pidfd of its sender. Asked for here only: descriptors that come with a datagram would
+// take its place in the room.
+static int take(int socket, void *buffer, size_t size, struct linux_notification *out) {
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
+    } control;
+    int on = 1, off = 0;
+    struct iovec part = {.iov_base = buffer, .iov_len = size};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+    bool asks = setsockopt(socket, SOL_SOCKET, SO_PASSPIDFD, &on, sizeof on) == 0;
+    ssize_t length = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    int error = errno;
+    if (asks) (void)setsockopt(socket, SOL_SOCKET, SO_PASSPIDFD, &off, sizeof off);
+    errno = error;
+    if (length < 0) return -1;
+    out->length = (size_t)length;
+    out->oversized = message.msg_flags & MSG_TRUNC;
+    read_control(&message, out);
+    return 0;
+}
+
+int linux_notify_receive(int socket, void *buffer, size_t size, struct linux_notification *out) {
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(sizeof(struct ucred))];
+    } control;
+    *out = (struct linux_notification){.pidfd = -1};
+    struct linux_next next = linux_look(socket, buffer, size, &control, sizeof control);
+    if (next.length < 0) return -1;
+    if (!next.has_descriptors) return take(socket, buffer, size, out);
+    out->has_descriptors = true;
+    out->length = (size_t)next.length;
+    out->oversized = next.is_longer;
+    struct msghdr message = {.msg_control = control.bytes, .msg_controllen = next.control_length};
+    read_control(&message, out);
     return 0;
 }
 

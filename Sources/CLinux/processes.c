@@ -38,6 +38,14 @@ pid_t linux_pidfd_pid(int pidfd) {
     return line ? (pid_t)strtol(line + 5, NULL, 10) : -1;
 }
 
+void linux_fill_exit(const siginfo_t *info, const struct rusage *usage, struct linux_exit *out) {
+    out->code = info->si_code;
+    out->status = info->si_status;
+    out->cpu_ns = ((int64_t)usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000000 +
+                  ((int64_t)usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1000;
+    out->max_rss_bytes = (int64_t)usage->ru_maxrss * 1024;
+}
+
 int linux_reap(int pidfd, bool block, struct linux_exit *out) {
     enum { BY_PIDFD = 3 };  // P_PIDFD, which older headers lack
     siginfo_t info;
@@ -47,11 +55,7 @@ int linux_reap(int pidfd, bool block, struct linux_exit *out) {
     // glibc's waitid hides the kernel's fifth argument.
     if (syscall(SYS_waitid, BY_PIDFD, pidfd, &info, WEXITED | (block ? 0 : WNOHANG), &usage) != 0) return -1;
     if (info.si_pid == 0) return 0;
-    out->code = info.si_code;
-    out->status = info.si_status;
-    out->cpu_ns = ((int64_t)usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000 +
-                  ((int64_t)usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
-    out->max_rss_bytes = (int64_t)usage.ru_maxrss * 1024;
+    linux_fill_exit(&info, &usage, out);
     return 1;
 }
 

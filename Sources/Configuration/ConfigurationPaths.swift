@@ -15,6 +15,9 @@ public struct ConfigurationPaths: Equatable, Sendable {
     /// The administrator's directory: a file here replaces the vendor's of the same name.
     public var administrator: String { root + "/etc/curfew" }
 
+    /// Of apps whose files do not say: a trial below a root of its own runs them as they are.
+    var sandbox: SandboxConfiguration.Level { root.isEmpty ? .standard : .off }
+
     /// Where hardware profiles are; one in a later directory replaces one of the same name.
     public var profiles: [String] {
         [root + "/usr/share/curfew/hardware-profiles", administrator + "/hardware-profiles"]

@@ -12,9 +12,10 @@ extension ControlGroupRoot {
     ///
     /// `override`: the group to use instead, a directory or a path below the mount; made when missing, and left where
     /// it was not. `name`: in place of "curfew", for a daemon that is not the board's own.
-    public static func discover(override: String? = nil, name: String = "curfew") throws(ControlGroupUnavailable)
-        -> ControlGroupRoot
-    {
+    /// `others`: the daemon's processes beside this one.
+    public static func discover(
+        override: String? = nil, name: String = "curfew", alongWith others: [Int32] = []
+    ) throws(ControlGroupUnavailable) -> ControlGroupRoot {
         guard let mounts = try? Files.read("/proc/self/mountinfo"),
             let mount = ControlGroupMount.find(inMountInfo: mounts)
         else { throw ControlGroupUnavailable("no cgroup2 file system is mounted") }
@@ -22,13 +23,14 @@ extension ControlGroupRoot {
             throw ControlGroupUnavailable("/proc/self/cgroup names no cgroup v2")
         }
         let ownDirectory = mount.directory(of: own)
-        let base = try chooseBase(override, name, mount: mount, ownDirectory: ownDirectory)
+        let family = [getpid()] + others
+        let base = try chooseBase(override, name, mount, ownDirectory, family)
         guard let group = mount.controlGroup(of: base + "/apps") else {
             throw ControlGroupUnavailable("\(base) is not in \(mount.point)")
         }
         let keepsBase = override != nil && Files.exists(base)
         let lock = try prepare(base)
-        if base == ownDirectory, base != mount.point { try moveToSupervisor(of: base) }
+        if base == ownDirectory, base != mount.point { try move(family, toSupervisorOf: base) }
         // systemd-oomd looks for groups without any below them; where that is ours, it is to look elsewhere.
         _ = "1".withCString { setxattr(base + "/supervisor", "user.oomd_omit", $0, 1, 0) }
         try checkEntry(from: ownDirectory ?? mount.point, to: base, mount: mount)
@@ -46,9 +48,9 @@ extension ControlGroupRoot {
         return nil
     }
 
-    private static func chooseBase(_ override: String?, _ name: String, mount: ControlGroupMount, ownDirectory: String?)
-        throws(ControlGroupUnavailable) -> String
-    {
+    private static func chooseBase(
+        _ override: String?, _ name: String, _ mount: ControlGroupMount, _ ownDirectory: String?, _ family: [Int32]
+    ) throws(ControlGroupUnavailable) -> String {
         if let override { return try overridden(override, mount) }
         guard let ownDirectory else {
             throw ControlGroupUnavailable("our own cgroup does not show in \(mount.point)")
@@ -57,7 +59,8 @@ extension ControlGroupRoot {
         if ownDirectory.utf8.reversed().starts(with: "/supervisor".utf8.reversed()) {
             return Files.directoryName(of: ownDirectory)
         }
-        return isAlone(in: ownDirectory) ? ownDirectory : ownDirectory + "/" + name
+        let isAlone = ControlGroup.processes(in: ownDirectory).allSatisfy { family.contains($0) }
+        return isAlone ? ownDirectory : ownDirectory + "/" + name
     }
 
     private static func overridden(_ path: String, _ mount: ControlGroupMount) throws(ControlGroupUnavailable) -> String
@@ -73,10 +76,6 @@ extension ControlGroupRoot {
         }
         if "/" + clean == mount.point { return mount.point + "/curfew" }
         return "/" + clean
-    }
-
-    private static func isAlone(in directory: String) -> Bool {
-        ControlGroup.processes(in: directory).allSatisfy { $0 == getpid() }
     }
 
     /// Makes base and apps, and holds the lock on the former.
@@ -110,11 +109,11 @@ extension ControlGroupRoot {
         }
     }
 
-    private static func moveToSupervisor(of base: String) throws(ControlGroupUnavailable) {
+    private static func move(_ family: [Int32], toSupervisorOf base: String) throws(ControlGroupUnavailable) {
         let supervisor = base + "/supervisor"
         do throws(SystemError) {
             try Files.createDirectories(supervisor)
-            try Files.writeExisting(supervisor + "/cgroup.procs", "0")
+            for pid in family { try Files.writeExisting(supervisor + "/cgroup.procs", "\(pid)") }
         } catch {
             throw ControlGroupUnavailable(writing: supervisor, error)
         }

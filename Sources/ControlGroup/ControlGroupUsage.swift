@@ -10,7 +10,7 @@ public enum ControlGroupLimit: Equatable, Sendable {
     /// The number of processes and threads.
     case processes(Int64)
 
-    var controller: ControllerSet {
+    public var controller: ControllerSet {
         switch self {
         case .memoryHigh, .memoryMax: .memory
         case .processes: .processes

@@ -1,7 +1,7 @@
 internal import CSystemd
 public import SystemCalls
 
-/// One thread's event loop (sd-event(3)): descriptors, timers and signals, each with a handler.
+/// One thread's event loop (sd-event(3)): descriptors and timers, each with a handler.
 ///
 /// Sources with a lower priority value go first; among equals, the one that has waited longest. Handlers may cancel any
 /// source, their own included, and may add new ones. Not Sendable: the loop and all its sources belong to one thread.

@@ -6,7 +6,7 @@ internal import SystemCalls
 public final class ServiceNotifier {
     /// The address that NOTIFY_SOCKET held, for a re-executed self; nil where there was none.
     public let address: String?
-    private let socket: DatagramSocket?
+    private let deliver: ((String) -> Bool)?
 
     /// Takes NOTIFY_SOCKET out of the environment: apps get one of their own.
     public convenience init() {
@@ -18,7 +18,14 @@ public final class ServiceNotifier {
     /// address: a path, or "@name" in the abstract namespace.
     public init(address: String?) {
         self.address = address
-        socket = address.flatMap { DatagramSocket(to: $0) }
+        let socket = address.flatMap { DatagramSocket(to: $0) }
+        deliver = socket.map { socket in { socket.send(Array($0.utf8)) == nil } }
+    }
+
+    /// deliver: sends for us, as the service manager hears the service's main process only. Returns whether it could.
+    public init(deliver: @escaping (String) -> Bool) {
+        address = nil
+        self.deliver = deliver
     }
 
     /// Start-up is complete, or a reload is.
@@ -45,8 +52,7 @@ public final class ServiceNotifier {
     /// Sends assignments, one a line. False when there is no receiver, or no room.
     @discardableResult
     public func notify(_ state: String) -> Bool {
-        guard let socket else { return false }
-        return socket.send(Array(state.utf8)) == nil
+        deliver?(state) ?? false
     }
 
     private static func line(_ text: String) -> String {

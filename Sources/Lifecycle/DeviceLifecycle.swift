@@ -139,6 +139,7 @@ public struct DeviceLifecycle: Equatable, Sendable {
         case .freezing(let available): setFreezing(available)
         case .timePassed: break
         case .stopRequested: stopDaemonWhenEnded()
+        // Each is in its organ's …Alphabet.swift.
         case .process(let event): hear(event)
         case .app(let event): hear(event)
         case .login(let event): hear(event)

@@ -19,7 +19,7 @@ public struct AppView: Equatable, Sendable {
 /// What can be seen of the device.
 public struct DeviceView: Equatable, Sendable {
     public var sleepState: SleepState
-    /// The number of the current or last sleep.
+    /// The number of the current or last sleep, counted from 1 since the daemon's start.
     public var sleep: Int
     public var isShuttingDown: Bool
     /// InhibitDelayMaxUSec as last heard; nil without logind.

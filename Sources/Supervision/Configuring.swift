@@ -69,7 +69,7 @@ extension Supervisor {
     func supervised(_ id: AppID) -> SupervisedApp? {
         if let app = apps[id.rawValue] { return app }
         guard let name = core.view(of: id)?.name, let configuration = configured[name] else { return nil }
-        let app = SupervisedApp(id, configuration)
+        let app = SupervisedApp(id, configuration, ownUsers)
         apps[id.rawValue] = app
         return app
     }

@@ -3,10 +3,11 @@ internal import Configuration
 internal import ControlGroup
 internal import EventLoop
 internal import Journal
+internal import Keeper
 internal import Lifecycle
 internal import MessageBus
 internal import ProcessControl
-internal import SystemCalls
+public import SystemCalls
 
 /// `curfewd`, from its arguments to its exit status.
 public enum Daemon {
@@ -27,8 +28,31 @@ public enum Daemon {
             return 2
         }
         if options.checksOnly { return check(options) }
+        linux_tune_memory()
+        linux_ignore(SIGPIPE)
+        umask(0o022)
+        let descriptorLimit = raiseDescriptorLimit()
         do throws(SystemError) {
-            return try supervise(options)
+            return try Keeper.run { socket, lastEnd in
+                runLoop(options, ProcessKeeper(socket), lastEnd, descriptorLimit)
+            }
+        } catch {
+            write("curfewd: \(error.text)\n", to: 2)
+            return 1
+        }
+    }
+
+    /// The loop's process alone, by the other end of its keeper's socket: for a keeper that is played.
+    public static func runLoop(_ arguments: [String], keeper: consuming FileDescriptor) -> Int32 {
+        guard case .run(let options) = DaemonOptions.parse(arguments) else { return 2 }
+        return runLoop(options, ProcessKeeper(keeper), nil, [])
+    }
+
+    private static func runLoop(
+        _ options: DaemonOptions, _ keeper: ProcessKeeper, _ lastEnd: Int32?, _ descriptorLimit: [ResourceLimit]
+    ) -> Int32 {
+        do throws(SystemError) {
+            return try supervise(options, keeper, lastEnd, descriptorLimit)
         } catch {
             write("curfewd: \(error.text)\n", to: 2)
             return 1
@@ -52,14 +76,12 @@ public enum Daemon {
         number == 1 ? "1 \(thing)" : "\(number) \(thing)s"
     }
 
-    private static func supervise(_ options: DaemonOptions) throws(SystemError) -> Int32 {
-        linux_tune_memory()
-        linux_ignore(SIGPIPE)
-        umask(0o022)
-        let descriptorLimit = raiseDescriptorLimit()
+    private static func supervise(
+        _ options: DaemonOptions, _ keeper: ProcessKeeper, _ lastEnd: Int32?, _ descriptorLimit: [ResourceLimit]
+    ) throws(SystemError) -> Int32 {
         let paths = RuntimePaths(root: options.root)
         let lock = try takeLock(paths)
-        let notifier = ServiceNotifier()
+        let notifier = ServiceNotifier { [unowned(unsafe) keeper] in keeper.notify($0) }
         let log = Log(
             journal: Journal(
                 identifier: "curfewd", socketPath: paths.root + "/run/systemd/journal/socket",
@@ -68,18 +90,21 @@ public enum Daemon {
         let loop = try EventLoop()
         let (groups, freezingProblem) = try openGroups(options, paths, log)
         let supervisor = try Supervisor(
-            loop: loop, paths: paths, log: log, groups: groups, configuration: configuration)
+            loop: loop, keeper: keeper, paths: paths, log: log, groups: groups, configuration: configuration)
         supervisor.freezingProblem = freezingProblem
         supervisor.appLimits = descriptorLimit
-        let signals = try watchSignals(supervisor, notifier)
+        keeper.onOrder = { [unowned(unsafe) supervisor] in obey($0, supervisor, notifier) }
         supervisor.followsBoard = !options.ignoresBoard
         if options.isTrial { supervisor.trial = Trial(supervisor) }
         try supervisor.openInterfaces()
         let apps = configuration.apps.count == 1 ? "1 app" : "\(configuration.apps.count) apps"
+        if let lastEnd {
+            log.daemon(.error, "signal \(lastEnd) has ended curfewd's loop; it starts again, and so do its apps")
+        }
         log.daemon(.info, "curfewd \(version) started, \(apps)", .daemonStarted)
         supervisor.start()
         if let time = try loop.enableServiceWatchdog(ping: { notifier.watchdog() }) {
-            supervisor.serviceWatchdog = ServiceWatchdogKeeper(notifier: notifier, time: time)
+            supervisor.serviceWatchdog = SystemdWatchdog(notifier: notifier, time: time)
             supervisor.dispatch(.watchdog(.service))
             log.daemon(.debug, "the service manager watches us")
         }
@@ -90,8 +115,13 @@ public enum Daemon {
         if linux_lock_memory() != 0 {
             log.daemon(.debug, SystemError("lock the daemon's memory").text)
         }
+        do throws(SystemError) {
+            try Capabilities.dropOthers()
+        } catch {
+            log.daemon(.warning, error.text)
+        }
         let code = try loop.run()
-        signals.cancel()
+        keeper.onOrder = nil
         supervisor.closeInterfaces()
         // Held up to here: no other daemon may live in this root before our sockets are gone.
         lock.close()
@@ -120,8 +150,8 @@ public enum Daemon {
         _ = ftruncate(lock.rawValue, 0)
         // One that died in a sleep left it.
         try? Files.remove(paths.sleepMark)
-        // For a second daemon, which finds it taken; a full /run must not keep a board's apps from starting.
-        try? lock.writeAll(Array("\(getpid())".utf8))
+        // The keeper's, for a second daemon, which finds it taken; a full /run must not keep apps from starting.
+        try? lock.writeAll(Array("\(getppid())".utf8))
         return lock
     }
 
@@ -131,7 +161,8 @@ public enum Daemon {
     {
         let root: ControlGroupRoot
         do throws(ControlGroupUnavailable) {
-            root = try ControlGroupRoot.discover(override: options.cgroup, name: paths.controlGroupName)
+            root = try ControlGroupRoot.discover(
+                override: options.cgroup, name: paths.controlGroupName, alongWith: [getppid()])
         } catch {
             // Its apps run: those of another daemon would run twice, and those of this one unfrozen.
             if let place = error.takenPlace {
@@ -153,19 +184,16 @@ public enum Daemon {
         return (root, nil)
     }
 
-    private static func watchSignals(_ supervisor: Supervisor, _ notifier: ServiceNotifier) throws(SystemError)
-        -> SignalSource
-    {
-        try supervisor.loop.signals([SIGTERM, SIGINT, SIGHUP]) { [unowned(unsafe) supervisor] signal in
-            if signal.number == SIGHUP {
-                notifier.reloading()
-                _ = supervisor.reload()
-                notifier.ready()
-            } else {
-                notifier.stopping()
-                supervisor.log.daemon(.info, "stopping", .daemonStopping)
-                supervisor.dispatch(.stopRequested)
-            }
+    /// A signal that the main process was sent.
+    private static func obey(_ signal: Int32, _ supervisor: Supervisor, _ notifier: ServiceNotifier) {
+        if signal == SIGHUP {
+            notifier.reloading()
+            _ = supervisor.reload()
+            notifier.ready()
+        } else {
+            notifier.stopping()
+            supervisor.log.daemon(.info, "stopping", .daemonStopping)
+            supervisor.dispatch(.stopRequested)
         }
     }
 }
@@ -211,7 +239,7 @@ struct DaemonOptions: Equatable {
                 guard let value = attached ?? rest.popFirst(), !value.isEmpty else {
                     return .wrong("\(name) needs a value")
                 }
-                if name == "--root" { options.root = value } else { options.cgroup = value }
+                if name == "--root" { options.root = Files.absolute(value) } else { options.cgroup = value }
             case "--check" where attached == nil: options.checksOnly = true
             case "--trial" where attached == nil: options.isTrial = true
             case "--no-board" where attached == nil: options.ignoresBoard = true

@@ -7,6 +7,8 @@ struct RuntimePaths {
     let runtime: String
     /// Reports; kept.
     let state: String
+    /// The folders of apps that have users of their own; kept.
+    var appFolders: String { root + "/var/lib/curfew-apps" }
 
     init(root: String?) {
         var prefix = root ?? ""

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Configuration
 internal import ControlGroup
 internal import DeviceMonitor
@@ -13,6 +14,9 @@ internal import WakeAlarm
 /// order. What an effect leads to comes back as a new event, after the transition.
 final class Supervisor {
     let loop: EventLoop
+    /// The parent of all processes.
+    let keeper: ProcessKeeper
+    private var keeperSource: IOSource?
     /// The sockets of operators and apps.
     let connections: IOGroup
     /// Those of others: served when nothing else is to be done.
@@ -40,11 +44,13 @@ final class Supervisor {
     var interfaces: Interfaces?
     private(set) lazy var answers = Answers(self)
     private(set) lazy var tasks = TaskFollowers(self)
-    private(set) lazy var strays = StrayChildren(loop)
+    private(set) lazy var appLocks = AppLocks(self)
+    let disposal: Disposal
     /// Processes that are to be taken over, by the name of the app they become.
     var adoptions: [String: ProcessHandle] = [:]
     /// Only for `curfew try`.
     var trial: Trial?
+    private(set) lazy var ownUsers = OwnUsers(directory: paths.appFolders)
     /// What a trial has skipped, in nanoseconds.
     var skipped: Int64 = 0
 
@@ -56,8 +62,9 @@ final class Supervisor {
     private var armedFor = Nanoseconds.max
     /// Of every process that is started; those of the daemon itself are others.
     var appLimits: [ResourceLimit] = []
-    /// Said once per daemon: a limit that cannot be set here.
-    var saidNoController = false
+    var confinement = Confinement()
+    /// Said once per daemon: what limits need and is not here.
+    var saidMissing: ControllerSet = []
     /// How often the core has found itself broken.
     var faults: [Fault: Int] = [:]
     /// The last end of each app, by AppID.
@@ -76,8 +83,8 @@ final class Supervisor {
     var followsBoard = true
     var settings = BoardSettings(DeviceConfiguration(), nil)
     var boardWatch: BoardWatch?
-    var keeper: WatchdogKeeper?
-    var serviceWatchdog: ServiceWatchdogKeeper?
+    var watchdog: WatchdogFeeder?
+    var serviceWatchdog: SystemdWatchdog?
     var pressure: [PressureTrigger] = []
     var pressureSources: [IOSource] = []
     /// The thresholds that are listened for.
@@ -86,9 +93,12 @@ final class Supervisor {
     var preferences: Preferences
 
     init(
-        loop: EventLoop, paths: RuntimePaths, log: Log, groups: ControlGroupRoot?, configuration: Configuration
+        loop: EventLoop, keeper: ProcessKeeper, paths: RuntimePaths, log: Log, groups: ControlGroupRoot?,
+        configuration: Configuration
     ) throws(SystemError) {
         self.loop = loop
+        disposal = Disposal(loop)
+        self.keeper = keeper
         connections = try loop.group()
         strangers = try loop.group(priority: EventLoop.Priority.idle)
         self.paths = paths
@@ -103,6 +113,12 @@ final class Supervisor {
             dispatch(.timePassed)
         }
         clockChange = try loop.clockChange { [unowned(unsafe) self] in dispatch(.timePassed) }
+        // First of all that is ready: nothing of a process is heard before its start.
+        keeperSource = try loop.watch(keeper.descriptor, .readable, priority: EventLoop.Priority.important) {
+            [unowned(unsafe) keeper] _ in
+            // The kernel is about to kill a loop whose keeper is dead: with or without that, it does no more.
+            if !keeper.receive() { _exit(1) }
+        }
     }
 
     /// The core's time.
@@ -166,7 +182,7 @@ final class Supervisor {
         case .stopDaemon:
             // It handles no sleep that it leaves behind.
             try? Files.remove(paths.sleepMark)
-            keeper?.leave(isShuttingDown: isBoardGoingDown)
+            watchdog?.leave(isShuttingDown: isBoardGoingDown)
             leave(code: 0)
         }
     }

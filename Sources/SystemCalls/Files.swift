@@ -42,14 +42,14 @@ public enum Files {
         if fsync(directory.rawValue) != 0 { throw SystemError("fsync", path) }
     }
 
-    /// Creates a directory and those above it; one that is there already is left as it is.
+    /// Creates a directory, and those above it with the mode 0755; one that is there already is left as it is.
     public static func createDirectories(_ path: String, mode: UInt32 = 0o755) throws(SystemError) {
         if mkdir(path, mode) == 0 { return }
         let errno = Errno.current
         switch errno {
         case .exists: return
         case .noEntry:
-            try createDirectories(directoryName(of: path), mode: mode)
+            try createDirectories(directoryName(of: path))
             if mkdir(path, mode) != 0, Errno.current != .exists { throw SystemError("mkdir", path) }
         default: throw SystemError("mkdir", path, errno: errno)
         }
@@ -72,6 +72,14 @@ public enum Files {
     /// unlink(2).
     public static func remove(_ path: String) throws(SystemError) {
         if unlink(path) != 0 { throw SystemError("unlink", path) }
+    }
+
+    /// The path from the root directory; as it is where the working directory is not known.
+    public static func absolute(_ path: String) -> String {
+        guard path.utf8.first != UInt8(ascii: "/"), let here = getcwd(nil, 0) else { return path }
+        defer { free(here) }
+        let folder = String(cString: here)
+        return (folder == "/" ? "" : folder) + "/" + path
     }
 
     /// "/a/b" of "/a/b/c", "." of "c".

@@ -13,6 +13,7 @@ from pathlib import Path
 from board import Floor, Login, Trouble, temporary_folder
 from conditions import ConditionFigures
 from figures import BEACON, MS, Figures
+from floods import FloodFigures
 from memory import MemoryFigures
 from rows import statistic
 from tasks import TaskFigures
@@ -21,10 +22,10 @@ from tasks import TaskFigures
 LIMIT = 300
 NAMES = ["size", "memory", "idle", "start", "restart", "deadline", "sleep", "sleep-hanging",
          "task-round-trip", "task-rate", "tasks-held", "task-expiration", "condition", "condition-storm",
-         "memory-critical"]
+         "memory-critical", "floods"]
 
 
-class AllFigures(Figures, TaskFigures, ConditionFigures, MemoryFigures):
+class AllFigures(Figures, TaskFigures, ConditionFigures, MemoryFigures, FloodFigures):
     """Those that NAMES has, with _ for -."""
 
 

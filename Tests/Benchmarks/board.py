@@ -1,5 +1,6 @@
 """What a measurement runs on: a private root, a control group, a supervisor (curfewd or the floor), what it starts."""
 
+import collections
 import json
 import os
 import select
@@ -83,7 +84,9 @@ class Fifo(Lines):
 
     def __init__(self, path):
         self.path = str(path)
-        os.mkfifo(path, 0o666)
+        os.mkfifo(path)
+        # An app in a sandbox is another user.
+        os.chmod(path, 0o666)
         super().__init__(os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK))
 
     def word(self, kind, seconds=30):
@@ -148,6 +151,7 @@ class Supervisor:
         self.group_name = f"curfew-bench-{os.getpid()}-{Supervisor.count}"
         self.group = cgroup_mount() / self.group_name
         self.root = Path(tempfile.mkdtemp(prefix="curfew-bench-", dir=temporary_folder()))
+        self.root.chmod(0o755)
         self.fifo = Fifo(self.root / "fifo")
         self.output = self.root / "output"
         self.pid = None
@@ -170,11 +174,23 @@ class Supervisor:
     def said(self):
         return self.output.read_text(errors="replace")
 
+    def own(self):
+        """The supervisor's own processes: the one that was started, and what of its children is the same program."""
+        program = os.readlink(f"/proc/{self.pid}/exe")
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+        return [self.pid] + [int(child) for child in children if os.readlink(f"/proc/{child}/exe") == program]
+
     def status(self, name):
-        for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
-            if line.startswith(name + ":"):
-                return int(line.split()[1])
-        raise Trouble(f"/proc/{self.pid}/status has no {name}")
+        """Added up over them."""
+        total = 0
+        for pid in self.own():
+            words = [line.split() for line in Path(f"/proc/{pid}/status").read_text().splitlines()]
+            total += next(int(line[1]) for line in words if line[0] == name + ":")
+        return total
+
+    def ran(self):
+        """Nanoseconds they have been on a processor."""
+        return sum(int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) for pid in self.own())
 
     def switches(self):
         return self.status("voluntary_ctxt_switches") + self.status("nonvoluntary_ctxt_switches")
@@ -184,8 +200,10 @@ class Supervisor:
         os.sync()
         readings = []
         for _ in range(40):
-            lines = Path(f"/proc/{self.pid}/smaps_rollup").read_text().splitlines()[1:]
-            reading = {line.split(":")[0]: int(line.split()[1]) for line in lines}
+            reading = collections.Counter()
+            for pid in self.own():
+                lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
+                reading.update({line.split(":")[0]: int(line.split()[1]) for line in lines})
             readings.append(reading)
             last = [taken["Pss"] for taken in readings[-3:]]
             if len(last) == 3 and max(last) - min(last) <= 8:
@@ -240,22 +258,25 @@ class Supervisor:
 
 
 class Curfew(Supervisor):
-    """curfewd as it is shipped, with apps of the same kind, and one of another where `other` is given."""
+    """curfewd as it is shipped, with apps of the same kind, and others: [(command, keys), …]."""
 
-    def __init__(self, login, command, count=1, other=None, **keys):
+    def __init__(self, login, command, count=1, others=(), **keys):
         super().__init__()
         self.login = login
         folder = self.root / "etc/curfew/apps"
         folder.mkdir(parents=True)
-        self.count = count + (1 if other else 0)
+        self.count = count
         for number in range(count):
             (folder / f"app-{number:04}.toml").write_text(self.toml(command, keys))
-        if other:
-            (folder / "other.toml").write_text(self.toml(*other))
+        for number, other in enumerate(others):
+            (folder / f"other-{number}.toml").write_text(self.toml(*other))
 
     def toml(self, command, keys):
         command = [self.fifo.path if word is Fifo else str(word) for word in command]
         values = {"exec": command, "launch": "boot", "delegate": "none", "restart": "never", **keys}
+        if "sandbox" in values:
+            # It hides /tmp, and what the apps speak to is there.
+            values["read_only_paths"] = [str(self.root)]
         tables = {name: values.pop(name) for name in ("allowances", "background") if name in values}
         lines = self.members(values)
         for name, members in tables.items():
@@ -287,8 +308,9 @@ class Curfew(Supervisor):
             return []
 
     def wait_running(self, phase=None):
+        """All but the others."""
         def all_run():
-            apps = self.apps()
+            apps = [app for app in self.apps() if app["name"].startswith("app-")]
             invalid = [f"{app['name']}: {app['invalid']}" for app in apps if app.get("invalid")]
             if invalid:
                 raise Trouble("\n".join(invalid))

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from board import BUILD, CURFEWD, MS, REPOSITORY, Curfew, Fifo, Floor, Trouble, cgroup_mount
-from rows import Measurements, Row, ran
+from rows import Measurements, Row
 
 sys.path.append(str(REPOSITORY / "Tests/BlackBoxTests"))
 import hardware  # noqa: E402
@@ -131,7 +131,7 @@ class ConditionFigures(Measurements):
 
     def storm(self, supplies, supervisor, address, seconds):
         """Seconds of a processor that it took, seconds that it lasted, and whether the last state was lost."""
-        begun, ran_before = time.monotonic(), ran(supervisor.pid)
+        begun, ran_before = time.monotonic(), supervisor.ran()
         heard = None
         for number in range(seconds * 1000):
             pause = begun + number / 1000 - time.monotonic()
@@ -144,7 +144,7 @@ class ConditionFigures(Measurements):
         last = [0, 25]
         supplies.set(*last)
         supplies.announce(address)
-        took, elapsed = (ran(supervisor.pid) - ran_before) / 1e9, time.monotonic() - begun
+        took, elapsed = (supervisor.ran() - ran_before) / 1e9, time.monotonic() - begun
         end = time.monotonic() + 3
         while heard is None or heard[2:] != last:
             if time.monotonic() > end:

@@ -54,12 +54,12 @@ class Figures(Measurements):
             curfew.start().wait_running().wait_locked()
             # What follows a start: the last connection is closed, logind has answered.
             time.sleep(2)  # not a wait: what a start leaves behind is not to be measured
-            before = curfew.switches(), floor.switches(), ran(curfew.pid), ran(floor.pid)
+            before = curfew.switches(), floor.switches(), curfew.ran(), floor.ran()
             time.sleep(seconds)  # not a wait: the measurement
             row.curfewd.append(curfew.switches() - before[0])
             row.floor.append(floor.switches() - before[1])
-            processor.curfewd.append((ran(curfew.pid) - before[2]) / MS)
-            processor.floor.append((ran(floor.pid) - before[3]) / MS)
+            processor.curfewd.append((curfew.ran() - before[2]) / MS)
+            processor.floor.append((floor.ran() - before[3]) / MS)
         return [row, processor]
 
     # Starting.
@@ -76,7 +76,16 @@ class Figures(Measurements):
                 with Curfew(self.login, BEACON, count) as curfew:
                     self.start_all(curfew.start(), count, row.curfewd, work.curfewd)
             rows += [row, work]
-        return rows
+        return rows + [self.start_sandboxed(rows[-2])]
+
+    def start_sandboxed(self, plain):
+        """The same, with what each app gets if its file says nothing."""
+        row = Row("  the same, each in a sandbox", "ms", {"median": 900})
+        row.floor = plain.floor
+        for _ in self.times(5, 1):
+            with Curfew(self.login, BEACON, 1000, sandbox="default") as curfew:
+                self.start_all(curfew.start(), 1000, row.curfewd, [])
+        return row
 
     def start_all(self, supervisor, count, times, work):
         """From just before the supervisor is executed to the first instruction of the last app."""
@@ -84,16 +93,18 @@ class Figures(Measurements):
         times.append((max(begun for _, begun in apps) - supervisor.started) / MS)
         # The last ones have yet to come to rest.
         time.sleep(0.2)  # not a wait: nothing tells when a process rests
-        work.append((ran(supervisor.pid) + sum(ran(pid) for pid, _ in apps)) / MS)
+        work.append((supervisor.ran() + sum(ran(pid) for pid, _ in apps)) / MS)
 
     # Dying, and coming back.
 
     def restart(self):
         row = Row("kill -9 -> new instance runs", "ms", {"median": 2.5},
                   peers="runit 3.0, systemd 12.5, floor 1.1", peers_floor=1.1)
+        boxed = Row("  the same, in a sandbox", "ms", {"median": 3})
         always = {"restart": "always", "restart_delay": "0s", "restart_limit": 1_000_000}
-        with Floor() as floor, Curfew(self.login, BEACON, **always) as curfew:
-            apps = [(row.floor, floor.start(1, BEACON)), (row.curfewd, curfew.start())]
+        with Floor() as floor, Curfew(self.login, BEACON, **always) as curfew, \
+                Curfew(self.login, BEACON, sandbox="default", **always) as other:
+            apps = [(row.floor, floor.start(1, BEACON)), (row.curfewd, curfew.start()), (boxed.curfewd, other.start())]
             pids = [supervisor.fifo.word("start")[0] for _, supervisor in apps]
             for _ in self.times(100, 20):
                 for index, (samples, supervisor) in enumerate(apps):
@@ -103,7 +114,8 @@ class Figures(Measurements):
                     os.kill(pids[index], 9)
                     pids[index], begun = supervisor.fifo.word("start")[:2]
                     samples.append((begun - killed) / MS)
-        return [row]
+        boxed.floor = row.floor
+        return [row, boxed]
 
     # Overrunning.
 
@@ -152,30 +164,16 @@ class Figures(Measurements):
     def sleep_hanging(self):
         row = Row("the same, one hangs: its deadline -> lock closed", "ms", {"median": 5})
         hanging = {"delegate": "varlink", "allowances": {"did_enter_background": f"{ALLOWANCE}ms"}}
-        with Curfew(self.login, PROMPT, 99, (HANGING, hanging), delegate="varlink") as curfew:
+        with Curfew(self.login, PROMPT, 99, [(HANGING, hanging)], delegate="varlink") as curfew:
             curfew.start().wait_locked()
             for _ in self.times(20, 5):
                 with curfew.wire() as wire:
-                    wire.call("Activate", app="other")
+                    wire.call("Activate", app="other-0")
                 curfew.wait_running("active")
                 closed = self.sleep_once(relative=False)
                 call = curfew.fifo.word("call")
                 row.curfewd.append((closed - call[1] - call[3]) / MS)
         return [row]
-
-    def sleep_once(self, relative=True):
-        """One sleep and one wake: when the lock was closed, in nanoseconds, since the signal or absolute."""
-        self.login.lines.drop()
-        self.login.edge(True)
-        # The lock may be closed before the signal's sender gets to say when it began.
-        found = {}
-        while len(found) < 2:
-            event = self.login.any_event()
-            if event["event"] == "edge" or event["event"] == "closed" and event["what"] == "sleep":
-                found[event["event"]] = event["at"]
-        self.login.edge(False)
-        self.login.event("inhibit", what="sleep")
-        return found["closed"] - found["edge"] if relative else found["closed"]
 
 
 def watch_overrun(fifo):

@@ -6,7 +6,7 @@ import socket
 import time
 
 from board import BUILD, MS, SLEEP, Curfew, Trouble, wait_for
-from rows import Measurements, Row, ran
+from rows import Measurements, Row
 
 APPS = 100
 # MiB: short enough for a victim, and for no more than one.
@@ -70,11 +70,11 @@ class MemoryFigures(Measurements):
                 alive.register(descriptor, select.POLLIN)
             for _ in self.times(20, 10):
                 time.sleep(PAUSE)  # not a wait: the rounds are to be apart
-                before = ran(curfew.pid)
+                before = curfew.ran()
                 said = pressure.say()
                 ended = alive.poll(10_000)
                 row.curfewd.append((time.monotonic_ns() - said) / MS)
-                work.curfewd.append((ran(curfew.pid) - before) / MS)
+                work.curfewd.append((curfew.ran() - before) / MS)
                 if len(ended) != 1:
                     raise Trouble(f"{len(ended)} apps were ended instead of one:\n{curfew.said()}")
                 alive.unregister(ended[0][0])

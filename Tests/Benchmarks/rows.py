@@ -67,6 +67,20 @@ class Measurements:
             self.progress(f"{number + 1} of {rounds}")
             yield number
 
+    def sleep_once(self, relative=True):
+        """One sleep and one wake: when the lock was closed, in nanoseconds, since the signal or absolute."""
+        self.login.lines.drop()
+        self.login.edge(True)
+        # The lock may be closed before the signal's sender gets to say when it began.
+        found = {}
+        while len(found) < 2:
+            event = self.login.any_event()
+            if event["event"] == "edge" or event["event"] == "closed" and event["what"] == "sleep":
+                found[event["event"]] = event["at"]
+        self.login.edge(False)
+        self.login.event("inhibit", what="sleep")
+        return found["closed"] - found["edge"] if relative else found["closed"]
+
 
 def ran(pid):
     """Nanoseconds a process has been on a processor."""

@@ -5,7 +5,7 @@ import signal
 import time
 
 from board import BUILD, MS, Curfew, Fifo, Floor
-from rows import Measurements, Row, ran, wait_dead
+from rows import Measurements, Row, wait_dead
 
 LOAD = [BUILD / "task_load", Fifo]
 # Apps, and tasks that each holds.
@@ -42,18 +42,19 @@ class TaskFigures(Measurements):
                      (curfew.start(), row.curfewd, work.curfewd)]
             pids = [[supervisor.fifo.word("start")[0] for _ in range(apps)] for supervisor, _, _ in sides]
             for supervisor, members in zip(sides, pids):
-                os.sched_setaffinity(supervisor[0].pid, {daemon})
+                for pid in supervisor[0].own():
+                    os.sched_setaffinity(pid, {daemon})
                 for pid in members:
                     os.sched_setaffinity(pid, others or {daemon})
             for _ in self.times(10, 3):
                 for (supervisor, rates, times), members in zip(sides, pids):
-                    before = ran(supervisor.pid)
+                    before = supervisor.ran()
                     for pid in members:
                         os.kill(pid, signal.SIGUSR1)
                     spans = [supervisor.fifo.word("done")[1:] for _ in members]
                     seconds = (max(ended for _, ended in spans) - min(begun for begun, _ in spans)) / 1e9
                     rates.append(apps * begins / seconds)
-                    times.append((ran(supervisor.pid) - before) / 1000 / (apps * begins))
+                    times.append((supervisor.ran() - before) / 1000 / (apps * begins))
         return [row, work]
 
     def tasks_held(self):
@@ -71,10 +72,10 @@ class TaskFigures(Measurements):
                     curfew.fifo.word("holds")
                 curfew.wait_running("background")
                 memory.curfewd.append((curfew.memory()["Pss"] - before) / 1024)
-                switches, begun = curfew.switches(), ran(curfew.pid)
+                switches, begun = curfew.switches(), curfew.ran()
                 time.sleep(10)  # not a wait: the measurement
                 wakes.curfewd.append(curfew.switches() - switches)
-                processor.curfewd.append((ran(curfew.pid) - begun) / MS)
+                processor.curfewd.append((curfew.ran() - begun) / MS)
         return [memory, wakes, processor]
 
     def task_expiration(self):

@@ -21,8 +21,10 @@ class Wire:
     def __exit__(self, *_):
         self.socket.close()
 
-    def send(self, method, **parameters):
+    def send(self, method, more=False, **parameters):
         message = {"method": "io.curfew.Control." + method, "parameters": parameters}
+        if more:
+            message["more"] = True
         self.socket.sendall(json.dumps(message).encode() + b"\0")
 
     def receive(self):

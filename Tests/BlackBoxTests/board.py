@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 import cgroups
+import family
 from hardware import Hardware
 from login import Login
 from waiting import PATIENCE, wait_until
@@ -144,18 +145,16 @@ class Board:
             arguments = ("--no-board", *arguments)
 
         def before():
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            for limit, value in (limits or {}).items():
+            for limit, value in {resource.RLIMIT_CORE: (0, 0), **(limits or {})}.items():
                 resource.setrlimit(limit, value)
             if prepare:
                 prepare()
 
         with open(self.log_path, "ab") as log:
-            process = subprocess.Popen(
+            self.daemon = process = subprocess.Popen(
                 [CURFEWD, "--root", self.root, "--cgroup", cgroup or self.cgroup, *arguments],
                 env=variables, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/",
                 preexec_fn=before, pass_fds=descriptors)
-        self.daemon = process
         if wait:
             wait_until(self.answers, lambda: f"the daemon answers; it said:\n{self.log()}")
         return process
@@ -190,9 +189,10 @@ class Board:
         return status
 
     def kill(self):
-        """SIGKILL: the daemon dies without a word."""
-        self.daemon.kill()
-        self.daemon.wait()
+        """SIGKILL: the daemon dies without a word, and its loop with it."""
+        with family.ends(family.loops(self.daemon.pid)):
+            self.daemon.kill()
+            self.daemon.wait()
         self.daemon = None
 
     def log(self):
@@ -200,6 +200,10 @@ class Board:
 
     def wait_log(self, text, times=1):
         wait_until(lambda: self.log().count(text) >= times, lambda: f"'{text}' is said:\n{self.log()}")
+
+    def loop(self):
+        """The pid of its loop, the child that does all but start programs."""
+        return wait_until(lambda: next(iter(family.loops(self.daemon.pid)), None), "curfewd has a loop")
 
     # Its interfaces.
 
@@ -215,7 +219,7 @@ class Board:
         with self.wire() as wire:
             for _ in range(2):
                 wire.call(f"{CONTROL}.DescribeDevice")
-            return len(os.listdir(f"/proc/{self.daemon.pid}/fd"))
+            return len(os.listdir(f"/proc/{self.loop()}/fd"))
 
     def error(self, method, **parameters):
         """The error that a call ends with."""

@@ -105,6 +105,12 @@ class Login:
         """Changes the property without a signal: an edge that is lost."""
         self._mock("Change", "PreparingForSleep", dbus.Boolean(value))
 
+    def hold_others(self, *locks):
+        """Locks of other processes from now on: (who, why, user, pid) each, of mode delay on sleep."""
+        rows = [("shutdown:sleep", who, why, "delay", dbus.UInt32(user), dbus.UInt32(pid))
+                for who, why, user, pid in locks]
+        self._mock("HoldOthers", dbus.Array(rows, signature="(ssssuu)"))
+
     # Sessions, all of a person's where nothing else is said.
 
     def open_session(self, name="1", kind="user", seat="seat0"):

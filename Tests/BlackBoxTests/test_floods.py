@@ -2,13 +2,19 @@
 
 import json
 import os
+import select
+import signal
+import socket
 import subprocess
 import time
+from pathlib import Path
 
+import lingering
 import pytest
 from waiting import wait_until
 from wire import Closed, Wire
 
+SOURCE = Path(lingering.__file__).read_text()
 # Run by a user that is no app.
 STRANGER = {"user": 65534, "group": 65534, "extra_groups": []}
 
@@ -52,6 +58,8 @@ def test_one_user_has_a_share_of_the_connections_and_root_its_own(board, path):
                 wire.send("org.varlink.service.GetInfo")
                 assert wire.reply()["vendor"] == "Curfew"
             assert board.describe("app")["scenePhase"] == "active"
+            # It can be found, and does not fill the log.
+            assert board.log().count("of user 65534 is turned away: 32 of a user") == 1
         finally:
             crowd.stdin.close()
 
@@ -103,8 +111,12 @@ def test_a_message_that_does_not_end_is_ended(board):
     with board.wire() as slow, board.wire() as idle:
         begun = time.monotonic()
         slow.send_raw(b'{"method":')
+        # Said slowly, it is as long.
+        for _ in range(7):
+            time.sleep(1)  # not a wait: how slowly it speaks
+            slow.send_raw(b" ")
         assert slow.is_closed()
-        assert 9 < time.monotonic() - begun < 19
+        assert 9 < time.monotonic() - begun < 16
         # One that says nothing at all may stay.
         idle.send("io.curfew.Control.DescribeDevice")
         assert "device" in idle.reply()
@@ -191,22 +203,15 @@ def test_no_other_user_reaches_an_apps_notify_socket(board):
 
 
 # Sends TCP sockets that wait 5 s when they are closed, and closes its own.
-LINGERING = """
-import socket, struct, sys
-server = socket.create_server(("127.0.0.1", 0))
+LINGERING = SOURCE + """
+import sys
+server = listener()
 client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
 client.connect(sys.argv[1])
 kept = []
 for _ in range(4):
-    tcp = socket.create_connection(server.getsockname())
-    kept.append(server.accept()[0])
-    tcp.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 5))
-    tcp.setblocking(False)
-    try:
-        while True:
-            tcp.send(b"x" * 65536)
-    except BlockingIOError:
-        pass
+    tcp, keeps = lingering(server)
+    kept.append(keeps)
     try:
         socket.send_fds(client, [b'{"method":"org.varlink.service.GetInfo"}\\0'], [tcp.fileno()])
         print("sent", end=" ")
@@ -234,3 +239,70 @@ def test_descriptors_whose_close_waits_hold_up_nothing(board):
             board.call("PrepareForSleep", start=False, kind=None)
         finally:
             sender.stdin.close()
+
+
+# An app that sends the same to its notify socket, in vain words and as a barrier, and speaks on.
+LINGERING_APP = SOURCE + """
+import os, time
+server = listener()
+notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+notify.connect(os.environ['NOTIFY_SOCKET'])
+kept = []
+for word in (b"FDSTORE=1", b"BARRIER=1"):
+    tcp, keeps = lingering(server)
+    kept.append(keeps)
+    notify.send(b"STATUS=before")
+    socket.send_fds(notify, [word], [tcp.fileno()])
+    tcp.close()
+notify.send(b"STATUS=after")
+time.sleep(1000)
+"""
+
+
+def test_an_apps_descriptors_hold_up_its_own_messages_only(board):
+    program = board.programs / "lingering.py"
+    program.write_text(LINGERING_APP)
+    board.plain("lingering", exec=["/usr/bin/python3", str(program)])
+    board.app("app")
+    board.start()
+    board.wait_active("app")
+    wait_until(lambda: board.describe("lingering")["statusText"] == "before", "it has spoken")
+    begun = time.monotonic()
+    assert board.call("PrepareForSleep", start=True, kind=None)["killed"] == []
+    assert time.monotonic() - begun < 1
+    board.call("PrepareForSleep", start=False, kind=None)
+    wait_until(lambda: board.describe("lingering")["statusText"] == "after", "its own are heard in the end", 15)
+    assert "came with descriptors" in board.log()
+
+
+def test_operators_come_before_strangers(board):
+    """All speak while the daemon stands; whom it answers first is what it looked at first."""
+    board.start()
+    call = json.dumps({"method": "org.varlink.service.GetInfo", "parameters": {}}).encode() + b"\0"
+    clients = [socket.socket(socket.AF_UNIX) for _ in range(31)]
+    for stranger in clients[:-1]:
+        stranger.connect(board.application_socket)
+    clients[-1].connect(board.control_socket)
+    board.device_state()
+    loop = board.loop()
+    os.kill(loop, signal.SIGSTOP)
+    for client in clients:
+        client.sendall(call)
+    poll = select.poll()
+    for client in clients:
+        poll.register(client, select.POLLIN)
+    os.kill(loop, signal.SIGCONT)
+    answered, before = 0, None
+    while before is None:
+        ready = [descriptor for descriptor, _ in poll.poll(20_000)]
+        assert ready, "all are answered"
+        # Of those that are ready at the same look the order is not known.
+        if clients[-1].fileno() in ready:
+            before = answered
+        answered += len(ready)
+        for descriptor in ready:
+            poll.unregister(descriptor)
+    # A turn of a group is 16.
+    assert before <= 16
+    for client in clients:
+        client.close()

@@ -22,7 +22,7 @@ LIBC = ctypes.CDLL(None)
 
 
 def status(board):
-    with open(f"/proc/{board.daemon.pid}/status") as file:
+    with open(f"/proc/{board.loop()}/status") as file:
         return dict(line.strip().split(":\t", 1) for line in file if ":\t" in line.strip())
 
 
@@ -42,7 +42,7 @@ def switches(board):
 
 
 def mapped(board):
-    with open(f"/proc/{board.daemon.pid}/maps") as file:
+    with open(f"/proc/{board.loop()}/maps") as file:
         return {line.split()[-1].rpartition("/")[2] for line in file if ".so" in line}
 
 
@@ -140,7 +140,7 @@ def test_its_pages_are_locked_and_its_alone(board):
 def test_apps_do_not_inherit_what_protects_the_daemon(board):
     board.app_file("plain", 'exec = ["/bin/sleep", "1000"]\nlaunch = "manual"\n')
     board.start()
-    protection = Path(f"/proc/{board.daemon.pid}/oom_score_adj")
+    protection = Path(f"/proc/{board.loop()}/oom_score_adj")
     try:
         protection.write_text("-500")
     except PermissionError:

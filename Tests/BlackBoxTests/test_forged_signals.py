@@ -1,8 +1,14 @@
 """Signals that another user of the bus sends straight to the daemon: a match does not keep them away."""
 
+import os
+import signal
+import threading
+import time
+
 import dbus
 import dbus.bus
 import dbus.lowlevel
+from lingering import lingering, listener
 from waiting import wait_until
 
 LOGIND = "org.freedesktop.login1"
@@ -16,7 +22,7 @@ class Stranger:
     def __init__(self, board):
         self.bus = dbus.bus.BusConnection(board.login.address)
         self.name = self.bus.get_unique_name()
-        self.victim = self._name_of(board.daemon.pid)
+        self.victim = self._name_of(board.loop())
 
     def _name_of(self, pid):
         driver = self.bus.get_object(DRIVER, "/org/freedesktop/DBus")
@@ -79,4 +85,38 @@ def test_logind_is_whom_the_bus_names(board):
         assert not login.events("closed", what="shutdown"), forge
         assert board.device_state()["sleepState"] == "awake", forge
     assert "logind" not in board.log()
+    stranger.bus.close()
+
+
+def test_descriptors_that_come_over_the_bus_hold_up_nothing(board):
+    board.app("app")
+    login = board.with_login()
+    board.start()
+    board.wait_active("app")
+    login.wait_held("sleep")
+    stranger = Stranger(board)
+    kept = []
+    loop = board.loop()
+    with listener() as server:
+        # It reads them when all copies but those on their way to it are closed.
+        os.kill(loop, signal.SIGSTOP)
+        for _ in range(3):
+            sender, keeps = lingering(server)
+            kept.append(keeps)
+            stranger.send("/org/freedesktop/login1", f"{LOGIND}.Manager", "PrepareForSleep",
+                          dbus.types.UnixFd(sender))
+            # Where the bus has refused it, ours is the last, and waits.
+            closing = threading.Thread(target=sender.close, daemon=True)
+            closing.start()
+            closing.join(0.5)
+        os.kill(loop, signal.SIGCONT)
+        begun = time.monotonic()
+        login.sleep(True)
+        board.wait_sleep("asleep")
+        assert time.monotonic() - begun < 2
+        login.sleep(False)
+        login.wait_held("sleep", 2)
+        board.wait_active("app")
+    for one in kept:
+        one.close()
     stranger.bus.close()

@@ -57,6 +57,24 @@ def test_hooks_run_as_the_app_s_user_in_its_group(board):
     assert [record["CURFEW_EVENT"] for record in records(board, "one")] == ["DidEnterBackground"]
 
 
+def test_a_hook_that_fails_shows_until_it_succeeds(board):
+    mark = board.journals / "mark"
+    hook = write_hook(board, "hook", f"test -e {mark}\n")
+    board.app("app", delegate="hooks", hooks={"did-enter-background": [hook]})
+    board.start()
+    board.wait_active("app")
+
+    def sleep():
+        board.call("PrepareForSleep", start=True, kind=None)
+        board.call("PrepareForSleep", start=False, kind=None)
+        board.wait_active("app")
+        return board.describe("app")["statusText"]
+
+    assert sleep() == "DidEnterBackground: its hook exited with status 1"
+    mark.write_text("")
+    assert sleep() is None
+
+
 def test_a_hook_that_hangs_costs_the_app_its_life(board):
     marker = board.journals / "pid"
     hook = write_hook(board, "hook", f"setsid sh -c 'echo $$ > {marker}; exec sleep 1000' &\nsleep 1000\n")

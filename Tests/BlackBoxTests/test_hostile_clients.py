@@ -123,7 +123,7 @@ def test_a_thousand_connections(busy):
             if path == busy.application_socket:
                 # Strangers on the socket that everyone may use do not keep an operator out.
                 serves_within_a_second(busy)
-            count = len(os.listdir(f"/proc/{busy.daemon.pid}/fd"))
+            count = len(os.listdir(f"/proc/{busy.loop()}/fd"))
             assert count < 200, f"the daemon holds {count} descriptors for {path}"
         for client in clients:
             client.close()
@@ -197,7 +197,7 @@ def is_hung_up(wire):
 
 
 def resident(board):
-    with open(f"/proc/{board.daemon.pid}/statm") as file:
+    with open(f"/proc/{board.loop()}/statm") as file:
         return int(file.read().split()[1]) * 4096
 
 
@@ -213,7 +213,7 @@ def holders(folder, target):
 
 
 def test_descriptors_sent_along_are_not_kept(busy):
-    folder = f"/proc/{busy.daemon.pid}/fd"
+    folder = f"/proc/{busy.loop()}/fd"
     with busy.wire() as wire:
         reader, writer = os.pipe()
         pipe = os.readlink(f"/proc/self/fd/{reader}")

@@ -17,7 +17,7 @@ SERVICE = "org.varlink.service"
 APP_MEMBERS = {
     "name", "invalid", "problems", "scenePhase", "taskState", "mainPID", "priorityBand", "backgroundModes",
     "backgroundRefresh", "backgroundTimeRemaining", "statusText", "memoryBytes", "launches", "leftDown",
-    "lastTermination"}
+    "user", "sandbox", "sandboxHas", "sandboxLacks", "lastTermination"}
 DEVICE_MEMBERS = {
     "sleepState", "sleepId", "externalPower", "batteryLevel", "lowPowerMode", "thermalState", "memoryPressure",
     "profile", "inhibitDelayMax", "hardwareWatchdog", "hardwareWatchdogProblem", "underVoltage", "limit", "polled",

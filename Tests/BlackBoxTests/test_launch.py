@@ -4,8 +4,12 @@ import grp
 import os
 import pwd
 import resource
+import subprocess
+from pathlib import Path
 
 import cgroups
+from board import CURFEW
+from test_hooks_and_signals import write_hook
 from waiting import holds_for, wait_until
 
 LAUNCH = ["DidFinishLaunching", "DidBecomeActive"]
@@ -169,3 +173,84 @@ def test_who_does_not_end_in_time_is_killed(board):
     assert (report["code"], report["event"]) == ("0x8badf00d", None)
     assert "process-exit" in report["explanation"]
     assert not cgroups.is_alive(grandchild)
+
+
+def kernel_says(pid):
+    lines = (line.split(":\t") for line in Path(f"/proc/{pid}/status").read_text().splitlines() if ":\t" in line)
+    return {name: value for name, value in lines}
+
+
+def test_what_an_app_can_have_of_capabilities(board):
+    """As root, and as another user, who has them at once; with setuid programs and without. Hooks as well."""
+    hook = write_hook(board, "hook", f"cat /proc/self/status > {board.journals}/hook-status\n")
+    network = 1 << 10
+    board.plain("root", capabilities=["CAP_NET_BIND_SERVICE"])
+    board.plain("user", capabilities=["CAP_NET_BIND_SERVICE"], user="nobody", no_new_privileges=True)
+    board.plain("none", capabilities=[], user="nobody")
+    board.plain("free")
+    board.app("hooked", capabilities=[], delegate="hooks", hooks={"did-become-active": [hook]})
+    board.start()
+    board.wait_active("root", "user", "none", "free", "hooked")
+    sets = {name: kernel_says(board.describe(name)["mainPID"]) for name in board.list()}
+
+    def have(name, which):
+        return int(sets[name][f"Cap{which}"], 16)
+
+    assert have("root", "Bnd") == have("root", "Eff") == network
+    assert have("root", "Inh") == have("root", "Amb") == 0
+    assert all(have("user", which) == network for which in ("Bnd", "Prm", "Eff", "Inh", "Amb"))
+    assert sets["user"]["NoNewPrivs"] == "1" and sets["none"]["NoNewPrivs"] == "0"
+    assert all(have("none", which) == 0 for which in ("Bnd", "Prm", "Eff", "Inh", "Amb"))
+    assert have("free", "Bnd") == int(kernel_says(board.daemon.pid)["CapBnd"], 16)
+    wait_until(lambda: (board.journals / "hook-status").exists(), "the hook has run")
+    assert "CapBnd:\t0000000000000000" in (board.journals / "hook-status").read_text()
+
+
+def test_users_that_apps_have_for_themselves(board):
+    """A number each, the same after a restart, and a folder that only it can enter."""
+    for name in ("one", "two"):
+        board.plain(name, user="auto")
+    board.plain("video", user="auto", group="video")
+    board.start()
+    board.wait_active("one", "two", "video")
+    folders = Path(board.root) / "var/lib/curfew-apps"
+
+    def facts():
+        found = {}
+        for name in ("one", "two", "video"):
+            start = board.notes(name, "start")[-1]
+            assert start["environment"]["STATE_DIRECTORY"] == start["environment"]["HOME"] == str(folders / name)
+            status = (folders / name).stat()
+            assert status.st_uid == status.st_gid == start["user"] and status.st_mode & 0o7777 == 0o700
+            assert 70000 <= start["user"] < 80000
+            found[name] = start["user"]
+        return found
+
+    users = facts()
+    assert len(set(users.values())) == 3
+    assert kernel_says(board.describe("video")["mainPID"])["Gid"].split()[1] == str(grp.getgrnam("video").gr_gid)
+    assert kernel_says(board.describe("one")["mainPID"])["Groups"].split() == []
+    assert board.stop() == 0
+    (folders / "two").rmdir()
+    (folders / "two").mkdir(0o700)
+    (folders / "two/kept").write_text("")
+    board.start()
+    board.wait_active("one", "video")
+    assert board.notes("one", "start")[-1]["user"] == users["one"]
+    wait_until(lambda: "belongs to user 0" in board.log(), "a folder of another user is not taken")
+    end = board.terminations("two")[-1]
+    assert end["namespace"] == "launchFailure" and "belongs to user 0" in end["explanation"], end
+
+
+def test_a_terminate_that_had_to_kill_says_so(board):
+    deaf = ["/bin/sh", "-c", "trap '' TERM; while :; do sleep 0.1; done"]
+    board.plain("deaf", exec=deaf, allowances={"will_terminate": "300ms"})
+    board.plain("prompt")
+    board.start()
+    for name in ("deaf", "prompt"):
+        board.wait_app(name, scenePhase="active")
+    said = {name: subprocess.run([CURFEW, "--root", board.root, "terminate", name], capture_output=True, text=True,
+                                 timeout=30, check=True) for name in ("deaf", "prompt")}
+    assert said["deaf"].stdout == "deaf has ended\n"
+    assert "it had to be killed: " in said["deaf"].stderr and "did not exit within 300 ms" in said["deaf"].stderr
+    assert "killed" not in said["prompt"].stderr

@@ -154,8 +154,8 @@ def test_pressure_of_a_group_that_is_removed(board):
     group.rmdir()
     board.wait_log("memory pressure is not heard of any more")
     wait_until(
-        lambda: not [file for file in descriptors(board.daemon.pid) if "memory.pressure" in file],
-        lambda: f"both are closed: {descriptors(board.daemon.pid)}")
+        lambda: not [file for file in descriptors(board.loop()) if "memory.pressure" in file],
+        lambda: f"both are closed: {descriptors(board.loop())}")
     suspend(board, "kiosk")
     assert board.log().count("not heard of any more") == 1
 

@@ -6,8 +6,10 @@ import signal
 import socket
 import struct
 import textwrap
+from pathlib import Path
 
 import cgroups
+import pytest
 from board import PYTHON
 from waiting import PATIENCE, holds_for, wait_until
 
@@ -31,7 +33,7 @@ def notify_socket(board, name):
 def pass_a_barrier(board, name):
     """Returns when the daemon has read all that was sent before: it closes what came with BARRIER=1."""
     reader, writer = os.pipe()
-    send(notify_socket(board, name), b"BARRIER=1", [writer])
+    send(str(board.run / "notify" / name), b"BARRIER=1", [writer])
     os.close(writer)
     with open(reader, "rb") as pipe:
         assert select.select([pipe], [], [], PATIENCE)[0], "the daemon has closed the barrier's descriptor"
@@ -179,6 +181,8 @@ def test_descriptors_that_are_sent_are_closed(board):
     board.plain("app", "ready", readiness="notify")
     board.start()
     board.wait_active("app")
+    # The first of all costs the daemon one, for good.
+    pass_a_barrier(board, "app")
     before = board.descriptors()
     reader, writer = os.pipe()
     for _ in range(20):
@@ -243,3 +247,51 @@ def test_a_flood_of_messages_does_not_hold_up_others(board):
     # It goes to sleep with everyone else.
     assert board.call("PrepareForSleep", start=True, kind=None)["killed"] == []
     assert board.is_frozen("flood")
+
+
+LATE = """
+import os, signal, time
+def fork(*_):
+    if os.fork() == 0:
+        time.sleep(1000)
+signal.signal(signal.SIGUSR1, fork)
+open(os.environ['MARK'], 'w').close()
+while True:
+    signal.pause()
+"""
+
+
+@pytest.mark.skipif(not os.access("/proc/sys/kernel/ns_last_pid", os.W_OK), reason="pids cannot be chosen")
+def test_who_has_a_senders_pid_by_now_has_not_said_it(board):
+    program, mark = board.programs / "late.py", board.journals / "mark"
+    program.write_text(LATE)
+    board.plain("app", exec=["/usr/bin/python3", "-S", str(program)], environment={"MARK": str(mark)})
+    board.start()
+    pid = board.wait_app("app", scenePhase="active")["mainPID"]
+    wait_until(mark.exists, "it listens")
+    loop = board.loop()
+
+    def take_over():
+        os.kill(loop, signal.SIGSTOP)
+        try:
+            stranger = os.fork()
+            if stranger == 0:
+                send(str(board.run / "notify/app"), b"STATUS=lies")
+                os._exit(0)
+            os.waitpid(stranger, 0)
+            before = processes(board)
+            Path("/proc/sys/kernel/ns_last_pid").write_text(str(stranger - 1))
+            os.kill(pid, signal.SIGUSR1)
+            wait_until(lambda: processes(board) != before, "it has forked")
+            return stranger in processes(board)
+        finally:
+            os.kill(loop, signal.SIGCONT)
+
+    # Another process may have taken the number.
+    wait_until(take_over, "its pid is the app's")
+    pass_a_barrier(board, "app")
+    assert board.describe("app")["statusText"] != "lies"
+
+
+def processes(board):
+    return {int(line) for line in (board.instance("app") / "cgroup.procs").read_text().split()}

@@ -154,7 +154,7 @@ def test_a_logical_sleep_is_ended_by_its_wake_sources_alone(board, played):
         return board.device_state()["sleepState"] == "asleep"
 
     def link_event(state):
-        inside = ["nsenter", f"--net=/proc/{board.daemon.pid}/ns/net", "ip", "link", "set", "lo", state]
+        inside = ["nsenter", f"--net=/proc/{board.loop()}/ns/net", "ip", "link", "set", "lo", state]
         subprocess.run(inside, check=True)
 
     played.press_power(key)

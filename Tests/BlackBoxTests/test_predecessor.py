@@ -120,8 +120,7 @@ def test_a_stranger_that_locks_what_it_can_keeps_no_daemon_from_starting(board):
                           extra_groups=[], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as stranger:
         try:
             assert stranger.stdout.readline() == "waits\n"
-            board.daemon.kill()
-            board.daemon.wait()
+            board.kill()
             board.start()
             board.wait_app("app", taskState="running")
             assert len(board.instances()) == 1

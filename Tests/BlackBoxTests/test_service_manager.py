@@ -1,7 +1,10 @@
 """What the service manager hears of the daemon (sd_notify)."""
 
+import os
 import socket
+import struct
 
+import board as boards
 import pytest
 
 
@@ -42,6 +45,30 @@ def test_it_hears_of_the_start_the_signs_of_life_and_the_end(board, manager):
     manager.hear("STOPPING=1")
     # An app is told of its own socket, not of the daemon's.
     assert board.notes("app", "start")[0]["environment"]["NOTIFY_SOCKET"] != manager.path
+
+
+def test_signs_of_life_that_are_awaited_of_the_main_process(board, manager):
+    """systemd names it, by WATCHDOG_PID; they come of the loop, through it."""
+    board.app("app")
+    variables = {"PATH": os.environ["PATH"], "NOTIFY_SOCKET": manager.path, "WATCHDOG_USEC": "600000"}
+
+    def become():
+        arguments = [boards.CURFEWD, "--root", board.root, "--cgroup", board.cgroup, "--no-board"]
+        os.execve(arguments[0], arguments, {**variables, "WATCHDOG_PID": str(os.getpid())})
+
+    daemon = board.start(prepare=become)
+    manager.socket.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+    manager.hear("READY=1")
+    for _ in range(3):
+        manager.forget()
+        manager.hear("WATCHDOG=1")
+    _, ancillary, _, _ = manager.socket.recvmsg(4096, socket.CMSG_SPACE(12))
+    assert struct.unpack("3i", ancillary[0][2])[0] == daemon.pid
+    # Its next loop is not less alive.
+    os.kill(board.loop(), 9)
+    manager.forget()
+    manager.hear("READY=1")
+    manager.hear("WATCHDOG=1")
 
 
 def test_it_expects_no_signs_of_life_while_the_board_sleeps(board, manager):

@@ -234,12 +234,12 @@ def test_a_daemon_that_does_not_answer_is_not_waited_for_long(board, hook):
     board.app("app")
     board.start()
     board.wait_active("app")
-    os.kill(board.daemon.pid, signal.SIGSTOP)
+    os.kill(board.loop(), signal.SIGSTOP)
     try:
         assert hook("pre", "suspend") < 7
         assert hook("post", "suspend") < 7
     finally:
-        os.kill(board.daemon.pid, signal.SIGCONT)
+        os.kill(board.loop(), signal.SIGCONT)
     # Both words are read now, in either order: no app is left asleep.
     board.wait_log("a sleep is not prepared for: the client that announced it has hung up")
     board.wait_active("app")

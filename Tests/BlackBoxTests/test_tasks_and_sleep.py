@@ -73,7 +73,7 @@ def test_opportunistic_is_frozen_over_a_sleep_and_goes_on_with_the_same_budget(b
 
 
 def pidfds(board):
-    folder, found = f"/proc/{board.daemon.pid}/fd", 0
+    folder, found = f"/proc/{board.loop()}/fd", 0
     for name in os.listdir(folder):
         try:
             found += "pidfd" in os.readlink(f"{folder}/{name}")

@@ -126,6 +126,10 @@ class Board:
     def main_pid(self):
         return int(self.sh("systemctl show --value -p MainPID curfewd"))
 
+    def loop_pid(self):
+        """Of the child that does all but start programs."""
+        return int(self.sh(f"pgrep -P {self.main_pid()} -x curfewd"))
+
     # The journal.
 
     def mark(self):

@@ -40,8 +40,19 @@ import Testing
 
         """
 
+    /// What an app has whose file says nothing.
+    private static func sandboxed(_ exec: [String]) -> AppConfiguration {
+        var app = AppConfiguration(name: "camera", exec: exec)
+        app.sandbox = SandboxConfiguration(.standard)
+        app.user = "auto"
+        app.forbidsNewPrivileges = true
+        app.capabilities = 0
+        app.limits.processes = 256
+        return app
+    }
+
     @Test func contractsExample() throws {
-        var expected = AppConfiguration(name: "camera", exec: ["/usr/bin/camera", "--fps", "30"])
+        var expected = Self.sandboxed(["/usr/bin/camera", "--fps", "30"])
         expected.description = "Camera"
         expected.user = "camera"
         expected.policy.launch = .boot
@@ -81,7 +92,7 @@ import Testing
     private func acknowledge(_ text: String) throws -> Bool { try app(text).acknowledge }
 
     @Test func defaults() throws {
-        #expect(try app(minimal) == AppConfiguration(name: "camera", exec: ["/bin/true"]))
+        #expect(try app(minimal) == Self.sandboxed(["/bin/true"]))
         var policy = AppPolicy(name: "camera")
         policy.launch = .boot
         #expect(try app(minimal).policy == policy)
@@ -97,6 +108,41 @@ import Testing
             ),
             ("umask = \"0027\"", { $0.umask = 0o027 }),
             ("umask = \"0\"", { $0.umask = 0 }),
+            ("no-new-privileges = false", { $0.forbidsNewPrivileges = false }),
+            ("user = \"root\"", { $0.user = "root" }),
+            ("protect-system = false", { $0.sandbox.protectsSystem = false }),
+            ("read-write-paths = [\"/srv\", \"/var/x\"]", { $0.sandbox.readWritePaths = ["/srv", "/var/x"] }),
+            ("read-only-paths = [\"/home/pi/app\"]", { $0.sandbox.readOnlyPaths = ["/home/pi/app"] }),
+            ("private-tmp = false", { $0.sandbox.hasPrivateTmp = false }),
+            ("protect-home = false", { $0.sandbox.protectsHome = false }),
+            ("protect-proc = false", { $0.sandbox.protectsProcesses = false }),
+            ("private-devices = true", { $0.sandbox.hasPrivateDevices = true }),
+            ("devices = [\"/dev/snd\"]", { $0.sandbox.devices = ["/dev/snd"] }),
+            ("network = \"none\"", { $0.sandbox.network = .none }),
+            ("network = \"loopback\"", { $0.sandbox.network = .loopback }),
+            ("system-call-filter = true", { $0.sandbox.filtersSystemCalls = true }),
+            (
+                "sandbox = \"strict\"",
+                {
+                    $0.sandbox = SandboxConfiguration(.strict)
+                    $0.sandbox.hasPrivateDevices = true
+                    $0.sandbox.filtersSystemCalls = true
+                }
+            ),
+            (
+                "sandbox = \"off\"",
+                {
+                    $0 = AppConfiguration(name: "camera", exec: ["/bin/true"])
+                    $0.sandbox.protectsSystem = false
+                }
+            ),
+            // A filter is nothing without it.
+            (
+                "system-call-filter = true\nno-new-privileges = false",
+                { $0.sandbox.filtersSystemCalls = true }
+            ),
+            ("capabilities = []", { $0.capabilities = 0 }),
+            ("capabilities = [\"CAP_CHOWN\", \"CAP_CHECKPOINT_RESTORE\"]", { $0.capabilities = 1 | 1 << 40 }),
             ("nice = -20", { $0.nice = -20 }),
             ("nice = 19", { $0.nice = 19 }),
             ("launch = \"manual\"", { $0.policy.launch = .manual }),
@@ -135,7 +181,7 @@ import Testing
             ),
         ] as [(String, @Sendable (inout AppConfiguration) -> Void)])
     func goodValue(line: String, change: @Sendable (inout AppConfiguration) -> Void) throws {
-        var expected = AppConfiguration(name: "camera", exec: ["/bin/true"])
+        var expected = Self.sandboxed(["/bin/true"])
         change(&expected)
         #expect(try app(minimal + line + "\n") == expected)
     }

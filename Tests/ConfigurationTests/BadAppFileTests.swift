@@ -27,7 +27,14 @@ import Testing
         BadFile(
             minimal + "[ünicode]", 2,
             "not TOML: Error while parsing key: expected bare key starting character or string delimiter, saw 'ü'"),
-        BadFile(minimal + "a = [}", 2, "not TOML: Error while parsing value: could not determine value type"),
+        BadFile(
+            minimal + "suspend = yes", 2,
+            "not TOML: Error while parsing value: could not determine value type; text is written in quotes, as in "
+                + "\"text\", and yes and no are true and false, without"),
+        BadFile(
+            minimal + "umask = 022", 2,
+            "not TOML: Error while parsing decimal integer: leading zeroes are prohibited; a number like 0022 is "
+                + "written in quotes"),
         BadFile(
             minimal + "a = 1979-05-27Tx:0:0Z", 2, "not TOML: Error while parsing time: expected 2-digit hour, saw 'x'"),
         BadFile(
@@ -40,7 +47,7 @@ import Testing
         BadFile(
             minimal + "description = \"x\n", 2,
             "not TOML: Error while parsing string: unescaped control characters other than TAB (U+0009) are "
-                + "explicitly prohibited"),
+                + "explicitly prohibited; is a closing quote missing in this line?"),
         BadFile("# ü\n" + minimal + "description = \"\u{0}\"", 3, "contains a NUL byte; expected text"),
     ]
 
@@ -74,6 +81,9 @@ import Testing
         BadFile(
             minimal + "environment = { A = 1 }", 2,
             "'A' in environment is the integer 1; expected a string without NUL"),
+        BadFile(
+            minimal + "capabilities = [\"net_admin\"]", 2,
+            "'capabilities' holds \"net_admin\", which is no capability; see capabilities(7)"),
         BadFile(
             minimal + "umask = 0o22", 2,
             "'umask' is the integer 18; expected an octal number in a string, such as \"0027\""),

@@ -47,6 +47,17 @@ final class TemporaryRoot {
         #expect(Configuration().isValid)
     }
 
+    @Test func anEmptyFileTakesTheVendorsAppAway_andIsAMistakeWithoutOne() throws {
+        try root.vendor("apps/a.toml", "exec = [\"/vendor\"]")
+        try root.administrator("apps/a.toml", "")
+        #expect(root.load().apps.isEmpty && root.load().isValid)
+        try root.administrator("apps/lost.toml", "")
+        let errors = root.load().apps.flatMap { app -> [ConfigurationError] in
+            if case .invalid("lost", let errors) = app { errors } else { [] }
+        }
+        #expect(errors.map { $0.message.contains("is empty") } == [true])
+    }
+
     @Test func administratorsFileReplacesTheVendors() throws {
         try root.vendor("apps/b.toml", "exec = [\"/vendor\"]")
         try root.vendor("apps/a.toml", "exec = [\"/vendor\"]")
@@ -163,7 +174,14 @@ final class TemporaryRoot {
     init() throws { root = try TemporaryRoot() }
 
     @Test(arguments: [
-        ("", [": 'user' is not set: it runs as curfewd's own user, which is usually root"]),
+        (
+            "",
+            [
+                ": 'user' is not set: it runs as curfewd's own user, which is usually root; user = \"auto\" gives it "
+                    + "one of its own"
+            ]
+        ),
+        ("user = \"auto\"", []),
         ("user = \"root\"", [":2: runs as root; give it a user of its own"]),
         ("user = \"u\"", []),
         ("user = \"u\"\nafter = [\"nobody\"]", [":3: 'after' names 'nobody', which is not configured"]),

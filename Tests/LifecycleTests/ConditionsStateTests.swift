@@ -149,7 +149,7 @@ import Testing
         conditions.hear(polling: .seconds(10), at: .seconds(100))
         conditions.hear(polling: .seconds(10), at: .seconds(105))
         #expect(Self.deadline(conditions) == Deadline(at: .seconds(110), reason: .poll))
-        let steps = [109, 113, 113].map { conditions.poll(at: .seconds($0)) }
+        let steps = [109, 113, 113].map { conditions.takePollDue(at: .seconds($0)) }
         #expect(steps == [false, true, false] && Self.deadline(conditions).at == .seconds(123))
         conditions.hear(polling: nil, at: .seconds(114))
         #expect(Self.deadline(conditions) == .never)

@@ -26,6 +26,21 @@ import Testing
         #expect(board.pass(.milliseconds(100)) == ["spawn server restart"])
     }
 
+    /// A program on a card that hangs does not hold up the stop for as long as it would its own launch.
+    @Test func launchIsGivenUpSooner_whenItIsToBeEndedAnyway() throws {
+        var board = Board([app("server") { $0.restart = .never }])
+        #expect(board.tell(.started) == ["spawn server boot"])
+        #expect(board.pass(.seconds(2)) == [])
+        #expect(board.tell(.stopRequested) == [])
+        #expect(board.pass(.milliseconds(4999)) == [])
+        #expect(
+            board.pass(.milliseconds(1)) == [
+                "report server shutdown: the board shuts down or the supervisor was stopped", "kill server",
+                "clear server",
+            ])
+        #expect(board.emptied("server") == ["stop daemon"])
+    }
+
     @Test func launchThatWasGivenUpAndForgottenIsKilled_whenItStartsAfterAll() throws {
         var board = Board([app("server") { $0.restart = .never }])
         _ = board.tell(.started)

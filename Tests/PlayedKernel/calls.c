@@ -73,4 +73,18 @@ void played_set_credentials(struct msghdr *message, pid_t pid, uid_t uid) {
     }
 }
 
+ssize_t played_receive_lock(int fd, void *bytes, size_t size, int *passed) {
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct iovec part = {.iov_base = bytes, .iov_len = size};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+    ssize_t length = __real_recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    struct cmsghdr *header = length < 0 ? NULL : CMSG_FIRSTHDR(&message);
+    if (header && header->cmsg_type == SCM_RIGHTS) memcpy(passed, CMSG_DATA(header), sizeof *passed);
+    return length;
+}
+
 void played_set_errno(int error) { errno = error; }

@@ -3,6 +3,7 @@ internal import Lifecycle
 internal import LifecycleSimulation
 internal import PlayedKernel
 internal import Supervision
+internal import SystemCalls
 
 /// The production shell, from its arguments to its exit status, on a played kernel.
 public enum ShellSimulation {
@@ -52,7 +53,9 @@ public enum ShellSimulation {
     private static func live(_ world: World, _ kernel: Kernel, _ root: String) -> End {
         Observation.ear = { world.checks.heard($0, $1, $2, $3) }
         Kernel.playing = kernel
-        let status = Daemon.run(["--root", root, "--cgroup", GroupTree.base, "--no-board"])
+        let status = Daemon.runLoop(
+            ["--root", root, "--cgroup", GroupTree.base, "--no-board"],
+            keeper: FileDescriptor(owning: kernel.keeper.startLoop()))
         Kernel.playing = nil
         Observation.ear = nil
         let isKilled = Kernel.isDead

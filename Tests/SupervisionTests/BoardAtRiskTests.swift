@@ -17,9 +17,11 @@ import Testing
         let reader = FileDescriptor(owning: ends[0])
         let writer = FileDescriptor(owning: ends[1])
         let journal = Journal(identifier: "curfewd", socketPath: nil, standardError: writer.rawValue)
+        let loop = try EventLoop()
+        let keeper = try TestKeeper(loop)
         let supervisor = try Supervisor(
-            loop: EventLoop(), paths: RuntimePaths(root: "/nonexistent"), log: Log(journal: journal), groups: nil,
-            configuration: Configuration.load(paths: ConfigurationPaths(root: "/nonexistent")))
+            loop: loop, keeper: keeper.loopSide, paths: RuntimePaths(root: "/nonexistent"), log: Log(journal: journal),
+            groups: nil, configuration: Configuration.load(paths: ConfigurationPaths(root: "/nonexistent")))
         supervisor.say(.app(.essentialAppLost(AppID(rawValue: 7), reset: .seconds(20))))
         writer.close()
         let said = String(decoding: try reader.readAll(limit: 4096), as: UTF8.self)

@@ -14,6 +14,7 @@ import Varlink
 final class PlayedShell {
     let root: String
     let loop: EventLoop
+    let keeper: TestKeeper
     let supervisor: Supervisor
 
     /// apps: their files, by name.
@@ -23,8 +24,9 @@ final class PlayedShell {
         for path in ["/etc/curfew/apps", "/run/curfew/notify"] { try Files.createDirectories(root + path) }
         for (name, text) in apps { try Files.replace(Self.file(name, root), with: Array(text.utf8), durable: false) }
         loop = try EventLoop()
+        keeper = try TestKeeper(loop)
         supervisor = try Supervisor(
-            loop: loop, paths: RuntimePaths(root: root),
+            loop: loop, keeper: keeper.loopSide, paths: RuntimePaths(root: root),
             log: Log(journal: Journal(identifier: "curfewd", socketPath: nil)), groups: nil,
             configuration: Configuration.load(paths: ConfigurationPaths(root: root)))
         supervisor.followsBoard = false
@@ -32,8 +34,6 @@ final class PlayedShell {
     }
 
     deinit {
-        for process in supervisor.processes.values { process.kill() }
-        for process in supervisor.processes.values { _ = process.mainPID.map { waitpid($0, nil, 0) } }
         try? FileManager.default.removeItem(atPath: root)
     }
 

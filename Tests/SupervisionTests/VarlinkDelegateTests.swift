@@ -1,4 +1,5 @@
 import Configuration
+import ProcessControl
 import SystemCalls
 import Testing
 import Varlink
@@ -10,7 +11,8 @@ import Varlink
     /// The connection is another one, the time is what is left.
     @Test func aCallUnderWay_isMadeAgainOverANewConnection_withTheTimeThatIsLeft() throws {
         let shell = try PlayedShell()
-        let app = SupervisedApp(AppID(rawValue: 0), AppConfiguration(name: "app", exec: ["/bin/true"]))
+        let app = SupervisedApp(
+            AppID(rawValue: 0), AppConfiguration(name: "app", exec: ["/bin/true"]), OwnUsers(directory: "/nonexistent"))
         let process = AppProcess(InstanceID(rawValue: 1), app, shell.supervisor, group: nil)
         let delegate = try VarlinkDelegate(process, shell.supervisor)
         delegate.deliver(CallID(rawValue: 1), .didEnterBackground, allowance: .seconds(30))

@@ -71,6 +71,18 @@ struct JSONTests {
         #expect(throws: JSONError.self) { try JSON.parse([0x22, 0xc0, 0x80, 0x22]) }
     }
 
+    /// A terminal obeys C1 and DEL, and turns text around: escaped they are the same to a program.
+    @Test(arguments: [
+        ("\u{1B}[2J", #"\u001b[2J"#), ("\u{7F}", #"\u007f"#), ("\u{85}\u{9B}1m", #"\u0085\u009b1m"#),
+        ("a\u{202E}b\u{2066}", #"a\u202eb\u2066"#), ("\u{200B}\u{FEFF}\u{2028}", #"\u200b\ufeff\u2028"#),
+        ("\u{E0041}", #"\udb40\udc41"#), ("Füße 😀 \u{A0}", "Füße 😀 \u{A0}"),
+    ])
+    func whatIsNotSeenIsEscaped(_ text: String, _ expected: String) throws {
+        let written = JSON.array([.string(text)]).bytes()
+        #expect(String(decoding: written, as: UTF8.self) == "[\"\(expected)\"]")
+        #expect(try JSON.parse(written) == .array([.string(text)]))
+    }
+
     @Test func errorsHaveAPlace() throws {
         let error = try #require(throws: JSONError.self) { try JSON.parse("{\n  \"a\": ?\n}") }
         #expect(error.line == 2)

@@ -33,14 +33,19 @@
 #include <unistd.h>
 #include <dirent.h>
 
+#include "linux_capabilities.h"
 #include "linux_cgroup.h"
 #include "linux_daemon.h"
+#include "linux_disposal.h"
 #include "linux_files.h"
 #include "linux_held_child.h"
 #include "linux_input.h"
+#include "linux_keeper.h"
+#include "linux_lock.h"
 #include "linux_netlink.h"
 #include "linux_notify.h"
 #include "linux_processes.h"
+#include "linux_sandbox.h"
 #include "linux_sockets.h"
 #include "linux_spawn.h"
 #include "linux_threads.h"

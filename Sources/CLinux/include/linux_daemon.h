@@ -18,7 +18,7 @@ static inline void linux_kill_session(int32_t leader) {
 static inline void linux_start_writeback(int fd) { (void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE); }
 
 
-enum { linux_descriptor_limit = RLIMIT_NOFILE };
+enum { linux_descriptor_limit = RLIMIT_NOFILE, linux_core_limit = RLIMIT_CORE };
 
 // As many descriptors as the kernel lets us have. Fills in what the limits were; false where they are not known.
 static inline _Bool linux_raise_descriptor_limit(uint64_t *soft, uint64_t *hard) {
@@ -64,6 +64,13 @@ static inline int linux_lock_memory(void) {
     errno = ENOSYS;
     return -1;
 #endif
+}
+
+// The same once memory is locked: pages that are cannot be given back (MADV_DONTNEED).
+static inline void linux_trim_locked_memory(void) {
+    (void)munlockall();
+    malloc_trim(0);
+    (void)linux_lock_memory();
 }
 
 // The command line; the program's own name is number 0.

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 
@@ -21,6 +22,8 @@ struct linux_exit {
     int64_t cpu_ns;     // user and system time of the child and of those it has waited for
     int64_t max_rss_bytes;
 };
+// As waitid(2) and getrusage(2) tell it.
+void linux_fill_exit(const siginfo_t *info, const struct rusage *usage, struct linux_exit *out);
 // waitid(2) on a pidfd. 1: reaped; 0: it runs (only when not blocking); -1 and errno.
 int linux_reap(int pidfd, bool block, struct linux_exit *out);
 

@@ -14,19 +14,6 @@
 #define SO_PEERPIDFD 77
 #endif
 
-// Linux 6.16; no libc knows it yet.
-#ifndef SO_PASSRIGHTS
-#define SO_PASSRIGHTS 83
-#endif
-
-// Descriptors that are sent here are refused to their sender (EPERM), and so at what is accepted here. Without that the
-// kernel closes them for us as we read, and close(2) may wait: for a peer (SO_LINGER), for a file server. -1 on a
-// kernel that cannot do it.
-static inline int linux_refuse_descriptors(int fd) {
-    int no = 0;
-    return setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &no, sizeof no);
-}
-
 static inline int linux_unix_socket(void) { return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0); }
 static inline int linux_unix_pair(int *out) { return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, out); }
 static inline int linux_unix_listen(int fd, int backlog) { return listen(fd, backlog); }

@@ -1302,7 +1302,8 @@ static const char *wrong_name(const char *name) {
     for (const char *at = name; *at; at += length) {
         length = utf8_length(at);
         if (length == 0) return "the task's name is not UTF-8";
-        if ((unsigned char)*at < 0x20 || *at == 0x7f) return "the task's name has control characters";
+        bool is_c1 = (unsigned char)at[0] == 0xc2 && (unsigned char)at[1] < 0xa0;
+        if ((unsigned char)*at < 0x20 || *at == 0x7f || is_c1) return "the task's name has control characters";
         if (at + length - name > NAME_LIMIT) return "the task's name is over 255 bytes";
     }
     return NULL;

@@ -60,8 +60,9 @@ public struct AppConfiguration: Equatable, Sendable {
     /// The program's absolute path, then its arguments.
     public var exec: [String]
     public var description = ""
-    /// nil: the daemon's.
+    /// nil: the daemon's; `ownUser`: one that it has for itself.
     public var user: String?
+    public static let ownUser = "auto"
     /// nil: the user's primary group, or the daemon's.
     public var group: String?
     /// An absolute path; nil: "/".
@@ -72,6 +73,10 @@ public struct AppConfiguration: Equatable, Sendable {
     public var umask: UInt32?
     /// -20 to 19, as setpriority(2) takes it; nil: the daemon's.
     public var nice: Int32?
+    public var forbidsNewPrivileges = false
+    /// Those of capabilities(7) that it can have, a bit for each number; nil: not limited.
+    public var capabilities: UInt64?
+    public var sandbox = SandboxConfiguration(.off)
     public var delegate = Delegate.none
     /// In the order of `Handler`; empty unless the delegate is `hooks`.
     public var hooks: [Hook] = []
@@ -84,7 +89,7 @@ public struct AppConfiguration: Equatable, Sendable {
 
     public var name: String { policy.name }
 
-    /// An app with all defaults. A file that only names a program is there to have it run.
+    /// An app with all defaults, without a sandbox. A file that only names a program is there to have it run.
     public init(name: String, exec: [String]) {
         policy = AppPolicy(name: name)
         policy.launch = .boot
@@ -95,10 +100,12 @@ public struct AppConfiguration: Equatable, Sendable {
 extension AppConfiguration {
     /// An app from the bytes of its file, by itself: other apps are not looked at.
     ///
-    /// name: the file's name without ".toml"; file: the path that messages show.
+    /// name: the file's name without ".toml"; file: the path that messages show; sandbox: what holds where the file
+    /// does not say.
     public static func parse(
-        _ bytes: [UInt8], name: String, file: String, accounts: Accounts = .system
+        _ bytes: [UInt8], name: String, file: String, sandbox: SandboxConfiguration.Level = .standard,
+        accounts: Accounts = .system
     ) -> AppEntry {
-        AppFile.parse(bytes, name: name, file: file, accounts: KnownAccounts(accounts)).entry
+        AppFile.parse(bytes, name: name, file: file, sandbox: sandbox, accounts: KnownAccounts(accounts)).entry
     }
 }

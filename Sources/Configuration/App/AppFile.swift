@@ -11,13 +11,16 @@ enum AppFile {
         var hooksLine: Int?
         var signalsLine: Int?
         var startLine: Int?
+        var sandboxLine: Int?
+        var devicesLine: Int?
         /// Where they are asked for.
         var keys: [ConfigurationKey] = []
     }
 
     /// name: from the file's name, already known to be well formed or not.
     static func parse(
-        _ bytes: [UInt8], name: String, file: String, accounts: KnownAccounts, lists: Bool = false
+        _ bytes: [UInt8], name: String, file: String, sandbox: SandboxConfiguration.Level = .standard,
+        accounts: KnownAccounts, lists: Bool = false
     ) -> Result {
         let problems = Problems(file: file)
         if let objection = AppName.objection(name) { problems.add(nil, objection) }
@@ -27,12 +30,16 @@ enum AppFile {
             let root =
                 value.map { TomlTable($0, name: "", problems: problems) } ?? TomlTable(name: "", Problems(file: file))
             let keys = KeyWalk(root, lists: lists)
-            let app = read(keys, AppConfiguration(name: name, exec: []), accounts)
+            var app = AppConfiguration(name: name, exec: [])
+            app.take(sandbox)
+            app = read(keys, app, accounts)
             result.afterLine = root.line(of: "after")
             result.userLine = root.line(of: "user")
             result.execLine = root.line(of: "exec")
             result.hooksLine = root.line(of: "hooks")
             result.signalsLine = root.line(of: "signals")
+            result.sandboxLine = root.line(of: "sandbox")
+            result.devicesLine = root.line(of: "devices")
             result.startLine = root.line(of: "start")
             result.keys = keys.keys
             result.entry = .valid(app)
@@ -49,6 +56,7 @@ enum AppFile {
         keys.refuseUnknown(AppKeys.refusals)
         var app = file.app
         relate(app, keys.table)
+        if app.sandbox.filtersSystemCalls { app.forbidsNewPrivileges = true }
         // A file may keep what another delegate would use.
         if app.delegate != .hooks { app.hooks = [] }
         if app.delegate != .signals { (app.signals, app.acknowledge) = ([], true) }

@@ -18,6 +18,44 @@ extension AppFile {
         return path
     }
 
+    static let pathsExpected = "an array of absolute paths"
+
+    static func paths(_ table: TomlTable, _ entry: Entry) -> [String]? {
+        paths(table, entry, below: "/", pathsExpected)
+    }
+
+    static let devicesExpected = "an array of paths below /dev"
+
+    static func devices(_ table: TomlTable, _ entry: Entry) -> [String]? {
+        paths(table, entry, below: "/dev/", devicesExpected)
+    }
+
+    /// Not "/" alone: the whole of the system is no exception from it.
+    private static func paths(_ table: TomlTable, _ entry: Entry, below: String, _ expected: String) -> [String]? {
+        let paths = table.strings(entry.key, expected: expected) ?? []
+        let objection = "'\(entry.key)' holds "
+        for path in paths where !table.problems.isFull {
+            if path == below {
+                let isAll = "\"\(path)\", which is all of it; name what is in it"
+                table.problems.add(entry.line, objection + isAll)
+            } else if !path.utf8.starts(with: below.utf8) || path.utf8.count <= below.utf8.count
+                || path.utf8.count > 1024
+            {
+                table.problems.add(entry.line, objection + "\"\(readable(path))\"; expected \(expected)")
+            } else if Array(path.utf8).split(separator: UInt8(ascii: "/")).contains(where: {
+                $0.elementsEqual("..".utf8)
+            }) {
+                table.problems.add(entry.line, objection + "\"\(readable(path))\", which goes up by \"..\"")
+            }
+        }
+        if paths.count > mostPaths {
+            table.problems.add(entry.line, objection + "\(paths.count) paths; \(mostPaths) are the most")
+        }
+        return paths
+    }
+
+    private static let mostPaths = 16
+
     static let umaskExpected = "an octal number in a string, such as \"0027\""
 
     static func umask(_ table: TomlTable, _ entry: Entry) -> UInt32? {
@@ -81,6 +119,7 @@ extension AppFile {
             table.mismatch(entry, expected: "the name of a \(entry.key)")
             return nil
         }
+        if entry.key == "user", name == AppConfiguration.ownUser { return name }
         switch lookUp(name) {
         case .exists, .unknown: break
         case .missing: table.problems.add(entry.line, "\(entry.key) '\(readable(name))' does not exist")
@@ -99,6 +138,23 @@ extension AppFile {
             }
         }
         return names
+    }
+
+    static let capabilitiesExpected = "an array of capabilities, such as [\"CAP_NET_BIND_SERVICE\"]"
+
+    static func capabilities(_ table: TomlTable, _ entry: Entry) -> UInt64? {
+        guard let names = table.strings(entry.key, expected: capabilitiesExpected) else { return nil }
+        var mask: UInt64 = 0
+        for name in names {
+            if let bit = CapabilityName.bit(name) {
+                mask |= bit
+            } else {
+                table.problems.add(
+                    entry.line,
+                    "'capabilities' holds \"\(readable(name))\", which is no capability; see capabilities(7)")
+            }
+        }
+        return mask
     }
 
     private static var modeWords: [String] { BackgroundConfiguration.Mode.allCases.map { $0.key } }

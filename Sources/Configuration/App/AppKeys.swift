@@ -17,8 +17,9 @@ struct AppKeys {
     mutating func walk() {
         keys.group("program")
         program()
-        account()
         surroundings()
+        keys.group("sandbox")
+        confinement()
         keys.group("lifecycle")
         lifecycle()
         keys.group("restart")
@@ -45,20 +46,6 @@ struct AppKeys {
             show: { $0.isEmpty ? .unset : .text($0) }, read: AppFile.description)
     }
 
-    private mutating func account() {
-        let accounts = accounts
-        keys.value(
-            "user", "the name of a user", &app.user,
-            .init(
-                "Whose rights it runs with; by default the daemon's, which `curfew check` warns of.",
-                example: #""camera""#),
-            show: { .optional($0) }, read: { AppFile.account($0, $1, accounts.user) })
-        keys.value(
-            "group", "the name of a group", &app.group,
-            .init("By default the user's own, or the daemon's.", example: #""video""#),
-            show: { .optional($0) }, read: { AppFile.account($0, $1, accounts.group) })
-    }
-
     private mutating func surroundings() {
         keys.value(
             "working-directory", AppFile.directoryExpected, &app.workingDirectory,
@@ -72,9 +59,12 @@ struct AppKeys {
             show: { .list($0.map { .init($0.name, $0.value) }) }, read: AppFile.environment)
         keys.value(
             "umask", AppFile.umaskExpected, &app.umask,
-            .init("By default the daemon's.", example: #""0022""#),
+            .init("Of the app and its hooks. By default 0022.", example: #""0022""#),
             show: { .optional($0.map(AppFile.octal)) }, read: AppFile.umask)
-        keys.integer("nice", -20...19, &app.nice, .init("By default the daemon's.", example: "0"))
+        keys.integer(
+            "nice", -20...19, &app.nice,
+            .init("Of the app, and not of its hooks, which are to be done soon. By default the daemon's.", example: "0")
+        )
     }
 
     private mutating func lifecycle() {

@@ -9,7 +9,8 @@ final class Document {
         handle = bytes.withUnsafeBufferPointer { ctoml_parse($0.baseAddress, $0.count) }
         if ctoml_root(handle) == nil {
             let line = Int(ctoml_error_line(handle))
-            problems.add(line > 0 ? line : nil, "not TOML: " + readable(text(ctoml_error_message(handle)), limit: 300))
+            let message = readable(text(ctoml_error_message(handle)), limit: 300)
+            problems.add(line > 0 ? line : nil, "not TOML: " + message + SyntaxRemedy.of(message))
             return nil
         }
     }
@@ -19,7 +20,7 @@ final class Document {
     /// The root of a file's bytes; nil, and a problem noted, where they are no text or not TOML.
     @inline(never)
     static func read(_ bytes: [UInt8], _ problems: Problems) -> Value? {
-        isText(bytes, problems) ? Document(bytes, problems)?.root : nil
+        checkText(bytes, problems) ? Document(bytes, problems)?.root : nil
     }
 
     var root: Value? { ctoml_root(handle).map { Value(node: $0, document: self) } }

@@ -1,5 +1,18 @@
-/// Whether bytes are UTF-8 text without NULs; notes a problem where they are not.
-func isText(_ bytes: [UInt8], _ problems: Problems) -> Bool {
+internal import CLinux
+
+/// Whether a word is part of a text.
+func holds(_ text: [UInt8], _ word: String) -> Bool {
+    let word = Array(word.utf8)
+    return text.withUnsafeBytes { text in
+        word.withUnsafeBytes { part in
+            guard let start = text.baseAddress, let beginning = part.baseAddress else { return false }
+            return memmem(start, text.count, beginning, part.count) != nil
+        }
+    }
+}
+
+/// Whether bytes are UTF-8 text without NULs, and no more than 1 MiB; notes a problem where they are not.
+func checkText(_ bytes: [UInt8], _ problems: Problems) -> Bool {
     if bytes.count > InputFile.limit {
         problems.add(nil, "is larger than 1 MiB")
         return false

@@ -120,15 +120,6 @@ public struct HardwareProfiles: Equatable, Sendable {
         return false
     }
 
-    private static func holds(_ bytes: [UInt8], _ word: String) -> Bool {
-        let word = Array(word.utf8)
-        return bytes.withUnsafeBytes { text in
-            word.withUnsafeBytes { part in
-                guard let start = text.baseAddress, let beginning = part.baseAddress else { return false }
-                return memmem(start, text.count, beginning, part.count) != nil
-            }
-        }
-    }
 }
 
 extension HardwareProfile {

@@ -62,7 +62,7 @@ public struct EffectiveConfiguration: Equatable, Sendable {
     public static func load(
         paths: ConfigurationPaths, board: BoardIdentity, accounts: Accounts = .system
     ) -> EffectiveConfiguration {
-        var loader = Loader(paths: paths, accounts: accounts, lookForPrograms: false, lists: true)
+        var loader = Loader(paths: paths, accounts: accounts, looksAtFiles: false, lists: true)
         let configuration = loader.load()
         let selected = HardwareProfiles.select(configuration.device.profile, for: board, paths: paths)
         var profile = profile(selected.profile?.name, paths)

@@ -4,20 +4,20 @@ internal import SystemCalls
 extension Configuration {
     /// Reads everything below a root. Never fails and never blocks on a file; what is wrong is in the result.
     public static func load(paths: ConfigurationPaths, accounts: Accounts = .system) -> Configuration {
-        var loader = Loader(paths: paths, accounts: accounts, lookForPrograms: false)
+        var loader = Loader(paths: paths, accounts: accounts, looksAtFiles: false)
         return loader.load()
     }
 
     /// The same, with a warning for each program that is missing.
     public static func check(paths: ConfigurationPaths, accounts: Accounts = .system) -> Configuration {
-        var loader = Loader(paths: paths, accounts: accounts, lookForPrograms: true)
+        var loader = Loader(paths: paths, accounts: accounts, looksAtFiles: true)
         return loader.load()
     }
 
     /// One file by itself: curfew.toml, or else an app's. What concerns other apps (`after`, shared users) is not
     /// looked at, but for an app that comes after itself.
     public static func check(file path: String, accounts: Accounts = .system) -> Configuration {
-        var loader = Loader(paths: ConfigurationPaths(), accounts: accounts, lookForPrograms: true)
+        var loader = Loader(paths: ConfigurationPaths(), accounts: accounts, looksAtFiles: true)
         return loader.check(path)
     }
 }
@@ -27,6 +27,8 @@ struct Loader {
     /// Whose file it is.
     private enum Origin {
         case vendor, administrator
+        /// Of the administrator's, where the vendor has one of the same name.
+        case override
         /// Asked for by its path.
         case named
     }
@@ -38,7 +40,7 @@ struct Loader {
 
     private let paths: ConfigurationPaths
     private let accounts: KnownAccounts
-    private let lookForPrograms: Bool
+    private let looksAtFiles: Bool
     /// Whether the keys of all files are kept.
     private let lists: Bool
     private var configuration = Configuration()
@@ -48,11 +50,11 @@ struct Loader {
     private(set) var deviceFile: String?
     private(set) var deviceKeys: [ConfigurationKey] = []
 
-    init(paths: ConfigurationPaths, accounts: Accounts, lookForPrograms: Bool, lists: Bool = false) {
+    init(paths: ConfigurationPaths, accounts: Accounts, looksAtFiles: Bool, lists: Bool = false) {
         self.lists = lists
         self.paths = paths
         self.accounts = KnownAccounts(accounts)
-        self.lookForPrograms = lookForPrograms
+        self.looksAtFiles = looksAtFiles
         advice = AppAdvice(accounts: self.accounts)
     }
 
@@ -124,7 +126,7 @@ struct Loader {
             let directory = base + "/" + ConfigurationPaths.appsDirectory
             for name in list(directory) {
                 if let app = Self.nameOf(name) {
-                    found[app] = (directory + "/" + name, origin)
+                    found[app] = (directory + "/" + name, found[app] == nil ? origin : .override)
                 } else if !Self.isLeftover(name) {
                     advice.warn(
                         directory + "/" + readable(name, limit: 255), nil,
@@ -151,12 +153,18 @@ struct Loader {
         switch InputFile.read(path, isNamed: origin == .named) {
         case .bytes(let bytes):
             if origin == .named { adviseOnOwners(of: path) }
-            if bytes.isEmpty, origin != .vendor {
-                // As with systemd: the administrator's empty file takes the vendor's away.
-                if origin == .named { advice.warn(path, nil, "is empty: it only takes away the vendor's app") }
-                return
+            // As with systemd: the administrator's empty file takes the vendor's away.
+            switch origin {
+            case .named where bytes.isEmpty:
+                return advice.warn(path, nil, "is empty: it only takes away the vendor's app")
+            case .override where bytes.isEmpty: return
+            case .administrator where bytes.isEmpty:
+                return refuse(
+                    name, path, "is empty, and there is no vendor's app to take away; was it written in full?")
+            case .named, .override, .administrator, .vendor: break
             }
-            let result = AppFile.parse(bytes, name: name, file: path, accounts: accounts, lists: lists)
+            let result = AppFile.parse(
+                bytes, name: name, file: path, sandbox: paths.sandbox, accounts: accounts, lists: lists)
             apps.append(App(path: path, result: result))
         case .masked: break
         case .missing:
@@ -200,7 +208,10 @@ struct Loader {
         switch app.result.entry {
         case .valid(let configuration):
             advice.consider(configuration, app.result, file: app.path)
-            if lookForPrograms { advice.considerPrograms(configuration, app.result, file: app.path) }
+            if looksAtFiles {
+                advice.considerPrograms(configuration, app.result, file: app.path)
+                advice.considerPlaces(configuration, app.result, file: app.path)
+            }
         case .invalid: break
         }
     }
@@ -215,7 +226,9 @@ struct Loader {
             for name in configuration.policy.after where !known.contains(name) {
                 advice.warn(app.path, app.result.afterLine, "'after' names '\(name)', which is not configured")
             }
-            guard let user = configuration.user, accounts.user(user) != .exists(id: 0) else { continue }
+            guard let user = configuration.user, user != AppConfiguration.ownUser,
+                accounts.user(user) != .exists(id: 0)
+            else { continue }
             if let first = firstOfUser[user] {
                 advice.warn(
                     app.path, app.result.userLine,

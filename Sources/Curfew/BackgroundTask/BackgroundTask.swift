@@ -34,8 +34,8 @@ struct BackgroundTaskRequest: Sendable {
 
     /// Fails where the device would refuse it too, so that it shows at a desk.
     func check() throws(CurfewError) {
-        let isControl = { (byte: UInt8) in byte < 0x20 || byte == 0x7f }
-        if name.utf8.count > Self.longestName || name.utf8.contains(where: isControl) {
+        let isControl = { (scalar: Unicode.Scalar) in scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value) }
+        if name.utf8.count > Self.longestName || name.unicodeScalars.contains(where: isControl) {
             throw .invalidValue("a background task's name has up to 255 bytes and no control characters")
         }
         if let timeAllowed, timeAllowed <= .zero {

@@ -29,8 +29,11 @@ extension KeyName {
 
 /// Of an app's file.
 enum AppKeyName: String, KeyName {
-    case exec, user, group, environment, launch, after, liveness, readiness, delegate, restart, essential
+    case exec, user, group, sandbox, devices, capabilities, environment, launch, after, liveness, readiness, delegate,
+        restart, essential
     case workingDirectory = "working-directory"
+    case readWritePaths = "read-write-paths"
+    case readOnlyPaths = "read-only-paths"
     case restartDelay = "restart-delay"
     case restartLimit = "restart-limit"
     case priorityBand = "priority-band"

@@ -18,6 +18,12 @@ struct AppRecord: Equatable {
     let launches: Int64
     /// The daemon has given up restarting it. An older daemon says so in `statusText` alone.
     let isLeftDown: Bool
+    /// nil: it was not started yet.
+    let user: Int64?
+    /// Its level; nil: an older daemon.
+    let sandbox: String?
+    let sandboxHas: [String]
+    let sandboxLacks: [String]
     let lastTermination: TerminationRecord?
 
     init(_ json: JSON) {
@@ -36,6 +42,10 @@ struct AppRecord: Equatable {
         memoryBytes = json["memoryBytes"]?.intValue
         launches = json["launches"]?.intValue ?? 0
         isLeftDown = json["leftDown"]?.boolValue ?? false
+        user = json["user"]?.intValue
+        sandbox = json["sandbox"]?.stringValue
+        sandboxHas = json["sandboxHas"]?.arrayValue?.compactMap(\.stringValue) ?? []
+        sandboxLacks = json["sandboxLacks"]?.arrayValue?.compactMap(\.stringValue) ?? []
         lastTermination = json["lastTermination"]?.objectValue.map { TerminationRecord(.object($0)) }
     }
 

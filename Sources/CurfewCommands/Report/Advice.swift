@@ -26,7 +26,8 @@ struct Advice {
         switch report.namespace {
         case "watchdog": overrun
         case "crash": crash
-        case "exit": report.number == 0 ? [] : ["See what it wrote before: \(lookAtOutput)", restarting]
+        case "exit":
+            report.number == 0 ? [] : ["See what it wrote before: \(lookAtOutput)"] + sandbox + [restarting]
         case "launchFailure": launchFailure
         case "backgroundTask": budget
         case "unknown":
@@ -141,6 +142,18 @@ struct Advice {
             + "\(tool) launch \(report.app)"
     }
 
+    /// What a file system refuses looks like a fault of the program.
+    private var sandbox: [String] {
+        // Of a command there is no file.
+        if report.app.suffix(after: "task-") != nil { return [] }
+        let keys = [AppKeyName.readWritePaths, .readOnlyPaths, .devices, .capabilities].map(\.name)
+        return [
+            "If it lacks a file, a right or a place to write: its \(AppKeyName.sandbox.name) hides or protects it "
+                + "(\(tool) status \(report.app)); name what it needs in \(keys[0]), \(keys[1]), \(keys[2]) or "
+                + "\(keys[3])."
+        ]
+    }
+
     private var launchFailure: [String] {
         var points: [String] = []
         switch report.number {
@@ -154,7 +167,7 @@ struct Advice {
         case 8?: points.append("The program is built for another machine, or a script without a #! line.")
         default: break
         }
-        return points + [
+        return points + sandbox + [
             "Check \(AppKeyName.exec.name) in \(file), then: \(tool) check; \(tool) reload; "
                 + "\(tool) launch \(report.app)"
         ]

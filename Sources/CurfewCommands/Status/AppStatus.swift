@@ -37,8 +37,16 @@ struct AppStatus {
         facts.add("Modes", app.backgroundModes.isEmpty ? nil : app.backgroundModes.joined(separator: ", "))
         facts.add("Background time", app.backgroundTimeRemaining.map { Amounts.duration($0) + " left" })
         if !app.backgroundRefresh { facts.add("Refresh", "switched off") }
+        facts.add("User", app.user.map { "number \($0)" })
+        facts.add("Sandbox", sandbox)
+        facts.add("Without", app.sandboxLacks.isEmpty ? nil : app.sandboxLacks.joined(separator: ", "), .caution)
         facts.add("Configured", "\(root)/etc/curfew/apps/\(app.name).toml")
         return facts
+    }
+
+    private var sandbox: String? {
+        guard let level = app.sandbox else { return nil }
+        return app.sandboxHas.isEmpty ? level : level + ": " + app.sandboxHas.joined(separator: ", ")
     }
 
     private func ending(_ end: TerminationRecord) -> Labelled {

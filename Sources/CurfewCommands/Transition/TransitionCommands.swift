@@ -62,5 +62,16 @@ struct TerminateCommand: SessionCommand {
             method: "Terminate", app: app, parameters: force ? ["force": true] : [:], participle: "ended",
             result: "has ended"
         ).run(session)
+        if !force, !session.isJSON { tellOfKill(session) }
+    }
+
+    /// It had its time to end, and was killed when that was over: what it had not saved is lost.
+    private func tellOfKill(_ session: Session) {
+        let reply = try? session.control().call("Describe", ["app": .string(app)])
+        guard let end = reply?["app"]?["lastTermination"]?.objectValue.map({ TerminationRecord(.object($0)) }),
+            end.isKill
+        else { return }
+        let report = end.report.map { "; see: \(Session.tool(root: session.root)) report \($0)" } ?? ""
+        session.console.error("it had to be killed: \(end.explanation)\(report)\n")
     }
 }

@@ -149,8 +149,7 @@ struct TryCommand: SessionCommand {
         var exec: [String]?
         if let first = command.first {
             let path = try CommandPath.find(first)
-            let absolute = path.hasPrefix("/") ? path : "\(here == "/" ? "" : here)/\(path)"
-            exec = [absolute] + command.dropFirst()
+            exec = [Files.absolute(path)] + command.dropFirst()
         }
         guard let app else {
             return TryApp(

@@ -71,7 +71,7 @@ extension DeviceLifecycle {
         case .handlerReturned(let instance, let call): handlerDidReturn(instance, call)
         case .ready(let instance): didBecomeReady(instance)
         case .ping(let instance): didPing(instance)
-        case .stopping(let instance): isStopping(instance)
+        case .stopping(let instance): appBeganToStop(instance)
         case .extendTimeout(let instance, let time): extendTimeout(instance, time)
         }
     }

@@ -185,8 +185,8 @@ struct Instance: Equatable {
         return true
     }
 
-    /// It could not be frozen in time in this sleep. Returns whether it was so in the one before.
-    mutating func wasStuck(in sleep: Int) -> Bool {
+    /// Notes that it could not be frozen in time in this sleep. Returns whether it was so in the one before.
+    mutating func noteStuck(in sleep: Int) -> Bool {
         guard isAlive, freezer == .stuck, stuckInSleep != sleep else { return false }
         defer { stuckInSleep = sleep }
         return stuckInSleep == sleep - 1
@@ -216,10 +216,14 @@ struct Instance: Equatable {
     }
 
     /// An order to end it. A second one: see `StopOrder.tighten`.
-    mutating func order(_ reason: TerminationReason, limit: Nanoseconds?, isForced: Bool) -> Ordered {
+    mutating func order(_ reason: TerminationReason, limit: Nanoseconds?, isForced: Bool, at now: Nanoseconds)
+        -> Ordered
+    {
         let isOperators = reason.namespace == .user
         switch stage {
-        case .spawning: if isOperators || cause?.reason.namespace != .user { cause = Cause(reason: reason) }
+        case .spawning:
+            if cause == nil { wait(since: now) }
+            if isOperators || cause?.reason.namespace != .user { cause = Cause(reason: reason) }
         case .running, .stopping:
             if isForced || freezer != .thawed { return .kill }
             if stop == nil {
@@ -295,7 +299,10 @@ struct Instance: Equatable {
     mutating func kill(_ cause: Cause, at now: Nanoseconds) -> Bool {
         switch stage {
         case .spawning:
-            if self.cause == nil { self.cause = cause }
+            if self.cause == nil {
+                self.cause = cause
+                wait(since: now)
+            }
             return false
         case .running, .stopping:
             // An operator's or the shutdown's order outlives the overrun that hastens it: it decides about the restart.

@@ -3,6 +3,8 @@
 extension Instance {
     /// How long the shell may take to start a program.
     static let spawnBound = Nanoseconds.seconds(30)
+    /// And the start of one that is to be ended anyway.
+    static let unwantedSpawnBound = Nanoseconds.seconds(5)
     /// How long freezing may take before its culprits are named.
     static let freezeBound = Nanoseconds.seconds(2)
     /// How long a killed process may take to be gone before it is named.
@@ -80,11 +82,17 @@ extension Instance {
         case clearing
     }
 
+    /// When its start is given up.
+    private var spawnDue: Nanoseconds {
+        let due = startedAt + Self.spawnBound
+        return cause == nil ? due : min(due, waitingSince + Self.unwantedSpawnBound)
+    }
+
     /// The first of what is over. The event at hand may have been the sign of life, or have ended the last task.
     func overdue(at now: Nanoseconds, reprieveEnd: Nanoseconds, liveness interval: Nanoseconds?) -> Overdue? {
         func isOver(_ due: Nanoseconds) -> Bool { judgement(of: due, reprieveEnd) ?? .max <= now }
         switch stage {
-        case .spawning: return isOver(startedAt + Self.spawnBound) ? .start : nil
+        case .spawning: return isOver(spawnDue) ? .start : nil
         case .running, .stopping:
             if let due = tasks.poolEnd, isOver(due), !tasks.isEmpty { return .budget }
             if let call, isOver(call.deadline) { return .call(call, taken: clock.reading(at: now) - call.issued) }
@@ -117,7 +125,7 @@ extension Instance {
             if let due { next.consider(judgement(of: due, reprieveEnd), reason) }
         }
         switch stage {
-        case .spawning: judge(startedAt + Self.spawnBound, .spawn(app))
+        case .spawning: judge(spawnDue, .spawn(app))
         case .running, .stopping:
             if let call { judge(call.deadline, .handler(app, call.call.handler)) }
             judge(stop?.exitDue, .exit(app))

@@ -18,7 +18,8 @@ public enum ProcessEffect: Equatable, Sendable {
     case terminate(InstanceID)
     /// Kill every process of the control group at once. Answered by `exited`.
     case kill(InstanceID)
-    /// The main process is gone: kill what is left in the control group and remove it. Answered by `groupEmptied`.
+    /// The main process is gone, or its start was given up: kill what is left in the control group and remove it.
+    /// Answered by `groupEmptied`.
     case clear(InstanceID)
     /// Answered by `frozen`.
     case freeze(InstanceID)

@@ -232,7 +232,7 @@ struct Conditions: Equatable {
     }
 
     /// Returns whether the shell has to look at what nothing announces.
-    mutating func poll(at now: Nanoseconds) -> Bool {
+    mutating func takePollDue(at now: Nanoseconds) -> Bool {
         guard let due = pollDue, due <= now else { return false }
         pollDue = pollInterval.map { now + $0 }
         return true

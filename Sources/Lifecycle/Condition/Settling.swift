@@ -10,7 +10,7 @@ extension DeviceLifecycle {
         let isIdleHeld = login.locks[.keepAwake] == .held
         follow(conditions.settleDemands(policy, isIdleHeld: isIdleHeld, at: at))
         settleRest()
-        if isBoardUp, conditions.poll(at: at) { emit(.board(.poll)) }
+        if isBoardUp, conditions.takePollDue(at: at) { emit(.board(.poll)) }
         settleCriticalBattery()
         settleCriticalHeat()
     }

@@ -64,7 +64,7 @@ extension DeviceLifecycle {
 
     /// A sleep is held up by what cannot be frozen, or goes on without it: once, but not the next time.
     mutating func endWhatIsStuckAgain(_ index: Int) {
-        guard sleep.state == .preparing, apps[index].instance?.wasStuck(in: sleep.id) == true else { return }
+        guard sleep.state == .preparing, apps[index].instance?.noteStuck(in: sleep.id) == true else { return }
         kill(index, Cause(reason: .unfreezable))
     }
 

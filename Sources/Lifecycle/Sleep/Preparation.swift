@@ -21,7 +21,9 @@ struct Preparation: Equatable {
         var isGraceOver = false
     }
 
-    /// Sets the limits, or tightens them. limit: from `since` to the moment at which logind waits no longer.
+    /// Sets the limits, or tightens them. limit: from `since` to the moment at which logind waits no longer. margin:
+    /// kept back of it. Half of that is for freezing in order and the next for freezing by force; the last fifth of
+    /// all is for the lock's release.
     /// Returns whether the allowance ends earlier than it did.
     mutating func bound(since: Nanoseconds, limit: Nanoseconds, margin: Nanoseconds) -> Bool {
         let isNearer = since + limit - margin < allowanceEnd

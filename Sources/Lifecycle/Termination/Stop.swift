@@ -11,7 +11,7 @@ extension DeviceLifecycle {
         // What ended it before is no loss any more.
         if isOperators, !isRunningOrEnding(index) { apps[index].launch.isMeantToRun = false }
         guard let id = instanceID(index),
-            let ordered = apps[index].instance?.order(reason, limit: limit, isForced: force)
+            let ordered = apps[index].instance?.order(reason, limit: limit, isForced: force, at: now.monotonic)
         else { return }
         switch ordered {
         case .noted: break
@@ -50,7 +50,7 @@ extension DeviceLifecycle {
     }
 
     /// STOPPING=1 of an app that ends by itself, whether or not it is to be asked to.
-    mutating func isStopping(_ id: InstanceID) {
+    mutating func appBeganToStop(_ id: InstanceID) {
         guard let index = index(of: id) else { return }
         let own = apps[index].policy.allowances[.willTerminate]
         guard apps[index].instance?.stopByItself(own, at: now.monotonic) == true else { return }
@@ -69,7 +69,8 @@ extension DeviceLifecycle {
     /// SIGKILL to everything in the control group.
     mutating func kill(_ index: Int, _ cause: Cause) {
         guard let id = instanceID(index), apps[index].instance?.kill(cause, at: now.monotonic) == true else {
-            return
+            // Of one that is still to start, its start is given up sooner.
+            return touch(index)
         }
         apps[index].stopPool(at: now.monotonic)
         emit(.process(.kill(id)))

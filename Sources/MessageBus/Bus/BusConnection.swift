@@ -24,6 +24,8 @@ final class BusConnection {
         bus = pointer
         try check(sd_bus_set_address(bus, address), "sd_bus_set_address", address)
         try check(sd_bus_set_bus_client(bus, 1), "sd_bus_set_bus_client")
+        // Any client of the bus may send some, and to close them may take as long as that client likes.
+        try check(sd_bus_negotiate_fds(bus, 0), "sd_bus_negotiate_fds")
         try check(sd_bus_set_connected_signal(bus, 1), "sd_bus_set_connected_signal")
         try check(sd_bus_set_watch_bind(bus, waitForSocket ? 1 : 0), "sd_bus_set_watch_bind")
         // Else a bus that hangs would be waited for when the loop ends: it is flushed without a bound.

@@ -40,10 +40,10 @@ public struct Message {
         return sd_bus_message_read_basic(pointer, Self.type("t"), &value) > 0 ? value : nil
     }
 
-    /// A descriptor that the message owns and closes: to be duplicated.
-    public func readDescriptor() -> Int32? {
-        var value: Int32 = -1
-        return sd_bus_message_read_basic(pointer, Self.type("h"), &value) > 0 ? value : nil
+    /// The next value, an unsigned integer of 32 bits (u); nil when it is something else.
+    public func readUInt32() -> UInt32? {
+        var value: UInt32 = 0
+        return sd_bus_message_read_basic(pointer, Self.type("u"), &value) > 0 ? value : nil
     }
 
     /// A boolean in a variant; nil when it is something else.

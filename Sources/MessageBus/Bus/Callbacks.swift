@@ -7,6 +7,21 @@ internal import SystemCalls
 class RetainedByBus {
     func retained() -> UnsafeMutableRawPointer { Unmanaged<RetainedByBus>.passRetained(self).toOpaque() }
 
+    /// An event source that has been made for it: it lets go of it when freed.
+    func owned(by source: OpaquePointer?, _ priority: Int32, _ result: Int32, _ operation: String)
+        throws(SystemError) -> OpaquePointer
+    {
+        guard result >= 0, let source else {
+            Unmanaged<RetainedByBus>.passUnretained(self).release()
+            throw SystemError(operation, errno: Errno(rawValue: -result))
+        }
+        sd_event_source_set_destroy_callback(source, RetainedByBus.release)
+        let isSet = sd_event_source_set_priority(source, Int64(priority))
+        if isSet < 0 { sd_event_source_disable_unref(source) }
+        try check(isSet, "sd_event_source_set_priority")
+        return source
+    }
+
     static let release: @convention(c) (UnsafeMutableRawPointer?) -> Void = { pointer in
         if let pointer { Unmanaged<RetainedByBus>.fromOpaque(pointer).release() }
     }
@@ -38,14 +53,8 @@ final class Delay {
                 Unmanaged<BusCallback<Void>>.fromOpaque(pointer).takeUnretainedValue().run(())
                 return 0
             }, callback.retained())
-        guard result >= 0, let source else {
-            Unmanaged<RetainedByBus>.passUnretained(callback).release()
-            throw SystemError("sd_event_add_time", errno: Errno(rawValue: -result))
-        }
-        self.source = source
-        sd_event_source_set_destroy_callback(source, RetainedByBus.release)
+        self.source = try callback.owned(by: source, priority, result, "sd_event_add_time")
         stop()
-        try check(sd_event_source_set_priority(source, Int64(priority)), "sd_event_source_set_priority")
     }
 
     /// Runs the handler once in so many nanoseconds; 0: in the next turn of the loop.

@@ -6,14 +6,18 @@ final class Lock {
     let kind: Inhibitor
     private unowned(unsafe) let client: LogindClient
     private var descriptor: FileDescriptor?
-    private var request: BusSlot?
+    private var request: LockRequest?
     private var limit: Delay?
+    private let event: OpaquePointer
+    private let priority: Int32
 
     init(_ kind: Inhibitor, event: OpaquePointer, priority: Int32, client: LogindClient) throws(SystemError) {
         self.kind = kind
         self.client = client
+        self.event = event
+        self.priority = priority
         limit = try Delay(event: event, priority: priority) { [unowned(unsafe) self] in
-            // A reply that comes later is dropped, and its descriptor with it.
+            // A lock that comes later is closed.
             request = nil
             refuse("logind does not answer")
         }
@@ -33,10 +37,10 @@ final class Lock {
             case .lidSwitch: "The lid is heard here"
             }
         do throws(SystemError) {
-            request = try bus.call(client.manager("Inhibit"), [kind.name, "Curfew", why, client.name(of: mode)]) {
-                [unowned(unsafe) self] in
-                answered($0)
-            }
+            request = try LockRequest(
+                (kind.name, why, client.name(of: mode)), manager: client.owner, address: bus.address,
+                microseconds: UInt64(client.limits.answer / 1000), event: event, priority: priority
+            ) { [unowned(unsafe) self] in answered($0) }
             limit?.start(nanoseconds: client.limits.answer)
         } catch {
             refuse(error.text)
@@ -55,23 +59,17 @@ final class Lock {
         }
     }
 
-    private func answered(_ reply: Result<Message, BusError>) {
+    private func answered(_ answer: LockRequest.Answer) {
         request = nil
+        if case .lost = answer { return }
         limit?.stop()
-        switch reply {
-        case .success(let message):
-            guard let original = message.readDescriptor() else { return refuse("logind's answer has no descriptor") }
-            do throws(SystemError) {
-                let copy = try FileDescriptor.duplicate(of: original)
-                let number = copy.rawValue
-                descriptor = consume copy
-                // Told later: the message's own descriptor is closed by then.
-                client.tellLater(.lockTaken(kind, descriptor: number))
-            } catch {
-                refuse(error.text)
-            }
-        case .failure(let error):
-            refuse(error.text)
+        switch answer {
+        case .lost: break
+        case .lock(let number):
+            descriptor = FileDescriptor(owning: number)
+            client.tellLater(.lockTaken(kind, descriptor: number))
+        case .refused(let reason):
+            refuse(reason)
         }
     }
 

@@ -47,6 +47,7 @@ public final class LogindClient: LoginService {
     private var preparing: BusSlot?
     var suspending: BusSlot?
     var poweringOff: BusSlot?
+    var readingLocks: BusSlot?
     private var isPreparingAsked = false
     private var answerLimit: Delay?
     private var preparingLimit: Delay?
@@ -218,6 +219,7 @@ public final class LogindClient: LoginService {
     private func lose(_ reason: String) {
         edges?.deliver()
         if isPreparingAsked { tellPreparing(nil) }
+        if readingLocks != nil { tell(.delayLocks(nil)) }
         let lost = locks.filter { $0.isHeld }
         if poweringOff != nil { tell(.powerOffRefused(reason: reason)) }
         forget()
@@ -232,6 +234,7 @@ public final class LogindClient: LoginService {
         preparing = nil
         suspending = nil
         poweringOff = nil
+        readingLocks = nil
         answerLimit?.stop()
         preparingLimit?.stop()
         edges?.drop()

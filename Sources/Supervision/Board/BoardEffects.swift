@@ -18,9 +18,9 @@ extension Supervisor {
 
     func perform(_ effect: WatchdogEffect) {
         switch effect {
-        case .feed: keeper?.feed()
-        case .rest: keeper?.rest()
-        case .wake: keeper?.wake()
+        case .feed: watchdog?.feed()
+        case .rest: watchdog?.rest()
+        case .wake: watchdog?.wake()
         case .restService: serviceWatchdog?.rest()
         case .wakeService: serviceWatchdog?.wake()
         }

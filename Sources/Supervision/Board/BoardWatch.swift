@@ -139,7 +139,7 @@ final class BoardWatch {
             watchSwitches(switches.rescan())
             supervisor.dispatch(.board(.lid(closed: isLidClosed)))
         }
-        if changes.contains(.watchdog) { supervisor.keeper?.tryAgain() }
+        if changes.contains(.watchdog) { supervisor.watchdog?.tryAgain() }
     }
 
     // MARK: Power
@@ -151,7 +151,7 @@ final class BoardWatch {
         // Rounded down: a battery is not fuller than it is.
         supervisor.dispatch(
             .board(.power(PowerReading(isExternal: isExternal, level: reading.batteryLevel.map { $0 / 10 }))))
-        supervisor.keeper?.hearBattery(supervisor.core.device, low: settings.board.power.batteryLow)
+        supervisor.watchdog?.hearBattery(supervisor.core.device, low: settings.board.power.batteryLow)
     }
 
     private func findVoltage() {

@@ -40,8 +40,8 @@ extension Supervisor {
     /// Keeps the board's watchdog from now on, or with other settings. It writes to the disk: after the apps' start.
     func keepWatchdog() {
         guard followsBoard else { return }
-        let keeper = self.keeper ?? WatchdogKeeper(self)
-        self.keeper = keeper
-        keeper.configure(settings)
+        let watchdog = self.watchdog ?? WatchdogFeeder(self)
+        self.watchdog = watchdog
+        watchdog.configure(settings)
     }
 }

@@ -13,8 +13,7 @@ final class HookDelegate: DelegateChannel {
     private unowned(unsafe) let process: AppProcess
     private unowned(unsafe) let supervisor: Supervisor
     private let credentials: Credentials?
-    private var child: ChildProcess?
-    private var source: IOSource?
+    private var child: KeptProcess?
 
     init(_ process: AppProcess, _ supervisor: Supervisor, _ credentials: Credentials?) {
         self.process = process
@@ -34,7 +33,7 @@ final class HookDelegate: DelegateChannel {
             try run(command, call, handler, allowance: allowance)
         } catch {
             // A hook that cannot be run is no reason to end the app: it counts as handled.
-            supervisor.log.handlerFailed(process.app.name, handler.handler, "hook: \(error.text)")
+            didFail(handler.handler, "hook: \(error.text)")
             supervisor.dispatch(.app(.handlerReturned(process.instance, call)))
         }
     }
@@ -57,9 +56,10 @@ final class HookDelegate: DelegateChannel {
             }
             if let pid = process.mainPID { request.environment.append("MAINPID=\(pid)") }
             request.credentials = credentials
-            request.limits = supervisor.appLimits
+            try supervisor.confine(&request, app, credentials)
             request.workingDirectory = app.configuration.workingDirectory ?? "/"
-            request.umask = app.configuration.umask ?? 0o022
+            request.umask = app.configuration.umask ?? SupervisedApp.usualUmask
+            request.companion = process.child
             let output = try supervisor.openOutput(app)
             request.standardOutput = output.output
             request.standardError = output.error
@@ -68,60 +68,52 @@ final class HookDelegate: DelegateChannel {
             case .some(let open): request.controlGroupDescriptor = open.rawValue
             case .none: break
             }
-            let hook: ChildProcess
             do throws(SpawnError) {
-                hook = try ChildProcess.spawn(request)
-            } catch {
-                throw error.systemError
-            }
-            child = hook
-            do throws(SystemError) {
-                source = try supervisor.loop.watch(hook.descriptor, .readable) { [unowned(unsafe) self] _ in
-                    didEnd(call, handler.handler)
+                child = try supervisor.keeper.start(request) { [unowned(unsafe) self] in
+                    hear($0, call, handler.handler)
                 }
             } catch {
-                // Its end would not be heard.
-                close()
-                throw error
+                throw error.systemError
             }
         } catch {
             throw LaunchFailure(code: error.errno.rawValue, text: error.text)
         }
     }
 
-    private func didEnd(_ call: CallID, _ handler: Handler) {
-        let end: ProcessExit?
-        var isReapedElsewhere = false
-        do throws(SystemError) {
-            end = try child?.reap()
-        } catch {
-            // It is no child any more: nothing more will be heard of it.
-            end = nil
-            isReapedElsewhere = true
+    private func hear(_ word: KeptProcess.Word, _ call: CallID, _ handler: Handler) {
+        switch word {
+        case .running: return
+        case .failed(let error): didFail(handler, "hook: \(error.text)")
+        case .ended(let end):
+            switch end.cause {
+            case .exited(0): didSucceed(handler)
+            case .exited(let code): didFail(handler, "its hook exited with status \(code)")
+            case .signalled(let number, _): didFail(handler, "its hook was killed by signal \(number)")
+            }
         }
-        guard end != nil || isReapedElsewhere else { return }
         child = nil
-        source = nil
-        switch end?.cause {
-        case nil: supervisor.log.handlerFailed(process.app.name, handler, "how its hook ended cannot be known")
-        case .exited(0): break
-        case .exited(let code):
-            supervisor.log.handlerFailed(process.app.name, handler, "its hook exited with status \(code)")
-        case .signalled(let number, _):
-            supervisor.log.handlerFailed(process.app.name, handler, "its hook was killed by signal \(number)")
-        }
         supervisor.dispatch(.app(.handlerReturned(process.instance, call)))
+    }
+
+    /// It shows in the app's status until it succeeds: what it was to save may not be.
+    private func didFail(_ handler: Handler, _ text: String) {
+        supervisor.log.handlerFailed(process.app.name, handler, text)
+        process.app.failedHook = (handler, "\(handler.method): \(text)")
+        supervisor.control?.monitors.statusDidChange(process.app.id)
+    }
+
+    private func didSucceed(_ handler: Handler) {
+        guard process.app.failedHook?.handler == handler else { return }
+        process.app.failedHook = nil
+        supervisor.control?.monitors.statusDidChange(process.app.id)
     }
 
     func close() {
         guard let child else { return }
-        // In the control group it dies with the app; in any case it is ours to reap.
         self.child = nil
-        source = nil
-        if (try? child.reap()) != nil { return }
-        if process.group == nil { linux_kill_session(child.pid) }
+        child.hear = nil
+        // In the control group it dies with the app, once it is in there.
         try? child.signal(SIGKILL)
-        supervisor.strays.take(child)
     }
 }
 

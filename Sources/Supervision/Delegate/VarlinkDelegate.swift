@@ -1,3 +1,4 @@
+internal import EventLoop
 internal import Journal
 internal import Lifecycle
 internal import SystemCalls
@@ -22,6 +23,8 @@ final class VarlinkDelegate: DelegateChannel {
         let pair = try SocketPair()
         theirs = .some(pair.theirs)
         let connection = Connection(owning: pair.ours, role: .client)
+        let disposal = supervisor.disposal
+        connection.refuseDescriptors { disposal.close($0) }
         watched = try WatchedConnection(connection, supervisor)
         connection.onClosed = { [unowned(unsafe) self] _, reason in didClose(reason) }
     }

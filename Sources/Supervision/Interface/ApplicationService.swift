@@ -21,6 +21,7 @@ final class ApplicationService {
         guard let instance, let process = supervisor.processes[instance.rawValue],
             let view = supervisor.core.view(of: process.app.id), view.instance == instance
         else { return request.fail(error: "io.curfew.Application.NotAnApp") }
+        process.isHeard()
         switch request.methodName {
         case "GetState":
             request.reply([

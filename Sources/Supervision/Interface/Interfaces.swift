@@ -21,6 +21,8 @@ final class Interfaces {
     private static let longestMessageTime: Int64 = 10_000_000_000
     /// Nanoseconds after which a socket that could take no connection tries again.
     private static let pause: Int64 = 1_000_000_000
+    /// Nanoseconds between two lines about clients that have their share.
+    private static let refusalPause: Int64 = 60_000_000_000
 
     private unowned(unsafe) let supervisor: Supervisor
     private var servers: [Server] = []
@@ -28,9 +30,12 @@ final class Interfaces {
     /// By descriptor.
     private var visitors: [Int32: Visitor] = [:]
     private var saidFull = false
+    /// MONOTONIC: when a client that has its share was last spoken of.
+    private var refusalSaidAt = -Interfaces.refusalPause
     private var prekillHook: PrekillHook?
     /// For sockets that take no connections for now.
     private var resumption: TimerSource?
+    private var trimming: TimerSource?
     /// Messages that have begun and not ended, by descriptor: which of that connection's, and since when.
     private var halfSent: [Int32: (message: Int, since: Int64)] = [:]
     private var halfSentTimer: TimerSource?
@@ -86,10 +91,12 @@ final class Interfaces {
         } catch {
             throw SystemError("read the description of \(path), line \(error.line): \(error.message)", errno: .invalid)
         }
-        let server = Server(try Listener(path: path, mode: mode, group: group), service)
+        let disposal = supervisor.disposal
+        let server = Server(try Listener(path: path, mode: mode, group: group), service, closer: { disposal.close($0) })
         server.admit = { [unowned(unsafe) self] peer in admits(peer, path) }
         server.onConnected = { [unowned(unsafe) self] connection in didConnect(connection, path) }
         server.onDisconnected = { [unowned(unsafe) self] connection, _ in
+            if connection.hasHeldMuch { trimLater() }
             halfSent[connection.descriptor] = nil
             visitors.removeValue(forKey: connection.descriptor)?.watched.stopWatching()
         }
@@ -117,6 +124,14 @@ final class Interfaces {
         resumption?.arm(at: Clocks.monotonic + Self.pause)
     }
 
+    /// What clients that did not read have cost is the system's again, once they are gone.
+    private func trimLater() {
+        if trimming == nil {
+            trimming = try? supervisor.loop.timer(priority: EventLoop.Priority.idle) { linux_trim_locked_memory() }
+        }
+        trimming?.arm(at: Clocks.monotonic + Self.pause)
+    }
+
     /// Descriptors may be free again.
     func resumeAccepting() {
         for server in servers where !server.wantsAccept { server.resumeAccepting() }
@@ -129,6 +144,7 @@ final class Interfaces {
         for server in servers { server.stop(removePath: true) }
         servers = []
         resumption = nil
+        trimming = nil
         halfSentTimer = nil
         halfSent = [:]
         visitors = [:]
@@ -145,8 +161,24 @@ final class Interfaces {
             ofKind += 1
             if visitor.user == peer.uid { ofUser += 1 }
         }
-        if instance != nil { return ofKind < Self.perApp }
-        return ofKind < Self.others && (peer.uid == 0 || ofUser < Self.perUser)
+        let hasRoom =
+            instance != nil
+            ? ofKind < Self.perApp : ofKind < Self.others && (peer.uid == 0 || ofUser < Self.perUser)
+        if !hasRoom { noteRefusal(of: peer, instance, path) }
+        return hasRoom
+    }
+
+    /// One that leaks its connections is to be found; one that floods us does not fill the journal.
+    private func noteRefusal(of peer: Peer, _ instance: InstanceID?, _ path: String) {
+        let now = Clocks.monotonic
+        guard now - refusalSaidAt >= Self.refusalPause else { return }
+        refusalSaidAt = now
+        let name = instance.flatMap { supervisor.processes[$0.rawValue]?.app.name }
+        let limit = name == nil ? "\(Self.perUser) of a user and \(Self.others) of all" : "\(Self.perApp) of an app"
+        supervisor.log.daemon(
+            .warning,
+            "pid \(peer.pid) of \(name ?? "user \(peer.uid)") is turned away: \(limit) are all the connections kept to "
+                + path)
     }
 
     private func didConnect(_ connection: Connection, _ path: String) {

@@ -1,6 +1,7 @@
 internal import Configuration
 internal import HardwareWatchdog
 internal import Lifecycle
+internal import ProcessControl
 internal import SystemCalls
 internal import Varlink
 
@@ -20,13 +21,13 @@ extension Supervisor {
         object["memoryPressure"] = .string(device.memoryPressure.name)
         object["profile"] = .string(settings.board.name.isEmpty ? "none" : settings.board.name)
         object["inhibitDelayMax"] = JSON(device.inhibitDelayMax?.seconds)
-        object["hardwareWatchdog"] = JSON(keeper?.status)
-        object["hardwareWatchdogProblem"] = JSON(keeper?.problem)
+        object["hardwareWatchdog"] = JSON(watchdog?.status)
+        object["hardwareWatchdogProblem"] = JSON(watchdog?.problem)
         object["underVoltage"] = .bool(device.isUnderVoltage)
         object["limit"] = JSON(device.frontDenial?.explanation)
         object["polled"] = .array((boardWatch?.polled ?? []).map { .string($0) })
-        object["bootCause"] = JSON(keeper?.cause?.explanation)
-        object["bootWasOrderly"] = JSON(keeper?.cause?.wasOrderly)
+        object["bootCause"] = JSON(watchdog?.cause?.explanation)
+        object["bootWasOrderly"] = JSON(watchdog?.cause?.wasOrderly)
         object["freezingProblem"] = JSON(freezingProblem)
         return .object(object)
     }
@@ -47,10 +48,16 @@ extension Supervisor {
         object["backgroundModes"] = .array((configuration?.background.modes ?? []).map { .string($0.key) })
         object["backgroundRefresh"] = .bool(configuration?.background.refresh ?? true)
         object["backgroundTimeRemaining"] = JSON(timeRemaining(id))
-        object["statusText"] = JSON(app?.statusText ?? (view.isLeftDown ? "left down after repeated failures" : nil))
+        let noted = app?.failedHook?.text ?? (view.isLeftDown ? "left down after repeated failures" : nil)
+        object["statusText"] = JSON(app?.statusText ?? noted)
         object["memoryBytes"] = JSON(process?.memoryBytes)
         object["launches"] = .integer(Int64(view.launches))
         object["leftDown"] = .bool(view.isLeftDown)
+        let lacks = app?.sandboxLacks ?? []
+        object["user"] = JSON(app?.user.map { Int64($0) })
+        object["sandbox"] = JSON(configuration?.sandbox.level.key)
+        object["sandboxHas"] = .array((configuration?.protections(without: lacks) ?? []).map { .string($0) })
+        object["sandboxLacks"] = .array((app?.shortcomings ?? []).map { .string($0) })
         object["lastTermination"] = lastReports[id.rawValue]?.control ?? .null
         return .object(object)
     }
@@ -73,6 +80,10 @@ extension Supervisor {
         object["memoryBytes"] = .null
         object["launches"] = 0
         object["leftDown"] = false
+        object["user"] = .null
+        object["sandbox"] = .null
+        object["sandboxHas"] = []
+        object["sandboxLacks"] = []
         object["lastTermination"] = .null
         return .object(object)
     }

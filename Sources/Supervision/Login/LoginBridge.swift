@@ -75,7 +75,9 @@ extension Supervisor {
                 .notice, "no logind: \(reason); sleep comes from the sleep hook, and from curfew sleep", .busLost)
             dispatch(.login(.unavailable))
         case .prepareForSleep(let start, let delayMax, let at):
-            if !start {
+            if start {
+                appLocks.sleepBegins()
+            } else {
                 boardWatch?.lookAgain()
                 tellIfKernelSlept()
             }
@@ -102,6 +104,7 @@ extension Supervisor {
         case .preparingForSleep(let value):
             if value != true { tellIfKernelSlept() }
             dispatch(.login(.preparingForSleep(value)))
+        case .delayLocks(let locks): appLocks.hear(locks)
         case .suspendRefused(let reason):
             // A closed lid asks again and again.
             log.daemon(saidSuspendRefused ? .debug : .warning, "logind does not put the board to sleep: \(reason)")

@@ -39,7 +39,7 @@ extension Supervisor {
     }
 
     private func powerOff() {
-        keeper?.saysPowerOff(true)
+        watchdog?.saysPowerOff(true)
         if let login {
             login.powerOff()
         } else {
@@ -49,7 +49,7 @@ extension Supervisor {
 
     func powerOffFailed(_ reason: String) {
         log.daemon(.error, "the board cannot be switched off: " + reason + "; apps stay ended", .boardAtRisk)
-        keeper?.saysPowerOff(false)
+        watchdog?.saysPowerOff(false)
         dispatch(.login(.powerOffRefused))
     }
 }

@@ -21,8 +21,9 @@ final class AppProcess {
     let group: ControlGroup?
     let startedAt = Clocks.monotonic
 
-    var child: ChildProcess?
-    private var childSource: IOSource?
+    private(set) var child: KeptProcess?
+    /// The core knows that it runs.
+    private var isSpawned = false
     /// Since MAINPID=: no child of ours, so that the kernel will not say how it ends.
     private var foreignMain: ProcessHandle?
     private var foreignMainSource: IOSource?
@@ -53,15 +54,35 @@ final class AppProcess {
         self.group = group
     }
 
-    var mainPID: Int32? { foreignMain?.pid ?? (child?.exitStatus == nil ? child?.pid : nil) }
+    var mainPID: Int32? { foreignMain?.pid ?? (child?.isOver == false ? child?.pid : nil) }
     var cpuNanoseconds: Int64? { group?.cpuNanoseconds ?? ownCPU }
     var memoryBytes: Int64? { group?.memoryBytes }
 
-    func started(_ child: ChildProcess) throws(SystemError) {
-        self.child = child
-        childSource = try supervisor.loop.watch(child.descriptor, .readable) { [unowned(unsafe) self] _ in
-            childDidEnd()
+    /// Asks for its start; what becomes of that is an event.
+    func start(_ request: SpawnRequest) throws(SpawnError) {
+        child = try supervisor.keeper.start(request) { [unowned(unsafe) self] word in
+            switch word {
+            case .running(let lacks):
+                isHeard()
+                supervisor.note(lacks, app)
+            case .failed(let error): didFail(error)
+            case .ended(let end): childDidEnd(end)
+            }
         }
+    }
+
+    /// What one of its processes does or says is proof that its program runs, and may come before the keeper's word.
+    func isHeard() {
+        if isSpawned { return }
+        isSpawned = true
+        supervisor.dispatch(.process(.spawned(instance)))
+    }
+
+    private func didFail(_ error: SpawnError) {
+        if isClearing { return checkCleared() }
+        isSpawned = true
+        forget()
+        supervisor.dispatch(.process(.spawnFailed(instance, code: error.errno.rawValue, explanation: error.text)))
     }
 
     func deliver(_ call: CallID, _ handler: HandlerCall, allowance: Nanoseconds) {
@@ -72,23 +93,9 @@ final class AppProcess {
 
     // MARK: The main process
 
-    private func childDidEnd() {
-        guard let child else { return }
-        // While it is not reaped, its session's number is its own.
-        if group == nil { linux_kill_session(child.pid) }
-        let end: ProcessExit?
-        do throws(SystemError) {
-            end = try child.reap()
-        } catch {
-            // Another waiter has reaped it: how it ended cannot be known any more.
-            childSource = nil
-            if foreignMain == nil { mainDidEnd(.unknown) }
-            return
-        }
-        guard let end else { return }
-        childSource = nil
+    private func childDidEnd(_ end: ProcessExit) {
         ownCPU = end.cpuNanoseconds
-        if foreignMain != nil { return }
+        if foreignMain != nil { return checkCleared() }
         switch end.cause {
         case .exited(let code): mainDidEnd(.exited(code))
         case .signalled(let number, _): mainDidEnd(.signalled(number))
@@ -96,7 +103,6 @@ final class AppProcess {
     }
 
     private func mainDidEnd(_ status: ExitStatus) {
-        childSource = nil
         foreignMainSource = nil
         delegate?.close()
         if status == .signalled(SIGKILL), let killer = memoryKiller {
@@ -104,15 +110,27 @@ final class AppProcess {
         }
         memorySource = nil
         memoryEvents = nil
+        if status == .exited(0) { noteLeftBehind() }
         supervisor.dispatch(.process(.exited(instance, status)))
         checkCleared()
+    }
+
+    /// What goes to the background by itself looks like a program that has done its work.
+    private func noteLeftBehind() {
+        guard supervisor.core.view(of: app.id)?.taskState == .running, let group,
+            (try? look(at: group))??.populated == true
+        else { return }
+        supervisor.log.app(
+            app.name, .warning,
+            "its main process has ended and left others behind, which are ended too; if it puts itself into the "
+                + "background, give it its option to stay (often -f, -n, -D or --no-daemon)")
     }
 
     /// MAINPID=: another process of the same control group is the main one from now on.
     func followMainPID(_ pid: Int32) {
         guard pid != mainPID, let groups = supervisor.groups, let group else { return }
         // Ours again: the kernel will say how it ends.
-        if let child, child.pid == pid, child.exitStatus == nil {
+        if let child, child.pid == pid, !child.isOver {
             foreignMainSource = nil
             foreignMain = nil
             return tellOfMainProcess()
@@ -146,6 +164,7 @@ final class AppProcess {
         guard handle.holdsPid else { throw SystemError("take over", "\(handle.pid)", errno: .noProcess) }
         foreignMainSource = source
         foreignMain = handle
+        isSpawned = true
     }
 
     func signal(_ number: Int32) {
@@ -171,22 +190,14 @@ final class AppProcess {
         } catch {
             supervisor.log.app(app.name, .error, error.text)
         }
-        // Without a group, and for a group that failed us: the session the app was started in, then the process itself.
-        if group == nil, let child, child.exitStatus == nil { linux_kill_session(child.pid) }
-        signal(SIGKILL)
+        // Without a group, and for a group that failed us or that it is not in yet.
+        try? child?.signal(SIGKILL)
+        if foreignMain != nil { signal(SIGKILL) }
     }
 
-    /// It could not be started as a whole: nothing of it may stay, and the core does not know of it yet.
+    /// It could not be asked for as a whole: the core does not know of it yet.
     func abandon() {
         delegate?.close()
-        childSource = nil
-        if let child {
-            kill()
-            // What was just begun and is killed is gone at once, or hangs in the kernel.
-            var ended = pollfd(fd: child.descriptor, events: Int16(POLLIN), revents: 0)
-            _ = poll(&ended, 1, 500)
-            if (try? child.reap()) == nil { supervisor.strays.take(child) }
-        }
         try? group?.remove()
     }
 
@@ -210,45 +221,52 @@ final class AppProcess {
         checkCleared()
     }
 
-    /// Where there is no group, it is the main process that is waited for.
+    /// Where there is no group, it is the main process that is waited for. One that is still to be started is not gone.
     private func checkCleared() {
-        guard isClearing else { return }
+        guard isClearing, child == nil || child?.pid != nil || child?.isOver == true else { return }
         if let group {
             do throws(SystemError) {
                 if try look(at: group)?.populated == true { return }
             } catch {
                 return tryLater(error)
             }
-        } else if childSource != nil {
+        } else if child?.isOver == false {
             return
         }
         isClearing = false
+        forget()
+        supervisor.dispatch(.process(.groupEmptied(instance)))
+    }
+
+    /// Nothing is left of it.
+    private func forget() {
+        delegate?.close()
         stopWatching()
         do throws(SystemError) {
             try group?.remove()
         } catch {
             supervisor.log.app(app.name, .warning, error.text)
         }
-        cleared()
-    }
-
-    private func cleared() {
-        // Its end has not been heard yet: not to be a zombie for as long as the daemon runs.
-        if let child, child.exitStatus == nil { supervisor.strays.take(child) }
-        childSource = nil
+        // Its end may not have been heard yet.
+        child?.hear = nil
         retry = nil
         if app.process === self { app.process = nil }
         app.statusText = nil
         supervisor.retire(self)
         supervisor.interfaces?.resumeAccepting()
-        supervisor.dispatch(.process(.groupEmptied(instance)))
     }
 
     // MARK: The group
 
     func freeze() {
-        guard let group else { return }
+        guard group != nil else { return }
         wish = .frozen
+        if !supervisor.appLocks.deferFreezing(of: self) { freezeNow() }
+    }
+
+    /// If it is still to be frozen.
+    func freezeNow() {
+        guard let group, wish == .frozen else { return }
         do throws(SystemError) {
             try group.freeze()
             // Most often it is done by now.
@@ -326,12 +344,14 @@ final class AppProcess {
         if isClearing { return endGroup() }
         switch wish {
         case .none: break
-        case .frozen: freeze()
+        case .frozen: freezeNow()
         case .thawed: thaw()
         }
     }
 
     func reportStuck(_ stuck: Stuck) {
+        let lock = stuck == .unfreezable ? supervisor.appLocks.giveUp(on: self) : nil
+        if let lock { return supervisor.log.stuck(app.name, stuck, lock) }
         let names = (group?.unfrozenProcesses() ?? []).map { $0.text }.joined(separator: ", ")
         let who = names.isEmpty ? "pid \(mainPID.map { "\($0)" } ?? "unknown")" : names
         supervisor.log.stuck(app.name, stuck, who)

@@ -17,8 +17,9 @@ final class NotifyReceiver {
     private var complainedFor: InstanceID?
     /// Messages taken in one turn of the loop.
     private static let burst = 16
-
-    private static let ownUser = geteuid()
+    private var pause: TimerSource?
+    /// Nanoseconds.
+    private static let pauseLength: Int64 = 1_000_000_000
 
     var path: String { socket.path }
 
@@ -33,23 +34,50 @@ final class NotifyReceiver {
     /// Of an instance that is about to start. One that is started as root may become other users.
     func admit(only user: UInt32?) throws(SystemError) { try socket.admit(only: user == 0 ? nil : user) }
 
-    // Before the socket goes.
-    deinit { member?.cancel() }
+    deinit {
+        member?.cancel()
+        if let left = socket.close() { supervisor.disposal.close(left) }
+    }
 
     private func receive() {
         do throws(SystemError) {
-            try socket.receive(atMost: Self.burst) { hear($0) }
+            if let copy = try socket.receive(atMost: Self.burst, { hear($0) }) { takeOff(copy) }
         } catch {
             supervisor.log.app(app.name, .warning, error.text)
+            rest()
         }
         supervisor.wakeIfDue()
     }
 
+    /// What failed fails again at once.
+    private func rest() {
+        if pause == nil {
+            pause = try? supervisor.loop.timer { [unowned(unsafe) self] in try? member?.setInterest(.readable) }
+        }
+        guard let pause else { return }
+        try? member?.setInterest([])
+        pause.arm(at: Clocks.monotonic + Self.pauseLength)
+    }
+
+    /// Its own messages wait for what it has sent, and no other's.
+    private func takeOff(_ copy: consuming FileDescriptor) {
+        try? member?.setInterest([])
+        let (supervisor, app) = (supervisor, app.id)
+        supervisor.disposal.takeDatagram(from: copy) {
+            // This one may be gone by then.
+            try? supervisor.apps[app.rawValue]?.notify?.member?.setInterest(.readable)
+        }
+    }
+
     private func hear(_ notification: Notification) {
-        guard let process = app.process, notification.defect == nil, isOwn(notification, process) else {
+        if notification.isBarrier { return }
+        guard let process = app.process, notification.defect == nil, !notification.hasDescriptors,
+            isOwn(notification, process)
+        else {
             complain(notification)
             return
         }
+        process.isHeard()
         act(on: Word(notification.fields), of: process)
     }
 
@@ -113,7 +141,7 @@ final class NotifyReceiver {
     private func isOwn(_ notification: Notification, _ process: AppProcess) -> Bool {
         guard let groups = supervisor.groups, let group = process.group else {
             // The socket is the app's own; beyond that the kernel's word is the sender's user.
-            return notification.senderPid == process.mainPID || notification.senderUser == user
+            return notification.senderPid == process.mainPID || notification.senderUser == app.user
         }
         if notification.senderPid != process.mainPID {
             guard let place = ProcessHandle.controlGroup(of: notification.senderPid),
@@ -122,16 +150,10 @@ final class NotifyReceiver {
         }
         // Is it the sender who has that pid now? Where the kernel gives no pidfd (before Linux 6.5), its user says so;
         // but what was started as root may be any user by now.
-        guard let pidfd = notification.senderDescriptor else { return user == 0 || notification.senderUser == user }
-        return ProcessHandle.holdsPid(pidfd)
-    }
-
-    /// As whom the app is started; nil where that is not known.
-    private var user: UInt32? {
-        switch app.credentials {
-        case .success(let credentials): credentials?.user ?? Self.ownUser
-        case .failure: nil
+        guard let pidfd = notification.senderDescriptor else {
+            return app.user == 0 || notification.senderUser == app.user
         }
+        return ProcessHandle.holdsPid(pidfd)
     }
 
     private func complain(_ notification: Notification) {
@@ -149,6 +171,7 @@ final class NotifyReceiver {
         switch notification.defect {
         case .oversized: "it is longer than 4 KiB"
         case .unknownSender: "the kernel does not name its sender"
+        case nil where notification.hasDescriptors: "it came with descriptors, which are not kept"
         case nil: "no process of \(app)"
         }
     }

@@ -26,13 +26,13 @@ extension Supervisor {
         app.process = process
         processes[instance.rawValue] = process
         process.watchMemoryLimit()
-        dispatch(.process(.spawned(instance)))
     }
 
     private func start(_ app: SupervisedApp, _ instance: InstanceID, _ reason: LaunchReason) throws(LaunchFailure)
         -> AppProcess
     {
         let credentials: Credentials?
+        app.renewFolder()
         switch app.credentials {
         case .success(let found): credentials = found
         case .failure(let error): throw LaunchFailure(code: ENOENT, text: error.text)
@@ -69,38 +69,50 @@ extension Supervisor {
                 case .none: nil
                 }
             var request = app.spawnRequest(credentials, reason, paths, notify: app.notify?.path)
-            request.limits = appLimits
+            try confine(&request, app, credentials)
             request.controlGroupDescriptor = directoryDescriptor
             request.standardOutput = output.output
             request.standardError = output.error
             if let descriptor = channel?.inherited {
                 request.passedDescriptors = [PassedDescriptor(source: descriptor, target: 3)]
             }
-            let child: ChildProcess
             do throws(SpawnError) {
-                child = try ChildProcess.spawn(request)
+                try process.start(request)
             } catch {
                 throw error.systemError
             }
             channel?.didSpawn()
-            try process.started(child)
         } catch {
             throw LaunchFailure(code: error.errno.rawValue, text: error.text)
         }
     }
 
+    private func noteMissing(_ app: SupervisedApp) {
+        let new = app.missingControllers.subtracting(saidMissing)
+        guard !new.isEmpty else { return }
+        saidMissing.formUnion(new)
+        log.daemon(
+            .warning,
+            "limits need the control group controllers \(new.text), which are not here: \(app.name) and others run "
+                + "without")
+    }
+
     /// A fresh group for every instance: on Linux 6.18 one that has seen a kill is of no use any more.
     func makeGroup(_ app: SupervisedApp) throws(LaunchFailure) -> ControlGroup? {
-        guard let groups else { return nil }
+        let limits = app.configuration.groupLimits
+        app.missingControllers = []
+        guard let groups else {
+            for limit in limits { app.missingControllers.formUnion(limit.controller) }
+            return nil
+        }
         do throws(SystemError) {
             let group = try groups.create(app.name)
-            for limit in app.configuration.groupLimits {
-                if case .unavailable(let controllers) = try group.apply(limit), !saidNoController {
-                    saidNoController = true
-                    log.daemon(
-                        .warning, "limits need the control group controllers \(controllers.text), which are not here")
+            for limit in limits {
+                if case .unavailable(let controllers) = try group.apply(limit) {
+                    app.missingControllers.formUnion(controllers)
                 }
             }
+            noteMissing(app)
             return group
         } catch {
             throw LaunchFailure(code: error.errno.rawValue, text: error.text)
@@ -129,6 +141,8 @@ extension AppConfiguration {
 }
 
 extension SupervisedApp {
+    static let usualUmask: UInt32 = 0o022
+
     /// As systemd's services have it: nothing of the daemon's own environment.
     private static let searchPath = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -145,7 +159,7 @@ extension SupervisedApp {
         }
         request.credentials = credentials
         request.workingDirectory = configuration.workingDirectory ?? "/"
-        request.umask = configuration.umask ?? 0o022
+        request.umask = configuration.umask ?? Self.usualUmask
         request.nice = configuration.nice
         return request
     }
@@ -159,11 +173,14 @@ extension SupervisedApp {
                 "USER=\(credentials.name)", "LOGNAME=\(credentials.name)", "HOME=\(credentials.home)",
                 "SHELL=\(credentials.shell)",
             ]
+        } else if let credentials, !credentials.home.isEmpty {
+            environment.append("HOME=\(credentials.home)")
         }
         for variable in configuration.environment {
             environment.removeAll { $0.utf8.starts(with: (variable.name + "=").utf8) }
             environment.append("\(variable.name)=\(variable.value)")
         }
+        if let folder = credentials?.stateDirectory, !folder.isEmpty { environment.append("STATE_DIRECTORY=\(folder)") }
         environment += ["CURFEW_APP=\(name)", "CURFEW_SOCKET=\(paths.applicationSocket)"]
         if let notify { environment.append("NOTIFY_SOCKET=\(notify)") }
         return environment

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Configuration
 internal import ControlGroup
 internal import Lifecycle
@@ -9,12 +10,16 @@ final class SupervisedApp {
     let id: AppID
     let name: String
     var configuration: AppConfiguration
-    /// Looked up when the configuration was read: the users data base may be slow.
-    var credentials: Result<Credentials?, CredentialsError>
+    /// As whom it is started, with its folder.
+    private(set) var credentials: Result<Credentials?, CredentialsError>
+    /// The same without: looked up when the configuration was read, as the users data base may be slow.
+    private var listed: Result<Credentials?, CredentialsError>
     var process: AppProcess?
     var notify: NotifyReceiver?
     /// What the present instance last said of itself: STATUS=, RELOADING=1 or ERRNO=.
     var statusText: String?
+    /// The hook that failed last and has not succeeded since, and how.
+    var failedHook: (handler: Handler, text: String)?
     /// What it wrote last, where there is no journal to ask.
     var output: OutputRing?
     /// It has no file: a process that was taken over.
@@ -22,24 +27,69 @@ final class SupervisedApp {
     /// Seconds; what the app asked between two background fetches. nil: never.
     var fetchInterval: Double?
 
-    init(_ id: AppID, _ configuration: AppConfiguration, isAdopted: Bool = false) {
+    /// What the present instance's sandbox goes without.
+    var sandboxLacks: Sandbox.Parts = []
+
+    /// What its limits need and this kernel does not have.
+    var missingControllers: ControllerSet = []
+
+    private let ownUsers: OwnUsers
+
+    init(_ id: AppID, _ configuration: AppConfiguration, _ ownUsers: OwnUsers, isAdopted: Bool = false) {
+        self.ownUsers = ownUsers
         self.isAdopted = isAdopted
         self.id = id
         name = configuration.policy.name
         self.configuration = configuration
-        credentials = Self.credentials(of: configuration)
+        listed = Self.lookUp(configuration)
+        credentials = Self.withFolder(listed, configuration, ownUsers)
     }
 
     func update(_ configuration: AppConfiguration) {
         guard configuration != self.configuration else { return }
         self.configuration = configuration
-        credentials = Self.credentials(of: configuration)
+        listed = Self.lookUp(configuration)
+        renewFolder()
     }
 
-    private static func credentials(of configuration: AppConfiguration) -> Result<Credentials?, CredentialsError> {
-        guard configuration.user != nil || configuration.group != nil else { return .success(nil) }
+    /// Before each start: the folder may have been given away or removed since.
+    func renewFolder() { credentials = Self.withFolder(listed, configuration, ownUsers) }
+
+    /// The number of the user as whom it is started; nil where that is not known.
+    var user: UInt32? {
+        switch credentials {
+        case .success(let credentials): credentials?.user ?? Self.daemonsUser
+        case .failure: nil
+        }
+    }
+
+    private static let daemonsUser = geteuid()
+
+    /// Who is not root starts apps as the same user.
+    private static let isRoot = daemonsUser == 0
+
+    private static func lookUp(_ configuration: AppConfiguration) -> Result<Credentials?, CredentialsError> {
+        guard configuration.user != nil || configuration.group != nil,
+            configuration.user != AppConfiguration.ownUser
+        else { return .success(nil) }
         do throws(CredentialsError) {
             return .success(try Credentials.resolve(user: configuration.user, group: configuration.group))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func withFolder(
+        _ listed: Result<Credentials?, CredentialsError>, _ configuration: AppConfiguration, _ ownUsers: OwnUsers
+    ) -> Result<Credentials?, CredentialsError> {
+        guard isRoot, case .success(let found) = listed else { return listed }
+        let name = configuration.policy.name
+        do throws(CredentialsError) {
+            if configuration.user == AppConfiguration.ownUser {
+                return .success(try ownUsers.credentials(of: name, group: configuration.group))
+            }
+            guard let found, configuration.sandbox.level != .off else { return listed }
+            return .success(try ownUsers.folder(of: name, for: found))
         } catch {
             return .failure(error)
         }

@@ -63,7 +63,7 @@ extension Supervisor {
         guard let name = core.view(of: id)?.name else {
             return dispatch(.process(.spawnFailed(instance, code: ENOENT, explanation: "it is not known any more")))
         }
-        let app = SupervisedApp(id, AppConfiguration(name: name, exec: []), isAdopted: true)
+        let app = SupervisedApp(id, AppConfiguration(name: name, exec: []), ownUsers, isAdopted: true)
         let process: AppProcess
         do throws(LaunchFailure) {
             process = AppProcess(instance, app, self, group: try makeGroup(app))

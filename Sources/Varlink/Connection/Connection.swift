@@ -25,6 +25,8 @@ public final class Connection {
     public let peer: Peer?
     public internal(set) var role: Role
     public private(set) var isOpen = true
+    /// More was kept for its peer than in an ordinary exchange.
+    public private(set) var hasHeldMuch = false
 
     /// `wantsRead` or `wantsWrite` has changed; their values when it is set are for the owner to read.
     public var onInterestChanged: ((Connection) -> Void)?
@@ -34,6 +36,8 @@ public final class Connection {
     public var onRequest: ((Request) -> Void)?
 
     private var socket: FileDescriptor?
+    /// nil: no descriptors can come with what is read.
+    private var closer: Closer?
     private var decoder = MessageDecoder()
     private var output = OutputQueue()
     /// Not fully answered, in the order of the calls.
@@ -63,6 +67,13 @@ public final class Connection {
         undigested = decoder.pendingBytes > 0
         self.decoder = decoder
     }
+
+    /// Ends when descriptors come, without taking them. To be said before anything is read.
+    public func refuseDescriptors(_ closer: @escaping Closer) {
+        if linux_takes_descriptors(descriptor) { self.closer = closer }
+    }
+
+    deinit { closeSocket() }
 
     // MARK: What the event loop is asked
 
@@ -129,13 +140,20 @@ public final class Connection {
         while taken < Self.bytesPerWake {
             var errno: Errno?
             let bytes = [UInt8](unsafeUninitializedCapacity: Self.chunk) { buffer, count in
-                let received = linux_unix_receive(descriptor, buffer.baseAddress, buffer.count)
+                let received =
+                    closer == nil
+                    ? linux_unix_receive(descriptor, buffer.baseAddress, buffer.count)
+                    : linux_receive_bytes(descriptor, buffer.baseAddress, buffer.count)
                 errno = received < 0 ? Errno.current : nil
                 count = max(0, received)
             }
             if let errno {
                 if errno == .interrupted { continue }
-                if errno != .again { failure = closeReason(SystemError("recv", errno: errno)) }
+                if errno.rawValue == EBADMSG {
+                    failure = .protocolError("descriptors, which no method takes")
+                } else if errno != .again {
+                    failure = closeReason(SystemError("recv", errno: errno))
+                }
                 return
             }
             if bytes.isEmpty {
@@ -234,6 +252,11 @@ public final class Connection {
         onInterestChanged?(self)
     }
 
+    private func closeSocket() {
+        guard let socket = socket.take() else { return }
+        if let closer { Self.close(socket, closer) }
+    }
+
     private func finish(_ reason: CloseReason) {
         guard isOpen else { return }
         isOpen = false
@@ -249,7 +272,7 @@ public final class Connection {
         onRequest = nil
         onInterestChanged = nil
         closed?(self, reason)
-        socket = nil
+        closeSocket()
         for request in cancelled { request.notifyCancelled() }
         for call in unanswered { call.handler?(.connectionClosed) }
     }
@@ -301,6 +324,7 @@ extension Connection {
     }
 
     private func checkOutput() {
+        if output.count > Self.chunk { hasHeldMuch = true }
         if failure == nil, output.count + heldBytes > Self.outputLimit { failure = .outputOverflow }
     }
 

@@ -73,28 +73,52 @@ struct JSONWriter {
         for index in 0..<length { bytes.append(UInt8(bitPattern: buffer[index])) }
     }
 
+    /// What a terminal would obey, or not show, is escaped: free text of apps may come to one as it is.
     private mutating func write(_ string: String) {
         bytes.append(UInt8(ascii: "\""))
-        for byte in string.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""): text("\\\"")
-            case UInt8(ascii: "\\"): text("\\\\")
-            case 0x08: text("\\b")
-            case 0x09: text("\\t")
-            case 0x0a: text("\\n")
-            case 0x0c: text("\\f")
-            case 0x0d: text("\\r")
-            case 0..<0x20:
-                text("\\u00")
-                bytes.append(hexDigit(byte >> 4))
-                bytes.append(hexDigit(byte & 15))
-            default: bytes.append(byte)
+        var isASCII = true
+        for byte in string.utf8 where byte >= 0x7F { isASCII = false }
+        if isASCII {
+            for byte in string.utf8 { write(byte) }
+        } else {
+            for scalar in string.unicodeScalars {
+                if Self.isUnseen(scalar.value) {
+                    for unit in UTF16.encode(scalar) ?? UTF16.encodedReplacementCharacter { escape(unit) }
+                } else {
+                    for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { write(byte) }
+                }
             }
         }
         bytes.append(UInt8(ascii: "\""))
     }
 
-    private func hexDigit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    /// DEL, C1; what has no width, ends a line or turns its direction; tags.
+    private static func isUnseen(_ scalar: UInt32) -> Bool {
+        switch scalar {
+        case 0x7F..<0xA0, 0x200B, 0x200E...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF, 0xE0000...0xE007F: true
+        default: false
+        }
+    }
+
+    private mutating func write(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""): text("\\\"")
+        case UInt8(ascii: "\\"): text("\\\\")
+        case 0x08: text("\\b")
+        case 0x09: text("\\t")
+        case 0x0a: text("\\n")
+        case 0x0c: text("\\f")
+        case 0x0d: text("\\r")
+        case 0..<0x20: escape(UInt16(byte))
+        default: bytes.append(byte)
+        }
+    }
+
+    private mutating func escape(_ unit: UInt16) {
+        text("\\u")
+        for shift: UInt16 in [12, 8, 4, 0] {
+            let digit = UInt8(unit >> shift & 15)
+            bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+        }
     }
 }

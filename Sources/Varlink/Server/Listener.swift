@@ -78,7 +78,9 @@ public final class Listener {
     }
 
     /// accept4(2), never blocking.
-    public func accept() -> Accepted {
+    ///
+    /// closer: of a client that is turned away and has sent descriptors.
+    public func accept(_ closer: Connection.Closer? = nil) -> Accepted {
         if reserve == nil { takeReserve() }
         while true {
             let descriptor = linux_unix_accept(socket.rawValue)
@@ -87,18 +89,21 @@ public final class Listener {
             switch errno {
             case .again: return .none
             case .interrupted, Errno(rawValue: ECONNABORTED): continue
-            case .tooManyFiles, .tooManyFilesInSystem: return turnAway()
+            case .tooManyFiles, .tooManyFilesInSystem: return turnAway(closer)
             default: return .failed(SystemError("accept", path, errno: errno))
             }
         }
     }
 
-    private func turnAway() -> Accepted {
+    private func turnAway(_ closer: Connection.Closer?) -> Accepted {
         if reserve == nil { return .exhausted }
         reserve = nil
         let descriptor = linux_unix_accept(socket.rawValue)
         let errno = Errno.current
-        if descriptor >= 0 { _ = CLinux.close(descriptor) }
+        if descriptor >= 0 {
+            let socket = FileDescriptor(owning: descriptor)
+            if let closer { Connection.close(socket, closer) }
+        }
         takeReserve()
         if descriptor >= 0 { return .turnedAway }
         return errno == .again ? .none : .exhausted

@@ -21,12 +21,18 @@ public final class Server {
     /// False while there are no descriptors left; true again once a connection has ended or after `resumeAccepting`.
     public private(set) var wantsAccept = true
     private let listener: Listener
+    private let closer: Connection.Closer?
     private var open: [Connection] = []
     private var isStopped = false
 
-    public init(_ listener: Listener, _ service: Service, admit: @escaping (Peer) -> Bool = { _ in true }) {
+    /// closer: of sockets that hold descriptors, where clients may send some.
+    public init(
+        _ listener: Listener, _ service: Service, closer: Connection.Closer? = nil,
+        admit: @escaping (Peer) -> Bool = { _ in true }
+    ) {
         self.listener = listener
         self.service = service
+        self.closer = closer
         self.admit = admit
     }
 
@@ -37,7 +43,7 @@ public final class Server {
     /// The listening socket is readable.
     public func onAcceptable() {
         for _ in 0..<Self.acceptsPerWake where wantsAccept {
-            switch listener.accept() {
+            switch listener.accept(closer) {
             case .socket(let socket): takeIn(socket)
             case .none: return
             case .turnedAway: onAcceptFailed?(SystemError("accept", path, errno: .tooManyFiles))
@@ -77,10 +83,15 @@ public final class Server {
             peer = try Peer(of: socket.rawValue)
         } catch {
             onAcceptFailed?(error)
+            if let closer { Connection.close(socket, closer) }
             return
         }
-        guard admit(peer) else { return }
+        guard admit(peer) else {
+            if let closer { Connection.close(socket, closer) }
+            return
+        }
         let connection = Connection(owning: socket, role: .server, peer: peer)
+        if let closer { connection.refuseDescriptors(closer) }
         let service = service
         connection.onRequest = { service.handle($0) }
         connection.onClosed = { [unowned(unsafe) self] connection, reason in ended(connection, reason) }

@@ -101,6 +101,20 @@ def Inhibit(self, what, who, why, mode):
     return passed
 
 
+@dbus.service.method(MAIN_IFACE, in_signature="", out_signature="a(ssssuu)")
+def ListInhibitors(self):
+    record("listed")
+    return dbus.Array(
+        [(what, who, why, mode, dbus.UInt32(user), dbus.UInt32(pid))
+         for what, who, why, mode, user, pid in state.get("others", [])], signature="(ssssuu)")
+
+
+@dbus.service.method(MOCK_IFACE, in_signature="a(ssssuu)", out_signature="")
+def HoldOthers(self, locks):
+    """Locks of other processes: what, who, why, mode, user, pid."""
+    state["others"] = [tuple(lock) for lock in locks]
+
+
 @dbus.service.method(MAIN_IFACE, in_signature="b", out_signature="")
 def Suspend(self, interactive):
     """Only written down: the test says when the board sleeps."""

@@ -5,6 +5,8 @@
 # What a board of few megabytes has, and what curfewd needs from it; the package under test brings nothing along.
 guest_packages=(systemd systemd-sysv udev dbus libpam-systemd kmod procps util-linux util-linux-extra python3
     libudev1 libjansson4 libsystemd0)
+# Programs that were not made for Curfew. systemd does not start them.
+guest_services=(redis-server mosquitto nginx-light postgresql)
 unneeded_files=(/usr/share/doc /usr/share/locale)
 
 make_rootfs() {
@@ -14,13 +16,14 @@ make_rootfs() {
     [ "$arch" = "$host" ] || register_emulator
     for path in "${unneeded_files[@]}"; do options+=(--dpkgopt="path-exclude=$path/*"); done
     rm -rf "$rootfs.new"
-    # shellcheck disable=SC2016  # mmdebstrap's own argument
+    # shellcheck disable=SC2016  # mmdebstrap's own arguments
     mmdebstrap --mode=root --variant=minbase --format=directory --architectures="$arch" --keyring="$keyring" \
         --include="$(
             IFS=,
-            printf '%s' "${guest_packages[*]}"
+            printf '%s' "${guest_packages[*]},${guest_services[*]}"
         )" --aptopt='Apt::Install-Recommends "false"' "${options[@]}" \
         --customize-hook='rm -rf "$1"/var/lib/apt/lists/* "$1"/etc/apt/sources.list "$1"/etc/resolv.conf' \
+        --customize-hook='chroot "$1" systemctl -q mask redis-server mosquitto nginx postgresql' \
         "$suite" "$rootfs.new" "$mirror_uri" >&8 2>&1
     # What dpkg is told at the installation counts for what is installed later, too: the manual pages are wanted.
     mv "$rootfs.new" "$rootfs"

@@ -90,7 +90,7 @@ def service_watchdog(board):
     assert board.main_pid() == daemon and board.apps()["one"]["mainPID"] == one, board.daemon_log()
     assert board.handlers("one") == WALK, board.handlers("one")
     board.wait(lambda: service_watchdog_time(board) == watched, lambda: f"watched: {service_watchdog_time(board)}")
-    board.sh(f"kill -STOP {daemon}")
+    board.sh(f"kill -STOP {board.loop_pid()}")
     board.until(f"[ $(systemctl show --value -p MainPID curfewd) != {daemon} ] && systemctl is-active curfewd")
     board.wait_active("one")
     return f"slept {slept:.1f} s, watched every {watched}"

@@ -36,8 +36,9 @@ def hook_alone(board):
     board.sh(f"{HOOK} pre suspend && {HOOK} post suspend && {HOOK} && {HOOK} pre nonsense")
     board.sh("systemctl start curfewd")
     board.wait_active("prompt")
-    board.sh("kill -STOP $(systemctl show --value -p MainPID curfewd)")
-    text = board.sh(f"SECONDS=0; {HOOK} post suspend; echo $?:$SECONDS; kill -CONT {board.main_pid()}")
+    loop = board.loop_pid()
+    board.sh(f"kill -STOP {loop}")
+    text = board.sh(f"SECONDS=0; {HOOK} post suspend; echo $?:$SECONDS; kill -CONT {loop}")
     status, taken = text.strip().split(":")
     assert status == "0" and int(taken) < 30, text
     return f"a stopped daemon held the hook for {taken} s"

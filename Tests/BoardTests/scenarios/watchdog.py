@@ -16,7 +16,7 @@ def watchdog(board):
     assert board.machine.find_event("WATCHDOG") is None, board.machine.said()
     board.machine.forget_events()
     # The disk has no journal of its own.
-    board.sh("journalctl --sync; sync; kill -STOP $(systemctl show --value -p MainPID curfewd)")
+    board.sh("journalctl --sync; sync; kill -STOP " + str(board.loop_pid()))
     board.machine.wait_event("WATCHDOG")
     board.machine.wait_event("RESET")
     board.machine.wait_boot()

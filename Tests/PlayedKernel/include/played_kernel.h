@@ -33,6 +33,8 @@ int __real_accept4(int fd, struct sockaddr *address, socklen_t *length, int flag
 ssize_t __real_send(int fd, const void *buffer, size_t size, int flags);
 ssize_t __real_recv(int fd, void *buffer, size_t size, int flags);
 ssize_t __real_recvmsg(int fd, struct msghdr *message, int flags);
+int __real_linux_packet_pair(int out[2]);
+int __real_linux_packet_send(int fd, const void *bytes, size_t count, const int *passed, size_t passed_count);
 int __real_setsockopt(int fd, int level, int name, const void *value, socklen_t length);
 int __real_getsockopt(int fd, int level, int name, void *value, socklen_t *length);
 
@@ -53,4 +55,6 @@ pid_t played_peer(int fd);
 // recvmsg(2), with the sender's address.
 ssize_t played_receive(int fd, struct msghdr *message, int flags, pid_t *sender);
 void played_set_credentials(struct msghdr *message, pid_t pid, uid_t uid);
+// A packet, and the descriptor that came with it.
+ssize_t played_receive_lock(int fd, void *bytes, size_t size, int *passed);
 void played_set_errno(int error);

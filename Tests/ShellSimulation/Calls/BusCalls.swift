@@ -19,6 +19,10 @@ private typealias Slot = PlayedBus.Slot
 @_cdecl("__wrap_sd_bus_set_connected_signal") func busSetSignal(_ bus: OpaquePointer?, _ value: Int32) -> Int32 { 0 }
 @_cdecl("__wrap_sd_bus_set_watch_bind") func busSetWatch(_ bus: OpaquePointer?, _ value: Int32) -> Int32 { 0 }
 @_cdecl("__wrap_sd_bus_set_close_on_exit") func busSetClose(_ bus: OpaquePointer?, _ value: Int32) -> Int32 { 0 }
+@_cdecl("__wrap_sd_bus_negotiate_fds") func busNegotiate(_ bus: OpaquePointer?, _ value: Int32) -> Int32 {
+    if value != 0 { Kernel.present?.judge.complain("the loop takes descriptors from the bus") }
+    return 0
+}
 @_cdecl("__wrap_sd_bus_is_open") func busIsOpen(_ bus: OpaquePointer?) -> Int32 {
     Connection.at(bus)?.isOpen == true ? 1 : 0
 }

@@ -70,16 +70,6 @@ func eventAddDefer(
     return add(source, Int32(SD_EVENT_ONESHOT), out)
 }
 
-@_cdecl("__wrap_sd_event_add_signal")
-func eventAddSignal(
-    _ event: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?, _ signal: Int32,
-    _ handler: sd_event_signal_handler_t?, _ userdata: UnsafeMutableRawPointer?
-) -> Int32 {
-    let source = PlayedSource(.signal(signal), userdata)
-    source.onSignal = handler
-    return add(source, Int32(SD_EVENT_ON), out)
-}
-
 @_cdecl("__wrap_sd_event_source_set_destroy_callback")
 func sourceSetDestroy(_ source: OpaquePointer?, _ callback: sd_event_destroy_t?) -> Int32 {
     PlayedSource.at(source)?.destroy = callback

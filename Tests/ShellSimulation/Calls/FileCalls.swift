@@ -238,7 +238,5 @@ func wrapGetxattr(
 @_cdecl("__wrap_setrlimit") func wrapSetrlimit(_ resource: UInt32, _ limit: UnsafeRawPointer?) -> Int32 { 0 }
 @_cdecl("__wrap_umask") func wrapUmask(_ mask: mode_t) -> mode_t { 0o022 }
 @_cdecl("__wrap_mallopt") func wrapMallopt(_ name: Int32, _ value: Int32) -> Int32 { 1 }
-@_cdecl("__wrap_pthread_sigmask")
-func wrapSigmask(_ how: Int32, _ set: UnsafeRawPointer?, _ old: UnsafeMutableRawPointer?) -> Int32 { 0 }
 @_cdecl("__wrap_getenv") func wrapGetenv(_ name: UnsafePointer<CChar>?) -> UnsafeMutablePointer<CChar>? { nil }
 @_cdecl("__wrap_getpid") func wrapGetpid() -> Int32 { ProcessTable.daemon }

@@ -13,9 +13,14 @@ internal import PlayedKernel
 
 @_cdecl("__wrap_socketpair")
 func wrapSocketpair(_ family: Int32, _ type: Int32, _ rule: Int32, _ out: UnsafeMutablePointer<Int32>?) -> Int32 {
-    guard let kernel = Kernel.playing, let out else { return __real_socketpair(family, type, rule, out) }
+    playPair(out) { __real_socketpair(family, type, rule, out) }
+}
+
+/// make: the true call, which fills `out`.
+func playPair(_ out: UnsafeMutablePointer<Int32>?, _ make: () -> Int32) -> Int32 {
+    guard let kernel = Kernel.playing, let out else { return make() }
     if let errno = kernel.faults.strike(.socketpair) { return failed(errno) }
-    let result = __real_socketpair(family, type, rule, out)
+    let result = make()
     if result == 0 {
         kernel.descriptors.add(out[0], .socket)
         kernel.descriptors.add(out[1], .socket)

@@ -4,13 +4,13 @@ internal import PlayedKernel
 
 /// Holds what the production shell tells the core, and does for it, against what is true on the played board.
 final class Checks {
-    private unowned let kernel: Kernel
+    unowned let kernel: Kernel
     private var records: [Int64: InstanceRecord] = [:]
     /// Asked for and not told yet, in order.
     private var starting: [InstanceRecord] = []
     private var deadline: Deadline?
     private var said: Set<String> = []
-    private let order = OrderCheck()
+    let order = OrderCheck()
     private var isLoginTold = false
     private(set) var events = 0
     /// Ends that were to be written down, over all lives of the daemon.
@@ -18,7 +18,7 @@ final class Checks {
 
     init(_ kernel: Kernel) { self.kernel = kernel }
 
-    private func complain(_ text: String) {
+    func complain(_ text: String) {
         // Once each: what does not hold will not hold at the next look either.
         if said.insert(text).inserted { kernel.judge.complain(text) }
     }
@@ -33,7 +33,7 @@ final class Checks {
         records.values.first { $0.process === process }
     }
 
-    private func struck(_ calls: Faults.Call...) -> Bool { calls.contains { kernel.faults.struck[$0] != nil } }
+    func struck(_ calls: Faults.Call...) -> Bool { calls.contains { kernel.faults.struck[$0] != nil } }
 
     // MARK: What the core is told
 
@@ -109,8 +109,7 @@ final class Checks {
             if main.state == .running, !record.hasLostAMainProcess || !struck(.open, .receive, .pidfd, .watch) {
                 complain("\(record.app) is told to have ended, and runs")
             }
-            let isOurs = main === record.process && main.parent == ProcessTable.daemon
-            if isOurs, !struck(.reap, .receive, .pidfd, .open, .watch) {
+            if main === record.process, main.parent == ProcessTable.daemon, !struck(.receive, .pidfd, .open, .watch) {
                 complain("how \(record.app) has ended can be known, and is not told")
             }
             return
@@ -165,9 +164,13 @@ final class Checks {
         case .process(.clear(let instance)): record(instance)?.isClearAsked = true
         case .process(.freeze(let instance)):
             guard let record = record(instance) else { return }
+            if record.wantsFrozen != true { record.frozenWantedAt = kernel.clock.monotonic }
+            record.isFreezeOwed = true
             record.wantsFrozen = true
             record.isFrozenTold = false
-        case .process(.thaw(let instance)): record(instance)?.wantsFrozen = false
+        case .process(.thaw(let instance)):
+            record(instance)?.wantsFrozen = false
+            record(instance)?.isFreezeOwed = false
         case .app(.call(let instance, let call, let handler, _)):
             guard let record = record(instance) else { return }
             record.open.append(call)
@@ -180,6 +183,19 @@ final class Checks {
 
     // MARK: What is true
 
+    /// It is on its way to its program.
+    func didBegin(_ process: PlayedProcess, _ arguments: [String]) {
+        guard arguments.count >= 2, arguments[0] == "/bin/app" else { return }
+        guard
+            let record = records.values.filter({ $0.app == arguments[1] && $0.process == nil && $0.startsTold == 0 })
+                .min(by: { $0.instance.rawValue < $1.instance.rawValue })
+        else {
+            return complain("\(arguments[1]) is started, and was not asked for")
+        }
+        record.process = process
+        record.group = process.group
+    }
+
     func didSpawn(_ process: PlayedProcess, _ arguments: [String], _ variables: [String: String]) {
         guard arguments[0] == "/bin/app" else {
             let asking = records.values.filter { $0.app == arguments[1] && $0.endsTold == 0 && !$0.open.isEmpty }
@@ -190,15 +206,11 @@ final class Checks {
             record.hooks.append((process, call))
             return
         }
-        guard let record = starting.first(where: { $0.app == arguments[1] && $0.process == nil }) else {
-            return complain("\(arguments[1]) is started, and was not asked for")
-        }
+        guard let record = record(of: process) else { return }
         for other in kernel.processes.running where other !== process && !other.isKilled {
             guard let program = other.program as? AppProgram, program.plan.name == record.app else { continue }
             complain("\(record.app) runs twice, as \(other.pid) and \(process.pid)")
         }
-        record.process = process
-        record.group = process.group
         if variables["CURFEW_APP"] != record.app { complain("\(record.app) is started without CURFEW_APP") }
     }
 
@@ -213,6 +225,7 @@ final class Checks {
 
     func did(_ deed: OrderCheck.Deed, _ group: PlayedGroup?) {
         guard let group, let record = records.values.first(where: { $0.group === group }) else { return }
+        if deed == .freeze, isLateFreeze(record) { return }
         if !order.did(deed, record.instance), !struck(.groupWrite, .open, .signal, .watch) {
             complain("\(record.app): \(deed) was not asked for, or what comes after it was done before")
         }
@@ -239,15 +252,8 @@ final class Checks {
 
     /// Nothing is ready: all that the kernel has said has been heard.
     func atRest() {
-        for record in starting { complain("the start of \(record.app) was asked for, and nothing is told") }
-        for process in kernel.processes.all.values
-        where process.state == .zombie && process.parent == ProcessTable.daemon {
-            // One whose end cannot be heard is looked at once a second.
-            if struck(.watch, .reap), kernel.clock.monotonic - process.endedAt < 3_000_000_000 { continue }
-            // Beside a main process that MAINPID= has named, it is reaped with the rest of its group.
-            let isNamedOver = record(of: process)?.named != nil
-            if isNamedOver, kernel.clock.monotonic - process.endedAt < 1_000_000_000 { continue }
-            complain("process \(process.pid) has ended and is not reaped")
+        for record in starting where record.emptiedTold == 0 && !kernel.keeper.isStarting(record.app) {
+            complain("the start of \(record.app) was asked for, and nothing is told")
         }
         for record in records.values { judge(record) }
         judgeTimer()
@@ -258,10 +264,11 @@ final class Checks {
 
     private func judge(_ record: InstanceRecord) {
         guard record.isStarted, let process = record.process else { return }
-        if process.state != .running, record.endsTold == 0, record.named == nil {
+        // Until it is reaped, the keeper has not said so.
+        if process.state == .gone, record.endsTold == 0, record.named == nil, !record.isClearAsked {
             complain("\(record.app) (\(process.pid)) has ended, and the core is not told")
         }
-        if record.isKillAsked, process.state == .running, !process.isKilled {
+        if record.isKillAsked, process.state == .running, !process.isKilled, !kernel.keeper.isBusy {
             complain("\(record.app) is to be killed, and is not")
         }
         judgeFreezer(record)
@@ -287,31 +294,6 @@ final class Checks {
         }
     }
 
-    private func judgeFreezer(_ record: InstanceRecord) {
-        guard let group = record.group, !group.isRemoved, let wanted = record.wantsFrozen, !record.isKillAsked,
-            record.endsTold == 0, !struck(.groupWrite, .open, .watch)
-        else { return }
-        if group.wantsFrozen != wanted {
-            complain("\(record.app) is to be \(wanted ? "frozen" : "thawed"), and is not")
-        }
-        if wanted, group.isFrozen, !record.isFrozenTold {
-            complain("\(record.app) is frozen, and the core is not told")
-        }
-    }
-
-    /// Whatever fails on the way: what runs again gets the processor in the end.
-    private func judgeThaw(_ record: InstanceRecord) {
-        guard let group = record.group, record.wantsFrozen == false, group.wantsFrozen, group.isPopulated else {
-            record.stuckFrozenSince = nil
-            return
-        }
-        let since = record.stuckFrozenSince ?? kernel.clock.monotonic
-        record.stuckFrozenSince = since
-        if kernel.clock.monotonic - since > 30_000_000_000 {
-            complain("\(record.app) is to be thawed, and stays frozen")
-        }
-    }
-
     /// What the app has said has been heard.
     private func judgeWords(_ record: InstanceRecord, _ process: PlayedProcess) {
         guard process.state == .running, !process.isKilled, record.endsTold == 0, !record.isKillAsked else { return }
@@ -320,11 +302,13 @@ final class Checks {
         if let call = record.answered.first(where: { record.open.contains($0) }) {
             complain("\(record.app) has answered call \(call.rawValue), and the core is not told")
         }
-        for hook in record.hooks where hook.process.state != .running && record.open.contains(hook.call) {
+        for hook in record.hooks where hook.process.state == .gone && record.open.contains(hook.call) {
             complain("a hook of \(record.app) has ended, and the core is not told")
         }
         for hook in record.hooks
-        where hook.process.state == .running && !hook.process.isKilled && !record.open.contains(hook.call) {
+        where hook.process.state == .running && !hook.process.isKilled && !record.open.contains(hook.call)
+            && !kernel.keeper.isBusy
+        {
             complain("a hook of \(record.app) runs on, and its call has returned")
         }
     }

@@ -19,6 +19,10 @@ final class InstanceRecord {
     var isClearAsked = false
     /// The last word to the freezer; nil: none yet.
     var wantsFrozen: Bool?
+    /// It was asked for, and nothing was done yet.
+    var isFreezeOwed = false
+    /// MONOTONIC.
+    var frozenWantedAt: Int64 = 0
     var isFrozenTold = false
     /// Handlers called and not heard by the app yet, with the time of the call.
     var sent: [(method: String, call: CallID, at: Int64)] = []

@@ -24,6 +24,10 @@ final class OrderCheck {
         }
     }
 
+    func wants(_ deed: Deed, _ instance: InstanceID) -> Bool {
+        wanted.contains { $0.deed == deed && $0.instance == instance }
+    }
+
     /// What was done. False: it was not asked for, or something that comes after it was done before.
     func did(_ deed: Deed, _ instance: InstanceID) -> Bool {
         guard let place = wanted.firstIndex(where: { $0.deed == deed && $0.instance == instance }) else { return false }

@@ -6,7 +6,7 @@ final class Faults {
     enum Call: CaseIterable {
         case open, read, write, fsync, rename, mkdir, rmdir, access
         case socketpair, accept, send, receive, duplicate, pipe
-        case spawn, pidfd, reap, signal, groupWrite, eventRead, watch
+        case spawn, pidfd, signal, groupWrite, eventRead, watch
     }
 
     private var random: SeededGenerator
@@ -53,8 +53,6 @@ final class Faults {
         case .spawn: [EAGAIN, ENOMEM, ENOENT]
         case .watch: [ENOMEM, ENOSPC]
         case .pidfd: [EMFILE, ESRCH]
-        // What another has reaped is no child any more.
-        case .reap: [EINTR, EINTR, ECHILD]
         case .signal: [EPERM]
         case .groupWrite: [EINTR, ENOMEM]
         }

@@ -21,6 +21,8 @@ final class Kernel {
     let faults: Faults
     let loop: PlayedLoop
     let bus = PlayedBus()
+    private(set) lazy var keeper = PlayedKeeper(self, seed: seed)
+    private let seed: UInt64
     let judge: Judge
     /// The board's kernel has control groups.
     let hasGroups: Bool
@@ -28,6 +30,7 @@ final class Kernel {
     init(directory: String, seed: UInt64, judge: Judge) {
         hasGroups = seed % 8 != 5
         self.directory = directory
+        self.seed = seed
         self.judge = judge
         faults = Faults(seed: seed)
         groups = GroupTree(directory + "/kernel")
@@ -54,6 +57,7 @@ final class Kernel {
         descriptors.forgetAll()
         loop.forgetAll()
         bus.forgetAll()
+        keeper.die()
         processes.orphan()
         for group in groups.present {
             group.watchers = []

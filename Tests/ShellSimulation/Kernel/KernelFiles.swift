@@ -90,17 +90,17 @@ extension Kernel {
         process.endedAt = clock.monotonic
         process.finish(code: code, status: status)
         judge.note("kernel: \(process.pid) has ended, \(status)")
-        if process.parent != ProcessTable.daemon { processes.forget(process) }
+        if process.parent == ProcessTable.daemon { keeper.didEnd(process) } else { processes.forget(process) }
         guard let group = process.group, !group.isPopulated else { return }
         loop.world?.after(loop.latency(10_000, 18_000_000)) { group.changed() }
     }
 
     /// A signal that is not SIGKILL: handled when it gets the processor.
-    func send(_ signal: Int32, to process: PlayedProcess) {
+    func send(_ signal: Int32, to process: PlayedProcess, isSentNow: Bool = true) {
         guard process.state == .running else { return }
         judge.note("kernel: signal \(signal) to \(process.pid)")
         if signal == SIGKILL { return kill(process) }
-        if signal == SIGTERM { loop.world?.checks.did(.terminate, process.group) }
+        if signal == SIGTERM, isSentNow { loop.world?.checks.did(.terminate, process.group) }
         guard signal != 0, signal != SIGCONT else { return }
         loop.world?.run(process, after: loop.latency(20_000, 2_000_000)) { process.program?.receive(signal) }
     }

@@ -7,6 +7,8 @@ indirect enum BusValue {
     case string(String)
     case bool(Bool)
     case number(UInt64)
+    /// 32 bits.
+    case short(UInt32)
     case descriptor(Int32)
     /// "v", "r" or "e", with what is in it.
     case container(Character, [BusValue])
@@ -79,6 +81,7 @@ final class PlayedMessage {
             out?.storeBytes(of: UnsafePointer(keep(text)), as: UnsafePointer<CChar>?.self)
         case (.bool(let flag), UInt8(ascii: "b")): out?.storeBytes(of: flag ? 1 : 0, as: Int32.self)
         case (.number(let number), UInt8(ascii: "t")): out?.storeBytes(of: number, as: UInt64.self)
+        case (.short(let number), UInt8(ascii: "u")): out?.storeBytes(of: number, as: UInt32.self)
         case (.descriptor(let file), UInt8(ascii: "h")): out?.storeBytes(of: file, as: Int32.self)
         default: return -ENXIO
         }
@@ -103,6 +106,7 @@ final class PlayedMessage {
         case .string: signature == "s" || signature == "o"
         case .bool: signature == "b"
         case .number: signature == "t"
+        case .short: signature == "u"
         case .descriptor: signature == "h"
         case .container, .array: signature.count > 1
         }

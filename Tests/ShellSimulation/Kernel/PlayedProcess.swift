@@ -77,8 +77,9 @@ protocol Program: AnyObject {
     var listens: [Int32] { get }
 }
 
-/// All processes but the daemon.
+/// All processes but the daemon's.
 final class ProcessTable {
+    /// The keeper of the daemon's loop.
     static let daemon: Int32 = 500
     private(set) var all: [Int32: PlayedProcess] = [:]
     private var last: Int32 = 1000

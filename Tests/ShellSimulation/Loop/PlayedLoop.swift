@@ -9,7 +9,6 @@ final class PlayedSource {
         case io(Int32)
         case time
         case deferred
-        case signal(Int32)
     }
 
     let kind: Kind
@@ -24,8 +23,6 @@ final class PlayedSource {
     var onIO: sd_event_io_handler_t?
     var onTime: sd_event_time_handler_t?
     var onEvent: sd_event_handler_t?
-    var onSignal: sd_event_signal_handler_t?
-    var pending: [signalfd_siginfo] = []
     /// In place of a handler of the daemon's.
     var work: (() -> Void)?
 
@@ -44,6 +41,7 @@ final class PlayedSource {
 final class PlayedLoop {
     private(set) var sources: [PlayedSource] = []
     var exitCode: Int32?
+    private(set) var isRunning = false
     weak var world: World?
     private var random: SeededGenerator
     private var running: PlayedSource?
@@ -85,22 +83,12 @@ final class PlayedLoop {
         lastRun = nil
     }
 
-    func listens(to signal: Int32) -> Bool {
-        sources.contains { if case .signal(signal) = $0.kind { true } else { false } }
-    }
-
-    func raise(_ signal: Int32) {
-        var info = signalfd_siginfo()
-        info.ssi_signo = UInt32(signal)
-        for source in sources {
-            if case .signal(signal) = source.kind { source.pending.append(info) }
-        }
-    }
-
     // MARK: Turns
 
     func run(_ kernel: Kernel) -> Int32 {
         exitCode = nil
+        isRunning = true
+        defer { isRunning = false }
         while exitCode == nil {
             turns += 1
             kernel.aside { world?.runDue() }
@@ -145,9 +133,6 @@ final class PlayedLoop {
         case .time: _ = source.onTime?(source.pointer, source.due, source.userdata)
         case .deferred where source.work != nil: source.work?()
         case .deferred: _ = source.onEvent?(source.pointer, source.userdata)
-        case .signal:
-            var info = source.pending.removeFirst()
-            _ = source.onSignal?(source.pointer, &info, source.userdata)
         }
         running = nil
         if source.isFreed { source.destroy?(source.userdata) }
@@ -173,7 +158,6 @@ final class PlayedLoop {
             switch source.kind {
             case .time: if source.due <= now { ready.append((source, 0)) }
             case .deferred: ready.append((source, 0))
-            case .signal: if !source.pending.isEmpty { ready.append((source, 0)) }
             case .io(let descriptor):
                 if case .kernelFile(let file)? = kernel.descriptors[descriptor] {
                     if file.hasChanged { ready.append((source, EPOLLPRI.rawValue | EPOLLERR.rawValue)) }

@@ -20,10 +20,12 @@ final class PlayedLogin {
     /// By kind: the world's ends of the locks' pipes.
     private var locks: [String: [Int32]] = [:]
     private(set) var sleeps = 0
+    let appLocks: PlayedAppLocks
 
     init(_ kernel: Kernel, seed: UInt64) {
         self.kernel = kernel
         random = SeededGenerator(seed: seed ^ 0x106D)
+        appLocks = PlayedAppLocks(kernel, seed: seed)
         isBusUp = random.chance(perMille: 900)
         isUp = random.chance(perMille: 900)
     }
@@ -79,10 +81,21 @@ final class PlayedLogin {
             guard limit != .max else { return }
             reply.body = []
             reply.fail("org.freedesktop.DBus.Error.NoReply", "Connection timed out")
-            world?.after(Int64(limit) * 1000) { connection.deliver(reply, to: slot) }
+            deliver(reply, connection, slot, after: Int64(limit) * 1000, isList: call.member == "ListInhibitors")
             return
         }
-        world?.after(latency) { connection.deliver(reply, to: slot) }
+        deliver(reply, connection, slot, after: latency, isList: call.member == "ListInhibitors")
+    }
+
+    private func deliver(
+        _ reply: PlayedMessage, _ connection: PlayedBus.Connection, _ slot: PlayedBus.Slot, after time: Int64,
+        isList: Bool
+    ) {
+        if isList { appLocks.isAsked = true }
+        world?.after(time) { [self] in
+            if isList { appLocks.didTell(reply.body.isEmpty ? nil : reply.body) }
+            connection.deliver(reply, to: slot)
+        }
     }
 
     private func answer(_ call: PlayedMessage, _ reply: PlayedMessage) {
@@ -105,9 +118,9 @@ final class PlayedLogin {
             reply.body = [
                 .variant(name == "PreparingForSleep" ? .bool(isPreparing) : .number(UInt64(Self.delayMax / 1000)))
             ]
-        case "Inhibit": inhibit(call, reply)
         case "Suspend": suspendCalled(reply)
         case "ListSessions": reply.body = [.array([])]
+        case "ListInhibitors": reply.body = [.array(appLocks.list())]
         default: reply.fail("org.freedesktop.DBus.Error.UnknownMethod", "unknown method \(call.member)")
         }
     }
@@ -119,16 +132,36 @@ final class PlayedLogin {
 
     // MARK: Locks
 
-    private func inhibit(_ call: PlayedMessage, _ reply: PlayedMessage) {
-        guard case .string(let what)? = call.body.first, !random.chance(perMille: 30) else {
-            return reply.fail("x.AccessDenied", "denied")
+    /// A thread of the daemon's asks. One answer in a hundred is lost; the socket hangs up then.
+    func lockWanted(_ order: UnsafeMutablePointer<linux_lock_order>) {
+        let what = String(cString: order.pointee.what)
+        let isLost = random.chance(perMille: 10)
+        world?.after(isLost ? Int64(order.pointee.microseconds) * 1000 : latency) { [self] in
+            if !isLost { answer(order, inhibit(what)) }
+            _ = __real_close(order.pointee.socket)
+            order.pointee.socket = -1
+            linux_end_lock_order(order)
         }
+    }
+
+    private func answer(_ order: UnsafeMutablePointer<linux_lock_order>, _ lock: Int32?) {
+        var answer = linux_lock_answer()
+        answer.error = lock == nil ? EACCES : 0
+        let passed = [lock ?? -1]
+        let size = MemoryLayout<linux_lock_answer>.size
+        _ = __real_linux_packet_send(order.pointee.socket, &answer, size, passed, lock == nil ? 0 : 1)
+        if let lock { _ = __real_close(lock) }
+    }
+
+    /// nil: refused.
+    private func inhibit(_ what: String) -> Int32? {
+        guard isBusUp, isUp, !random.chance(perMille: 30) else { return nil }
         var ends: [Int32] = [-1, -1]
-        guard __real_pipe2(&ends, O_CLOEXEC) == 0 else { return reply.fail("x.NoMemory", "no descriptors") }
+        guard __real_pipe2(&ends, O_CLOEXEC) == 0 else { return nil }
         locks[what, default: []].append(ends[0])
-        reply.body = [.descriptor(ends[1])]
         let held = isHeld(what)
         if held > 1 { kernel.judge.complain("\(held) locks of \(what) are held at once") }
+        return ends[1]
     }
 
     /// How many of a kind are held. A lock ends with its last descriptor.
@@ -154,6 +187,7 @@ final class PlayedLogin {
         guard isUp, isBusUp, !isPreparing, !isShuttingDown else { return }
         isPreparing = true
         kernel.judge.note("logind: sleep is announced")
+        appLocks.take()
         signal("PrepareForSleep", [.bool(true)])
         waitForLocks(from: kernel.clock.monotonic)
     }

@@ -141,7 +141,7 @@ final class Visitors {
         case 11: world?.login.sleepWanted()
         case 12:
             world?.apps.changeOne(root)
-            if random.chance(perMille: 500) { kernel.loop.raise(SIGHUP) }
+            if random.chance(perMille: 500) { kernel.keeper.order(SIGHUP) }
         case 13: disturb(root)
         case 14: world?.login.disturb()
         case 15: crash()

@@ -141,11 +141,11 @@ final class World {
     func endDaemon(_ why: String) {
         guard !isEnding else { return }
         // One that has just died, or does not listen yet, is asked again.
-        guard kernel.loop.listens(to: SIGTERM) else { return after(1_000_000_000) { [self] in endDaemon(why) } }
+        guard kernel.keeper.hasLoop else { return after(1_000_000_000) { [self] in endDaemon(why) } }
         isEnding = true
         kernel.judge.note(why)
         kernel.faults.turn(on: false)
-        kernel.loop.raise(SIGTERM)
+        kernel.keeper.order(SIGTERM)
         after(300_000_000_000) { [kernel] in
             kernel.judge.complain("the daemon does not end")
             kernel.loop.exitCode = 1

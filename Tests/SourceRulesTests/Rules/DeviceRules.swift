@@ -28,7 +28,7 @@ extension Rule {
     /// Dependencies point inward.
     static let imports = [
         Rule(name: "leaf modules import Vocabulary, SystemCalls and C modules only") { tree in
-            let others = SourceTree.pure + ["Configuration", "Supervision"]
+            let others = SourceTree.pure + ["Configuration", "Keeper", "Supervision"]
             let leaves = tree.deviceTargets.filter { $0.kind == "target" && !others.contains($0.name) }
             return try leaves.flatMap { leaf in
                 try tree.swift(in: "Sources/\(leaf.name)").flatMap { file in

@@ -46,7 +46,7 @@ struct SourceTree {
     func swift(in folder: String) -> [SourceFile] { files.filter { $0.language == .swift && $0.isIn(folder) } }
 
     /// The targets that decide and do nothing else.
-    static let pure = ["Vocabulary", "Lifecycle", "BackgroundTransfer"]
+    static let pure = ["Vocabulary", "Lifecycle"]
 
     var pureFiles: [SourceFile] { Self.pure.flatMap { swift(in: "Sources/\($0)") } }
 

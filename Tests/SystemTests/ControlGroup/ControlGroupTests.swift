@@ -160,3 +160,43 @@ import Testing
         }
     }
 }
+
+/// In a process of its own, which knows nothing of births in groups yet.
+@Suite(.enabled(if: hasControlGroups, "\(controlGroupProblem ?? "")")) struct FirstBirthTests {
+    /// The keeper does not wait for a child's end: the first one is watched for a moment, and those after it go the
+    /// way that it has shown.
+    @Test func aGroupThatKillsAtBirthIsWalkedInto() async {
+        await #expect(processExitsWith: .success) {
+            try withControlGroupRoot { root in
+                let group = try root.create("app")
+                try Files.writeExisting(root.path + "/cgroup.kill", "1")
+                for _ in 0..<3 {
+                    let begun = try begin(in: group)
+                    try #require(Int(begun.step) == LINUX_SPAWN_DONE)
+                    linux_let_go(begun.gate)
+                    var result = linux_spawn_result()
+                    linux_spawn_outcome(begun.gate, true, &result)
+                    #expect(Int(result.step) == LINUX_SPAWN_DONE)
+                    #expect(group.processes() == [begun.pid])
+                    kill(begun.pid, SIGKILL)
+                    waitpid(begun.pid, nil, 0)
+                    close(begun.gate)
+                }
+            }
+        }
+    }
+}
+
+private func begin(in group: ControlGroup) throws -> linux_begun {
+    let directory = try group.openDirectory()
+    var request = SpawnRequest(arguments: ["/bin/sleep", "100"])
+    request.controlGroupDescriptor = directory.rawValue
+    let packet = try StartPacket(request, id: 1)
+    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: packet.bytes.count, alignment: 8)
+    defer { bytes.deallocate() }
+    bytes.copyBytes(from: packet.bytes)
+    var begun = linux_begun()
+    let isRead: Void? = ReceivedStart.read(bytes, packet.descriptors[...]) { raw, _ in linux_begin_spawn(&raw, &begun) }
+    try #require(isRead != nil)
+    return begun
+}

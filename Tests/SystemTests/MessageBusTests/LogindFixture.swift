@@ -78,6 +78,8 @@ extension LoginMessage {
         case .lockRefused(let kind, _): "refused \(kind.name)"
         case .lockLost(let kind): "lost \(kind.name)"
         case .preparingForSleep(let value): "preparing \(value.map { "\($0)" } ?? "-")"
+        case .delayLocks(let locks):
+            "locks \(locks.map { $0.map { "\($0.who) \($0.pid)" }.joined(separator: " ") } ?? "-")"
         case .suspendRefused: "suspend refused"
         case .sessionChanged(let reading): "\(reading)"
         case .conditionsChanged(let board): "\(board)"

@@ -1,4 +1,5 @@
 import CLinux
+import EventLoop
 import SystemCalls
 import Testing
 
@@ -12,13 +13,16 @@ import Testing
         }
     }
 
-    private func send(_ bytes: [UInt8], to socket: NotifySocket, passing descriptors: [Int32] = []) throws {
+    private func trySend(_ bytes: [UInt8], to path: String, passing descriptors: [Int32] = []) -> Int32 {
         let sender = CLinux.socket(AF_UNIX, linux_datagram_type, 0)
         defer { close(sender) }
-        let result = bytes.withUnsafeBytes { bytes in
-            linux_notify_send(sender, socket.path, bytes.baseAddress, bytes.count, descriptors, descriptors.count)
+        return bytes.withUnsafeBytes { bytes in
+            linux_notify_send(sender, path, bytes.baseAddress, bytes.count, descriptors, descriptors.count)
         }
-        try #require(result == 0)
+    }
+
+    private func send(_ bytes: [UInt8], to socket: NotifySocket, passing descriptors: [Int32] = []) throws {
+        try #require(trySend(bytes, to: socket.path, passing: descriptors) == 0)
     }
 
     private func send(_ text: String, to socket: NotifySocket, passing descriptors: [Int32] = []) throws {
@@ -88,37 +92,78 @@ import Testing
         }
     }
 
-    @Test func barrier_endsWhenTheMessageIsLetGo() throws {
+    /// Takes all that is there, whatever has descriptors with it by a thread.
+    private func receiveAll(_ socket: NotifySocket, _ hear: (Notification) -> Void) throws {
+        let loop = try EventLoop()
+        let disposal = Disposal(loop)
+        while let copy = try socket.receive(atMost: 10, hear) {
+            var isDone = false
+            disposal.takeDatagram(from: copy) { isDone = true }
+            try loop.run { isDone }
+        }
+    }
+
+    @Test func barrier_endsWhenWhatCameBeforeWasDealtWith() throws {
         try withSocket { socket in
             let pipe = try Pipe()
             try send("READY=1", to: socket)
             try send("BARRIER=1", to: socket, passing: [pipe.writing.rawValue])
+            try send("STATUS=after", to: socket)
             let reading = try FileDescriptor.duplicate(of: pipe.reading.rawValue)
             pipe.close()
             var seen: [String] = []
-            try socket.receive(atMost: 10) { message in
+            try receiveAll(socket) { message in
                 seen.append(message.fields.first?.name ?? "")
-                #expect(message.isBarrier == (seen.count == 2))
-                #expect(!waitReadable(reading.rawValue, events: POLLHUP, bound: 0), "not before it was dealt with")
+                #expect(message.isBarrier == (seen.count == 2) && message.hasDescriptors == message.isBarrier)
+                let isLetGo = waitReadable(reading.rawValue, events: POLLHUP, bound: seen.count == 3 ? 10_000 : 0)
+                #expect(isLetGo == (seen.count == 3))
             }
-            #expect(seen == ["READY", "BARRIER"])
-            #expect(waitReadable(reading.rawValue, events: POLLHUP))
+            #expect(seen == ["READY", "BARRIER", "STATUS"])
         }
     }
 
-    @Test func descriptorsOfOtherMessages_areClosed() throws {
+    /// Of this process, for the same file.
+    private func count(ofDescriptorsLike descriptor: Int32) throws -> Int {
+        var wanted = stat()
+        try #require(fstat(descriptor, &wanted) == 0)
+        return try Files.list("/proc/self/fd").count { name in
+            var found = stat()
+            return stat("/proc/self/fd/" + name, &found) == 0 && found.st_ino == wanted.st_ino
+        }
+    }
+
+    @Test func descriptorsAreNeverOpenedHere() throws {
         try withSocket { socket in
             let pipe = try Pipe()
             let writing = pipe.writing.rawValue
+            let before = try count(ofDescriptorsLike: writing)
             try send("FDSTORE=1", to: socket, passing: [writing, writing, writing])
-            try send("BARRIER=1", to: socket, passing: [writing, writing])
+            try send("", to: socket, passing: [writing])
+            let first = try #require(try socket.receive())
+            #expect(first.hasDescriptors && !first.isBarrier && first.senderPid == getpid())
+            #expect(first.senderDescriptor == nil, "its place would be a descriptor's of the sender's")
+            #expect(try count(ofDescriptorsLike: writing) == before)
+            #expect(try socket.receive()?.hasDescriptors == true, "it stays")
             let reading = try FileDescriptor.duplicate(of: pipe.reading.rawValue)
             pipe.close()
-            let first = try #require(try socket.receive())
-            let second = try #require(try socket.receive())
-            #expect(first.refusedDescriptors == 3 && second.refusedDescriptors == 2)
-            #expect(!first.isBarrier && !second.isBarrier)
+            var count = 0
+            try receiveAll(socket) { _ in count += 1 }
+            #expect(count == 2)
             #expect(waitReadable(reading.rawValue, events: POLLHUP), "the writing end is closed everywhere")
+        }
+    }
+
+    @Test func closed_whatHasDescriptorsIsLeft() throws {
+        for passes in [false, true] {
+            try withSocket { socket in
+                let pipe = try Pipe()
+                for text in ["READY=1", "", "STATUS=x"] { try send(text, to: socket) }
+                if passes { try send("", to: socket, passing: [pipe.writing.rawValue]) }
+                let left = socket.close()
+                let isLeft = left != nil
+                #expect(isLeft == passes)
+                #expect(trySend([], to: socket.path) == -1)
+            }
         }
     }
 
@@ -126,10 +171,10 @@ import Testing
         try withSocket { socket in
             for number in 0..<8 { try send("N=\(number)", to: socket) }
             var seen: [String] = []
-            try socket.receive(atMost: 5) { seen.append($0.value(of: "N") ?? "") }
+            _ = try socket.receive(atMost: 5) { seen.append($0.value(of: "N") ?? "") }
             #expect(seen == ["0", "1", "2", "3", "4"])
             #expect(waitReadable(socket.descriptor, bound: 0), "the rest is still there")
-            try socket.receive(atMost: 5) { seen.append($0.value(of: "N") ?? "") }
+            _ = try socket.receive(atMost: 5) { seen.append($0.value(of: "N") ?? "") }
             #expect(seen.count == 8)
         }
     }

@@ -5,8 +5,7 @@ import Testing
 
 /// A table of descriptors that is full, in a process of its own: the limit is a process's.
 @Suite struct FullTableSpawnTests {
-    /// Where clone cannot place the child, it walks into its group: by a descriptor of its own, and three to pass on.
-    @Test func childThatWalksIntoItsGroup() async {
+    @Test func startsFailAndLeaveNothing_andGoOnWithRoom() async {
         await #expect(processExitsWith: .success) {
             // To the walk, a group is a folder with a file cgroup.procs.
             let folder = try #require(mkdtemp(strdup("/tmp/curfew-group-XXXXXX")))
@@ -14,16 +13,20 @@ import Testing
             let procs = String(cString: folder) + "/cgroup.procs"
             _ = try FileDescriptor.open(procs, O_WRONLY | O_CREAT)
             let group = try FileDescriptor.open(String(cString: folder), O_RDONLY | O_DIRECTORY)
-            // The first one makes the spares that passing on needs.
-            #expect(spawn(into: group.rawValue) == LINUX_SPAWN_DONE)
 
             var limit = rlimit(rlim_cur: 64, rlim_max: 64)
             try #require(setrlimit(__rlimit_resource_t(7), &limit) == 0)
             while dup(0) >= 0 {}
             try #require(errno == EMFILE)
-            // For the child's pidfd.
+            #expect(spawn(into: group.rawValue) == LINUX_SPAWN_CLONE)
+            // For the child's gate.
             close(63)
-            #expect(spawn(into: group.rawValue) == LINUX_SPAWN_DONE)
+            close(62)
+            #expect(spawn(into: group.rawValue) == LINUX_SPAWN_JOIN_GROUP)
+            #expect(waitpid(-1, nil, WNOHANG) == -1 && errno == ECHILD)
+            // And for what it is given.
+            for descriptor: Int32 in 54..<62 { close(descriptor) }
+            for _ in 0..<100 { #expect(spawn(into: group.rawValue) == LINUX_SPAWN_DONE) }
             unlink(procs)
             rmdir(folder)
         }

@@ -1,0 +1,98 @@
+// What the keeper and the loop say to each other: one packet of a SOCK_SEQPACKET pair a word, in the layout of the
+// machine, since both are one program.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include "linux_processes.h"
+#include "linux_spawn.h"
+
+enum {
+    KEEPER_MAX_PACKET = 128 * 1024,
+    KEEPER_MAX_DESCRIPTORS = LINUX_SPAWN_MAX_DESCRIPTORS + 1,
+};
+
+// From the loop.
+enum {
+    KEEPER_START = 1,  // struct keeper_start
+    KEEPER_SIGNAL,     // struct keeper_signal
+    KEEPER_NOTIFY,     // struct keeper_signal, then text for the service manager
+};
+
+struct keeper_signal {
+    uint32_t kind;
+    int32_t signal;
+    int64_t id;
+};
+
+enum {
+    KEEPER_HAS_GROUP = 1,  // its directory is the first of the descriptors
+    KEEPER_CHANGES_USER = 2,
+    KEEPER_CHANGES_NICE = 4,
+    KEEPER_NO_NEW_PRIVILEGES = 8,
+    KEEPER_HAS_DIRECTORY = 16,
+    KEEPER_LIMITS_CAPABILITIES = 32,
+};
+
+// A start. After it, without gaps: limits (struct linux_spawn_limit), pid slots (uint64_t), descriptors (struct
+// linux_spawn_descriptor, whose source counts the descriptors of the packet from the first that is no group), steps of
+// the filter (struct linux_filter_step), groups (uint32_t); arguments, environment, the paths of the sandbox, and the
+// directory, each with its NUL.
+struct keeper_start {
+    uint32_t kind;
+    uint32_t flags;
+    int64_t id;
+    uint64_t capabilities;
+    uint32_t limit_count, slot_count, descriptor_count, group_count;
+    uint32_t argument_count, argument_bytes, environment_count, environment_bytes, directory_bytes;
+    uint32_t uid, gid;
+    int32_t umask, nice;
+    uint32_t sandbox, path_count, path_bytes, filter_count;
+    uint32_t unused;
+    int64_t enter;  // the start whose namespaces this one enters; 0: none
+};
+
+// From the keeper.
+enum {
+    KEEPER_STARTED = 1,  // id, pid: it is on its way to its program
+    KEEPER_RUNNING,      // id, detail: it has become its program; what its sandbox lacks
+    KEEPER_FAILED,       // id, step, error, detail: it has not, and will not; nothing more is said of it
+    KEEPER_ENDED,        // id, code, status, cpu_ns, max_rss_bytes: of what runs
+    KEEPER_ORDER,        // detail: the signal that the keeper was sent
+};
+
+struct keeper_word {
+    uint32_t kind;
+    int32_t pid;
+    int64_t id;
+    int32_t step, error, detail;
+    int32_t code, status;
+    int32_t unused;
+    int64_t cpu_ns, max_rss_bytes;
+};
+
+enum { linux_packet_type = SOCK_SEQPACKET | SOCK_CLOEXEC };
+int linux_packet_pair(int out[2]);
+// Room for so many bytes of packets that wait to be read, where the kernel allows it.
+void linux_packet_room(int fd, int bytes);
+// Does not block. 0, or -1 and errno: EAGAIN, and EPIPE when the other end is gone.
+int linux_packet_send(int fd, const void *bytes, size_t count, const int *descriptors, size_t descriptor_count);
+// The length, 0 at the end, or -1 and errno (EMSGSIZE: the packet was longer). *descriptor_count: the room, then how
+// many there were, close-on-exec. *lost: there was no room for all of them in this process; then there are none.
+ssize_t linux_packet_receive(
+    int fd, void *bytes, size_t size, int *descriptors, size_t *descriptor_count, bool *lost, bool block);
+
+// fork(2). The child is killed when its parent dies.
+int linux_fork(void);
+
+// waitid(2) on any child that has ended, or on `pid` alone, without reaping it: its pid, 0: none; -1 and errno.
+pid_t linux_peek_end(pid_t pid, struct linux_exit *out);
+
+// Blocks SIGCHLD, SIGTERM, SIGINT and SIGHUP: a signalfd(2) that has them, or -1 and errno.
+int linux_take_signals(void);
+
+// Orphans among our descendants become our children.
+void linux_become_subreaper(void);

@@ -1,0 +1,71 @@
+internal import CLinux
+internal import SystemCalls
+
+/// The loop's process: its life, and when the next one begins.
+struct LoopProcess {
+    /// A loop that lives that long did not die of its start, in nanoseconds.
+    private static let stable: Int64 = 60_000_000_000
+    /// The first restart is at once; this is before the second in a row, then twice as long each time. The service
+    /// watchdog of 20 s hears nothing meanwhile.
+    private static let firstDelay: Int64 = 1_000_000_000
+    private static let longestDelay: Int64 = 8_000_000_000
+
+    private(set) var pid: Int32 = 0
+    /// Our end; -1: the loop has closed its own.
+    private(set) var socket: Int32 = -1
+    /// The signal that ended the last one.
+    private(set) var lastEnd: Int32?
+    private var startedAt: Int64 = 0
+    private var startDue: Int64 = 0
+    /// Nanoseconds before the next start.
+    private var delay: Int64 = 0
+
+    /// Its socket is not watched yet.
+    var isNew = false
+
+    var isThere: Bool { pid > 0 }
+
+    /// For epoll_wait(2): -1 while it runs.
+    var millisecondsToStart: Int32 {
+        isThere ? -1 : Int32(clamping: max(0, (startDue - Clocks.monotonic + 999_999) / 1_000_000))
+    }
+
+    /// Forks, where there is no loop and its time has come. Returns in the child its end of the socket.
+    mutating func startIfDue() throws(SystemError) -> Int32? {
+        guard !isThere, Clocks.monotonic >= startDue else { return nil }
+        var ends: [Int32] = [-1, -1]
+        guard linux_packet_pair(&ends) == 0 else { throw SystemError("socketpair") }
+        startedAt = Clocks.monotonic
+        let child = linux_fork()
+        guard child >= 0 else {
+            let errno = Errno.current
+            close(ends[0])
+            close(ends[1])
+            throw SystemError("fork", errno: errno)
+        }
+        if child == 0 {
+            close(ends[0])
+            return ends[1]
+        }
+        close(ends[1])
+        pid = child
+        socket = ends[0]
+        isNew = true
+        linux_packet_room(socket, 1 << 20)
+        return nil
+    }
+
+    mutating func closeSocket() {
+        if socket >= 0 { close(socket) }
+        socket = -1
+    }
+
+    mutating func ended(_ end: linux_exit) {
+        closeSocket()
+        pid = 0
+        lastEnd = end.code == linux_code_exited ? nil : end.status
+        let lived = Clocks.monotonic - startedAt
+        startDue = Clocks.monotonic + (lived > Self.stable ? 0 : delay)
+        delay = lived > Self.stable ? 0 : min(max(2 * delay, Self.firstDelay), Self.longestDelay)
+    }
+}

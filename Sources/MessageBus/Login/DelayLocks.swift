@@ -1,0 +1,68 @@
+internal import SystemCalls
+
+/// A delay lock on sleep that some process holds at logind: one of org.freedesktop.login1.Manager.ListInhibitors.
+public struct DelayLock: Equatable, Sendable {
+    /// As its holder calls itself, and what it says that it does meanwhile.
+    public let who: String
+    public let why: String
+    /// Whose it was when it was taken; a number that may be another's by now.
+    public let user: UInt32
+    public let pid: Int32
+
+    public init(who: String, why: String, user: UInt32, pid: Int32) {
+        self.who = who
+        self.why = why
+        self.user = user
+        self.pid = pid
+    }
+}
+
+extension LogindClient {
+    /// The most that are looked at: any user may take some thousand.
+    private static let mostLocks = 512
+    /// Until the answer is given up, in nanoseconds: apps wait for it to be frozen.
+    private static let patience: Int64 = 100_000_000
+
+    /// org.freedesktop.login1.Manager.ListInhibitors.
+    public func readDelayLocks() {
+        if readingLocks != nil { return }
+        guard isAvailable, let bus else { return tellLater(.delayLocks(nil)) }
+        do throws(SystemError) {
+            readingLocks = try bus.call(manager("ListInhibitors"), timeout: Self.patience) {
+                [unowned(unsafe) self] reply in
+                readingLocks = nil
+                switch reply {
+                case .success(let message): tell(.delayLocks(Self.delayLocks(message)))
+                case .failure: tell(.delayLocks(nil))
+                }
+            }
+        } catch {
+            tellLater(.delayLocks(nil))
+        }
+    }
+
+    /// nil where the message is malformed.
+    private static func delayLocks(_ message: Message) -> [DelayLock]? {
+        var locks: [DelayLock] = []
+        let isWhole = message.readArray(of: "(ssssuu)") { message in
+            var lock: DelayLock?
+            let isRead = message.readStruct("ssssuu") { fields in
+                guard let what = fields.readString(), let who = fields.readString(), let why = fields.readString(),
+                    let mode = fields.readString(), let user = fields.readUInt32(), let pid = fields.readUInt32()
+                else { return false }
+                if mode == LockMode.delay.name, names(what, Inhibitor.sleep.name) {
+                    lock = DelayLock(who: who, why: why, user: user, pid: Int32(clamping: pid))
+                }
+                return true
+            }
+            if let lock, locks.count < mostLocks { locks.append(lock) }
+            return isRead
+        }
+        return isWhole ? locks : nil
+    }
+
+    /// "shutdown:sleep" names sleep.
+    private static func names(_ what: String, _ kind: String) -> Bool {
+        what.utf8.split(separator: UInt8(ascii: ":")).contains { $0.elementsEqual(kind.utf8) }
+    }
+}

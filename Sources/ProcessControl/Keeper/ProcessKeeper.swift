@@ -1,0 +1,117 @@
+internal import CLinux
+public import SystemCalls
+
+/// The loop's side of the socket to the keeper, the process that is the parent of all others: starts, signals and
+/// messages to the service manager go out, and what becomes of processes comes in.
+///
+/// Nothing here waits for a process: a program that hangs on its way to exec holds up no other.
+public final class ProcessKeeper {
+    /// Words that are heard in one turn of the loop.
+    private static let burst = 32
+    /// Room for the starts of some thousand apps at once.
+    private static let room: Int32 = 4 << 20
+    /// How long the keeper may let a full socket be, in milliseconds: it waits for nothing itself.
+    private static let patience: Int32 = 1000
+
+    private let socket: FileDescriptor
+    private var processes: [Int64: KeptProcess] = [:]
+    private var lastID: Int64 = 0
+    /// A signal that the keeper was sent, as the main process of the service: SIGTERM, SIGINT or SIGHUP.
+    public var onOrder: ((Int32) -> Void)?
+
+    /// For an event loop: readable when there is a word.
+    public var descriptor: Int32 { socket.rawValue }
+
+    public init(_ socket: consuming FileDescriptor) {
+        self.socket = socket
+        linux_packet_room(self.socket.rawValue, Self.room)
+    }
+
+    /// Asks for a start; what becomes of it is heard later. A program that cannot be asked for at all is an error here.
+    public func start(_ request: SpawnRequest, hear: @escaping (KeptProcess.Word) -> Void) throws(SpawnError)
+        -> KeptProcess
+    {
+        lastID += 1
+        let packet = try StartPacket(request, id: lastID)
+        do throws(SystemError) {
+            try send(packet.bytes, packet.descriptors)
+        } catch {
+            throw SpawnError(.clone, "", error.errno.rawValue)
+        }
+        let process = KeptProcess(lastID, request, self, hear)
+        processes[lastID] = process
+        return process
+    }
+
+    func signal(_ process: KeptProcess, _ number: Int32) throws(SystemError) {
+        let order = keeper_signal(kind: UInt32(KEEPER_SIGNAL), signal: number, id: process.id)
+        try send(withUnsafeBytes(of: order) { Array($0) }, [])
+    }
+
+    /// sd_notify(3) by the service's main process. False where the keeper does not read.
+    public func notify(_ text: String) -> Bool {
+        let order = keeper_signal(kind: UInt32(KEEPER_NOTIFY), signal: 0, id: 0)
+        return (try? send(withUnsafeBytes(of: order) { Array($0) } + Array(text.utf8), [])) != nil
+    }
+
+    private func send(_ bytes: [UInt8], _ descriptors: [Int32]) throws(SystemError) {
+        while linux_packet_send(socket.rawValue, bytes, bytes.count, descriptors, descriptors.count) != 0 {
+            let errno = Errno.current
+            if errno == .interrupted { continue }
+            var writable = pollfd(fd: socket.rawValue, events: Int16(POLLOUT), revents: 0)
+            guard errno == .again, poll(&writable, 1, Self.patience) == 1 else {
+                throw SystemError("ask the keeper", errno: errno)
+            }
+        }
+    }
+
+    /// Hears some words of the keeper. False when it is gone.
+    public func receive() -> Bool {
+        for _ in 0..<Self.burst {
+            var word = keeper_word()
+            var count = 0
+            var isLost = false
+            let size = MemoryLayout<keeper_word>.size
+            let length = linux_packet_receive(socket.rawValue, &word, size, nil, &count, &isLost, false)
+            if length == MemoryLayout<keeper_word>.size {
+                hear(word)
+            } else if length >= 0 {
+                return false
+            } else if Errno.current == .again {
+                return true
+            } else if Errno.current != .interrupted {
+                return false
+            }
+        }
+        return true
+    }
+
+    private func hear(_ word: keeper_word) {
+        if word.kind == UInt32(KEEPER_ORDER) {
+            onOrder?(word.detail)
+            return
+        }
+        guard let process = processes[word.id] else { return }
+        switch Int(word.kind) {
+        case KEEPER_STARTED: process.pid = word.pid
+        case KEEPER_RUNNING:
+            process.isRunning = true
+            process.request = nil
+            process.hear?(.running(lacks: Sandbox.Parts(rawValue: UInt32(bitPattern: word.detail))))
+        case KEEPER_FAILED:
+            let request = process.request ?? SpawnRequest(arguments: [])
+            forget(process)
+            process.hear?(.failed(SpawnError(step: word.step, errno: word.error, detail: word.detail, request)))
+        case KEEPER_ENDED:
+            forget(process)
+            process.hear?(.ended(ProcessExit(word)))
+        default: break
+        }
+    }
+
+    private func forget(_ process: KeptProcess) {
+        processes[process.id] = nil
+        process.isOver = true
+        process.request = nil
+    }
+}

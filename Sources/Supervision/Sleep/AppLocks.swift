@@ -1,0 +1,107 @@
+internal import ControlGroup
+internal import EventLoop
+internal import Journal
+internal import Lifecycle
+internal import MessageBus
+internal import ProcessControl
+internal import SystemCalls
+
+/// Delay locks on sleep that apps hold at logind by themselves. One that is frozen cannot let go of its own, and logind
+/// would wait for it as long as it waits at all. So on the way to sleep it is asked who holds some, and those apps are
+/// frozen when they have let go. One that does not counts as one that cannot be frozen, which the core bounds.
+final class AppLocks {
+    /// Between two questions, while an app holds one; nanoseconds.
+    private static let interval: Int64 = 50_000_000
+
+    private unowned(unsafe) let supervisor: Supervisor
+    private var isAsking = false
+    /// By instance, as logind said last.
+    private var holders: [Int64: DelayLock] = [:]
+    /// Instances that are to be frozen.
+    private var waiting: [Int64] = []
+    private var timer: TimerSource?
+    /// The apps that were told of, in this sleep.
+    private var said: [String] = []
+
+    init(_ supervisor: Supervisor) { self.supervisor = supervisor }
+
+    /// logind has announced a sleep.
+    func sleepBegins() {
+        said = []
+        holders = [:]
+        ask()
+    }
+
+    private func ask() {
+        guard let login = supervisor.login else { return }
+        isAsking = true
+        login.readDelayLocks()
+    }
+
+    /// Whether it is not to be frozen yet; it is put on the list then, and will be, by `freezeNow`.
+    func deferFreezing(of process: AppProcess) -> Bool {
+        let instance = process.instance.rawValue
+        guard supervisor.core.device.sleepState == .preparing, isAsking || holders[instance] != nil else {
+            return false
+        }
+        if !waiting.contains(instance) { waiting.append(instance) }
+        return true
+    }
+
+    /// locks: nil where logind does not say; then no app waits for it.
+    func hear(_ locks: [DelayLock]?) {
+        isAsking = false
+        holders = [:]
+        let isPreparing = supervisor.core.device.sleepState == .preparing
+        for lock in isPreparing ? locks ?? [] : [] {
+            guard let process = holder(of: lock) else { continue }
+            holders[process.instance.rawValue] = lock
+            name(process, lock)
+        }
+        let free = waiting.filter { holders[$0] == nil }
+        waiting.removeAll { holders[$0] == nil }
+        for instance in free { supervisor.processes[instance]?.freezeNow() }
+        if !waiting.isEmpty { askLater() }
+    }
+
+    /// The time in which it should have been frozen is over. What it holds, for people.
+    func giveUp(on process: AppProcess) -> String? {
+        let instance = process.instance.rawValue
+        guard let place = waiting.firstIndex(of: instance) else { return nil }
+        waiting.remove(at: place)
+        process.freezeNow()
+        return holders[instance].map { "holds logind's lock on sleep, " + Self.text($0) }
+    }
+
+    private func holder(of lock: DelayLock) -> AppProcess? {
+        guard let groups = supervisor.groups else { return nil }
+        if let place = ProcessHandle.controlGroup(of: lock.pid), let name = groups.instance(ofControlGroup: place) {
+            return supervisor.processes.values.first { $0.group?.name == name }
+        }
+        // Who took it is gone, and has left it to others of its app: its own user tells which.
+        guard OwnUsers.isOwn(lock.user) else { return nil }
+        return supervisor.processes.values.first { process in
+            guard case .success(let credentials?) = process.app.credentials else { return false }
+            return credentials.user == lock.user
+        }
+    }
+
+    private func name(_ process: AppProcess, _ lock: DelayLock) {
+        guard !said.contains(process.app.name) else { return }
+        said.append(process.app.name)
+        supervisor.log.caused(
+            by: process.app.name, .debug,
+            "holds a lock of its own on sleep at logind, \(Self.text(lock)): frozen after it")
+    }
+
+    private static func text(_ lock: DelayLock) -> String { "“\(lock.who)”: \(lock.why)" }
+
+    private func askLater() {
+        do throws(SystemError) {
+            if timer == nil { timer = try supervisor.loop.timer { [unowned(unsafe) self] in ask() } }
+            timer?.arm(at: Clocks.monotonic + Self.interval)
+        } catch {
+            hear(nil)
+        }
+    }
+}

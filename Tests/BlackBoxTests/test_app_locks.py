@@ -1,0 +1,102 @@
+"""Apps that hold delay locks on sleep at logind by themselves."""
+
+import os
+import time
+
+import pytest
+from waiting import holds_for, wait_until
+
+PROGRAM = 'exec = ["/bin/sleep", "1000"]\n'
+
+
+def start(board, text=PROGRAM):
+    board.app_file("holder", text)
+    board.app("other")
+    login = board.awake("other", delay=5)
+    return login, board.wait_app("holder", scenePhase="active")["mainPID"]
+
+
+def test_an_app_lets_go_before_it_is_frozen(board):
+    login, pid = start(board)
+    login.hold_others(("player", "fades out", 0, pid), ("strange", "is no app", 0, os.getpid()))
+    login.sleep(True)
+    wait_until(lambda: board.is_frozen("other"), board.log)
+    holds_for(0.3, lambda: not board.is_frozen("holder") and login.held("sleep") == 1, "it is waited for")
+    login.hold_others(("strange", "is no app", 0, os.getpid()))
+    closed = login.wait_closed("sleep")
+    assert closed["groups"] and all(closed["groups"].values()), closed
+    board.wait_log("holder: holds a lock of its own on sleep at logind, “player”: fades out: frozen after it")
+    assert "could not be frozen" not in board.log()
+    login.sleep(False)
+    board.wait_active("other")
+    board.wait_app("holder", scenePhase="active")
+
+
+def test_one_that_does_not_let_go_is_named_and_ended_at_the_next_sleep(board):
+    login, pid = start(board)
+    login.hold_others(("greedy", "because", 0, pid))
+    signalled = login.sleep(True)
+    # A bound of its own, within logind's.
+    assert 1.5 < login.wait_closed("sleep")["t"] - signalled < 3
+    board.wait_log("holder: could not be frozen in time: holds logind's lock on sleep, “greedy”: because")
+    wait_until(lambda: board.is_frozen("holder"), board.log)
+    login.sleep(False)
+    login.wait_held("sleep", 2)
+    login.sleep(True)
+    login.wait_closed("sleep", 2)
+    assert board.wait_termination("holder")["reason"] == "unfreezable"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_a_lock_that_was_left_to_a_child_is_its_app_s_by_the_user(board):
+    login, _ = start(board, PROGRAM + 'sandbox = "default"\n')
+    user = os.stat(f"{board.root}/var/lib/curfew-apps/holder").st_uid
+    ended = os.spawnv(os.P_WAIT, "/bin/true", ["true"])
+    assert ended == 0
+    login.hold_others(("left", "behind", user, 4_000_000))
+    login.sleep(True)
+    wait_until(lambda: board.is_frozen("other"), board.log)
+    holds_for(0.3, lambda: not board.is_frozen("holder"), "it is waited for")
+    login.hold_others()
+    login.wait_closed("sleep")
+
+
+def test_a_logind_that_does_not_say_holds_up_nothing(board):
+    login, pid = start(board)
+    login.hold_others(*[("many", "x" * 200, 0, pid)] * 2000)
+    signalled = login.sleep(True)
+    assert login.wait_closed("sleep")["t"] - signalled < 3
+    login.sleep(False)
+    board.wait_active("other")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_a_lock_of_roots_is_no_apps_for_its_user_alone(board):
+    login, _ = start(board, PROGRAM + 'user = "root"\n')
+    login.hold_others(("cron", "is no app", 0, 4_000_000))
+    signalled = login.sleep(True)
+    assert login.wait_closed("sleep")["t"] - signalled < 1
+
+
+def test_it_is_frozen_soon_after_it_has_let_go(board):
+    login, pid = start(board)
+    login.hold_others(("player", "fades out", 0, pid))
+    login.sleep(True)
+    wait_until(lambda: board.is_frozen("other"), board.log)
+    begun = time.monotonic()
+    login.hold_others()
+    wait_until(lambda: board.is_frozen("holder"), board.log)
+    assert time.monotonic() - begun < 0.45
+
+
+def test_a_lock_counts_on_the_way_to_sleep_only(board):
+    board.app("holder", "slow:DidEnterBackground:0.8", allowances={"did_enter_background": "3s"})
+    login = board.awake("holder", delay=5)
+    login.hold_others(("player", "fades out", 0, board.wait_running("holder")))
+    login.sleep(True)
+    board.wait_call("holder", "DidEnterBackground")
+    login.sleep(False)
+    board.wait_active("holder")
+    board.call("Background", app="holder")
+    wait_until(lambda: board.is_frozen("holder"), board.log)
+    assert "could not be frozen" not in board.log()

@@ -1,0 +1,107 @@
+"""The keeper while it, its loop or the signals to it are late."""
+
+import os
+import signal
+from pathlib import Path
+
+import family
+from board import toml_file
+from waiting import wait_until
+
+ONCE = 'exec = ["/bin/sleep", "1000"]\nrestart = "never"\n'
+
+
+def test_what_a_sandbox_took_is_given_back_at_its_end(board):
+    board.app_file("app", ONCE + 'sandbox = "default"\nlaunch = "manual"\n')
+    board.start()
+
+    def held():
+        return len(os.listdir(f"/proc/{board.daemon.pid}/fd"))
+
+    before = held()
+    for number in range(3):
+        board.call("Launch", app="app", background=None)
+        board.wait_app("app", taskState="running")
+        board.call("Terminate", app="app", force=True)
+        board.wait_termination("app", number + 1)
+    wait_until(lambda: held() == before, lambda: f"{held()} descriptors are open, {before} were")
+
+
+ORPHANS = """
+import os, time
+for _ in range(100):
+    if os.fork() == 0:
+        if os.fork() == 0:
+            time.sleep(1000)
+        os._exit(0)
+    os.wait()
+open(os.environ["MARK"], "w").close()
+time.sleep(1000)
+"""
+
+
+def test_many_ends_at_once_are_all_reaped(board):
+    program, mark = board.programs / "orphans.py", board.journals / "mark"
+    program.write_text(ORPHANS)
+    board.app_file("app", toml_file(
+        {"exec": ["/usr/bin/python3", str(program)], "restart": "never", "environment": {"MARK": str(mark)}}))
+    board.start()
+    wait_until(mark.exists, board.log)
+    keeper = board.daemon.pid
+    pids = [int(line) for line in (board.instance("app") / "cgroup.procs").read_text().split()]
+    os.kill(keeper, signal.SIGSTOP)
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+    # The last of the orphans are the keeper's by then.
+    wait_until(lambda: all(family.state(pid) in "ZX" for pid in pids), "they are dead")
+    os.kill(keeper, signal.SIGCONT)
+    board.wait_termination("app")
+    wait_until(lambda: not [pid for pid in family.children(keeper) if family.state(pid) == "Z"], "no orphan is left")
+
+
+def test_a_reload_is_no_stop(board):
+    board.app("app")
+    board.start()
+    board.wait_active("app")
+    board.daemon.send_signal(signal.SIGHUP)
+    board.wait_log("configuration reloaded")
+    loop = board.loop()
+    with family.ends([loop]):
+        os.kill(loop, signal.SIGKILL)
+    wait_until(lambda: board.answers() and board.loop() != loop, "there is another loop")
+
+
+def test_an_end_is_told_to_a_loop_that_was_late(board):
+    board.app_file("app", ONCE)
+    board.start()
+    pid = board.wait_app("app", scenePhase="active")["mainPID"]
+    loop = board.loop()
+    os.kill(loop, signal.SIGSTOP)
+    try:
+        # Their words fill the socket between the two.
+        for _ in range(8000):
+            board.daemon.send_signal(signal.SIGHUP)
+            os.sched_yield()
+        os.kill(pid, signal.SIGKILL)
+        # A zombie until it can be told; where signals were put together and there is still room, it is told at once.
+        wait_until(lambda: family.state(pid) in "ZX", "it is dead")
+    finally:
+        os.kill(loop, signal.SIGCONT)
+    board.wait_termination("app")
+
+
+def test_a_signal_that_was_ignored_before_is_heard(board):
+    board.app_file("app", 'exec = ["/bin/sh", "-c", "exit 3"]\nrestart = "never"\n')
+    board.start(prepare=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+    assert board.wait_termination("app")
+
+
+def test_no_loop_outlives_its_keeper_even_if_it_stands(board):
+    board.start()
+    loop = board.loop()
+    os.kill(loop, signal.SIGSTOP)
+    with family.ends([loop]):
+        board.daemon.kill()
+        board.daemon.wait()
+    assert not Path(f"/proc/{loop}").exists() or family.state(loop) == "Z"
+    board.daemon = None

@@ -1,0 +1,55 @@
+import MessageBus
+import Testing
+
+/// Whose locks put a sleep off, as logind lists them.
+@Suite struct DelayLockTests {
+    /// Has ListInhibitors return this, in Python.
+    private func list(_ bus: PrivateBus, _ rows: String, _ signature: String = "a(ssssuu)") throws {
+        try bus.script(
+            "self.AddMethod('\(PrivateBus.manager)', 'ListInhibitors', '', '\(signature)', \"\"\"ret = \(rows)\"\"\")")
+    }
+
+    @Test func onlyDelayLocksOnSleepCount() throws {
+        let bus = try PrivateBus.withLogind()
+        try list(
+            bus,
+            """
+            [('sleep', 'one', 'saves', 'delay', 7, 8), ('sleep', 'two', 'burns', 'block', 7, 9),
+            ('shutdown:sleep', 'three', '', 'delay', 0, 4294967295),
+            ('handle-sleep-key:idle', 'four', '', 'delay', 7, 11),
+            ('asleep', 'five', '', 'delay', 7, 12)]
+            """)
+        let fixture = try LogindFixture.connected(to: bus)
+        fixture.client.readDelayLocks()
+        // Asked for already.
+        fixture.client.readDelayLocks()
+        try fixture.wait(count: 1)
+        #expect(
+            fixture.events == [
+                .delayLocks([
+                    DelayLock(who: "one", why: "saves", user: 7, pid: 8),
+                    DelayLock(who: "three", why: "", user: 0, pid: .max),
+                ])
+            ])
+    }
+
+    @Test func moreThanAnyoneNeedsAreNotLookedAt() throws {
+        let bus = try PrivateBus.withLogind()
+        try list(bus, "[('sleep', 'many', 'x', 'delay', 7, n) for n in range(2000)]")
+        let fixture = try LogindFixture.connected(to: bus)
+        fixture.client.readDelayLocks()
+        guard case .delayLocks(let locks?) = try fixture.wait(for: { $0.short.hasPrefix("locks") }) else { return }
+        #expect(locks.count == 512 && locks.last?.pid == 511)
+    }
+
+    @Test(arguments: ["pause", "other", "gone"]) func withoutAnAnswerItIsNotKnown(_ how: String) throws {
+        let bus = try PrivateBus.withLogind()
+        if how == "other" { try list(bus, "[1]", "as") }
+        let fixture = try LogindFixture.connected(to: bus)
+        if how == "pause" { bus.pauseLogind() }
+        fixture.client.readDelayLocks()
+        if how == "gone" { fixture.client.stop() } else { try fixture.wait { $0.short == "locks -" } }
+        #expect(fixture.events.map(\.short) == (how == "gone" ? [] : ["locks -"]))
+        if how == "pause" { bus.resumeLogind() }
+    }
+}
