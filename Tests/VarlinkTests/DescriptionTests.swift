@@ -62,7 +62,7 @@ struct DescriptionTests {
         }
         #expect(DelegateInterface.description.utf8.count == 2005)
         #expect(ApplicationInterface.description.utf8.count == 2872)
-        #expect(ControlInterface.description.utf8.count == 5894)
+        #expect(ControlInterface.description.utf8.count == 5896)
     }
 
     @Test func allOfTheLanguage() throws {

@@ -51,8 +51,9 @@ public enum ControlInterface {
         # invalid: why its configuration cannot be used; then nothing else is meaningful. problems: the same, one by \
         one. leftDown: it ended
         # too often in a row, and is not restarted. statusText: what it says of itself; else how a hook has failed that
-        # has not succeeded since. user: the number of the user that it was last started as. sandbox: "default", "strict" or "off". sandboxHas: what it is kept
-        # from, for people; sandboxLacks: what it should have, and this kernel or container does not give.
+        # has not succeeded since. user: the number of the user that it was last started as. sandbox: "default",
+        # "strict" or "off". sandboxHas: what it is kept from, for people; sandboxLacks: what it should have, and this
+        # kernel or container does not give.
         type App (
           name: string,
           invalid: ?string,
