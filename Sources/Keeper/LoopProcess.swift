@@ -6,7 +6,7 @@ struct LoopProcess {
     /// A loop that lives that long did not die of its start, in nanoseconds.
     private static let stable: Int64 = 60_000_000_000
     /// The first restart is at once; this is before the second in a row, then twice as long each time. The service
-    /// watchdog of 20 s hears nothing meanwhile.
+    /// watchdog of 20 s hears nothing meanwhile, nor does the board's of 15 s on some boards.
     private static let firstDelay: Int64 = 1_000_000_000
     private static let longestDelay: Int64 = 8_000_000_000
 

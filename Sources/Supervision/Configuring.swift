@@ -61,7 +61,9 @@ extension Supervisor {
             if let configuration = configured[app.name] { app.update(configuration) }
         }
         findBoard(configuration)
-        dispatch(.configured(valid.map { $0.policy }, settings.policy(configuration.device.policy)))
+        let policy = settings.policy(configuration.device.policy)
+        noteHookLimit(policy.sleepAllowanceWithoutLogind)
+        dispatch(.configured(valid.map { $0.policy }, policy))
         followBoard()
     }
 

@@ -32,6 +32,8 @@ struct RuntimePaths {
     var lock: String { runtime + "/curfewd.lock" }
     /// There while the board is asleep, or may be at any moment, and the apps have been walked for it.
     var sleepMark: String { runtime + "/asleep" }
+    /// How many seconds the sleep hook waits, where that is longer than it would by itself.
+    var hookLimit: String { runtime + "/hook-limit" }
     /// There from the announcement of a sleep to its end, for a daemon that is started in between.
     var sleepNote: String { runtime + "/announced" }
 

@@ -79,6 +79,8 @@ final class Supervisor {
     /// The kernel's counts as the last sleep was announced; nil where it does not count.
     var suspendsBefore: SuspendStatistics?
     var saidSuspendRefused = false
+    /// That these were refused was said, and none of the kind was granted since.
+    var refusedLocks: [Inhibitor] = []
     /// The board's own conditions are heard and its watchdog is kept. Not for private trials.
     var followsBoard = true
     var settings = BoardSettings(DeviceConfiguration(), nil)
@@ -178,7 +180,9 @@ final class Supervisor {
         case .report(let termination):
             trial?.ended(termination)
             record(termination)
-        case .note(let notice): say(notice)
+        case .note(let notice):
+            if case .sleep(let notice) = notice { follow(notice) }
+            say(notice)
         case .stopDaemon:
             // It handles no sleep that it leaves behind.
             try? Files.remove(paths.sleepMark)

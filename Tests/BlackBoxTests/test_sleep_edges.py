@@ -128,6 +128,22 @@ def test_logind_that_refuses_the_lock_is_named_and_followed(board):
     board.wait_active("app")
 
 
+def test_logind_that_refuses_for_ever_is_asked_every_half_minute_and_named_once(board):
+    board.app("app")
+    login = board.with_login(refuse=["sleep"])
+    board.start("--trial")
+    board.wait_active("app")
+    # At once a second time: what it was refused for may be over.
+    board.wait_log("logind refused", 2)
+    for number in range(3, 6):
+        with board.wire() as wire:
+            wire.call("io.curfew.Trial.Skip", {"seconds": 31})
+        board.wait_log("logind refused", number)
+        assert len(login.events("refused")) == number
+    lines = [line.split(":")[0] for line in board.log().splitlines() if "logind refused" in line]
+    assert lines == ["warning", *["debug"] * 4]
+
+
 def test_a_refusal_that_is_to_be_expected_is_no_warning(board):
     """The board is awake again by the hook's word, and logind has still to say so."""
     board.app("app")

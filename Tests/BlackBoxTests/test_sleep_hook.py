@@ -244,3 +244,18 @@ def test_a_daemon_that_does_not_answer_is_not_waited_for_long(board, hook):
     board.wait_log("a sleep is not prepared for: the client that announced it has hung up")
     board.wait_active("app")
     assert board.calls("app") == LAUNCH
+
+
+def test_apps_that_are_given_longer_are_waited_for(board, hook):
+    board.device(sleep={"allowance_without_logind": "20s"})
+    board.app("slow", "hang:DidEnterBackground", allowances={"did_enter_background": "9s"})
+    board.start()
+    board.wait_active("slow")
+    assert (board.run / "hook-limit").read_text() == "23\n"
+    # No more than it takes.
+    assert 8 < hook("pre", "suspend") < 20
+    assert board.device_state()["sleepState"] == "asleep"
+    assert hook.told() == ["sleep"] and is_marked(board)
+    board.device(sleep={"allowance_without_logind": "5s"})
+    board.call("Reload")
+    assert not (board.run / "hook-limit").exists()

@@ -37,6 +37,12 @@ extension MutationTests {
                 return [effect]
             }
         },
+        Mutation("says of every sleep's launch that it holds it up", .heldUp) {
+            .replacing {
+                guard case .note(.sleep(.released)) = $0 else { return [$0] }
+                return [$0, .note(.app(.heldUpSleep(AppID(rawValue: 0))))]
+            }
+        },
         Mutation("grants everything at once", .answers) {
             .replacing {
                 if case .client(.reply(let id, .app(.denied))) = $0 { [.client(.reply(id, .app(.done)))] } else { [$0] }

@@ -58,6 +58,18 @@ import Testing
         #expect(board.pass(.seconds(45)) == ["task task-sync sync expiring 5 s", "terminate task-sync"])
     }
 
+    @Test func processIsAskedToEndOnce_howeverManyTasksItHolds() throws {
+        var board = adopted()
+        _ = board.spawned("task-sync")
+        _ = board.begin("task-sync", "a")
+        _ = board.begin("task-sync", "b")
+        #expect(
+            board.pass(.seconds(55)) == [
+                "task task-sync b expiring 5 s", "terminate task-sync", "task task-sync a expiring 5 s",
+                "task task-sync sync expiring 5 s",
+            ])
+    }
+
     @Test func processIsFrozenOverASleepWithItsBudget() throws {
         var board = adopted()
         _ = board.spawned("task-sync")

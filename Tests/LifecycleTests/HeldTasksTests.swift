@@ -22,25 +22,25 @@ import Testing
         #expect(tasks.poolEnd == .seconds(40) && tasks.nextExpiration(lead: .seconds(3)) == .seconds(37))
         #expect(tasks.dueTask(lead: .seconds(3), at: .milliseconds(36_999)) == nil)
         #expect(tasks.dueTask(lead: .seconds(3), at: .seconds(37))?.id == Self.id(2))
-        let warned = tasks.warn(Self.id(2), at: .seconds(37))
+        let warned = tasks.markWarned(Self.id(2), at: .seconds(37))
         #expect(warned?.isWarned == true && warned?.isOver == false)
         #expect(tasks.dueTask(lead: .seconds(3), at: .seconds(37))?.id == Self.id(1))
-        _ = tasks.warn(Self.id(1), at: .seconds(37))
+        _ = tasks.markWarned(Self.id(1), at: .seconds(37))
         #expect(tasks.dueTask(lead: .seconds(3), at: .seconds(39)) == nil && tasks.nextExpiration(lead: .zero) == nil)
     }
 
     @Test func aLimitOfItsOwnEndsATask_whateverThePoolHas() {
         var tasks = Self.holding(.seconds(15), nil)
         #expect(tasks.shortestLimit == .seconds(5) && tasks.nextExpiration(lead: .zero) == .seconds(15))
-        let warned = tasks.warn(Self.id(1), at: .seconds(15))
+        let warned = tasks.markWarned(Self.id(1), at: .seconds(15))
         #expect(warned?.isOver == true && tasks.shortestLimit == .max)
         #expect(tasks.dueTask(lead: .zero, at: .seconds(99)) == nil)
     }
 
     @Test func warningsAreForgotten_butNotOfATaskWhoseOwnLimitIsOver() {
         var tasks = Self.holding(.seconds(15), nil)
-        _ = tasks.warn(Self.id(1), at: .seconds(15))
-        _ = tasks.warn(Self.id(2), at: .seconds(15))
+        _ = tasks.markWarned(Self.id(1), at: .seconds(15))
+        _ = tasks.markWarned(Self.id(2), at: .seconds(15))
         tasks.forgetWarnings()
         #expect(tasks.all.map { $0.isWarned } == [true, false])
         tasks.forgetWarnings(withLimits: true)

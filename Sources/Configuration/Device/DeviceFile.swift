@@ -10,11 +10,11 @@ enum DeviceFile {
         let value = Document.read(bytes, problems)
         let keys = KeyWalk(
             value.map { TomlTable($0, name: "", problems: problems) } ?? TomlTable(name: "", problems), lists: lists)
-        var file = DeviceKeys(keys: keys)
-        file.walk()
+        var declared = DeviceKeys(keys: keys)
+        declared.walk()
         keys.refuseUnknown()
-        relate(file.device.policy, keys.table)
-        return (problems.isEmpty ? file.device : DeviceConfiguration(), problems.sorted, keys.keys)
+        relate(declared.device.policy, keys.table)
+        return (problems.isEmpty ? declared.device : DeviceConfiguration(), problems.sorted, keys.keys)
     }
 
     /// What one key alone does not show.

@@ -19,8 +19,8 @@ struct App: Equatable {
     var instance: Instance?
     /// What its background tasks have left since it was last active; nil: all of it.
     var pool: TaskPool?
-    /// What is left of its time to keep the board awake; nil: all of it.
-    var keepAwakeLeft: Nanoseconds?
+    /// Its time to keep the board awake; nil: all of it is left.
+    var keepAwakePool: TaskPool?
     /// Not configured: a process that was taken over, for as long as it runs.
     var isAdopted = false
     /// Until its process is in our hands.
@@ -31,6 +31,8 @@ struct App: Equatable {
     var lastTermination: Termination?
     /// A shutdown ends it: it comes back should that be cancelled.
     var endedForShutdown = false
+    /// Its launch took all the time of a sleep: none waits for it again before it has launched.
+    var hasHeldUpSleep = false
 
     // What follows from the rest, kept so that one event costs the same however many apps there are.
     var isTouched = false
@@ -53,6 +55,9 @@ struct App: Equatable {
 
     /// Its main process has ended, though something of its group may be left.
     var hasEnded: Bool { instance == nil || instance?.stage == .clearing }
+
+    /// It is not awaited on the way to sleep: an app that never gets ready costs one sleep its time, not every one.
+    var mayNotHoldUpSleep: Bool { hasHeldUpSleep && instance?.isLaunched == false }
 
     /// It runs in this phase, and nothing is under way.
     func stands(in phase: ScenePhase) -> Bool {

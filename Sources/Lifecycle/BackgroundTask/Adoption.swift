@@ -65,7 +65,7 @@ extension DeviceLifecycle {
         guard let pool = apps[index].pool, apps[index].instance?.tasks.isAnyWarned == true else {
             return .adoptedEnded(status)
         }
-        return .taskBudgetRanOut(budget: pool.size)
+        return .taskBudgetRanOut(budget: pool.spent)
     }
 
     /// Nothing of it is left, and it is not configured: it is forgotten.
@@ -74,7 +74,7 @@ extension DeviceLifecycle {
         guard apps[index].isAdopted else { return }
         apps[index].launch = LaunchState()
         apps[index].pool = nil
-        apps[index].keepAwakeLeft = nil
+        apps[index].keepAwakePool = nil
         apps[index].endedForShutdown = false
         deny(.taskEnded) { $0.app == index && $0.wish != .ended }
         // Another may take its place.

@@ -15,6 +15,8 @@ struct HeldTasks: Equatable {
     var isFull: Bool { all.count >= Self.limit }
     var keepAwake: Bool { all.contains { $0.keepsAwake } }
     var isAnyWarned: Bool { all.contains { $0.isWarned } }
+    /// One has been warned of the pool's end, and not of its own limit.
+    var isPoolsEndKnown: Bool { all.contains { $0.isWarned && !$0.isOver } }
 
     func task(_ id: BackgroundTaskID) -> HeldTask? { all.first { $0.id == id } }
 
@@ -35,8 +37,8 @@ struct HeldTasks: Equatable {
         poolEnd.map { $0 - reading <= lead } ?? false
     }
 
-    /// Its expiration handler is called now. Returns the task as it is then.
-    mutating func warn(_ id: BackgroundTaskID, at reading: Nanoseconds) -> HeldTask? {
+    /// Notes that its expiration handler is called now. Returns the task as it is then.
+    mutating func markWarned(_ id: BackgroundTaskID, at reading: Nanoseconds) -> HeldTask? {
         guard let place = all.firstIndex(where: { $0.id == id }) else { return nil }
         all[place].isWarned = true
         if all[place].isLimitOver(at: reading) { all[place].isOver = true }
@@ -80,6 +82,9 @@ struct HeldTasks: Equatable {
         poolEnd = nil
         return max(end - reading, .zero)
     }
+
+    /// It is to be full again, whatever is left.
+    mutating func forgetPoolEnd() { poolEnd = nil }
 
     mutating func startKeepAwake(_ left: Nanoseconds, at reading: Nanoseconds) {
         if keepAwakeEnd == nil { keepAwakeEnd = reading + left }

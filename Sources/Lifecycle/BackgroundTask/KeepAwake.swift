@@ -44,8 +44,8 @@ extension DeviceLifecycle {
 
     /// The time is over: the task goes on, and the board may sleep.
     mutating func spendKeepAwake(_ index: Int) {
-        apps[index].spendKeepAwake()
-        emit(.note(.app(.keepAwakeSpent(AppID(rawValue: index), budget: apps[index].policy.taskBudget))))
+        let budget = apps[index].spendKeepAwake()
+        emit(.note(.app(.keepAwakeSpent(AppID(rawValue: index), budget: budget))))
         touch(index)
     }
 

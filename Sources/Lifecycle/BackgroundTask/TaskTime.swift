@@ -27,7 +27,7 @@ extension App {
     /// It is active: its pool is full again when it leaves the front.
     mutating func refillPool() {
         pool = nil
-        _ = instance?.tasks.stopPool(at: .zero)
+        instance?.tasks.forgetPoolEnd()
         instance?.tasks.forgetWarnings(withLimits: true)
     }
 
@@ -73,7 +73,7 @@ extension App {
     /// What is left of its time for it.
     func keepAwakeLeft(isLowPower: Bool, at now: Nanoseconds) -> Nanoseconds {
         if let instance, let left = instance.tasks.keepAwakeLeft(at: instance.clock.reading(at: now)) { return left }
-        return keepAwakeLeft ?? taskBudget(isLowPower: isLowPower)
+        return keepAwakePool?.left ?? taskBudget(isLowPower: isLowPower)
     }
 
     /// A task wants it, and has time for it. The board is awake.
@@ -85,27 +85,30 @@ extension App {
     /// The lock is held for it.
     mutating func startKeepAwake(isLowPower: Bool, at now: Nanoseconds) {
         guard instance?.tasks.keepAwakeEnd == nil, let reading = instance?.clock.reading(at: now) else { return }
-        let left = keepAwakeLeft(isLowPower: isLowPower, at: now)
-        instance?.tasks.startKeepAwake(left, at: reading)
+        let pool = keepAwakePool ?? TaskPool(taskBudget(isLowPower: isLowPower))
+        keepAwakePool = pool
+        instance?.tasks.startKeepAwake(pool.left, at: reading)
     }
 
     mutating func stopKeepAwake(isLowPower: Bool, at now: Nanoseconds) {
         guard instance?.tasks.keepAwakeEnd != nil else { return }
-        keepAwakeLeft = keepAwakeLeft(isLowPower: isLowPower, at: now)
+        let left = keepAwakeLeft(isLowPower: isLowPower, at: now)
+        keepAwakePool?.stop(left)
         instance?.tasks.stopKeepAwake()
     }
 
-    /// Nothing is left of it.
-    mutating func spendKeepAwake() {
+    /// Nothing is left of it. Returns how much it was.
+    mutating func spendKeepAwake() -> Nanoseconds {
         instance?.tasks.stopKeepAwake()
-        keepAwakeLeft = .zero
+        keepAwakePool?.stop(.zero)
+        return keepAwakePool?.spent ?? .zero
     }
 
     /// All of it is there again. Returns whether less was.
     mutating func refillKeepAwake() -> Bool {
-        guard keepAwakeLeft != nil || instance?.tasks.keepAwakeEnd != nil else { return false }
+        guard keepAwakePool != nil else { return false }
         instance?.tasks.stopKeepAwake()
-        keepAwakeLeft = nil
+        keepAwakePool = nil
         return true
     }
 
@@ -117,24 +120,10 @@ extension App {
         stopPool(at: now)
         pool?.cut(to: Self.shortTaskBudget)
         // A reload may have taken the right from those that still use it.
-        guard policy.keepsAwake || keepAwakeLeft != nil || instance?.tasks.keepAwakeEnd != nil else {
-            return wasRunning
-        }
+        guard policy.keepsAwake || keepAwakePool != nil else { return wasRunning }
         stopKeepAwake(isLowPower: true, at: now)
-        keepAwakeLeft = min(keepAwakeLeft(isLowPower: true, at: now), Self.shortTaskBudget)
+        if keepAwakePool == nil { keepAwakePool = TaskPool(policy.taskBudget) }
+        keepAwakePool?.cut(to: Self.shortTaskBudget)
         return true
-    }
-
-    /// How soon the clocks are to be looked at for its longer times, though nothing may be due.
-    func checkInterval(isLowPower: Bool) -> Nanoseconds {
-        guard let instance, !instance.clock.isStopped else { return .max }
-        if instance.stage == .spawning { return DeviceLifecycle.stallCheckInterval }
-        guard instance.isAlive else { return .max }
-        var span = instance.tasks.shortestLimit
-        if instance.livenessDue != nil, let interval = policy.liveness { span = min(span, interval) }
-        if instance.tasks.poolEnd != nil, let pool { span = min(span, pool.size) }
-        if instance.tasks.keepAwakeEnd != nil { span = min(span, taskBudget(isLowPower: isLowPower)) }
-        if span == .max { return .max }
-        return min(max(span / 10, DeviceLifecycle.stallCheckInterval), DeviceLifecycle.longestCheckInterval)
     }
 }

@@ -103,7 +103,8 @@ extension DeviceLifecycle {
         while apps[index].instance?.canBeCalled == true,
             let reading = reading(index),
             let due = apps[index].instance?.tasks.dueTask(lead: lead(index), at: reading),
-            let task = apps[index].instance?.tasks.warn(due.id, at: reading)
+            let isFirst = apps[index].instance.map({ !$0.tasks.isPoolsEndKnown }),
+            let task = apps[index].instance?.tasks.markWarned(due.id, at: reading)
         {
             tell(index, task.id, .expiring)
             let left = timeRemaining(index) ?? .max
@@ -113,8 +114,9 @@ extension DeviceLifecycle {
                 begin(
                     .backgroundTaskWillExpire(task.id, name: task.name), index, allowance: allowance, awaitsReply: true)
             } else {
-                // A command that was adopted knows SIGTERM: of its budget, not of what it has begun itself.
-                if apps[index].isAdopted, let instance = apps[index].instance,
+                // A command that was adopted knows SIGTERM: of its budget, not of what it has begun itself. Once: to
+                // many programs a second one means that they are to drop everything.
+                if apps[index].isAdopted, isFirst, let instance = apps[index].instance,
                     instance.tasks.isLow(lead: lead(index), at: reading)
                 {
                     emit(.process(.terminate(instance.id)))
@@ -136,12 +138,12 @@ extension DeviceLifecycle {
         let isCalled = instance.call?.call.handler == .backgroundTaskWillExpire
         let held = instance.tasks.all.prefix(3).map { $0.name }
         let reason = TerminationReason.taskBudgetSpent(
-            budget: pool.size, held: held, more: instance.tasks.all.count - held.count)
+            budget: pool.spent, held: held, more: instance.tasks.all.count - held.count)
         emit(.note(.app(.overrun(AppID(rawValue: index), instance.id, reason))))
         kill(
             index,
             Cause(
-                reason: reason, handler: isCalled ? .backgroundTaskWillExpire : nil, allowance: pool.size,
-                taken: pool.size))
+                reason: reason, handler: isCalled ? .backgroundTaskWillExpire : nil, allowance: pool.spent,
+                taken: pool.spent))
     }
 }

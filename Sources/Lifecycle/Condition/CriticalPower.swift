@@ -1,5 +1,6 @@
 // What the last of the battery asks: every app saves what it has, and the board is switched off before the supply
-// fails. That alone: the answers before it, to budgets and apps, are those of `ConditionResponse` (Settling.swift).
+// fails. That alone: the answers before it, to budgets and apps, are those of `ConditionResponse`
+// (ConditionDemands.swift).
 
 extension DeviceLifecycle {
     /// Without an answer, or refused: the board is asked again to switch off.

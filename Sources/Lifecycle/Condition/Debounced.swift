@@ -1,3 +1,5 @@
+/// Holds back the way back only: what a condition begins with is read in `Conditions`.
+///
 /// A value that follows what is wanted at once, but turns back only after `window`: what bounces or hovers at a
 /// threshold changes it at most once in that time, and its last word is never lost. Below 0 it is unknown.
 struct Debounced: Equatable {

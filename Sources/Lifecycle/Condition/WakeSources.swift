@@ -1,25 +1,6 @@
-// Who or what is at the board: persons, and devices for which it comes back.
+// Persons and devices for which a sleeping board comes back.
 
 extension DeviceLifecycle {
-    /// So long after a wake a key does not ask for the next sleep.
-    static let keyHoldoff = Nanoseconds.seconds(2)
-
-    /// A key of the board itself: power, sleep or wake-up.
-    mutating func hearKey() {
-        if sleep.state != .awake { return sawWakeSource(.key) }
-        // It is the one that woke the board.
-        if let end = sleep.formerEnd, now.boottime - end <= Self.keyHoldoff { return }
-        switch policy.responses[.powerKey] {
-        case .sleep: goToSleep()
-        case .nothing, .inactive, .background, .pause, .lowPower, .kill, .powerOff: break
-        }
-    }
-
-    mutating func setLowPower(_ enabled: Bool?, _ request: RequestID) {
-        conditions.setLowPower(enabled)
-        reply(request, .setLowPower)
-    }
-
     /// A person or a device for which a board that sleeps logically, or in the dark, comes back. A person who comes
     /// while the board is on its way to sleep, or asleep, finds everything running at the next wake, whatever wakes
     /// it.

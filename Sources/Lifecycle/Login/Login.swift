@@ -2,8 +2,11 @@
 struct Login: Equatable {
     /// logind's own default for InhibitDelayMaxUSec.
     static let defaultDelayMax = Nanoseconds.seconds(5)
-    /// How long an answer of logind is waited for. A lock that is refused, or not answered, rests twice as long each
-    /// time: 60 s at first.
+    /// How long an answer of logind is waited for, should its client not give up sooner (`LogindClient.Limits`). A lock
+    /// that is not answered is waited for twice as long the next time.
+    ///
+    /// Of the lock for a shutdown also how long it rests after a refusal: 60 s at first, then twice as long. A refused
+    /// lock for sleep is asked for again by `DeviceLifecycle.loginRecheckDelay`, one that keeps awake by the next task.
     static let patience = Nanoseconds.seconds(30)
     static let longestPatience = Nanoseconds.seconds(120)
 

@@ -1,4 +1,4 @@
-/// Which app goes first when something is short: the lesser.
+/// Which app goes first when memory is short (`Jetsam`) or the board too hot (`CriticalHeat`): the lesser.
 struct JetsamOrder: Comparable {
     var isProtected: Bool
     /// Not frozen.

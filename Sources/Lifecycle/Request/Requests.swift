@@ -10,7 +10,9 @@ extension DeviceLifecycle {
         case .endTask(let instance, let task): endTask(instance, task, id)
         case .adopt(let app, let wish): adopt(app, wish, id)
         case .warnOfMemory(let app, let level): withApp(app, id) { $0.warnOfMemory($1, level, id) }
-        case .setLowPower(let enabled): setLowPower(enabled, id)
+        case .setLowPower(let enabled):
+            conditions.setLowPower(enabled)
+            reply(id, .setLowPower)
         }
     }
 

@@ -2,13 +2,13 @@
 struct Preparation: Equatable {
     /// Of all handlers together.
     var allowance = Nanoseconds.zero
-    /// Handlers end here; what still runs is frozen.
+    /// An app that is still in a handler of this sleep then is killed, what else still runs is frozen.
     var allowanceEnd = Nanoseconds.max
     /// The order of freezing gives way.
     var forcedAt = Nanoseconds.max
     /// The lock is released, whatever still runs.
     var release = Nanoseconds.max
-    /// Held background tasks run until then; nil while others are not ready either.
+    /// Held background tasks run until then; nil as long as any app is not ready for another reason.
     var graceEnd: Nanoseconds?
     var overtime = Overtime()
     var isForced = false
@@ -22,8 +22,7 @@ struct Preparation: Equatable {
     }
 
     /// Sets the limits, or tightens them. limit: from `since` to the moment at which logind waits no longer. margin:
-    /// kept back of it. Half of that is for freezing in order and the next for freezing by force; the last fifth of
-    /// all is for the lock's release.
+    /// what is kept back of it, in tenths: 5 for freezing in order, 3 for freezing by force, 2 for the lock's release.
     /// Returns whether the allowance ends earlier than it did.
     mutating func bound(since: Nanoseconds, limit: Nanoseconds, margin: Nanoseconds) -> Bool {
         let isNearer = since + limit - margin < allowanceEnd

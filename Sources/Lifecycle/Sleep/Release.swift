@@ -17,7 +17,7 @@ extension DeviceLifecycle {
         sleep.stage = .asleep(
             Asleep(
                 released: now, overtime: preparation.overtime, alarm: alarm,
-                question: sleep.isLogical ? .none : .due(now.monotonic + Self.cancellationDelay)))
+                question: sleep.isLogical ? .none : .due(now.monotonic + Self.loginRecheckDelay)))
         emit(
             .note(
                 .sleep(
@@ -49,11 +49,24 @@ extension DeviceLifecycle {
     mutating func releaseForSleep() {
         let isFreed = sleep.isAnnouncedByLogin && login.locks[.sleep] == .held
         if sleep.unsettled > 0, sleep.state == .preparing || isFreed { reportUnsettled() }
-        for index in apps.indices { endWhatIsStuckAgain(index) }
+        for index in apps.indices {
+            noteHeldUp(index)
+            endWhatIsStuckAgain(index)
+        }
         guard isFreed else { return }
-        // It may have been armed since.
+        // Where the sleep was released without logind (an operator's), it may have been armed since.
         restWatchdogs()
         releaseLock(.sleep)
+    }
+
+    /// A sleep that was too short for handlers says nothing of an app.
+    private mutating func noteHeldUp(_ index: Int) {
+        guard let preparation = sleep.preparation, preparation.overtime.isAllowanceOver,
+            preparation.allowance >= Self.leastSleepAllowance, !sleep.isDoubtful, !apps[index].hasHeldUpSleep,
+            apps[index].instance?.call?.call.handler == .didFinishLaunching
+        else { return }
+        apps[index].hasHeldUpSleep = true
+        emit(.note(.app(.heldUpSleep(AppID(rawValue: index)))))
     }
 
     private mutating func reportUnsettled() {

@@ -65,8 +65,9 @@ extension DeviceLifecycle {
     static let leastSleepAllowance = Nanoseconds.seconds(1)
     /// No app is given a deadline that no program can meet.
     static let leastAllowance = Nanoseconds.milliseconds(100)
-    /// Without any sign of sleep for so long after the release, logind is asked.
-    static let cancellationDelay = Nanoseconds.seconds(30)
+    /// logind is asked so often: after the release, without any sign of sleep, whether it still means it; awake, for
+    /// the lock that it refused, and whether an old sleep is over.
+    static let loginRecheckDelay = Nanoseconds.seconds(30)
 
     // MARK: Edges
 
@@ -117,7 +118,7 @@ extension DeviceLifecycle {
         // An old sleep stays old until logind says that it is over.
         case (.awake, nil), (.darkWake, nil):
             if sleep.echo == .cancellation { sleep.echo = .none }
-            if sleep.echoDue == nil { sleep.echoDue = now.monotonic + Self.cancellationDelay }
+            if sleep.echoDue == nil { sleep.echoDue = now.monotonic + Self.loginRecheckDelay }
         case (.preparing, _): break
         }
     }
@@ -133,13 +134,13 @@ extension DeviceLifecycle {
     /// The lock was refused while logind prepared something that is over by now: once more at once, then later.
     private mutating func askForLock(isLater: Bool) {
         guard login.isAvailable, login.locks[.sleep] == .none else { return }
-        sleep.echoDue = now.monotonic + Self.cancellationDelay
+        sleep.echoDue = now.monotonic + Self.loginRecheckDelay
         if !isLater { takeLock(.sleep) }
     }
 
     /// Asleep, without any sign of it: logind is asked whether it is still meant.
     private mutating func askLater() {
-        let due = now.monotonic + Self.cancellationDelay
+        let due = now.monotonic + Self.loginRecheckDelay
         sleep.stage.change { (asleep: inout Asleep) in asleep.question = .due(due) }
     }
 
@@ -244,7 +245,7 @@ extension DeviceLifecycle {
         switch sleep.state {
         case .asleep: return true
         case .darkWake: return !worksInTheDark(instance)
-        case .awake, .preparing: if sleep.overtime.isAllowanceOver { return true }
+        case .awake, .preparing: if sleep.overtime.isAllowanceOver || apps[index].mayNotHoldUpSleep { return true }
         }
         if instance.isReadyInBackground { return sleep.overtime.isGraceOver || !instance.isHeldByTasks }
         guard instance.stage == .running, instance.call == nil, instance.isLaunched, instance.stop == nil else {
@@ -270,7 +271,7 @@ extension DeviceLifecycle {
             if instance.freezer == .frozen || instance.freezer == .stuck { return true }
             if canFreeze, app.policy.suspend, !sleep.isDoubtful { return false }
             let overtime = sleep.overtime
-            return overtime.isAllowanceOver
+            return overtime.isAllowanceOver || app.mayNotHoldUpSleep
                 || instance.isReadyInBackground && (overtime.isGraceOver || !instance.isHeldByTasks)
         }
     }
@@ -298,7 +299,9 @@ extension DeviceLifecycle {
     /// As long as logind has not said that the last sleep is over, a lock that it grants is the only sign that it is.
     private mutating func recheckLogin() {
         guard let due = sleep.echoDue, due <= now.monotonic else { return }
-        sleep.echoDue = sleep.echo == .end && login.isAvailable ? now.monotonic + Self.cancellationDelay : nil
-        if login.locks[.sleep] == .held { readPreparing() } else { takeLock(.sleep) }
+        let isHeld = login.locks[.sleep] == .held
+        let isAskedAgain = login.isAvailable && (sleep.echo == .end || !isHeld)
+        sleep.echoDue = isAskedAgain ? now.monotonic + Self.loginRecheckDelay : nil
+        if isHeld { readPreparing() } else { takeLock(.sleep) }
     }
 }

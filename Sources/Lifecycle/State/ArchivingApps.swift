@@ -18,8 +18,9 @@ extension App {
         archive.value(&launches)
         archive.optional(&lastTermination, .blank) { $1.archive(&$0) }
         archive.value(&endedForShutdown)
+        archive.value(&hasHeldUpSleep)
         archive.optional(&pool, TaskPool(.zero)) { $1.archive(&$0) }
-        archive.optional(&keepAwakeLeft, .zero) { $0.value(&$1) }
+        archive.optional(&keepAwakePool, TaskPool(.zero)) { $1.archive(&$0) }
         archive.value(&isAdopted)
         archive.optional(&adoption, Adoption(wish: TaskParameters(name: ""))) {
             $1.wish.archive(&$0)

@@ -111,7 +111,7 @@ extension DeviceLifecycle {
         }
     }
 
-    /// What is over and ends no app.
+    /// What is over and ends no app, but for one that could not be frozen at two sleeps in a row.
     private mutating func judgeLesserTimes(_ index: Int) {
         if apps[index].instance?.isKeepAwakeOver(at: now.monotonic) == true { spendKeepAwake(index) }
         if apps[index].instance?.isExpirationDue(lead: lead(index), at: now.monotonic) == true { touch(index) }

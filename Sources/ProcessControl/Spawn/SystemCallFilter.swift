@@ -1,7 +1,8 @@
 internal import CLinux
 public import SystemCalls
 
-/// The calls that a sandboxed app is refused, as seccomp(2) takes them.
+/// The calls that an app in the strict sandbox is refused, as seccomp(2) takes them: listed here, compiled in the loop
+/// (`CLinux/compile_call_filter.c`), loaded by the child.
 public enum SystemCallFilter {
     /// What administers the board, debugs other processes, or is there for old programs alone. What a kernel or an
     /// architecture does not have is no error.

@@ -9,10 +9,13 @@ internal import Varlink
 
 /// The sockets, who is let in, and who is there.
 final class Interfaces {
-    /// Connections per app, for each other user, and for all those together: on each socket, so that a client that may
-    /// open only the one cannot keep operators off the other. Root has as many for itself, and is never in the way.
+    // Connections that are open at a time, on each socket: a client that may open only the one cannot keep operators
+    // off the other.
+    /// Of one app.
     private static let perApp = 16
+    /// Of one user that is neither root nor an app.
     private static let perUser = 32
+    /// Of all such users together; and of root.
     private static let others = 64
     /// Bytes of a message: of an app or an operator, and of a client that is neither. No method needs more.
     private static let longestMessage = 64 << 10

@@ -43,6 +43,10 @@ extension Supervisor {
             )
         // Its end says the same with all that is known of it, once it is gone.
         case .overrun(let app, _, let reason): log.app(name(app), .info, "is to be killed: \(reason.explanation)")
+        case .heldUpSleep(let app):
+            log.app(
+                name(app), .warning,
+                "its launch took all the time of a sleep; at the next ones it is frozen at once, until it has launched")
         case .phaseChanged(let app, let phase): log.app(name(app), .debug, "is \(phase.name)")
         case .keepAwakeSpent(let app, let budget):
             log.app(
@@ -75,7 +79,6 @@ extension Supervisor {
     }
 
     private func sayEnd(of sleep: Int, _ outcome: SleepOutcome) {
-        forgetSleep()
         let id = [("CURFEW_SLEEP_ID", "\(sleep)")]
         switch outcome {
         case .slept: log.send(.info, "sleep \(sleep): awake", .sleepEnded, id)
@@ -92,7 +95,6 @@ extension Supervisor {
     private func say(_ notice: SleepNotice) {
         switch notice {
         case .preparing(let sleep, let allowance):
-            sleepIsAnnounced()
             let id = [("CURFEW_SLEEP_ID", "\(sleep)")]
             log.send(.info, "sleep \(sleep): apps have \(allowance.text) to get ready", .sleepPreparing, id)
         case .released(let sleep, let elapsed, let killed):

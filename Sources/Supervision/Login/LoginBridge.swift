@@ -53,6 +53,13 @@ extension Supervisor {
         setBlockLock(.lidSwitch, policy.responses[.lidClosed] == .sleep && policy.sleepsLogically, login)
     }
 
+    /// It is asked for again and again, and the line is for people.
+    private func sayRefusal(of kind: Inhibitor, _ reason: String) {
+        let isKnown = refusedLocks.contains(kind) || kind == .sleep && core.expectsRefusal
+        if !isKnown { refusedLocks.append(kind) }
+        log.daemon(isKnown ? .debug : .warning, "logind refused a \(kind.name) lock: \(reason)", .lockRefused)
+    }
+
     /// Holds a block lock, or does not.
     func setBlockLock(_ kind: Inhibitor, _ wanted: Bool, _ login: any LoginService) {
         if wanted { login.takeLock(kind, mode: .block) } else { login.releaseLock(kind) }
@@ -93,11 +100,11 @@ extension Supervisor {
                     .prepareForShutdown(
                         start, delayMax: delayMax.map { Nanoseconds(rawValue: $0) },
                         signalled: Nanoseconds(rawValue: at + skipped))))
-        case .lockTaken(let kind, _): if let kind = kind.core { dispatch(.login(.lockTaken(kind))) }
+        case .lockTaken(let kind, _):
+            refusedLocks.removeAll { $0 == kind }
+            if let kind = kind.core { dispatch(.login(.lockTaken(kind))) }
         case .lockRefused(let kind, let reason):
-            let isExpected = kind == .sleep && core.expectsRefusal
-            log.daemon(
-                isExpected ? .debug : .warning, "logind refused a \(kind.name) lock: \(reason)", .lockRefused)
+            sayRefusal(of: kind, reason)
             if let kind = kind.core { dispatch(.login(.lockRefused(kind))) }
         // `unavailable` comes with it, and says so of all of them.
         case .lockLost: break

@@ -4,10 +4,16 @@ internal import Lifecycle
 // What the kernel itself counts of sleeps (/sys/power/suspend_stats): whether an announced one has taken place.
 
 extension Supervisor {
-    func sleepIsAnnounced() {
-        noteSleep()
-        suspendsBefore = SuspendStatistics(sysfs: sysfs)
-        saidSuspendRefused = false
+    /// What is kept from a sleep's announcement to its end: the note for a successor, and the kernel's counts.
+    func follow(_ notice: SleepNotice) {
+        switch notice {
+        case .preparing:
+            noteSleep()
+            suspendsBefore = SuspendStatistics(sysfs: sysfs)
+            saidSuspendRefused = false
+        case .ended: forgetSleep()
+        case .released, .darkWake, .unannounced: break
+        }
     }
 
     /// What the kernel has counted since the present sleep was announced, before the word that the board is awake.

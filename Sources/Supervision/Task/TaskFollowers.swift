@@ -15,7 +15,8 @@ final class TaskFollowers {
 
     init(_ supervisor: Supervisor) { self.supervisor = supervisor }
 
-    func tell(_ request: Request, of task: BackgroundTaskID) {
+    /// It is answered when the task is about to run out of time.
+    func answer(_ request: Request, whenExpiring task: BackgroundTaskID) {
         waiting[task.rawValue] = request
         request.onCancelled = { [unowned(unsafe) self] in waiting[task.rawValue] = nil }
     }

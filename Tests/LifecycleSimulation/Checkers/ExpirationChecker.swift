@@ -6,7 +6,8 @@ internal import Lifecycle
 /// - The expiration handler of an app that has one is called in the same step, with what is left of the budget; for a
 ///   limit of the task's own 5 s of that. A task whose own limit is over has ended when the handler has returned, or at
 ///   once where there is none.
-/// - A command that was taken over gets SIGTERM when its budget runs out, and not for what it has begun itself.
+/// - A command that was taken over gets SIGTERM when its budget runs out, once for all of its tasks, and not for what
+///   it has begun itself.
 /// - Who is killed for a budget was said to overrun it, for the reason that is reported.
 final class ExpirationChecker: Checker {
     static let hears: [EventKind]? = [.requested, .handlerReturned]
@@ -30,12 +31,16 @@ final class ExpirationChecker: Checker {
         let isOver: Bool
         var isCalled = false
         var isTerminated = false
+
+        func isWarning(of instance: InstanceID) -> Bool { isTerminated && self.instance == instance }
     }
 
     private var limits: [Limit] = []
     /// In the step at hand.
     private var expiries: [Expiry] = []
     private var returned: BackgroundTaskID?
+    /// Taken over, and asked to end as its budget ran out.
+    private var warned: Set<InstanceID> = []
     /// Calls for tasks whose own limit is over.
     private var calls: [(id: CallID, task: BackgroundTaskID)] = []
     private var overruns: [(instance: InstanceID, reason: TerminationReason)] = []
@@ -61,9 +66,13 @@ final class ExpirationChecker: Checker {
             if expiries[place].isOver { calls.append((id, task)) }
             judge(deadline, expiries[place], instance, scene)
         case .process(.terminate(let instance)):
-            if let place = expiries.lastIndex(where: { $0.instance == instance }) {
-                expiries[place].isTerminated = true
+            guard let place = expiries.lastIndex(where: { $0.instance == instance }) else { return }
+            if scene.chronicle.isWarning(instance, scene.step), expiries.contains(where: { $0.isWarning(of: instance) })
+            {
+                violate("\(scene.name(instance)) is asked to end twice as its budget runs out", scene)
             }
+            expiries[place].isTerminated = true
+            warned.insert(instance)
         case .note(.app(.overrun(_, let instance, let reason))): overruns.append((instance, reason))
         case .report(let end):
             let wasAsked = if case .taskBudgetRanOut = end.reason { true } else { false }
@@ -145,7 +154,7 @@ final class ExpirationChecker: Checker {
             violate("\(name) is held though its limit is over and there is no handler", scene)
         }
         guard !hasHandler, scene.board.directory.entry(record.app)?.isAdopted == true else { return }
-        if !expiry.isOver, !expiry.isTerminated, hasTime {
+        if !expiry.isOver, !warned.contains(expiry.instance), hasTime {
             violate("\(name) expires, and SIGTERM is not sent", scene)
         }
     }

@@ -64,6 +64,7 @@ public enum CheckerName: Int, CaseIterable, Sendable {
     case denials = 60
     case invariants = 61
     case stuckAgain = 62
+    case heldUp = 63
 }
 
 /// A rule that was broken.
@@ -184,7 +185,7 @@ final class Inspection {
             (.views, ViewChecker()), (.allowances, AllowanceChecker()),
             (.expirations, ExpirationChecker()), (.adoptions, AdoptionChecker()),
             (.reloads, ReloadChecker()), (.sleepWishes, SleepWishChecker()), (.invariants, InvariantChecker()),
-            (.stuckAgain, StuckAgainChecker()),
+            (.stuckAgain, StuckAgainChecker()), (.heldUp, HeldUpChecker()),
         ]
     }
 

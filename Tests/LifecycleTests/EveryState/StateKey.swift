@@ -74,7 +74,7 @@ struct StateKey: Hashable {
                 isRestartDue: app.launch.restart.due != nil,
                 requestedPhase: app.requestedPhase, endedForShutdown: app.endedForShutdown,
                 returnsWhenWell: app.launch.returnsWhenWell,
-                hasPool: app.pool != nil, isLockTimeSpent: app.keepAwakeLeft == .zero, isAdopted: app.isAdopted,
+                hasPool: app.pool != nil, isLockTimeSpent: app.keepAwakePool?.left == .zero, isAdopted: app.isAdopted,
                 isBeingAdopted: app.adoption != nil, instance: app.instance.map(InstanceKey.init))
         }
         sleepState = core.sleep.state

@@ -1,4 +1,4 @@
-// What logind's comings and goings, and its answers to the questions for locks, mean for the board.
+// What logind's comings and goings mean for the board, and what it has not answered in time.
 
 extension DeviceLifecycle {
     /// logind is there, for the first time or again. Its properties say what we may have missed.
@@ -51,10 +51,6 @@ extension DeviceLifecycle {
     /// The clocks have told of a resume before logind did: until it does too, that it refuses a sleep lock is no news.
     public var expectsRefusal: Bool { sleep.echo == .end }
 
-    mutating func takeLock(_ kind: LockKind) {
-        if login.ask(for: kind, at: now.monotonic) { emit(.login(.takeLock(kind))) }
-    }
-
     /// Asks logind whether it prepares a sleep.
     mutating func readPreparing() {
         login.askPreparing(at: now.monotonic)
@@ -65,65 +61,5 @@ extension DeviceLifecycle {
     mutating func judgeLogin() {
         for kind in LockKind.allCases where login.judge(kind, at: now.monotonic) { retryLock(kind) }
         if login.isAnswerOverdue(at: now.monotonic) { hearPreparingForSleep(nil) }
-    }
-
-    /// Whether a lock that comes late is welcome.
-    private func wantsLock(_ kind: LockKind) -> Bool {
-        guard login.isAvailable else { return false }
-        return switch kind {
-        case .sleep: sleep.isUp && sleep.echo != .end
-        case .shutdown: !shutdown.isAnnounced
-        // Even after an earlier refusal.
-        case .keepAwake: keepAwakeCount > 0
-        }
-    }
-
-    private mutating func retryLock(_ kind: LockKind) {
-        switch kind {
-        // What logind refuses it for may be an old sleep: see `recheckLogin`.
-        case .sleep, .shutdown: if wantsLock(kind) { takeLock(kind) }
-        case .keepAwake: touchHolders()
-        }
-    }
-
-    mutating func releaseLock(_ kind: LockKind) {
-        if login.release(kind) { emit(.login(.releaseLock(kind))) }
-    }
-
-    mutating func lockWasTaken(_ kind: LockKind) {
-        switch login.wasGranted(kind, isWelcome: wantsLock(kind)) {
-        case .held: useLock(kind)
-        case .known: break
-        case .useless: emit(.login(.releaseLock(kind)))
-        }
-    }
-
-    private mutating func useLock(_ kind: LockKind) {
-        // Given back at once, or a board that is idle would be taken for one that is not.
-        if kind == .keepAwake, keepAwakeCount == 0 { return releaseLock(kind) }
-        switch kind {
-        case .sleep:
-            switch sleep.state {
-            // An edge between the last reading of the property and this lock would otherwise be missed.
-            case .awake, .darkWake:
-                // logind grants none while it is in a sleep.
-                if sleep.echo == .end, !login.isGrantOld { sleep.echo = .none }
-                sleep.echoDue = sleep.echo == .end ? now.monotonic + Self.cancellationDelay : nil
-                readPreparing()
-            // logind's clock runs for us after all.
-            case .preparing: if sleep.isAnnouncedByLogin { boundSleep(since: sleep.allowanceSince) }
-            case .asleep: releaseForSleep()
-            }
-        case .shutdown:
-            if shutdown.isOver, shutdown.isAnnounced { releaseLock(.shutdown) }
-        case .keepAwake:
-            login.forgetRefusal()
-            touchHolders()
-        }
-    }
-
-    mutating func lockWasRefused(_ kind: LockKind) {
-        guard login.wasRefused(kind, at: now.monotonic) else { return }
-        if kind == .sleep, sleep.isUp, sleep.echo != .end { readPreparing() }
     }
 }

@@ -1,4 +1,4 @@
-// What follows from the board's conditions for everything else.
+// What the board's conditions demand of everything else.
 
 extension DeviceLifecycle {
     /// First the readings: external power fills a budget before low power mode can cut it. Then what the conditions
