@@ -109,7 +109,8 @@ extension Instance {
         tasks.keepAwakeEnd.map { clock.moment(of: $0) ?? .max <= now } ?? false
     }
 
-    /// lead: of the pool, before its end.
+    /// Whether to look: which handlers are called is decided when the app is settled (`settleExpirations`). lead: of
+    /// the pool, before its end.
     func isExpirationDue(lead: Nanoseconds, at now: Nanoseconds) -> Bool {
         expirationDue(lead: lead).map { clock.moment(of: $0) ?? .max <= now } ?? false
     }

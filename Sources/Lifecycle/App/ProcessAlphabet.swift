@@ -12,7 +12,8 @@ public enum ProcessEvent: Equatable, Sendable {
 
 /// What is done to an app's processes.
 public enum ProcessEffect: Equatable, Sendable {
-    /// Start the app's program in a fresh control group. Answered by `spawned` or `spawnFailed`.
+    /// Start the app's program in a fresh control group; of a command that `curfew run` has started already, take it
+    /// over (`Supervision/Task/TakeOver.swift`). Answered by `spawned` or `spawnFailed`.
     case spawn(AppID, InstanceID, LaunchReason, background: Bool)
     /// SIGTERM to the main process.
     case terminate(InstanceID)

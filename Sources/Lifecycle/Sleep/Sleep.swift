@@ -49,7 +49,8 @@ struct Sleep: Equatable {
         /// The clocks or the hook told of the end first. Until logind does it refuses locks and claims to prepare: that
         /// is still the old sleep.
         case end
-        /// Called off while the lock was held. logind is asked: a late edge of the sleep before would look the same.
+        /// Called off while the lock was held. logind is asked whether it means that: the end of the sleep before,
+        /// heard late (true, false, true, and only now the first false), would look the same.
         case cancellation
     }
     var echo = Echo.none
@@ -161,7 +162,7 @@ extension DeviceLifecycle {
             sleep.loginWaitsSince = min(sleep.loginWaitsSince ?? since, since)
             boundSleep(since: since)
         case .asleep:
-            // It is meant now: an answer that is on its way is about what was before.
+            // This word is newer than any answer that is still to come: that one is not heeded (`askLater`).
             if !logical {
                 let isNew = sleep.isLogical || !isAnswer
                 if sleep.isLogical {
@@ -178,7 +179,7 @@ extension DeviceLifecycle {
                 restWatchdogs()
                 if !sleep.isDoubtful { setSleepHandled(true) }
                 askLater()
-                // Not the time for a dark wake: it counts from this sleep.
+                // What was to wake the board may be due already, and is no reason to wake it from this sleep at once.
                 if isNew, isAlarmDue(lead: Self.alarmLead) { setAlarm() }
             }
             if byLogin {
