@@ -1,0 +1,53 @@
+"""What is kept of ends: no app and no command takes the place of others' reports."""
+
+import json
+import subprocess
+from pathlib import Path
+
+from board import CURFEW, PYTHON, toml_file
+from waiting import wait_until
+
+
+def lines(board):
+    folder = Path(board.root) / "var/lib/curfew"
+    texts = [path.read_text() for path in folder.iterdir() if path.name.startswith("reports")]
+    return [json.loads(line) for text in texts for line in text.splitlines()]
+
+
+def of(board, app):
+    return [line for line in lines(board) if line.get("app") == app]
+
+
+def test_ends_with_much_output_leave_others_reports(board):
+    board.app_file("quiet", toml_file({"exec": ["/bin/sh", "-c", "echo why; exit 3"], "launch": "boot",
+                                       "restart": "never"}))
+    loud = "import sys; print('x' * 99 + '\\n' * 600); sys.stdout.write(('y' * 99 + '\\n') * 600); sys.exit(1)"
+    board.app_file("loud", toml_file({
+        "exec": [*PYTHON, "-c", loud], "launch": "manual", "restart": "always", "restart_delay": "0s",
+        "restart_limit": 120}))
+    board.start()
+    board.wait_termination("quiet")
+    # More than the file holds: it is begun anew, and again.
+    board.call("Launch", app="loud", background=None)
+    wait_until(lambda: board.describe("loud")["leftDown"], board.log, 60)
+    ends = of(board, "loud")
+    assert 20 <= len(ends) < 120 and all(sum(map(len, end["output"])) <= 4096 for end in ends)
+    assert [end["output"] for end in of(board, "quiet")] == [["why"]]
+    assert [end["explanation"] for end in board.terminations("quiet")] == ["exited by itself with status 3"]
+
+
+def test_commands_without_number_leave_apps_reports(board):
+    board.app_file("quiet", toml_file({"exec": ["/bin/sh", "-c", "exit 3"], "launch": "boot", "restart": "never"}))
+    board.start()
+    board.wait_termination("quiet")
+    # Each is an app of its own for as long as it runs; together they share one part of what is kept.
+    script = (f"for number in $(seq 1500); do echo '{{\"app\":\"task-'$number'\",\"text\":\"'$(printf %0600d 0)'\"}}'; "
+              f"done >>{board.root}/var/lib/curfew/reports.jsonl")
+    subprocess.run(["sh", "-c", script], check=True, timeout=60)
+    for number in range(4):
+        subprocess.run([CURFEW, "--root", board.root, "run", "--name", f"n{number}", "--", "true"], check=True,
+                       timeout=60)
+        wait_until(lambda: of(board, f"task-n{number}"), board.log)
+    kept = lines(board)
+    assert [end["namespace"] for end in of(board, "quiet")] == ["exit"]
+    assert len([end for end in kept if end["app"].startswith("task-")]) <= 40 + 4
