@@ -62,7 +62,7 @@ extension Supervisor {
         }
         findBoard(configuration)
         let policy = settings.policy(configuration.device.policy)
-        noteHookLimit(policy.sleepAllowanceWithoutLogind)
+        tellHookLimit(policy.sleepAllowanceWithoutLogind)
         dispatch(.configured(valid.map { $0.policy }, policy))
         followBoard()
     }

@@ -47,6 +47,20 @@ def test_one_that_does_not_let_go_is_named_and_ended_at_the_next_sleep(board):
     assert board.wait_termination("holder")["reason"] == "unfreezable"
 
 
+def test_a_sleep_that_began_while_logind_was_away_waits_for_them_too(board):
+    login, pid = start(board)
+    login.kill_manager()
+    board.wait_log("no logind")
+    login.start_manager(sleeping=True, others=[["shutdown:sleep", "player", "fades out", "delay", 0, pid]])
+    board.wait_log("holder: holds a lock of its own on sleep at logind, “player”: fades out: frozen after it")
+    wait_until(lambda: board.is_frozen("other"), board.log)
+    assert not board.is_frozen("holder")
+    login.hold_others()
+    wait_until(lambda: board.is_frozen("holder"), board.log)
+    login.sleep(False)
+    board.wait_active("other")
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 def test_a_lock_that_was_left_to_a_child_is_its_app_s_by_the_user(board):
     login, _ = start(board, PROGRAM + 'sandbox = "default"\n')

@@ -162,6 +162,32 @@ def test_inside_an_app_it_is_a_task_of_that_app(board):
     inside.wait_said("code 4")
 
 
+ENDS_TASKS = """
+import json, os, socket
+with socket.socket(socket.AF_UNIX) as peer:
+    peer.connect(os.environ["CURFEW_SOCKET"])
+    call = {"method": "io.curfew.Application.EndBackgroundTask", "parameters": {"identifier": 1}}
+    peer.sendall(json.dumps(call).encode() + b"\\0")
+    print(peer.recv(1000))
+"""
+
+
+def test_inside_an_app_a_command_goes_on_when_its_task_is_ended_by_the_app(board):
+    program = board.programs / "ends_tasks.py"
+    program.write_text(ENDS_TASKS)
+    ending = board.journals / "ending"
+    ender = f"(until test -e {ending}; do sleep 0.05; done; /usr/bin/python3 {program}) &"
+    inside = Inside(board, ender + " {run} --name upload -- sh -c '" + WAIT + "; exit 4'")
+    board.start()
+    inside.wait_task("upload")
+    ending.touch()
+    wait_until(lambda: tasks(board, "shell") == [], board.log)
+    inside.wait_said("its app has ended the background task of sh, which goes on without one")
+    holds_for(0.3, lambda: "code" not in inside.said(), "it goes on")
+    inside.go.touch()
+    inside.wait_said("code 4")
+
+
 def test_inside_an_app_a_command_is_ended_before_its_app_is(board):
     inside = Inside(
         board, "{run} --name upload -- sh -c 'trap \"\" TERM; echo up; while :; do sleep 0.1; done'",

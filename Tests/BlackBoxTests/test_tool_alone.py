@@ -96,3 +96,39 @@ def test_what_an_app_tells_of_a_handler_is_told_before_its_answer(tmp_path):
         app.kill()
         app.wait()
         os.close(story)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_check_says_what_a_daemon_of_roots_refuses_whoever_asks(tmp_path):
+    """README's `curfew check`, without sudo, of a file that was moved into place and still is its writer's."""
+    etc, program = tmp_path / "etc", tmp_path / "program"
+    (etc / "curfew/apps").mkdir(parents=True)
+    file = etc / "curfew/apps/cam.toml"
+    file.write_text(f'exec = ["{program}"]\nuser = "auto"\n')
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    for path in (file, program):
+        os.chown(path, 65534, 65534)
+    # The system's own folder, for this process alone.
+    script = ('cp -a /etc/passwd /etc/group /etc/ld.so.cache "$1/etc" && mount --bind "$1/etc" /etc && '
+              'cd / && exec setpriv --reuid 65534 --regid 65534 --clear-groups "$2" check $3')
+    # Any user reaches it.
+    for folder in [tmp_path, *tmp_path.parents]:
+        if folder.stat().st_uid == os.geteuid() and folder.stat().st_mode & 0o5 != 0o5:
+            folder.chmod(0o755)
+
+    def check(*arguments):
+        return subprocess.run(
+            ["unshare", "-m", "sh", "-c", script, "sh", tmp_path, CURFEW, *arguments], capture_output=True, text=True,
+            timeout=60, check=False)
+
+    for arguments, code, wrong in (
+            ((), 1, "/etc/curfew/apps/cam.toml: belongs to user 65534; expected root's\n"),
+            (("/etc/curfew/apps/cam.toml",), 0,
+             "/etc/curfew/apps/cam.toml: warning: belongs to user 65534; expected root's; curfewd refuses it\n")):
+        outcome = check(*arguments)
+        assert (outcome.returncode, wrong in outcome.stdout) == (code, True), outcome
+    os.chown(file, 0, 0)
+    outcome = check()
+    said = "belongs to user 65534; expected root's\n"
+    assert outcome.returncode == 0 and said in outcome.stdout, outcome

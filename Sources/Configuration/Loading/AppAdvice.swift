@@ -6,7 +6,12 @@ struct AppAdvice {
     private(set) var warnings: [ConfigurationError] = []
     private let accounts: KnownAccounts
 
-    init(accounts: KnownAccounts) { self.accounts = accounts }
+    private let owners: Ownership
+
+    init(accounts: KnownAccounts, owners: Ownership) {
+        self.accounts = accounts
+        self.owners = owners
+    }
 
     mutating func warn(_ file: String, _ line: Int?, _ message: String) {
         warnings.append(ConfigurationError(file: file, line: line, message: message))
@@ -137,7 +142,7 @@ struct AppAdvice {
                         + (isLine ? "; each of its arguments is a text of its own in the array" : ""))
             } else if FileKind(status) != .regular || status.st_mode & 0o111 == 0 {
                 warn(file, line, "\(readable(program)) is not an executable file")
-            } else if !isOwn(status, app), let why = Ownership.objection(to: status) {
+            } else if !isOwn(status, app), let why = owners.objection(to: status) {
                 warn(file, line, "the program \(readable(program)) \(why)")
             }
         }

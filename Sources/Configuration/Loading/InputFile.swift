@@ -14,8 +14,8 @@ enum InputFile {
     static let limit = 1 << 20
 
     /// Never blocks and never opens anything but regular files: opening a watchdog would start it. isNamed: a person
-    /// has asked for this file, whatever user it belongs to; otherwise it has to be root's, or the reader's own.
-    static func read(_ path: String, isNamed: Bool = false) -> InputFile {
+    /// has asked for this file, whatever user it belongs to; otherwise it has to be one that `owners` trusts.
+    static func read(_ path: String, isNamed: Bool = false, owners: Ownership = .ofReader) -> InputFile {
         var status = stat()
         if linux_stat(path, &status) != 0 {
             let errno = Errno.current
@@ -24,14 +24,14 @@ enum InputFile {
             }
             return .unreadable("cannot be read: \(errno.text)")
         }
-        if !isNamed, let why = Ownership.objection(toFoldersOf: path) { return .unreadable(why) }
+        if !isNamed, let why = owners.objection(toFoldersOf: path) { return .unreadable(why) }
         if let objection = objection(status) { return objection }
         do throws(SystemError) {
             // It may have been replaced since, by a FIFO for instance.
             let file = try FileDescriptor.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
             if fstat(file.rawValue, &status) != 0 { throw SystemError("fstat", path) }
             if let objection = objection(status) { return objection }
-            if !isNamed, let why = Ownership.objection(to: status) { return .unreadable(why) }
+            if !isNamed, let why = owners.objection(to: status) { return .unreadable(why) }
             let bytes = try file.readAll(limit: limit + 1)
             return bytes.count > limit ? .unreadable("is larger than 1 MiB") : .bytes(bytes)
         } catch {

@@ -16,8 +16,10 @@ extension Configuration {
 
     /// One file by itself: curfew.toml, or else an app's. What concerns other apps (`after`, shared users) is not
     /// looked at, but for an app that comes after itself.
-    public static func check(file path: String, accounts: Accounts = .system) -> Configuration {
-        var loader = Loader(paths: ConfigurationPaths(), accounts: accounts, looksAtFiles: true)
+    public static func check(
+        file path: String, paths: ConfigurationPaths = ConfigurationPaths(), accounts: Accounts = .system
+    ) -> Configuration {
+        var loader = Loader(paths: paths, accounts: accounts, looksAtFiles: true)
         return loader.check(path)
     }
 }
@@ -55,7 +57,7 @@ struct Loader {
         self.paths = paths
         self.accounts = KnownAccounts(accounts)
         self.looksAtFiles = looksAtFiles
-        advice = AppAdvice(accounts: self.accounts)
+        advice = AppAdvice(accounts: self.accounts, owners: paths.owners)
     }
 
     mutating func load() -> Configuration {
@@ -98,7 +100,7 @@ struct Loader {
 
     /// False where there is no such file.
     private mutating func readDevice(_ path: String, required: Bool) -> Bool {
-        switch InputFile.read(path, isNamed: required) {
+        switch InputFile.read(path, isNamed: required, owners: paths.owners) {
         case .bytes(let bytes):
             if required { adviseOnOwners(of: path) }
             let (device, errors, keys) = DeviceFile.parse(bytes, file: path, lists: lists)
@@ -150,7 +152,7 @@ struct Loader {
     }
 
     private mutating func loadApp(_ name: String, _ path: String, _ origin: Origin) {
-        switch InputFile.read(path, isNamed: origin == .named) {
+        switch InputFile.read(path, isNamed: origin == .named, owners: paths.owners) {
         case .bytes(let bytes):
             if origin == .named { adviseOnOwners(of: path) }
             // As with systemd: the administrator's empty file takes the vendor's away.
@@ -176,7 +178,10 @@ struct Loader {
 
     /// Of a file that a person has asked for.
     private mutating func adviseOnOwners(of path: String) {
-        if case .unreadable(let why) = InputFile.read(path) { advice.warn(path, nil, why + "; curfewd refuses it") }
+        let owners = paths.holds(path) ? paths.owners : .ofReader
+        if case .unreadable(let why) = InputFile.read(path, owners: owners) {
+            advice.warn(path, nil, why + "; curfewd refuses it")
+        }
     }
 
     private mutating func refuse(_ name: String, _ path: String, _ why: String) {

@@ -1,4 +1,4 @@
-/// Durations as configuration files write them, for command lines and scripts.
+/// What `Quantity` takes for a duration, for command lines and scripts. Configuration files go through `TomlTable`.
 public enum DurationText {
     /// Why a text is no duration: "a duration such as "5s", …".
     public struct Malformed: Error, Equatable, Sendable {

@@ -25,11 +25,6 @@ public struct PressureThreshold: Equatable, Sendable {
         self.window = window
     }
 
-    /// A tenth of the time: noticeable, and early enough for apps to give something back.
-    public static let warning = PressureThreshold(.some, time: 100_000, window: 1_000_000)
-    /// Nothing gets done for a fifth of the time.
-    public static let critical = PressureThreshold(.full, time: 200_000, window: 1_000_000)
-
     /// As any process may ask for it: the window a multiple of 2 s, the time in proportion. What makes no sense stays
     /// so.
     var unprivileged: PressureThreshold {

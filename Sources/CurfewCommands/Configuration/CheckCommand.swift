@@ -16,9 +16,11 @@ struct CheckCommand: SessionCommand {
     @OptionGroup var global: GlobalOptions
 
     func run(_ session: Session) throws(CommandFailure) {
-        let paths = ConfigurationPaths(root: session.root.isEmpty ? nil : session.root)
+        let isSystems = session.root.isEmpty
+        let paths = ConfigurationPaths(root: isSystems ? nil : session.root, isForRootsDaemon: isSystems)
         let found =
-            files.isEmpty ? [Configuration.check(paths: paths)] : files.map { Configuration.check(file: $0) }
+            files.isEmpty
+            ? [Configuration.check(paths: paths)] : files.map { Configuration.check(file: $0, paths: paths) }
         let result = CheckResult(
             errors: found.flatMap(\.allErrors),
             warnings: found.flatMap(\.warnings) + (files.isEmpty ? Self.profile(found[0].device, paths) : []),

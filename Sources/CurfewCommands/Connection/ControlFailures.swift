@@ -65,7 +65,8 @@ extension CommandFailure {
         switch kind {
         case .sleeping:
             return .failed(
-                "\(subject) was not \(doing): the device is asleep or about to be; wake it with: \(session.tool) wake")
+                "\(subject) was not \(doing): the device is asleep or about to be; after curfew sleep it is woken with "
+                    + "\(session.tool) wake")
         case .shuttingDown: return .failed("\(subject) was not \(doing): the device is shutting down")
         case .invalidConfiguration:
             let known = try? session.control().call("Describe", ["app": JSON(app)])

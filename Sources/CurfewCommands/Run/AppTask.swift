@@ -12,6 +12,10 @@ final class AppTask {
     private let command: TaskCommand
     private let socket: String
     private let connection: DaemonConnection
+    /// Seconds that were asked for; nil: all that the app has.
+    private let budget: Double?
+    /// When the task was asked for.
+    private let begun = Clocks.monotonic
     private var identifier: Int64?
     /// The task's time is about to run out: what is left, in seconds, and when that was said.
     private var warning: (left: Double, at: Int64)?
@@ -31,11 +35,14 @@ final class AppTask {
         }
         let connection = try DaemonConnection.connect(
             to: ApplicationInterface.name, at: socket, root: "", loop: session.loop)
-        let task = AppTask(session, command, socket, connection)
+        let task = AppTask(session, command, socket, connection, budget: wish.budget)
         return try task.begin(name, wish) ? task : nil
     }
 
-    private init(_ session: Session, _ command: TaskCommand, _ socket: String, _ connection: DaemonConnection) {
+    private init(
+        _ session: Session, _ command: TaskCommand, _ socket: String, _ connection: DaemonConnection, budget: Double?
+    ) {
+        self.budget = budget
         self.session = session
         self.command = command
         self.socket = socket
@@ -85,12 +92,24 @@ final class AppTask {
         }
     }
 
+    /// Nothing is left of it, and its own time is not over: another process of the app has ended it.
+    private var isEndedByApp: Bool {
+        guard let warning, warning.left <= 0 else { return false }
+        return budget.map { Double(warning.at - begun) / 1e9 < $0 } ?? true
+    }
+
     /// Runs the command until its end, or that of its time; the exit code.
     func perform() throws(CommandFailure) -> Int32 {
         defer { end() }
         let run = try CommandRun(command, mayHeadGroup: true, session.loop)
         try run.go()
         run.wait { warning != nil || failure != nil }
+        if isEndedByApp, !run.hasEnded {
+            session.console.error(
+                "curfew: its app has ended the background task of \(command.name), which goes on without one\n")
+            run.wait()
+            return run.finish().exitCode
+        }
         if failure != nil, warning == nil, !run.hasEnded {
             session.console.error(
                 "curfew: curfewd has ended; \(command.name) goes on, and is not told when its time runs out\n")

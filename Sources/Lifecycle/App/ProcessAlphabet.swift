@@ -26,7 +26,7 @@ public enum ProcessEffect: Equatable, Sendable {
     case freeze(InstanceID)
     /// Not answered: a thaw that the kernel refuses is tried again by the shell.
     case thaw(InstanceID)
-    /// Say which processes could not be frozen or killed.
+    /// Freeze what waits for a lock of its own at logind, and say which processes could not be frozen or killed.
     case reportStuck(InstanceID, Stuck)
 }
 

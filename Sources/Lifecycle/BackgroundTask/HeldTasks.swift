@@ -16,7 +16,7 @@ struct HeldTasks: Equatable {
     var keepAwake: Bool { all.contains { $0.keepsAwake } }
     var isAnyWarned: Bool { all.contains { $0.isWarned } }
     /// One has been warned of the pool's end, and not of its own limit.
-    var isPoolsEndKnown: Bool { all.contains { $0.isWarned && !$0.isOver } }
+    var isPoolWarningGiven: Bool { all.contains { $0.isWarned && !$0.isOver } }
 
     func task(_ id: BackgroundTaskID) -> HeldTask? { all.first { $0.id == id } }
 

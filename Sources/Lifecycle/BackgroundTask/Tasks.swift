@@ -103,7 +103,7 @@ extension DeviceLifecycle {
         while apps[index].instance?.canBeCalled == true,
             let reading = reading(index),
             let due = apps[index].instance?.tasks.dueTask(lead: lead(index), at: reading),
-            let isFirst = apps[index].instance.map({ !$0.tasks.isPoolsEndKnown }),
+            let isWarned = apps[index].instance.map({ $0.tasks.isPoolWarningGiven }),
             let task = apps[index].instance?.tasks.markWarned(due.id, at: reading)
         {
             tell(index, task.id, .expiring)
@@ -116,7 +116,7 @@ extension DeviceLifecycle {
             } else {
                 // A command that was adopted knows SIGTERM: of its budget, not of what it has begun itself. Once: to
                 // many programs a second one means that they are to drop everything.
-                if apps[index].isAdopted, isFirst, let instance = apps[index].instance,
+                if apps[index].isAdopted, !isWarned, let instance = apps[index].instance,
                     instance.tasks.isLow(lead: lead(index), at: reading)
                 {
                     emit(.process(.terminate(instance.id)))

@@ -23,7 +23,7 @@ extension DeviceLifecycle {
     private func freezeReasons(_ index: Int, _ instance: Instance) -> FreezeReasons {
         var reasons = instance.freezeReasons
         reasons.set(.background, isIdleInBackground(index, instance))
-        // What still waits for its clients to be frozen may have begun a task.
+        // One that is not frozen yet is judged anew: it may have begun a task while it waited for its clients.
         if sleep.state == .preparing, instance.freezer == .thawed { reasons.remove(.sleep) }
         if sleep.state != .awake, mustFreezeForSleep(index, instance) {
             reasons.insert(.sleep)

@@ -22,8 +22,8 @@ public enum ClientRequest: Equatable, Sendable {
     case activate(AppID)
     case background(AppID)
     case terminate(AppID, force: Bool)
-    /// One edge of a sleep: the sleep hook's, or (logical) that of an operator's sleep, which nothing but another edge
-    /// ends. about: the number of the sleep that a hook's end is about, as the answer to its start said; nil: not
+    /// One edge of a sleep: the sleep hook's, or (logical) that of an operator's sleep, of which kernel and logind do
+    /// not know. about: the number of the sleep that a hook's end is about, as the answer to its start said; nil: not
     /// known.
     case sleep(start: Bool, logical: Bool, about: Int? = nil)
     case beginTask(InstanceID, TaskParameters)

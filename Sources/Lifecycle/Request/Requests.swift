@@ -104,7 +104,7 @@ extension DeviceLifecycle {
             // A late word on a sleep that is over.
             reply(id, .sleep(.ready(sleep: sleep.id, killed: [])))
         } else {
-            // Only a person ends a logical sleep. The hook speaks of any wake, and may be late.
+            // The hook speaks of any wake, and may be late: it ends no logical sleep.
             switch sleep.state {
             case .asleep where !logical: wake(heardFromLogin: false)
             // The clocks have told first.

@@ -45,7 +45,8 @@ extension DeviceLifecycle {
         sleep.stage.change { (preparation: inout Preparation) in preparation.graceEnd = end }
     }
 
-    /// Who still runs by then is named: the lock is never kept for it.
+    /// The time to get ready is over: who still runs is named, and the lock given back where it is logind's sleep. It
+    /// is never kept.
     mutating func releaseForSleep() {
         let isFreed = sleep.isAnnouncedByLogin && login.locks[.sleep] == .held
         if sleep.unsettled > 0, sleep.state == .preparing || isFreed { reportUnsettled() }

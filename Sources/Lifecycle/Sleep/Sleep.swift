@@ -8,14 +8,16 @@
 ///       |                                                 |                                |
 ///       +---- a person, a wish, logind does not sleep ----+---- any other wake ------------+
 ///
-/// A `true` edge while preparing or asleep joins the present sleep; in a dark wake it begins the next one. Any `false`
-/// edge ends it, and so does a clock jump after the release. After 30 s without a sign of sleep logind is asked.
+/// A `true` edge while preparing or asleep joins the present sleep; in a dark wake it begins the next one. A `false`
+/// edge ends it (but for an operator's while logind prepares, and a hook's about another sleep), and so does a clock
+/// jump after the release. After 30 s without a sign of sleep logind is asked.
 struct Sleep: Equatable {
     var stage = SleepStage.awake
 
     // Of the present sleep, or of the last one.
     var id = 0
-    /// Only an edge ends it: the kernel and logind do not know of it.
+    /// Neither the kernel nor logind know of it: an operator ends it, a wake source, the end of the idleness that began
+    /// it, or a shutdown.
     var isLogical = false
     var isAnnouncedByLogin = false
     /// MONOTONIC; nil where logind does not wait for us.
@@ -212,6 +214,8 @@ extension DeviceLifecycle {
         boundSleep(since: since)
         emit(.note(.sleep(.preparing(sleep: sleep.id, allowance: sleep.preparation?.allowance ?? .zero))))
         denyLaunches(.sleeping)
+        // From here on background is as near to the front as an app may be (`phaseLimit`): `settlePhase` takes each
+        // there.
         touchAll()
     }
 
@@ -233,7 +237,7 @@ extension DeviceLifecycle {
         if isTooShort { touchAll() }
     }
 
-    // MARK: The walk
+    // MARK: What the apps have, and who is still awaited
 
     /// The time a handler gets on the way to sleep; nil: none, it is not called.
     func allowanceInSleep(_ handler: Handler, _ own: Nanoseconds) -> Nanoseconds? {

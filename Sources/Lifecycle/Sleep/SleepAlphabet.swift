@@ -1,5 +1,5 @@
-/// What the kernel says of a sleep, and what a predecessor has noted of one. What begins a sleep or ends it comes as
-/// `.login(.prepareForSleep)` of logind, or as `.client(.requested(.sleep))` of an operator or the sleep hook.
+/// What the kernel says of a sleep, and what a predecessor has noted of one. Edges are
+/// `.login(.prepareForSleep)` and `.client(.requested(.sleep))`; see `Sleep` for what else begins and ends one.
 public enum SleepEvent: Equatable, Sendable {
     /// Whether the kernel has slept since the present sleep was announced, or refused to
     /// (/sys/power/suspend_stats). Comes before the word that the board is awake, where the kernel counts.

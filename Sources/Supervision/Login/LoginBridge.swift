@@ -65,11 +65,15 @@ extension Supervisor {
         if wanted { login.takeLock(kind, mode: .block) } else { login.releaseLock(kind) }
     }
 
+    /// Not in a sleep: a word of logind's that it prepares one may begin it here.
+    private var isUp: Bool { core.device.sleepState == .awake || core.device.sleepState == .darkWake }
+
     private func hear(_ event: LoginMessage) {
         switch event {
         case .available(let delayMax, let sleeping, let shuttingDown):
             if isLoginLost { log.daemon(.notice, "logind is back", .busBack) }
             isLoginLost = false
+            if sleeping, isUp { appLocks.sleepBegins() }
             dispatch(
                 .login(
                     .available(
@@ -109,7 +113,7 @@ extension Supervisor {
         // `unavailable` comes with it, and says so of all of them.
         case .lockLost: break
         case .preparingForSleep(let value):
-            if value != true { tellIfKernelSlept() }
+            if value != true { tellIfKernelSlept() } else if isUp { appLocks.sleepBegins() }
             dispatch(.login(.preparingForSleep(value)))
         case .delayLocks(let locks): appLocks.hear(locks)
         case .suspendRefused(let reason):

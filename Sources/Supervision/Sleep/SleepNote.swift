@@ -43,19 +43,6 @@ extension Supervisor {
         }
     }
 
-    /// The sleep hook gives up by itself: after 8 s, where it is not told of more.
-    func noteHookLimit(_ allowance: Nanoseconds) {
-        let seconds = (allowance + .seconds(3)).rawValue / Nanoseconds.seconds(1).rawValue
-        do throws(SystemError) {
-            guard seconds > 8 else { return try Files.remove(paths.hookLimit) }
-            try Files.replace(paths.hookLimit, with: Array("\(seconds)\n".utf8), durable: false)
-        } catch {
-            if error.errno != .noEntry {
-                log.daemon(.warning, "the sleep hook waits 8 s at most: it cannot be told of more: " + error.text)
-            }
-        }
-    }
-
     /// It is over.
     func forgetSleep() { try? Files.remove(paths.sleepNote) }
 

@@ -8,14 +8,14 @@ internal import Varlink
 /// Who has to hear of background tasks, and whose end is theirs.
 final class TaskFollowers {
     private unowned(unsafe) let supervisor: Supervisor
-    /// By BackgroundTaskID: begun with "more", and not told yet that its time runs out.
+    /// By BackgroundTaskID: begun with "more", and not told yet that its time runs out, or that it has ended.
     private var waiting: [Int64: Request] = [:]
     /// By BackgroundTaskID: the process that a task named.
     private var named: [Int64: (process: ProcessHandle, source: IOSource)] = [:]
 
     init(_ supervisor: Supervisor) { self.supervisor = supervisor }
 
-    /// It is answered when the task is about to run out of time.
+    /// It is answered when the task is about to run out of time, or has ended.
     func answer(_ request: Request, whenExpiring task: BackgroundTaskID) {
         waiting[task.rawValue] = request
         request.onCancelled = { [unowned(unsafe) self] in waiting[task.rawValue] = nil }

@@ -30,6 +30,7 @@ def load(mock, parameters):
     state["events"] = os.open(parameters["events"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     state["groups"] = parameters.get("groups")
     state["refuse"] = parameters.get("refuse", [])
+    state["others"] = [tuple(lock) for lock in parameters.get("others", [])]
     # "block-weak": systemd 257 and later.
     state["modes"] = ["delay", "block", *(["block-weak"] if parameters.get("weak") else [])]
     # Locks of a logind before this one are gone with it.

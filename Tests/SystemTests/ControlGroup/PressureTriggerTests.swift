@@ -17,6 +17,11 @@ let hasOldMemoryController: Bool = {
 
 let hasPressure = Files.exists(PressureTrigger.board)
 
+extension PressureThreshold {
+    fileprivate static let warning = PressureThreshold(.some, time: 100_000, window: 1_000_000)
+    fileprivate static let critical = PressureThreshold(.full, time: 200_000, window: 1_000_000)
+}
+
 @Suite(.enabled(if: hasPressure, "the kernel has no PSI")) struct PressureTriggerTests {
     @Test func boardsOwn_anyWindow() throws {
         for wanted in [PressureThreshold.warning, .critical] {
