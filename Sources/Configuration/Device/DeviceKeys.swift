@@ -54,10 +54,13 @@ struct DeviceKeys {
                 "Kept back from logind's InhibitDelayMaxSec for killing and freezing.")
             keys.duration(
                 "allowance-max", allowance, &device.policy.sleepAllowanceMax,
-                "The longest a handshake may take, however long logind would wait.")
+                """
+                The longest that apps may hold a sleep up, the margin included, however long logind would wait. Where \
+                less than 1s is left without the margin, no handler is called: all apps are frozen.
+                """)
             keys.duration(
                 "allowance-without-logind", allowance, &device.policy.sleepAllowanceWithoutLogind,
-                "In place of logind's limit where there is none: for the sleep hook, and for `curfew sleep`.")
+                "The same where there is no limit of logind's: for the sleep hook, and for `curfew sleep`.")
             keys.duration(
                 "task-grace", .zero...Nanoseconds.seconds(600), &device.policy.taskGrace,
                 "How long held background tasks may put the sleep off once all apps are ready.")

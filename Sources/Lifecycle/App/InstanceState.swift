@@ -1,21 +1,6 @@
 // What can be said of an instance at a moment, and when it is to be looked at.
 
 extension Instance {
-    /// How long the shell may take to start a program.
-    static let spawnBound = Nanoseconds.seconds(30)
-    /// And the start of one that is to be ended anyway.
-    static let unwantedSpawnBound = Nanoseconds.seconds(5)
-    /// How long freezing may take before its culprits are named.
-    static let freezeBound = Nanoseconds.seconds(2)
-    /// How long a killed process may take to be gone before it is named.
-    static let killBound = Nanoseconds.seconds(5)
-    /// How long what a main process left behind may take to be gone. It has been sent SIGKILL and never runs its own
-    /// code again, so after that the app may be started anew.
-    static let clearBound = Nanoseconds.seconds(10)
-    /// What is overdue by so much is judged all the same, or a board that stalls again and again would never end a
-    /// hanging app.
-    static let longestReprieve = Nanoseconds.seconds(2)
-
     var taskState: TaskState {
         switch stage {
         case .stopping, .killing, .clearing: .terminating

@@ -1,5 +1,10 @@
 // An app is frozen for as long as any reason holds, and thawed when the last is gone.
 
+extension Instance {
+    /// How long freezing may take before its culprits are named.
+    static let freezeBound = Nanoseconds.seconds(2)
+}
+
 extension DeviceLifecycle {
     /// Derives the reasons that hold, and brings the freezer in line with them.
     mutating func settleFreezer(_ index: Int) {

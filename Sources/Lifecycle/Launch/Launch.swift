@@ -1,5 +1,12 @@
 // Starting an app, and when that is allowed.
 
+extension Instance {
+    /// How long the shell may take to start a program.
+    static let spawnBound = Nanoseconds.seconds(30)
+    /// And the start of one that is to be ended anyway.
+    static let unwantedSpawnBound = Nanoseconds.seconds(5)
+}
+
 extension DeviceLifecycle {
     /// Whether processes may be started at present.
     var canLaunch: Bool { isStarted && sleep.state == .awake && !shutdown.isRunning }

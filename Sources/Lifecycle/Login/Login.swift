@@ -6,9 +6,13 @@ struct Login: Equatable {
     /// that is not answered is waited for twice as long the next time.
     ///
     /// Of the lock for a shutdown also how long it rests after a refusal: 60 s at first, then twice as long. A refused
-    /// lock for sleep is asked for again by `DeviceLifecycle.loginRecheckDelay`, one that keeps awake by the next task.
+    /// lock for sleep is asked for again by `recheckDelay`, one that keeps awake by the next task.
     static let patience = Nanoseconds.seconds(30)
     static let longestPatience = Nanoseconds.seconds(120)
+
+    /// logind is asked so often: after the release, without any sign of sleep, whether it still means it; awake, for
+    /// the lock that it refused, and whether an old sleep is over.
+    static let recheckDelay = Nanoseconds.seconds(30)
 
     enum Lock: UInt8, CaseIterable { case none, requested, held }
 

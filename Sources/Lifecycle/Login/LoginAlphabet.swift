@@ -51,10 +51,10 @@ extension DeviceLifecycle {
         case .lockTaken(let kind): lockWasTaken(kind)
         case .lockRefused(let kind): lockWasRefused(kind)
         case .prepareForSleep(let start, let delayMax, let signalled):
-            hearPrepareForSleep(start, delayMax: delayMax, signalled: signalled)
+            hearSleepEdge(start, delayMax: delayMax, signalled: signalled)
         case .prepareForShutdown(let start, let delayMax, let signalled):
             hearPrepareForShutdown(start, delayMax: delayMax, signalled: signalled)
-        case .preparingForSleep(let value): hearPreparingForSleep(value)
+        case .preparingForSleep(let value): hearPreparingAnswer(value)
         case .suspendRefused: suspendWasRefused()
         case .powerOffRefused: break
         }

@@ -47,7 +47,7 @@ extension DeviceLifecycle {
             case .awake, .darkWake:
                 // logind grants none while it is in a sleep.
                 if sleep.echo == .end, !login.isGrantOld { sleep.echo = .none }
-                sleep.echoDue = sleep.echo == .end ? now.monotonic + Self.loginRecheckDelay : nil
+                sleep.echoDue = sleep.echo == .end ? now.monotonic + Login.recheckDelay : nil
                 readPreparing()
             // logind's clock runs for us after all.
             case .preparing: if sleep.isAnnouncedByLogin { boundSleep(since: sleep.allowanceSince) }

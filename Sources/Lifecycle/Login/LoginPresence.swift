@@ -60,6 +60,6 @@ extension DeviceLifecycle {
     /// What logind has not answered in time it will not answer: asked again, or taken for a "no".
     mutating func judgeLogin() {
         for kind in LockKind.allCases where login.judge(kind, at: now.monotonic) { retryLock(kind) }
-        if login.isAnswerOverdue(at: now.monotonic) { hearPreparingForSleep(nil) }
+        if login.isAnswerOverdue(at: now.monotonic) { hearPreparingAnswer(nil) }
     }
 }

@@ -17,7 +17,7 @@ extension DeviceLifecycle {
         sleep.stage = .asleep(
             Asleep(
                 released: now, overtime: preparation.overtime, alarm: alarm,
-                question: sleep.isLogical ? .none : .due(now.monotonic + Self.loginRecheckDelay)))
+                question: sleep.isLogical ? .none : .due(now.monotonic + Login.recheckDelay)))
         emit(
             .note(
                 .sleep(

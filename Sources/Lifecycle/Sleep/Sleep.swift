@@ -68,13 +68,10 @@ extension DeviceLifecycle {
     static let leastSleepAllowance = Nanoseconds.seconds(1)
     /// No app is given a deadline that no program can meet.
     static let leastAllowance = Nanoseconds.milliseconds(100)
-    /// logind is asked so often: after the release, without any sign of sleep, whether it still means it; awake, for
-    /// the lock that it refused, and whether an old sleep is over.
-    static let loginRecheckDelay = Nanoseconds.seconds(30)
 
     // MARK: Edges
 
-    mutating func hearPrepareForSleep(_ start: Bool, delayMax: Nanoseconds?, signalled: Nanoseconds) {
+    mutating func hearSleepEdge(_ start: Bool, delayMax: Nanoseconds?, signalled: Nanoseconds) {
         login.hear(delayMax: delayMax)
         guard start else {
             switch sleep.state {
@@ -90,7 +87,7 @@ extension DeviceLifecycle {
         announceSleep(since: min(signalled, now.monotonic), logical: false, byLogin: true)
     }
 
-    mutating func hearPreparingForSleep(_ value: Bool?) {
+    mutating func hearPreparingAnswer(_ value: Bool?) {
         login.heardPreparing()
         switch (sleep.state, value) {
         case (.awake, true), (.darkWake, true):
@@ -121,7 +118,7 @@ extension DeviceLifecycle {
         // An old sleep stays old until logind says that it is over.
         case (.awake, nil), (.darkWake, nil):
             if sleep.echo == .cancellation { sleep.echo = .none }
-            if sleep.echoDue == nil { sleep.echoDue = now.monotonic + Self.loginRecheckDelay }
+            if sleep.echoDue == nil { sleep.echoDue = now.monotonic + Login.recheckDelay }
         case (.preparing, _): break
         }
     }
@@ -137,13 +134,13 @@ extension DeviceLifecycle {
     /// The lock was refused while logind prepared something that is over by now: once more at once, then later.
     private mutating func askForLock(isLater: Bool) {
         guard login.isAvailable, login.locks[.sleep] == .none else { return }
-        sleep.echoDue = now.monotonic + Self.loginRecheckDelay
+        sleep.echoDue = now.monotonic + Login.recheckDelay
         if !isLater { takeLock(.sleep) }
     }
 
     /// Asleep, without any sign of it: logind is asked whether it is still meant.
     private mutating func askLater() {
-        let due = now.monotonic + Self.loginRecheckDelay
+        let due = now.monotonic + Login.recheckDelay
         sleep.stage.change { (asleep: inout Asleep) in asleep.question = .due(due) }
     }
 
@@ -250,8 +247,9 @@ extension DeviceLifecycle {
         switch sleep.state {
         case .asleep: return true
         case .darkWake: return !worksInTheDark(instance)
-        case .awake, .preparing: if sleep.overtime.isAllowanceOver || apps[index].mayNotHoldUpSleep { return true }
+        case .awake, .preparing: break
         }
+        if sleep.overtime.isAllowanceOver || apps[index].mayNotHoldUpSleep { return true }
         if instance.isReadyInBackground { return sleep.overtime.isGraceOver || !instance.isHeldByTasks }
         guard instance.stage == .running, instance.call == nil, instance.isLaunched, instance.stop == nil else {
             return false
@@ -306,7 +304,7 @@ extension DeviceLifecycle {
         guard let due = sleep.echoDue, due <= now.monotonic else { return }
         let isHeld = login.locks[.sleep] == .held
         let isAskedAgain = login.isAvailable && (sleep.echo == .end || !isHeld)
-        sleep.echoDue = isAskedAgain ? now.monotonic + Self.loginRecheckDelay : nil
+        sleep.echoDue = isAskedAgain ? now.monotonic + Login.recheckDelay : nil
         if isHeld { readPreparing() } else { takeLock(.sleep) }
     }
 }

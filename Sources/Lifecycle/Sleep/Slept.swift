@@ -54,6 +54,6 @@ extension DeviceLifecycle {
         // One short sleep after the other does not put the question off for ever.
         if sleep.state == .awake, sleep.echo == .end, sleep.echoDue != nil { return }
         sleep.echo = .end
-        sleep.echoDue = now.monotonic + Self.loginRecheckDelay
+        sleep.echoDue = now.monotonic + Login.recheckDelay
     }
 }

@@ -1,5 +1,13 @@
 // The end of an instance: recorded once, then what comes of it.
 
+extension Instance {
+    /// How long a killed process may take to be gone before it is named.
+    static let killBound = Nanoseconds.seconds(5)
+    /// How long what a main process left behind may take to be gone. It has been sent SIGKILL and never runs its own
+    /// code again, so after that the app may be started anew.
+    static let clearBound = Nanoseconds.seconds(10)
+}
+
 extension DeviceLifecycle {
     mutating func didExit(_ id: InstanceID, _ status: ExitStatus) {
         guard let index = index(of: id), let instance = apps[index].instance, instance.stage != .clearing else {

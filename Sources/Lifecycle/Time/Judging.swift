@@ -1,5 +1,11 @@
 // Time as the core sees it: what the clocks say of the board, and who is due.
 
+extension Instance {
+    /// What is overdue by so much is judged all the same, or a board that stalls again and again would never end a
+    /// hanging app.
+    static let longestReprieve = Nanoseconds.seconds(2)
+}
+
 extension DeviceLifecycle {
     /// A wake-up that comes later than this means that the board gave no time (a stopped VM, a sleep in which MONOTONIC
     /// ran on, a debugger).
