@@ -82,42 +82,65 @@ static void say_done(struct linux_disposal *disposal) {
     if (write(bell, &one, sizeof one) < 0) return;  // it is rung already
 }
 
-// A table of descriptors of its own, with no more in it than the socket: once the program has closed its own, the end
-// of this thread closes it. A thread that ends waits for no peer.
-static bool hold(const struct linux_disposal *disposal) {
+static int ascending(const void *a, const void *b) {
+    int x = *(const int *)a, y = *(const int *)b;
+    return x < y ? -1 : x > y;
+}
+
+// A table of descriptors of its own, with no more in it than the sockets and, last of the array, the bell: once the
+// program has closed its own, the end of this thread closes them. A thread that ends waits for no peer; one that closes
+// does. So nothing that the program may close meanwhile is to be in this table when the sockets of another are: there
+// is one such thread at a time.
+static bool hold(struct linux_disposal *disposal) {
     if (unshare(CLONE_FILES) != 0) return false;
-    unsigned socket = (unsigned)disposal->descriptor, bell = (unsigned)disposal->bell;
-    unsigned first = socket < bell ? socket : bell, second = socket < bell ? bell : socket;
-    if (first > 0) (void)syscall(SYS_close_range, 0, first - 1, 0);
-    if (first + 1 < second) (void)syscall(SYS_close_range, first + 1, second - 1, 0);
-    (void)syscall(SYS_close_range, second + 1, ~0U, 0);
+    qsort(disposal->descriptors, disposal->count + 1, sizeof disposal->descriptors[0], ascending);
+    unsigned next = 0;
+    for (size_t i = 0; i <= disposal->count; i++) {
+        unsigned kept = (unsigned)disposal->descriptors[i];
+        if (next < kept) (void)syscall(SYS_close_range, next, kept - 1, 0);
+        next = kept + 1;
+    }
+    (void)syscall(SYS_close_range, next, ~0U, 0);
     return true;
+}
+
+// Where there can be no such table: each by a thread that may wait.
+static void close_all(const struct linux_disposal *disposal) {
+    for (size_t i = 0; i < disposal->count; i++)
+        if (!linux_close_aside(disposal->descriptors[i])) close(disposal->descriptors[i]);
+}
+
+static void take_datagram(int descriptor) {
+    char byte;
+    while (recv(descriptor, &byte, sizeof byte, MSG_DONTWAIT) < 0 && errno == EINTR) continue;
+    close(descriptor);
 }
 
 static void *dispose(void *context) {
     struct linux_disposal *disposal = context;
     if (disposal->kind == LINUX_TAKE_DATAGRAM) {
-        char byte;
-        while (recv(disposal->descriptor, &byte, sizeof byte, MSG_DONTWAIT) < 0 && errno == EINTR) continue;
-        close(disposal->descriptor);
+        take_datagram(disposal->descriptors[0]);
         say_done(disposal);
     } else if (hold(disposal)) {
         say_done(disposal);
         while (sem_wait(&disposal->may_end) != 0) continue;
     } else {
         disposal->is_closed = true;
-        close(disposal->descriptor);
+        close_all(disposal);
         say_done(disposal);
     }
     let_go(disposal);
     return NULL;
 }
 
-struct linux_disposal *linux_dispose(enum linux_disposal_kind kind, int descriptor, int bell) {
-    struct linux_disposal *disposal = calloc(1, sizeof *disposal);
+struct linux_disposal *linux_dispose(
+    enum linux_disposal_kind kind, const int *descriptors, size_t count, int bell) {
+    struct linux_disposal *disposal = calloc(1, sizeof *disposal + (count + 1) * sizeof descriptors[0]);
     if (!disposal) return NULL;
     disposal->kind = kind;
-    disposal->descriptor = descriptor;
+    disposal->count = count;
+    memcpy(disposal->descriptors, descriptors, count * sizeof descriptors[0]);
+    disposal->descriptors[count] = bell;
     disposal->bell = bell;
     atomic_init(&disposal->is_done, false);
     atomic_init(&disposal->owners, 2);
@@ -132,8 +155,9 @@ struct linux_disposal *linux_dispose(enum linux_disposal_kind kind, int descript
 bool linux_is_disposed(struct linux_disposal *disposal) { return atomic_load(&disposal->is_done); }
 
 void linux_finish_disposal(struct linux_disposal *disposal) {
-    if (disposal->kind == LINUX_CLOSE_SOCKET) {
-        if (!disposal->is_closed) close(disposal->descriptor);
+    if (disposal->kind == LINUX_CLOSE_SOCKETS) {
+        for (size_t i = 0; i <= disposal->count && !disposal->is_closed; i++)
+            if (disposal->descriptors[i] != disposal->bell) close(disposal->descriptors[i]);
         sem_post(&disposal->may_end);
     }
     let_go(disposal);

@@ -10,9 +10,13 @@ public final class Disposal {
     private var number: Int32 = -1
     private var source: IOSource?
     private var retry: TimerSource?
-    private var running: [(disposal: UnsafeMutablePointer<linux_disposal>, whenDone: () -> Void)] = []
+    /// Sockets that wait for the thread that closes, which is one at a time: it has a copy of the table of descriptors
+    /// until it has closed all others in it, and to close may be to wait.
+    private var closing: [Int32] = []
+    private var closer: UnsafeMutablePointer<linux_disposal>?
+    private var taking: [(disposal: UnsafeMutablePointer<linux_disposal>, whenDone: () -> Void)] = []
     /// What no thread could be had for, yet.
-    private var waiting: [(kind: linux_disposal_kind, descriptor: Int32, whenDone: () -> Void)] = []
+    private var untaken: [(descriptor: Int32, whenDone: () -> Void)] = []
     /// Nanoseconds until it is tried again.
     private static let pause: Int64 = 1_000_000_000
 
@@ -20,27 +24,31 @@ public final class Disposal {
 
     /// Closes a socket that nothing more can come into.
     public func close(_ socket: consuming FileDescriptor) {
-        begin(LINUX_CLOSE_SOCKET, socket.take()) {}
+        closing.append(socket.take())
+        start()
     }
 
     /// Takes the next datagram off a socket, which is not to be read until that is done.
     ///
     /// copy: a second descriptor of it.
     public func takeDatagram(from copy: consuming FileDescriptor, whenDone: @escaping () -> Void) {
-        begin(LINUX_TAKE_DATAGRAM, copy.take(), whenDone)
-    }
-
-    private func begin(_ kind: linux_disposal_kind, _ descriptor: Int32, _ whenDone: @escaping () -> Void) {
-        waiting.append((kind, descriptor, whenDone))
+        untaken.append((copy.take(), whenDone))
         start()
     }
 
     private func start() {
         guard let bell = openBell() else { return tryLater() }
-        while let next = waiting.first {
-            guard let disposal = linux_dispose(next.kind, next.descriptor, bell) else { return tryLater() }
-            waiting.removeFirst()
-            running.append((disposal, next.whenDone))
+        if closer == nil, !closing.isEmpty {
+            closer = linux_dispose(LINUX_CLOSE_SOCKETS, closing, closing.count, bell)
+            guard closer != nil else { return tryLater() }
+            closing = []
+        }
+        while let next = untaken.first {
+            guard let disposal = linux_dispose(LINUX_TAKE_DATAGRAM, [next.descriptor], 1, bell) else {
+                return tryLater()
+            }
+            untaken.removeFirst()
+            taking.append((disposal, next.whenDone))
         }
     }
 
@@ -61,11 +69,16 @@ public final class Disposal {
     private func finish() {
         var count: UInt64 = 0
         _ = read(number, &count, MemoryLayout.size(ofValue: count))
-        let done = running.filter { linux_is_disposed($0.disposal) }
-        running.removeAll { one in done.contains { $0.disposal == one.disposal } }
+        let done = taking.filter { linux_is_disposed($0.disposal) }
+        taking.removeAll { one in done.contains { $0.disposal == one.disposal } }
+        if let closer, linux_is_disposed(closer) {
+            linux_finish_disposal(closer)
+            self.closer = nil
+        }
         for one in done {
             linux_finish_disposal(one.disposal)
             one.whenDone()
         }
+        if !closing.isEmpty { start() }
     }
 }

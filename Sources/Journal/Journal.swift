@@ -89,7 +89,15 @@ public final class Journal {
     private static func line(_ priority: Priority, _ message: String, _ fields: [(String, String)]) -> [UInt8] {
         var text = priority.name + ": " + message
         for (name, value) in fields { text += " " + name + "=" + value }
-        var bytes = text.utf8.map { $0 < 0x20 || $0 == 0x7f ? UInt8(ascii: " ") : $0 }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count + 1)
+        for scalar in text.unicodeScalars {
+            if isControl(scalar) {
+                bytes.append(UInt8(ascii: " "))
+            } else if let encoded = Unicode.UTF8.encode(scalar) {
+                bytes += encoded
+            }
+        }
         // What a pipe takes in one piece. The rest of the last character goes with it.
         let limit = 4095
         if bytes.count > limit {
@@ -99,6 +107,14 @@ public final class Journal {
         }
         bytes.append(UInt8(ascii: "\n"))
         return bytes
+    }
+
+    /// What a terminal takes for a command, or turns the direction of a text with: C0, C1, and those of U+2028 and on.
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
+        }
     }
 
     /// A descriptor for the output of an app, to which journald puts the identifier and, where a line has none of its

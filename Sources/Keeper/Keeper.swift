@@ -168,6 +168,7 @@ public final class Keeper {
         case KEEPER_NOTIFY:
             let text = bytes[MemoryLayout<keeper_signal>.size...]
             notifier.notify(String(decoding: text, as: UTF8.self))
+        case KEEPER_REMOVE_IPC: linux_remove_ipc(uid_t(truncatingIfNeeded: order.id))
         default: break
         }
     }

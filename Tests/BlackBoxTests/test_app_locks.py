@@ -103,6 +103,18 @@ def test_it_is_frozen_soon_after_it_has_let_go(board):
     assert time.monotonic() - begun < 0.45
 
 
+def test_one_that_lets_go_in_its_handler_is_no_culprit(board):
+    board.app("holder", "slow:DidEnterBackground:0.8", allowances={"did_enter_background": "3s"})
+    login = board.awake("holder", delay=5)
+    login.hold_others(("player", "fades out", 0, board.wait_running("holder")))
+    signalled = login.sleep(True)
+    # It holds the lock when logind is asked, and has let go when it is to be frozen.
+    board.wait_log("holder: holds a lock of its own on sleep at logind, “player”")
+    login.hold_others()
+    assert 0.8 <= login.wait_closed("sleep")["t"] - signalled < 1.7
+    assert board.is_frozen("holder") and "could not be frozen" not in board.log()
+
+
 def test_a_lock_counts_on_the_way_to_sleep_only(board):
     board.app("holder", "slow:DidEnterBackground:0.8", allowances={"did_enter_background": "3s"})
     login = board.awake("holder", delay=5)

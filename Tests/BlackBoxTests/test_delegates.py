@@ -136,3 +136,14 @@ def test_a_delegate_it_has_replaced_outlives_it(neighbour):
     for wire in (first, second):
         with pytest.raises(BrokenPipeError):
             wire.send_raw(b'{"parameters":{}}\0')
+
+
+def test_an_answer_to_no_call_over_one_that_was_attached_is_said_too(neighbour):
+    board = neighbour
+    board.app("app", "lend", restart="never")
+    board.start()
+    board.wait_active("app")
+    wire = board.borrow("app")
+    wire.call("io.curfew.Application.AttachDelegate", {}, upgrade=True)
+    wire.send_raw(b'{"parameters":{}}\0')
+    board.wait_log("warning: app: its delegate connection was closed: a reply to no call")

@@ -369,12 +369,14 @@ def test_each_app_has_a_session_keyring_of_its_own(board):
 def test_root_in_a_sandbox_cannot_configure_the_kernel(board):
     asks = {"writes": "for f in /proc/sys/kernel/core_pattern /sys/fs/cgroup/cgroup.procs /sys/kernel/profiling; do "
                       "test -e $f && touch -c $f 2>/dev/null && echo $f; done; echo",
-            "classes": "test -w /sys/class && echo writable"}
+            "classes": "test -w /sys/class && echo writable",
+            "groups": "for f in Ur Um UC; do unshare -$f true && echo $f; done 2>/dev/null; echo"}
     found = [probe(board, name, asks, user="root", **keys) for name, keys in (
         ("closed", {}), ("open", {"read_write_paths": [str(board.journals), "/proc/sys"]}))]
     board.start()
     closed, opened = (what(board, one) for one in found)
-    assert closed == {"writes": "", "classes": "writable"}
+    # Nor by a mount of its own, in namespaces of its own.
+    assert closed == {"writes": "", "classes": "writable", "groups": ""}
     assert opened["writes"] == "/proc/sys/kernel/core_pattern"
 
 

@@ -132,7 +132,7 @@ import Testing
         board.login()
         _ = board.tell(.started)
         _ = board.sleepSignal(true)
-        #expect(board.pass(.seconds(5)) == ["sleep is handled", "unkillable camera", "release sleep"])
+        #expect(board.pass(.seconds(5)) == ["sleep is handled", "unstarted camera", "release sleep"])
         #expect(board.spawned("camera") == ["call camera didFinishLaunching boot 20 s", "freeze camera"])
     }
 

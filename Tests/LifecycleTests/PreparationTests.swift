@@ -14,7 +14,7 @@ import Testing
         let preparation = Self.prepared()
         #expect(preparation.allowance == .milliseconds(4500))
         #expect(preparation.allowanceEnd == .milliseconds(104_500))
-        #expect(preparation.forcedAt == .milliseconds(104_750))
+        #expect(preparation.orderEndsAt == .milliseconds(104_750))
         #expect(preparation.release == .milliseconds(104_900))
     }
 
@@ -31,7 +31,7 @@ import Testing
         var preparation = Self.prepared()
         let isNearer = preparation.bound(since: .seconds(100), limit: .milliseconds(4800), margin: .milliseconds(100))
         #expect(!isNearer && preparation.allowanceEnd == .milliseconds(104_500))
-        #expect(preparation.forcedAt == .milliseconds(104_750) && preparation.release == .milliseconds(104_780))
+        #expect(preparation.orderEndsAt == .milliseconds(104_750) && preparation.release == .milliseconds(104_780))
     }
 
     @Test(arguments: [
@@ -76,7 +76,7 @@ import Testing
         #expect(Sleep(stage: stage).preparation?.waiting == [client])
         #expect(Sleep(stage: stage).preparation?.release == Self.prepared().release)
         stage = .awake
-        stage.change { (preparation: inout Preparation) in preparation.isForced = true }
+        stage.change { (preparation: inout Preparation) in preparation.isOrderOver = true }
         #expect(stage == .awake)
     }
 }

@@ -43,24 +43,27 @@ struct linux_next linux_look(int fd, void *buffer, size_t count, void *control, 
 bool linux_close_aside(int descriptor);
 
 enum linux_disposal_kind {
-    LINUX_CLOSE_SOCKET,   // close(2), of a socket that nothing more can come into
+    LINUX_CLOSE_SOCKETS,  // close(2), of sockets that nothing more can come into
     LINUX_TAKE_DATAGRAM,  // the next datagram of a socket, and what came with it
 };
 
 // Something that a thread does.
 struct linux_disposal {
     enum linux_disposal_kind kind;
-    int descriptor;
     int bell;  // an eventfd(2), rung when the thread has done its part
     bool is_closed;  // by the thread, which had no other way
     atomic_bool is_done;
     atomic_int owners;
     sem_t may_end;
+    size_t count;
+    int descriptors[];  // and one more
 };
 
-// Starts it. descriptor: the caller's; of LINUX_TAKE_DATAGRAM a copy, which the thread closes. NULL and errno.
-struct linux_disposal *linux_dispose(enum linux_disposal_kind kind, int descriptor, int bell);
+// Starts it. descriptors: the caller's; of LINUX_TAKE_DATAGRAM one copy, which the thread closes. Sockets are closed by
+// one thread at a time: the one before is to be finished. NULL and errno.
+struct linux_disposal *linux_dispose(
+    enum linux_disposal_kind kind, const int *descriptors, size_t count, int bell);
 // Whether the thread has done its part.
 bool linux_is_disposed(struct linux_disposal *disposal);
-// Once it has: closes the socket, and lets go of it.
+// Once it has: closes the sockets, and lets go of them.
 void linux_finish_disposal(struct linux_disposal *disposal);

@@ -20,6 +20,7 @@ enum {
     KEEPER_START = 1,  // struct keeper_start
     KEEPER_SIGNAL,     // struct keeper_signal
     KEEPER_NOTIFY,     // struct keeper_signal, then text for the service manager
+    KEEPER_REMOVE_IPC, // struct keeper_signal, whose id is a user's number: what that has left of System V's
 };
 
 struct keeper_signal {
@@ -84,6 +85,9 @@ int linux_packet_send(int fd, const void *bytes, size_t count, const int *descri
 // many there were, close-on-exec. *lost: there was no room for all of them in this process; then there are none.
 ssize_t linux_packet_receive(
     int fd, void *bytes, size_t size, int *descriptors, size_t *descriptor_count, bool *lost, bool block);
+
+// Removes a user's System V memory, messages and semaphores: those that are there now, in a thread.
+void linux_remove_ipc(uid_t user);
 
 // fork(2). The child is killed when its parent dies.
 int linux_fork(void);

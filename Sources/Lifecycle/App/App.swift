@@ -17,7 +17,8 @@ struct App: Equatable {
     /// The same without its launch that is wished and may be denied yet; nil: none is.
     var launchIfDenied: LaunchState?
     var instance: Instance?
-    /// What its background tasks have left since it was last active; nil: all of it.
+    /// What its background tasks have left; nil: not counted since it was last active. Its size is fixed as it enters
+    /// background.
     var pool: TaskPool?
     /// Its time to keep the board awake; nil: all of it is left.
     var keepAwakePool: TaskPool?

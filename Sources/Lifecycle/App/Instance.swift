@@ -30,7 +30,7 @@ struct Instance: Equatable {
     private(set) var phase: ScenePhase
     /// What its delegate implements: fixed at the launch, whatever a reload says of the next one.
     private(set) var handlers: HandlerSet
-    /// willResignActive has returned since the launch: from then on it returns before every way to background.
+    /// willResignActive has returned since the launch. Then an inactive app goes straight to didEnterBackground.
     private(set) var hasResigned = false
     private(set) var isLaunched = false
     private(set) var clock = RunnableClock()

@@ -34,6 +34,8 @@ public enum ProcessEffect: Equatable, Sendable {
 public enum Stuck: UInt8, Sendable {
     case unfreezable
     case unkillable
+    /// Its program is still on its way to be started.
+    case unstarted
 }
 
 extension DeviceLifecycle {

@@ -13,7 +13,7 @@ extension DeviceLifecycle {
         if let index = indexOfName[name], !apps[index].isRetired || apps[index].instance != nil {
             return reply(request, .adopt(.denied(.nameTaken(name))))
         }
-        wakeFully()
+        endDarkWake()
         let index = placeForAdopted(name)
         apps[index].adoption = Adoption(wish: wish, request: request)
         queueLaunch(index, .backgroundTask, phase: .background)

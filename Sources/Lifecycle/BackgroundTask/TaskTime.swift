@@ -31,7 +31,7 @@ extension App {
         instance?.tasks.forgetWarnings(withLimits: true)
     }
 
-    /// It runs while a task is held in background for good; freezing stops the clock it is read on.
+    /// It runs while a task is held in background and the app is to stay there; freezing stops the clock it is read on.
     mutating func settlePool(isGoalBackground: Bool, isLowPower: Bool, at now: Nanoseconds) {
         guard let instance else { return }
         let isInBackground = instance.stage == .running && instance.phase == .background

@@ -4,8 +4,6 @@
 struct Conditions: Equatable {
     /// How far a battery has to rise above a threshold to leave it, in percent.
     static let batteryHysteresis = 5
-    /// A battery must be critical for so long before the board is switched off: time for a better word.
-    static let criticalConfirmation = Nanoseconds.seconds(5)
     /// Between one band of apps that heat ends and the next: time to cool down.
     static let thermalRelief = Nanoseconds.seconds(10)
     /// Apps are told of the battery in steps of so many percent.

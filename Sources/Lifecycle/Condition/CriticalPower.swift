@@ -2,6 +2,11 @@
 // fails. That alone: the answers before it, to budgets and apps, are those of `ConditionResponse`
 // (ConditionDemands.swift).
 
+extension Conditions {
+    /// A battery must be critical for so long before the board is switched off: time for a better word.
+    static let criticalConfirmation = Nanoseconds.seconds(5)
+}
+
 extension DeviceLifecycle {
     /// Without an answer, or refused: the board is asked again to switch off.
     static let powerOffRetry = Nanoseconds.seconds(30)

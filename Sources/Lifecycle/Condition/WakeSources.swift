@@ -9,7 +9,7 @@ extension DeviceLifecycle {
         switch sleep.state {
         case .awake: break
         case .preparing: if isPerson { sleep.isAttended = true }
-        case .darkWake: if isPerson { wakeFully() }
+        case .darkWake: if isPerson { endDarkWake() }
         case .asleep:
             if isPerson { sleep.isAttended = true }
             guard sleep.isLogical, policy.wakeSources.contains(source) else { return }

@@ -12,7 +12,7 @@ extension DeviceLifecycle {
         let reasons = freezeReasons(index, instance)
         let mayFreeze =
             !reasons.isEmpty && instance.freezer == .thawed && canFreeze && apps[index].policy.suspend
-            && mayFreeze(index)
+            && isItsTurn(index)
         guard let change = apps[index].instance?.setFreezeReasons(reasons, mayFreeze: mayFreeze, at: now.monotonic)
         else {
             return
@@ -53,8 +53,8 @@ extension DeviceLifecycle {
 
     /// At a sleep, clients freeze before the servers they may be waiting for: a frozen server would leave them stuck in
     /// the kernel. Outside of it an app freezes alone.
-    private func mayFreeze(_ index: Int) -> Bool {
-        guard sleep.preparation?.isForced == false else { return true }
+    private func isItsTurn(_ index: Int) -> Bool {
+        guard sleep.preparation?.isOrderOver == false else { return true }
         return apps[index].clients.allSatisfy { client in
             guard let instance = apps[client].instance, instance.isAlive else { return true }
             return instance.freezer == .frozen || instance.freezer == .stuck || !apps[client].policy.suspend
@@ -70,6 +70,7 @@ extension DeviceLifecycle {
     /// A sleep is held up by what cannot be frozen, or goes on without it: once, but not the next time.
     mutating func endWhatIsStuckAgain(_ index: Int) {
         guard sleep.state == .preparing, apps[index].instance?.noteStuck(in: sleep.id) == true else { return }
+        sleep.killed.append(apps[index].policy.name)
         kill(index, Cause(reason: .unfreezable))
     }
 

@@ -40,7 +40,7 @@ extension Sleep {
     var fault: Fault? {
         if let preparation,
             !(allowanceSince <= preparation.allowanceEnd && preparation.allowanceEnd <= preparation.release
-                && preparation.forcedAt <= preparation.release)
+                && preparation.orderEndsAt <= preparation.release)
         {
             return .sleepTimesOutOfOrder
         }

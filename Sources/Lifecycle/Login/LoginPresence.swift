@@ -31,7 +31,7 @@ extension DeviceLifecycle {
     mutating func loginDidVanish() {
         forgetLogin()
         // logind, which could put the board to sleep again, is gone.
-        if !sleep.isLogical { wakeFully() }
+        if !sleep.isLogical { endDarkWake() }
     }
 
     private mutating func forgetLogin() {

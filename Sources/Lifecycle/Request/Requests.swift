@@ -36,7 +36,7 @@ extension DeviceLifecycle {
 
     private mutating func launch(_ index: Int, background: Bool, _ id: RequestID) {
         if !isThere(index), let launchDenial { return reply(id, .app(.denied(launchDenial))) }
-        wakeFully()
+        endDarkWake()
         // A task is started by who started it.
         if isThere(index) || apps[index].isAdopted { return wait(id, index, .running) }
         let phase = background ? ScenePhase.background : .active
@@ -52,7 +52,7 @@ extension DeviceLifecycle {
             return reply(id, .app(.denied(.taskHasNoFront)))
         }
         if let denial = launchDenial ?? frontDenial { return reply(id, .app(.denied(denial))) }
-        wakeFully()
+        endDarkWake()
         let launches = !isThere(index)
         wait(id, index, .phase, .active, change: .active, launches: launches)
         if launches { wishLaunch(index) }

@@ -72,7 +72,7 @@ extension DeviceLifecycle {
 
     mutating func beginShutdown() {
         // No app sleeps again after this: what is still to run does, and hears of its end.
-        wakeFully()
+        endDarkWake()
         // It would freeze apps in the middle of their end, and need never be over.
         if sleep.state == .preparing, sleep.isLogical { endSleep(cancelled: true, heardFromLogin: false) }
         let allowance = shutdown.end.map { $0 - now.monotonic }
@@ -171,7 +171,7 @@ extension DeviceLifecycle {
         shutdown.waveEnd = isForced ? nil : now.monotonic + shutdown.margin / 2
         for index in apps.indices where apps[index].level >= shutdown.wave ?? 0 && holdsUpShutdown(index) {
             if isForced {
-                reportStuck(index, .unkillable)
+                reportStuck(index, apps[index].instance?.stage == .spawning ? .unstarted : .unkillable)
             } else {
                 stop(index, endingReason, force: true)
             }

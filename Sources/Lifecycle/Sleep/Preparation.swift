@@ -4,14 +4,14 @@ struct Preparation: Equatable {
     var allowance = Nanoseconds.zero
     /// An app that is still in a handler of this sleep then is killed, what else still runs is frozen.
     var allowanceEnd = Nanoseconds.max
-    /// The order of freezing gives way.
-    var forcedAt = Nanoseconds.max
+    /// From then on apps are frozen in any order: clients need not come before servers.
+    var orderEndsAt = Nanoseconds.max
     /// The lock is released, whatever still runs.
     var release = Nanoseconds.max
     /// Held background tasks run until then; nil as long as any app is not ready for another reason.
     var graceEnd: Nanoseconds?
     var overtime = Overtime()
-    var isForced = false
+    var isOrderOver = false
     /// Requests that are answered when all apps are ready.
     var waiting: [WaitingClient] = []
 
@@ -22,7 +22,9 @@ struct Preparation: Equatable {
     }
 
     /// Sets the limits, or tightens them. limit: from `since` to the moment at which logind waits no longer. margin:
-    /// what is kept back of it, in tenths: 5 for freezing in order, 3 for freezing by force, 2 for the lock's release.
+    /// what is kept back of it, in tenths:
+    ///
+    ///     since ... handlers ... allowanceEnd |5, freezing in order| orderEndsAt |3| release |2| logind's limit
     /// Returns whether the allowance ends earlier than it did.
     mutating func bound(since: Nanoseconds, limit: Nanoseconds, margin: Nanoseconds) -> Bool {
         let isNearer = since + limit - margin < allowanceEnd
@@ -31,7 +33,7 @@ struct Preparation: Equatable {
             allowanceEnd = since + allowance
         }
         // Each on its own: the later end of two allowances may have the smaller margin.
-        forcedAt = min(forcedAt, since + limit - margin / 2)
+        orderEndsAt = min(orderEndsAt, since + limit - margin / 2)
         release = min(release, since + limit - margin / 5)
         return isNearer
     }
@@ -48,14 +50,14 @@ struct Preparation: Equatable {
         let before = self
         if allowanceEnd <= now { overtime.isAllowanceOver = true }
         if let graceEnd, graceEnd <= now { overtime.isGraceOver = true }
-        if forcedAt <= now { isForced = true }
-        return overtime != before.overtime || isForced != before.isForced
+        if orderEndsAt <= now { isOrderOver = true }
+        return overtime != before.overtime || isOrderOver != before.isOrderOver
     }
 
     var deadline: Deadline {
         if overtime.isAllowanceOver {
-            return isForced
-                ? Deadline(at: release, reason: .sleepRelease) : Deadline(at: forcedAt, reason: .sleepAllowance)
+            return isOrderOver
+                ? Deadline(at: release, reason: .sleepRelease) : Deadline(at: orderEndsAt, reason: .sleepAllowance)
         }
         if !overtime.isGraceOver, let graceEnd, graceEnd < allowanceEnd {
             return Deadline(at: graceEnd, reason: .taskGrace)

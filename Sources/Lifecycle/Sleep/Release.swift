@@ -77,7 +77,7 @@ extension DeviceLifecycle {
             let isAlive = instance.isAlive
             if isAlive, instance.freezer == .freezing, instance.waitingSince == now.monotonic { continue }
             apps[index].instance?.forgetReport()
-            reportStuck(index, isAlive ? .unfreezable : .unkillable)
+            reportStuck(index, isAlive ? .unfreezable : instance.stage == .spawning ? .unstarted : .unkillable)
             // That a sleep did not wait for its end does not mean that it is beyond killing.
             if !isAlive { apps[index].instance?.forgetReport() }
         }

@@ -26,7 +26,7 @@ extension DeviceLifecycle {
         // Whatever woke it this time, it was not our alarm.
         case .darkWake:
             if sleep.isLogical { return didSleepInside(time, heardFromLogin: heardFromLogin) }
-            wakeFully()
+            endDarkWake()
             didSleepUnannounced(time)
             if login.isAvailable, !heardFromLogin { expectEnd() }
         }

@@ -15,7 +15,7 @@ extension DeviceLifecycle {
     }
 
     /// A person is at the board: all apps come back.
-    mutating func wakeFully() {
+    mutating func endDarkWake() {
         if sleep.state == .darkWake { endSleep(cancelled: false, heardFromLogin: false) }
     }
 
@@ -59,7 +59,8 @@ extension DeviceLifecycle {
         }
     }
 
-    /// Whether the kernel has slept since the release: that a sleep was announced is no proof. Where the kernel does
+    /// Whether it was a sleep that counts: a logical one, or the kernel has slept since the release. That a sleep was
+    /// announced is no proof. Where the kernel does
     /// not count its sleeps the clocks tell; one that it refuses after it has stopped all processes looks like a short
     /// one.
     private var hasReallySlept: Bool {

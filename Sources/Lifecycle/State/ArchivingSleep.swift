@@ -27,11 +27,11 @@ extension Preparation {
     fileprivate mutating func archive(_ archive: inout StateArchive) {
         archive.value(&allowance)
         archive.value(&allowanceEnd)
-        archive.value(&forcedAt)
+        archive.value(&orderEndsAt)
         archive.value(&release)
         archive.optional(&graceEnd, .zero) { $0.value(&$1) }
         overtime.archive(&archive)
-        archive.value(&isForced)
+        archive.value(&isOrderOver)
         archive.list(&waiting, WaitingClient(id: RequestID(rawValue: 0), isHook: false)) {
             $0.raw(&$1.id)
             $0.value(&$1.isHook)

@@ -54,6 +54,13 @@ public final class ProcessKeeper {
         return (try? send(withUnsafeBytes(of: order) { Array($0) } + Array(text.utf8), [])) != nil
     }
 
+    /// Removes what a user has left of System V's memory, messages and semaphores, which outlive processes: what is
+    /// there when the keeper reads this, so before the next start that it is asked for.
+    public func removeIPC(of user: UInt32) {
+        let order = keeper_signal(kind: UInt32(KEEPER_REMOVE_IPC), signal: 0, id: Int64(user))
+        try? send(withUnsafeBytes(of: order) { Array($0) }, [])
+    }
+
     private func send(_ bytes: [UInt8], _ descriptors: [Int32]) throws(SystemError) {
         while linux_packet_send(socket.rawValue, bytes, bytes.count, descriptors, descriptors.count) != 0 {
             let errno = Errno.current

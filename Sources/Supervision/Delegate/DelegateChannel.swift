@@ -18,6 +18,8 @@ protocol DelegateChannel: AnyObject {
     var takesConnections: Bool { get }
     /// Calls go over this connection from now on, the outstanding one again; the one before is closed.
     func attach(_ connection: Connection)
+    /// A connection of the app's was closed, perhaps that one.
+    func didLose(_ connection: Connection, _ reason: CloseReason)
     /// READY=1 came over the notify socket.
     func didBecomeReady()
     /// Nothing is delivered or answered any more.
@@ -28,6 +30,7 @@ extension DelegateChannel {
     func inform(_ information: Information) {}
     var takesConnections: Bool { false }
     func attach(_ connection: Connection) {}
+    func didLose(_ connection: Connection, _ reason: CloseReason) {}
 }
 
 extension Supervisor {

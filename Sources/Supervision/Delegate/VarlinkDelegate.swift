@@ -26,7 +26,10 @@ final class VarlinkDelegate: DelegateChannel {
         let disposal = supervisor.disposal
         connection.refuseDescriptors { disposal.close($0) }
         watched = try WatchedConnection(connection, supervisor)
-        connection.onClosed = { [unowned(unsafe) self] _, reason in didClose(reason) }
+        connection.onClosed = { [unowned(unsafe) self] _, reason in
+            watched?.stopWatching()
+            say(reason)
+        }
     }
 
     var inherited: Int32? {
@@ -109,8 +112,11 @@ final class VarlinkDelegate: DelegateChannel {
         supervisor.dispatch(.app(.handlerReturned(process.instance, call)))
     }
 
-    private func didClose(_ reason: CloseReason) {
-        watched?.stopWatching()
+    func didLose(_ connection: Connection, _ reason: CloseReason) {
+        if attached === connection { say(reason) }
+    }
+
+    private func say(_ reason: CloseReason) {
         switch reason {
         case .closedHere, .endOfStream: break
         case .system, .protocolError, .outputOverflow, .messageTooLong:

@@ -74,7 +74,7 @@ final class ApplicationService {
         let reply: JSONObject = ["identifier": .integer(task.rawValue), "timeRemaining": JSON(remaining?.seconds)]
         if request.wantsMore {
             request.reply(continuing: reply)
-            supervisor.tasks.answer(request, whenExpiring: task)
+            supervisor.tasks.keep(request, untilExpiring: task)
         } else {
             request.reply(reply)
         }

@@ -98,11 +98,7 @@ final class Interfaces {
         let server = Server(try Listener(path: path, mode: mode, group: group), service, closer: { disposal.close($0) })
         server.admit = { [unowned(unsafe) self] peer in admits(peer, path) }
         server.onConnected = { [unowned(unsafe) self] connection in didConnect(connection, path) }
-        server.onDisconnected = { [unowned(unsafe) self] connection, _ in
-            if connection.hasHeldMuch { trimLater() }
-            halfSent[connection.descriptor] = nil
-            visitors.removeValue(forKey: connection.descriptor)?.watched.stopWatching()
-        }
+        server.onDisconnected = { [unowned(unsafe) self] in didDisconnect($0, $1) }
         server.onAcceptFailed = { [unowned(unsafe) self] error in
             if !saidFull { supervisor.log.daemon(.warning, "clients are turned away: \(error.text)") }
             saidFull = true
@@ -117,6 +113,15 @@ final class Interfaces {
         }
         servers.append(server)
         sources.append(source)
+    }
+
+    private func didDisconnect(_ connection: Connection, _ reason: CloseReason) {
+        if connection.hasHeldMuch { trimLater() }
+        halfSent[connection.descriptor] = nil
+        guard let visitor = visitors.removeValue(forKey: connection.descriptor) else { return }
+        visitor.watched.stopWatching()
+        guard let instance = visitor.instance else { return }
+        supervisor.processes[instance.rawValue]?.delegate?.didLose(connection, reason)
     }
 
     /// What others have taken of the system's may be free again, and no event says so.

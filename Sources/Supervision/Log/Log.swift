@@ -55,6 +55,7 @@ final class Log {
             switch stuck {
             case .unfreezable: "could not be frozen in time"
             case .unkillable: "could not be killed"
+            case .unstarted: "has not started in time"
             }
         app(name, .warning, "\(what): \(who)", .unfreezable)
     }

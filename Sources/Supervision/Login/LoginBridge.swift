@@ -68,6 +68,18 @@ extension Supervisor {
     /// Not in a sleep: a word of logind's that it prepares one may begin it here.
     private var isUp: Bool { core.device.sleepState == .awake || core.device.sleepState == .darkWake }
 
+    /// What the shell does of itself at an edge of a sleep, before the core hears of it.
+    private func prepareFor(edge start: Bool) {
+        if start {
+            appLocks.sleepBegins()
+            // A logical sleep becomes the kernel's: what that has counted until now was none of this one.
+            if core.device.sleepState == .asleep { suspendsBefore = SuspendStatistics(sysfs: sysfs) }
+        } else {
+            boardWatch?.lookAgain()
+            tellIfKernelSlept()
+        }
+    }
+
     private func hear(_ event: LoginMessage) {
         switch event {
         case .available(let delayMax, let sleeping, let shuttingDown):
@@ -86,12 +98,7 @@ extension Supervisor {
                 .notice, "no logind: \(reason); sleep comes from the sleep hook, and from curfew sleep", .busLost)
             dispatch(.login(.unavailable))
         case .prepareForSleep(let start, let delayMax, let at):
-            if start {
-                appLocks.sleepBegins()
-            } else {
-                boardWatch?.lookAgain()
-                tellIfKernelSlept()
-            }
+            prepareFor(edge: start)
             dispatch(
                 .login(
                     .prepareForSleep(

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Configuration
 internal import ControlGroup
 internal import EventLoop
 internal import Journal
@@ -235,7 +236,17 @@ final class AppProcess {
         }
         isClearing = false
         forget()
+        removeIPC()
         supervisor.dispatch(.process(.groupEmptied(instance)))
+    }
+
+    /// Of a user that no other has: nothing of the app runs that could still use it.
+    private func removeIPC() {
+        guard app.configuration.user == AppConfiguration.ownUser, !app.configuration.sandbox.hasPrivateIPC,
+            let user = app.user, user != 0,
+            !supervisor.processes.values.contains(where: { $0 !== self && $0.app === app })
+        else { return }
+        supervisor.keeper.removeIPC(of: user)
     }
 
     /// Nothing is left of it.

@@ -23,7 +23,27 @@ extension Supervisor {
         if configuration.sandbox.hidden(paths.runtime) != nil {
             request.sandbox?.places.append(.readable(paths.runtime))
         }
-        if configuration.sandbox.filtersSystemCalls { request.sandbox?.filter = try confinement.systemCalls() }
+        if configuration.sandbox.filtersSystemCalls {
+            request.sandbox?.filter = try confinement.systemCalls()
+        } else if (credentials?.user ?? geteuid()) == 0, configuration.sandbox.level != .off, request.sandbox != nil,
+            configuration.capabilities == 0, configuration.forbidsNewPrivileges
+        {
+            request.sandbox?.filter = namespacesOfRoots(app)
+        }
+    }
+
+    /// In a user namespace of its own an app of root's could mount what its sandbox has made read-only. A board without
+    /// the library goes without.
+    private func namespacesOfRoots(_ app: SupervisedApp) -> [UInt64] {
+        do throws(SystemError) {
+            return try confinement.namespaces()
+        } catch {
+            if confinement.saysFirst() {
+                log.daemon(
+                    .warning, "\(app.name) and others of root's can make namespaces, and mount in them: " + error.text)
+            }
+            return []
+        }
     }
 
     /// What an app's sandbox goes without; said once for all apps.
@@ -40,12 +60,25 @@ extension Supervisor {
 /// What the sandboxes of all apps have in common.
 struct Confinement {
     private var filter: [UInt64] = []
+    private var namespaceFilter: [UInt64] = []
+    private var saidNamespaces = false
     private var saidLacks: Sandbox.Parts = []
 
     /// Made once: the library that makes it is loaded only where an app wants it.
     mutating func systemCalls() throws(SystemError) -> [UInt64] {
         if filter.isEmpty { filter = try SystemCallFilter.make() }
         return filter
+    }
+
+    mutating func namespaces() throws(SystemError) -> [UInt64] {
+        if namespaceFilter.isEmpty { namespaceFilter = try SystemCallFilter.make(namespacesAlone: true) }
+        return namespaceFilter
+    }
+
+    /// Whether it was not said yet that there is none of these.
+    mutating func saysFirst() -> Bool {
+        defer { saidNamespaces = true }
+        return !saidNamespaces
     }
 
     /// What of it was not said before; nil: all was.

@@ -44,6 +44,8 @@ final class AppLocks {
         guard supervisor.core.device.sleepState == .preparing, isAsking || holders[instance] != nil else {
             return false
         }
+        // The answer may be older than its handler, in which it may have let go.
+        if waiting.isEmpty, !isAsking { ask() }
         if !waiting.contains(instance) { waiting.append(instance) }
         return true
     }

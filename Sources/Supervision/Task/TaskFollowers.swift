@@ -16,7 +16,7 @@ final class TaskFollowers {
     init(_ supervisor: Supervisor) { self.supervisor = supervisor }
 
     /// It is answered when the task is about to run out of time, or has ended.
-    func answer(_ request: Request, whenExpiring task: BackgroundTaskID) {
+    func keep(_ request: Request, untilExpiring task: BackgroundTaskID) {
         waiting[task.rawValue] = request
         request.onCancelled = { [unowned(unsafe) self] in waiting[task.rawValue] = nil }
     }

@@ -67,6 +67,7 @@ final class CulpritChecker: Checker {
             isReleased = true
         case .login(.releaseLock), .note(.sleep(.released)): isReleased = true
         case .process(.reportStuck(let instance, let stuck)):
+            judgeStart(instance, stuck, scene)
             let index = watches.firstIndex { $0.instance == instance }
             named.append((instance, stuck, index.map { watches[$0] }))
             if let index { watches[index].wasNamed = true }
@@ -100,6 +101,13 @@ final class CulpritChecker: Checker {
         watches.removeAll { $0.work == .clearing && $0.isOver }
         named = []
         isReleased = false
+    }
+
+    /// What has not come up yet was neither frozen nor killed.
+    private func judgeStart(_ instance: InstanceID, _ stuck: Stuck, _ scene: Scene) {
+        guard let record = scene.chronicle.record(instance) else { return }
+        let isStarting = !record.isSpawned && !record.spawnFailed && !record.isGivenUp
+        if (stuck == .unstarted) != isStarting { violate("\(scene.name(instance)) is said to be \(stuck)", scene) }
     }
 
     private func judge(_ instance: InstanceID, _ stuck: Stuck, _ watch: Watch?, _ scene: Scene) {

@@ -112,7 +112,8 @@ final class HardwareWatchdogChecker: Checker {
             if reset != max(fedAt + timeout - scene.now, .zero) { violate("it resets in another time", scene) }
             isLossSaid = true
             isLossNew = true
-        case .process(.reportStuck(let instance, .unkillable)): namedNow.append(instance)
+        case .process(.reportStuck(let instance, .unkillable)), .process(.reportStuck(let instance, .unstarted)):
+            namedNow.append(instance)
         // Nor that a shutdown did not.
         case .note(.shutdown(.cancelled)):
             vague += named

@@ -112,7 +112,7 @@ final class JetsamChecker: Checker {
             let isLeft = scene.step.effects.contains { effect in
                 if case .note(.sleep(.released)) = effect { true } else { effect == .login(.releaseLock(.sleep)) }
             }
-            if stuck == .unkillable, !isLeft { surelyNamed.append(instance) }
+            if stuck != .unfreezable, !isLeft { surelyNamed.append(instance) }
         case .note(.shutdown(.cancelled)): surelyNamed = []
         case .note(.board(.memoryExhausted)): isExhausted = true
         case .report(let end): judge(end, scene)

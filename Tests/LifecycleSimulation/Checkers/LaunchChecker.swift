@@ -73,7 +73,8 @@ final class LaunchChecker: Checker {
             new.removeAll { $0 == app }
             wishes.removeAll { $0.app == app }
         case .client(.reply(let id, _)): wishes.removeAll { $0.id == id }
-        case .process(.reportStuck(let instance, .unkillable)): unkillable.append(instance)
+        case .process(.reportStuck(let instance, .unkillable)), .process(.reportStuck(let instance, .unstarted)):
+            unkillable.append(instance)
         default: break
         }
     }

@@ -69,7 +69,8 @@ final class PowerOffChecker: Checker {
             // Only what is known to be critical begins it anew.
             if !isWanted(scene) { since = nil }
         case .login(.powerOff): judgeOff(scene)
-        case .process(.reportStuck(let instance, .unkillable)): named.append(instance)
+        case .process(.reportStuck(let instance, .unkillable)), .process(.reportStuck(let instance, .unstarted)):
+            named.append(instance)
         case .report(let end):
             if end.reason.namespace == .lowBattery, !wasEnding { violate("\(scene.name(end.app)) ended for it", scene) }
         default: break

@@ -47,7 +47,7 @@ struct StateKey: Hashable {
     var isLogical: Bool
     var isAnnouncedByLogin: Bool
     var isAllowanceOver: Bool
-    var isForced: Bool
+    var isOrderOver: Bool
     var isGraceRunning: Bool
     var isGraceOver: Bool
     var isAlarmSet: Bool
@@ -81,7 +81,7 @@ struct StateKey: Hashable {
         isLogical = core.sleep.isLogical
         isAnnouncedByLogin = core.sleep.isAnnouncedByLogin
         isAllowanceOver = core.sleep.overtime.isAllowanceOver
-        isForced = core.sleep.preparation?.isForced == true
+        isOrderOver = core.sleep.preparation?.isOrderOver == true
         isGraceRunning = core.sleep.preparation?.graceEnd != nil
         isGraceOver = core.sleep.overtime.isGraceOver
         isAlarmSet = core.sleep.asleep?.alarm != nil

@@ -4,8 +4,9 @@ import Testing
 
 @testable import EventLoop
 
-/// What others sent descriptors with is closed for good, and no table of ours held it up.
-final class DisposalTests {
+/// What others sent descriptors with is closed for good, and no table of ours held it up. One at a time: a process has
+/// one such thread.
+@Suite(.serialized) final class DisposalTests {
     private let loop: EventLoop
     private let disposal: Disposal
     private let pipe: PipePair
@@ -95,7 +96,7 @@ final class DisposalTests {
         let pair = try Pair(SOCK_STREAM)
         try send("x", to: pair.theirs.rawValue)
         let bell = eventfd(0, Int32(EFD_CLOEXEC))
-        let held = try #require(linux_dispose(LINUX_CLOSE_SOCKET, pair.takeOurs().take(), bell))
+        let held = try #require(linux_dispose(LINUX_CLOSE_SOCKETS, [pair.takeOurs().take()], 1, bell))
         var count: UInt64 = 0
         try #require(read(bell, &count, 8) == 8 && linux_is_disposed(held))
         try lock.closeWriter()
@@ -106,6 +107,32 @@ final class DisposalTests {
         try pipe.closeWriter()
         try loop.run { !isPipeOpen }
         close(bell)
+    }
+
+    /// A thread that is about to close what it has copied of the table must not have the last copy of a socket that
+    /// another has just been rid of: it would wait for its peer, with the lock that logind waits for in its table.
+    @Test func socketsThatLinger_holdNothingUp_howeverManyThereAre() throws {
+        let lingering = try Lingering()
+        // The more there is to close in a copy of the table, the longer that takes.
+        let more = (0..<600).map { _ in eventfd(0, Int32(EFD_CLOEXEC)) }
+        defer { for descriptor in more { close(descriptor) } }
+        for _ in 0..<40 {
+            let lock = try PipePair()
+            // Its number is above theirs: in their threads it is closed after them.
+            let writer = dup3(lock.writer.rawValue, 3000, Int32(O_CLOEXEC))
+            try lock.closeWriter()
+            for _ in 0..<12 {
+                let pair = try Pair(SOCK_STREAM)
+                try lingering.send(to: pair.theirs.rawValue)
+                #expect(!linux_drain(pair.ours.rawValue, false))
+                disposal.close(pair.takeOurs())
+                try loop.runOnce(timeoutMicroseconds: 0)
+            }
+            close(writer)
+            var entry = pollfd(fd: lock.reader.rawValue, events: 0, revents: 0)
+            try loop.run { poll(&entry, 1, 0) == 1 }
+            lingering.letGo()
+        }
     }
 
     @Test(arguments: [false, true])

@@ -84,6 +84,8 @@ import Testing
         #expect(errorText() == "error: Two lines CURFEW_APP=camera X=a b\n")
         journal(nil).send(.notice, "Ünïcödé")
         #expect(errorText() == "notice: Ünïcödé\n")
+        journal(nil).send(.notice, "a\u{9b}31m\u{202e}b\u{2066}c\u{7f}")
+        #expect(errorText() == "notice: a 31m b c \n")
     }
 
     @Test func standardErrorThatIsAFile_getsEachLine() throws {

@@ -1,0 +1,85 @@
+#include "CLinux.h"
+
+#include <sys/ipc.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
+
+// What System V keeps of a user's: numbers are given anew only after a long while, so what is listed now and removed
+// later is never a successor's.
+struct left {
+    size_t count, room;
+    struct object { int kind, id; } *objects;
+};
+
+enum { SEGMENT, QUEUE, SEMAPHORES };
+
+union argument {
+    struct semid_ds *status;
+    struct seminfo *info;
+};
+
+static void add(struct left *left, int kind, int id, const struct ipc_perm *owner, uid_t user) {
+    if (owner->uid != user && owner->cuid != user) return;
+    if (left->count == left->room) {
+        size_t room = left->room ? 2 * left->room : 64;
+        void *objects = realloc(left->objects, room * sizeof *left->objects);
+        if (!objects) return;
+        left->objects = objects;
+        left->room = room;
+    }
+    left->objects[left->count++] = (struct object){kind, id};
+}
+
+static void list_segments(struct left *left, uid_t user) {
+    struct shm_info info = {0};
+    int last = shmctl(0, SHM_INFO, (struct shmid_ds *)(void *)&info);
+    for (int i = 0; info.used_ids > 0 && i <= last; i++) {
+        struct shmid_ds status;
+        int id = shmctl(i, SHM_STAT, &status);
+        if (id >= 0) add(left, SEGMENT, id, &status.shm_perm, user);
+    }
+}
+
+static void list_queues(struct left *left, uid_t user) {
+    struct msginfo info = {0};
+    int last = msgctl(0, MSG_INFO, (struct msqid_ds *)(void *)&info);
+    for (int i = 0; info.msgpool > 0 && i <= last; i++) {
+        struct msqid_ds status;
+        int id = msgctl(i, MSG_STAT, &status);
+        if (id >= 0) add(left, QUEUE, id, &status.msg_perm, user);
+    }
+}
+
+static void list_semaphores(struct left *left, uid_t user) {
+    struct seminfo info = {0};
+    int last = semctl(0, 0, SEM_INFO, (union argument){.info = &info});
+    for (int i = 0; info.semusz > 0 && i <= last; i++) {
+        struct semid_ds status;
+        int id = semctl(i, 0, SEM_STAT, (union argument){.status = &status});
+        if (id >= 0) add(left, SEMAPHORES, id, &status.sem_perm, user);
+    }
+}
+
+static void *remove_all(void *context) {
+    struct left *left = context;
+    for (size_t i = 0; i < left->count; i++) {
+        struct object object = left->objects[i];
+        if (object.kind == SEGMENT) (void)shmctl(object.id, IPC_RMID, NULL);
+        if (object.kind == QUEUE) (void)msgctl(object.id, IPC_RMID, NULL);
+        if (object.kind == SEMAPHORES) (void)semctl(object.id, 0, IPC_RMID);
+    }
+    free(left->objects);
+    free(left);
+    return NULL;
+}
+
+void linux_remove_ipc(uid_t user) {
+    struct left *left = calloc(1, sizeof *left);
+    if (!left) return;
+    list_segments(left, user);
+    list_queues(left, user);
+    list_semaphores(left, user);
+    // To give back much memory takes its time.
+    if (left->count == 0 || linux_start_thread("curfewd-ipc", remove_all, left) != 0) remove_all(left);
+}
