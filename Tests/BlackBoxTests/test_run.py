@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 
+import pytest
 from board import CURFEW
 from terminal import Terminal
 from waiting import PATIENCE, holds_for, wait_until
@@ -172,12 +173,13 @@ with socket.socket(socket.AF_UNIX) as peer:
 """
 
 
-def test_inside_an_app_a_command_goes_on_when_its_task_is_ended_by_the_app(board):
+@pytest.mark.parametrize("budget", ["", "--budget 60s "])
+def test_inside_an_app_a_command_goes_on_when_its_task_is_ended_by_the_app(board, budget):
     program = board.programs / "ends_tasks.py"
     program.write_text(ENDS_TASKS)
     ending = board.journals / "ending"
     ender = f"(until test -e {ending}; do sleep 0.05; done; /usr/bin/python3 {program}) &"
-    inside = Inside(board, ender + " {run} --name upload -- sh -c '" + WAIT + "; exit 4'")
+    inside = Inside(board, ender + " {run} " + budget + "--name upload -- sh -c '" + WAIT + "; exit 4'")
     board.start()
     inside.wait_task("upload")
     ending.touch()

@@ -236,7 +236,12 @@ def test_a_daemon_that_does_not_answer_is_not_waited_for_long(board, hook):
     board.wait_active("app")
     os.kill(board.loop(), signal.SIGSTOP)
     try:
-        assert hook("pre", "suspend") < 7
+        # What is no number counts for nothing.
+        for text in ("", "1 2\n"):
+            (board.run / "hook-limit").write_text(text)
+            assert hook("pre", "suspend") < 7, text
+        # And how long "post" waits is no matter of the apps'.
+        (board.run / "hook-limit").write_text("20\n")
         assert hook("post", "suspend") < 7
     finally:
         os.kill(board.loop(), signal.SIGCONT)

@@ -128,6 +128,15 @@ def test_check_says_what_a_daemon_of_roots_refuses_whoever_asks(tmp_path):
              "/etc/curfew/apps/cam.toml: warning: belongs to user 65534; expected root's; curfewd refuses it\n")):
         outcome = check(*arguments)
         assert (outcome.returncode, wrong in outcome.stdout) == (code, True), outcome
+    # What is not installed yet may be its writer's.
+    old = etc / "curfew-old/cam.toml"
+    old.parent.mkdir()
+    for path in (tmp_path / "cam.toml", old):
+        path.write_text(file.read_text())
+        os.chown(path, 65534, 65534)
+    for path in (tmp_path / "cam.toml", "/etc/curfew-old/cam.toml"):
+        outcome = check(path)
+        assert outcome.returncode == 0 and "curfewd refuses it" not in outcome.stdout, outcome
     os.chown(file, 0, 0)
     outcome = check()
     said = "belongs to user 65534; expected root's\n"

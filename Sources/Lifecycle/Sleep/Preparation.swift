@@ -38,11 +38,16 @@ struct Preparation: Equatable {
         return isNearer
     }
 
-    /// The time a handler gets; nil: none, it is not called.
-    func allowance(for handler: Handler, own: Nanoseconds, at now: Nanoseconds) -> Nanoseconds? {
+    /// A hanging app costs a sleep its time, and the next ones less and less of theirs.
+    static let mostHalvings = 4
+    private static let leastHalf = Nanoseconds.milliseconds(500)
+
+    /// The time a handler gets; nil: none, it is not called. overruns: by so many sleeps it is halved.
+    func allowance(for handler: Handler, own: Nanoseconds, overruns: Int = 0, at now: Nanoseconds) -> Nanoseconds? {
         let left = allowanceEnd - now
         if overtime.isAllowanceOver || left < DeviceLifecycle.leastAllowance { return nil }
-        return min(own, handler == .willResignActive ? min(left, allowance / 2) : left)
+        let time = min(own, handler == .willResignActive ? min(left, allowance / 2) : left)
+        return max(time / Int64(1 << overruns), min(time, Self.leastHalf))
     }
 
     /// Notes what is over by now. Returns whether anything has newly ended.

@@ -237,8 +237,8 @@ extension DeviceLifecycle {
     // MARK: What the apps have, and who is still awaited
 
     /// The time a handler gets on the way to sleep; nil: none, it is not called.
-    func allowanceInSleep(_ handler: Handler, _ own: Nanoseconds) -> Nanoseconds? {
-        sleep.preparation?.allowance(for: handler, own: own, at: now.monotonic)
+    func allowanceInSleep(_ handler: Handler, _ own: Nanoseconds, overruns: Int = 0) -> Nanoseconds? {
+        sleep.preparation?.allowance(for: handler, own: own, overruns: overruns, at: now.monotonic)
     }
 
     /// Whether an app has to be frozen for the sleep now: it is ready, or its time is over.

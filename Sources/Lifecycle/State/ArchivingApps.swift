@@ -19,6 +19,7 @@ extension App {
         archive.optional(&lastTermination, .blank) { $1.archive(&$0) }
         archive.value(&endedForShutdown)
         archive.value(&hasHeldUpSleep)
+        archive.value(&sleepOverruns)
         archive.optional(&pool, TaskPool(.zero)) { $1.archive(&$0) }
         archive.optional(&keepAwakePool, TaskPool(.zero)) { $1.archive(&$0) }
         archive.value(&isAdopted)

@@ -12,7 +12,8 @@ extension DeviceLifecycle {
             if call == .didBecomeActive, policy.front == .one, isFrontTaken(index) { return }
             var allowance = apps[index].policy.allowances[call.handler]
             if sleep.state != .awake, !sleep.isDoubtful {
-                guard let bounded = allowanceInSleep(call.handler, allowance) else { return }
+                guard let bounded = allowanceInSleep(call.handler, allowance, overruns: apps[index].sleepOverruns)
+                else { return }
                 allowance = bounded
             }
             if apps[index].instance?.handlers.contains(call.handler) == true {
@@ -86,6 +87,7 @@ extension DeviceLifecycle {
     private mutating func enter(_ phase: ScenePhase, _ index: Int) {
         guard let before = apps[index].instance?.enter(phase) else { return }
         if before == .active { leaveFront(index) }
+        if phase == .background { apps[index].sleepOverruns = 0 }
         emit(.note(.app(.phaseChanged(AppID(rawValue: index), phase))))
     }
 
@@ -98,7 +100,10 @@ extension DeviceLifecycle {
             ? TerminationReason.handlerOverrun(handler, allowance: call.allowance)
             : .readinessMissed(allowance: call.allowance)
         emit(.note(.app(.overrun(AppID(rawValue: index), id, reason))))
-        if sleep.state == .preparing { sleep.killed.append(apps[index].policy.name) }
+        if sleep.state == .preparing {
+            sleep.killed.append(apps[index].policy.name)
+            apps[index].sleepOverruns = min(apps[index].sleepOverruns + 1, Preparation.mostHalvings)
+        }
         kill(index, Cause(reason: reason, handler: handler, allowance: call.allowance, taken: taken))
     }
 }

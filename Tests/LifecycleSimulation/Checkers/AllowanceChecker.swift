@@ -1,15 +1,18 @@
 internal import Lifecycle
 
 /// Each handler is given its own allowance; on the way to sleep what is left, if that is less, and never less than
-/// that.
+/// that. An app that was ended at a sleep for a handler has half of it at the next, and so on down to 500 ms, until it
+/// has gone to background.
 final class AllowanceChecker: Checker {
     static let hears: [EventKind]? = [.prepareForSleep, .lockTaken, .requested, .preparingForSleep, .loginAvailable]
-    static let sees: [EffectKind]? = [.call, .sleepNotice]
+    static let sees: [EffectKind]? = [.call, .sleepNotice, .appNotice]
 
     private var story = SleepStory()
     private var allowance = Nanoseconds.zero
     /// MONOTONIC: when the allowance is over; nil: a second word may have set another limit.
     private var end: Nanoseconds?
+    /// At so many sleeps, up to four.
+    private var overruns: [AppID: Int] = [:]
 
     func heard(_ event: Event, _ scene: Scene) { if story.stage == .preparing { end = nil } }
 
@@ -22,6 +25,10 @@ final class AllowanceChecker: Checker {
             if case .login(.prepareForSleep(_, _, let signalled)) = scene.step.event { began = min(signalled, began) }
             end = began + allowance
             if case .login(.preparingForSleep) = scene.step.event { end = nil }
+        case .note(.app(.overrun(let app, _, let reason))):
+            guard story.stage == .preparing, reason.namespace == .watchdog else { return }
+            overruns[app] = min((overruns[app] ?? 0) + 1, 4)
+        case .note(.app(.phaseChanged(let app, .background))): overruns[app] = nil
         case .app(.call(let instance, _, let call, let deadline)): judge(call, deadline, instance, scene)
         default: break
         }
@@ -38,12 +45,17 @@ final class AllowanceChecker: Checker {
         case .backgroundTaskWillExpire: return
         case .willTerminate: if scene.chronicle.isEnding { return }
         case .willResignActive, .didEnterBackground:
-            guard story.stage == .preparing, !own.contains(deadline) else { break }
+            guard story.stage == .preparing, overruns[app] != nil || !own.contains(deadline) else { break }
             guard deadline <= max(own[0], own[1]) else { break }
             guard let end else { return }
             var least = end - scene.now
             if call == .willResignActive { least = min(least, allowance / 2) }
             least = min(least, min(own[0], own[1]))
+            if let times = overruns[app] {
+                least = max(least / Int64(1 << times), min(least, .milliseconds(500)))
+                let most = max(min(allowance, max(own[0], own[1])) / Int64(1 << times), .milliseconds(500))
+                if deadline > most { violate("\(name) is given \(deadline.text), and has overrun before", scene) }
+            }
             if deadline < least { violate("\(name) is given \(deadline.text), and \(least.text) are left", scene) }
             if call == .didEnterBackground, deadline > end - scene.now {
                 violate("\(name) is given \(deadline.text), and \((end - scene.now).text) are left", scene)

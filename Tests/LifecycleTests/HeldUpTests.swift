@@ -1,0 +1,104 @@
+import Lifecycle
+import Testing
+
+/// Apps that cost a sleep its time cost the next ones less of theirs.
+@Suite struct HeldUpTests {
+    private func launching(_ change: (inout AppPolicy) -> Void = { _ in }) -> Board {
+        var board = Board([
+            app("camera") {
+                $0.allowances[.didFinishLaunching] = .seconds(60)
+                change(&$0)
+            }
+        ])
+        board.login()
+        _ = board.tell(.started)
+        _ = board.spawned("camera")
+        return board
+    }
+
+    private func wake(_ board: inout Board) {
+        _ = board.sleepSignal(false)
+        _ = board.tell(.login(.lockTaken(.sleep)))
+    }
+
+    // MARK: A launch
+
+    @Test func launchHoldsUpOneSleep_ofAnAppThatIsNotFrozenToo() throws {
+        var board = launching { $0.suspend = false }
+        #expect(board.sleepSignal(true) == [])
+        #expect(board.pass(.milliseconds(4500)).contains("release sleep"))
+        wake(&board)
+        _ = try board.tell(.app(.extendTimeout(board.instance("camera"), .seconds(60))))
+        #expect(board.sleepSignal(true).contains("release sleep"))
+    }
+
+    @Test func appThatHasLaunchedSinceIsAwaited_whenItStartsAgain() throws {
+        var board = launching()
+        _ = board.sleepSignal(true)
+        _ = board.pass(.milliseconds(4500))
+        _ = board.frozen("camera")
+        wake(&board)
+        _ = board.returned("camera")
+        _ = board.returned("camera")
+        _ = board.gone("camera", .exited(1))
+        _ = board.pass(.seconds(1))
+        _ = board.spawned("camera")
+        #expect(board.sleepSignal(true) == [])
+    }
+
+    @Test func launchIsNotHeldAgainstAnApp_whereTheSleepWasDoubtful() throws {
+        var board = Board([app("camera") { $0.allowances[.didFinishLaunching] = .seconds(60) }])
+        _ = board.tell(.started)
+        _ = board.spawned("camera")
+        _ = board.tell(.login(.available(delayMax: .seconds(5), preparingForSleep: true, preparingForShutdown: false)))
+        _ = board.pass(.milliseconds(4500))
+        wake(&board)
+        _ = board.tell(.login(.preparingForSleep(false)))
+        _ = try board.tell(.app(.extendTimeout(board.instance("camera"), .seconds(60))))
+        #expect(board.sleepSignal(true) == [])
+    }
+
+    // MARK: A handler
+
+    /// Ends the app at a sleep, and brings it back.
+    private func overrun(_ board: inout Board, after time: Nanoseconds) {
+        #expect(board.pass(time - .milliseconds(1)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["kill camera"])
+        _ = board.exited("camera", .signalled(9))
+        _ = board.emptied("camera")
+        wake(&board)
+        _ = board.pass(.seconds(2))
+        _ = board.spawned("camera")
+        _ = board.returned("camera")
+        _ = board.returned("camera")
+    }
+
+    @Test func timeIsHalved_atEachSleepThatTheAppOverruns() throws {
+        var board = Board([app("camera") { $0.restartLimit = 100 }])
+        board.login()
+        board.start()
+        let times: [(String, Int64)] = [("2.25 s", 2250), ("1.12 s", 1125), ("563 ms", 563), ("500 ms", 500)]
+        for (told, milliseconds) in times {
+            #expect(board.sleepSignal(true) == ["call camera willResignActive \(told)"])
+            overrun(&board, after: .milliseconds(milliseconds))
+        }
+        #expect(board.sleepSignal(true) == ["call camera willResignActive 500 ms"])
+        // Its time for the way to background is short as well, and whole again once it has gone there.
+        #expect(board.returned("camera") == ["call camera didEnterBackground 500 ms"])
+        #expect(board.returned("camera") == ["freeze camera"])
+        _ = board.frozen("camera")
+        wake(&board)
+        _ = board.returned("camera")
+        _ = board.returned("camera")
+        #expect(board.sleepSignal(true) == ["call camera willResignActive 2.25 s"])
+    }
+
+    @Test func noAppGetsMoreThanItsOwnTime_becauseItIsShort() throws {
+        var board = Board([app("camera") { $0.allowances[.willResignActive] = .milliseconds(300) }])
+        board.login()
+        board.start()
+        #expect(board.sleepSignal(true) == ["call camera willResignActive 300 ms"])
+        overrun(&board, after: .milliseconds(300))
+        #expect(board.sleepSignal(true) == ["call camera willResignActive 300 ms"])
+    }
+}
