@@ -111,6 +111,10 @@ class Login:
                 for who, why, user, pid in locks]
         self._mock("HoldOthers", dbus.Array(rows, signature="(ssssuu)"))
 
+    def refuse(self, *kinds):
+        """Locks on these are refused from now on, and no others."""
+        self._mock("Refuse", dbus.Array(kinds, signature="s"))
+
     # Sessions, all of a person's where nothing else is said.
 
     def open_session(self, name="1", kind="user", seat="seat0"):

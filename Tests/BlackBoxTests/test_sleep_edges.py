@@ -140,8 +140,22 @@ def test_logind_that_refuses_for_ever_is_asked_every_half_minute_and_named_once(
             wire.call("io.curfew.Trial.Skip", {"seconds": 31})
         board.wait_log("logind refused", number)
         assert len(login.events("refused")) == number
-    lines = [line.split(":")[0] for line in board.log().splitlines() if "logind refused" in line]
-    assert lines == ["warning", *["debug"] * 4]
+    assert refusals(board) == ["warning", *["debug"] * 4]
+    # A refusal after a grant is news.
+    login.refuse()
+    with board.wire() as wire:
+        wire.call("io.curfew.Trial.Skip", {"seconds": 31})
+    login.wait_held("sleep")
+    login.refuse("sleep")
+    login.sleep(True)
+    login.wait_closed("sleep")
+    login.sleep(False)
+    board.wait_log("logind refused", 6)
+    assert refusals(board)[5] == "warning"
+
+
+def refusals(board):
+    return [line.split(":")[0] for line in board.log().splitlines() if "logind refused" in line]
 
 
 def test_a_refusal_that_is_to_be_expected_is_no_warning(board):

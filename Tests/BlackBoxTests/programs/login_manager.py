@@ -116,6 +116,12 @@ def HoldOthers(self, locks):
     state["others"] = [tuple(lock) for lock in locks]
 
 
+@dbus.service.method(MOCK_IFACE, in_signature="as", out_signature="")
+def Refuse(self, kinds):
+    """From now on locks on these are refused, and no others."""
+    state["refuse"] = [str(kind) for kind in kinds]
+
+
 @dbus.service.method(MAIN_IFACE, in_signature="b", out_signature="")
 def Suspend(self, interactive):
     """Only written down: the test says when the board sleeps."""
