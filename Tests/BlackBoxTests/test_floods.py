@@ -275,25 +275,6 @@ def test_an_apps_descriptors_hold_up_its_own_messages_only(board):
     assert "came with descriptors" in board.log()
 
 
-def test_what_an_app_has_sent_by_its_removal_holds_up_nothing(board):
-    program = board.programs / "lingering.py"
-    program.write_text(LINGERING_APP)
-    board.plain("lingering", exec=["/usr/bin/python3", str(program)])
-    board.app("app")
-    board.start()
-    board.wait_active("app")
-    wait_until(lambda: board.describe("lingering")["statusText"] == "before", "it has spoken")
-    (board.apps_folder / "lingering.toml").unlink()
-    begun = time.monotonic()
-    board.call("Reload")
-    wait_until(lambda: "lingering" not in board.list(), board.log)
-    # Its socket is closed with it, and would wait for 5 s.
-    wait_until(lambda: not (board.run / "notify/lingering").exists(), board.log)
-    assert time.monotonic() - begun < 3
-    assert board.call("PrepareForSleep", start=True, kind=None)["killed"] == []
-    assert time.monotonic() - begun < 3.5
-
-
 def test_operators_come_before_strangers(board):
     """All speak while the daemon stands; whom it answers first is what it looked at first."""
     board.start()
