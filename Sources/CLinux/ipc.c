@@ -1,15 +1,19 @@
 #include "CLinux.h"
 
+#include <dirent.h>
 #include <sys/ipc.h>
 #include <sys/msg.h>
 #include <sys/sem.h>
 #include <sys/shm.h>
+#include <sys/stat.h>
 
-// What System V keeps of a user's: numbers are given anew only after a long while, so what is listed now and removed
-// later is never a successor's.
+// What System V keeps of a user's.
 struct left {
     size_t count, room;
-    struct object { int kind, id; } *objects;
+    struct object {
+        int kind, id;
+        void *place;  // of a segment
+    } *objects;
 };
 
 enum { SEGMENT, QUEUE, SEMAPHORES };
@@ -28,7 +32,7 @@ static void add(struct left *left, int kind, int id, const struct ipc_perm *owne
         left->objects = objects;
         left->room = room;
     }
-    left->objects[left->count++] = (struct object){kind, id};
+    left->objects[left->count++] = (struct object){kind, id, NULL};
 }
 
 static void list_segments(struct left *left, uid_t user) {
@@ -61,17 +65,40 @@ static void list_semaphores(struct left *left, uid_t user) {
     }
 }
 
-static void *remove_all(void *context) {
-    struct left *left = context;
-    for (size_t i = 0; i < left->count; i++) {
-        struct object object = left->objects[i];
-        if (object.kind == SEGMENT) (void)shmctl(object.id, IPC_RMID, NULL);
-        if (object.kind == QUEUE) (void)msgctl(object.id, IPC_RMID, NULL);
-        if (object.kind == SEMAPHORES) (void)semctl(object.id, 0, IPC_RMID);
+// /proc says whose a process is. Another daemon may have given the same number to an app of its own.
+static bool has_processes(uid_t user) {
+    DIR *all = opendir("/proc");
+    if (!all) return true;
+    bool has = false;
+    for (struct dirent *entry; !has && (entry = readdir(all));) {
+        struct stat status;
+        if (entry->d_name[0] < '0' || entry->d_name[0] > '9') continue;
+        has = fstatat(dirfd(all), entry->d_name, &status, 0) == 0 && status.st_uid == user;
     }
+    closedir(all);
+    return has;
+}
+
+static void *detach_all(void *context) {
+    struct left *left = context;
+    for (size_t i = 0; i < left->count; i++)
+        if (left->objects[i].place) (void)shmdt(left->objects[i].place);
     free(left->objects);
     free(left);
     return NULL;
+}
+
+// What has a key can be had by it no more from here on. The memory itself is given back by the last that has it.
+static void remove_keys(struct left *left) {
+    for (size_t i = 0; i < left->count; i++) {
+        struct object *object = &left->objects[i];
+        if (object->kind == QUEUE) (void)msgctl(object->id, IPC_RMID, NULL);
+        if (object->kind == SEMAPHORES) (void)semctl(object->id, 0, IPC_RMID);
+        if (object->kind != SEGMENT) continue;
+        void *place = shmat(object->id, NULL, SHM_RDONLY);
+        object->place = place == (void *)-1 ? NULL : place;
+        (void)shmctl(object->id, IPC_RMID, NULL);
+    }
 }
 
 void linux_remove_ipc(uid_t user) {
@@ -80,6 +107,8 @@ void linux_remove_ipc(uid_t user) {
     list_segments(left, user);
     list_queues(left, user);
     list_semaphores(left, user);
+    if (left->count > 0 && has_processes(user)) left->count = 0;
+    remove_keys(left);
     // To give back much memory takes its time.
-    if (left->count == 0 || linux_start_thread("curfewd-ipc", remove_all, left) != 0) remove_all(left);
+    if (left->count == 0 || linux_start_thread("curfewd-ipc", detach_all, left) != 0) detach_all(left);
 }

@@ -44,7 +44,7 @@ public final class Keeper {
     }
 
     deinit {
-        children.closeGates()
+        children.closeAll()
         packet.deallocate()
     }
 
@@ -70,6 +70,7 @@ public final class Keeper {
     private static func live() throws(SystemError) -> Life {
         let keeper = try Keeper()
         while true {
+            if !keeper.loop.isThere, keeper.isStopping { return .left(status: 0) }
             if let end = try keeper.loop.startIfDue() { return .loop(end: end, lastEnd: keeper.loop.lastEnd) }
             if keeper.loop.isNew { try keeper.watchLoop() }
             if let status = keeper.turn() { return .left(status: status) }
@@ -113,7 +114,7 @@ public final class Keeper {
         switch event.data.u64 {
         case Mark.signals: return takeSignals()
         case Mark.loop:
-            if event.events & EPOLLOUT.rawValue != 0, isLoopSlow { hurryOn() }
+            if event.events & EPOLLOUT.rawValue != 0, isLoopSlow, let status = hurryOn() { return status }
             if event.events & (EPOLLIN.rawValue | EPOLLHUP.rawValue) != 0 { takePackets() }
         default: if event.events & EPOLLHUP.rawValue != 0 { gateHungUp(Int(event.data.u64)) }
         }
@@ -249,14 +250,14 @@ public final class Keeper {
         return true
     }
 
-    /// The loop reads again.
-    private func hurryOn() {
+    /// The loop reads again, or has ended. The exit status, once it has left.
+    private func hurryOn() -> Int32? {
         isLoopSlow = false
         tellOrders()
-        if isLoopSlow { return }
-        for place in children.places where !tellAll(of: place) { return }
+        if isLoopSlow { return nil }
+        for place in children.places where !tellAll(of: place) { return nil }
         try? control(EPOLL_CTL_MOD, loop.socket, Mark.loop, EPOLLIN.rawValue)
-        _ = collectEnds()
+        return collectEnds()
     }
 
     // MARK: Ends

@@ -50,7 +50,7 @@ final class Supervisor {
     var adoptions: [String: ProcessHandle] = [:]
     /// Only for `curfew try`.
     var trial: Trial?
-    private(set) lazy var ownUsers = OwnUsers(directory: paths.appFolders)
+    private(set) lazy var ownUsers = OwnUsers(directory: paths.appFolders, root: paths.root)
     /// What a trial has skipped, in nanoseconds.
     var skipped: Int64 = 0
 

@@ -85,6 +85,27 @@ def test_a_logind_that_does_not_say_holds_up_nothing(board):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_a_lock_is_no_apps_by_a_pid_alone(board):
+    """Its taker's pid may have been given to a process of the app's since."""
+    login, pid = start(board, PROGRAM + 'user = "nobody"\n')
+    login.hold_others(("stranger", "left it", 1234, pid))
+    signalled = login.sleep(True)
+    assert login.wait_closed("sleep")["t"] - signalled < 1
+    assert board.is_frozen("holder") and "holds a lock" not in board.log()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_a_lock_that_was_left_is_its_apps_by_a_named_user_too(board):
+    login, _ = start(board, PROGRAM + 'user = "nobody"\n')
+    login.hold_others(("left", "behind", 65534, 4_000_000))
+    login.sleep(True)
+    board.wait_log("holder: holds a lock of its own on sleep at logind, “left”")
+    login.hold_others()
+    login.wait_closed("sleep")
+    assert board.is_frozen("holder") and "could not be frozen" not in board.log()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 def test_a_lock_of_roots_is_no_apps_for_its_user_alone(board):
     login, _ = start(board, PROGRAM + 'user = "root"\n')
     login.hold_others(("cron", "is no app", 0, 4_000_000))
@@ -113,6 +134,23 @@ def test_one_that_lets_go_in_its_handler_is_no_culprit(board):
     login.hold_others()
     assert 0.8 <= login.wait_closed("sleep")["t"] - signalled < 1.7
     assert board.is_frozen("holder") and "could not be frozen" not in board.log()
+
+
+def test_a_lock_counts_in_no_sleep_that_logind_does_not_announce(board):
+    """What was answered in one that was called off is not held against the app in an operator's."""
+    login, pid = start(board)
+    login.hold_others(("player", "fades out", 0, pid))
+    login.sleep(True)
+    board.wait_log("holder: holds a lock of its own on sleep at logind, “player”")
+    login.sleep(False)
+    board.wait_active("other")
+    for _ in range(2):
+        begun = time.monotonic()
+        assert board.call("PrepareForSleep", start=True, kind=None)["killed"] == []
+        assert time.monotonic() - begun < 1 and board.is_frozen("holder")
+        board.call("PrepareForSleep", start=False, kind=None)
+        board.wait_active("other")
+    assert "could not be frozen" not in board.log()
 
 
 def test_a_lock_counts_on_the_way_to_sleep_only(board):

@@ -3,6 +3,7 @@
 import pwd
 
 import cgroups
+import pytest
 from waiting import wait_until
 
 EVENTS = ["did-finish-launching", "did-become-active", "will-resign-active", "did-enter-background",
@@ -117,3 +118,16 @@ def test_ready_is_the_answer_to_a_signal(board):
     board.wait_note("unasked", "signal", 2)
     [report] = board.terminations()
     assert (report["app"], report["code"], report["event"]) == ("silent", "0x8badf00d", "DidEnterBackground")
+
+
+@pytest.mark.parametrize("change", [{"delegate": "none"}, {"delegate": "signals", "signals": {}}])
+def test_a_reload_is_for_the_next_instance(board, change):
+    """What runs hears the signals that it was started with, and is not waited for in vain."""
+    board.app("app", "ready", "ready-on-signal", delegate="signals", signals=SIGNALS)
+    board.start()
+    board.wait_active("app")
+    board.app("app", "ready", "ready-on-signal", **change)
+    board.call("Reload")
+    board.call("Background", app="app")
+    board.wait_app("app", scenePhase="background")
+    assert not board.terminations() and board.describe("app")["launches"] == 1

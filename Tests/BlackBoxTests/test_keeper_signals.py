@@ -5,6 +5,7 @@ import signal
 from pathlib import Path
 
 import family
+import pytest
 from board import toml_file
 from waiting import wait_until
 
@@ -105,3 +106,22 @@ def test_no_loop_outlives_its_keeper_even_if_it_stands(board):
         board.daemon.wait()
     assert not Path(f"/proc/{loop}").exists() or family.state(loop) == "Z"
     board.daemon = None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_a_new_loop_holds_nothing_of_the_apps_before_it(board):
+    """An open namespace keeps what a dead app had in its /tmp."""
+    for name in ("one", "two"):
+        board.app_file(name, toml_file({"exec": ["/bin/sleep", "1000"], "launch": "boot", "user": "auto",
+                                        "sandbox": "strict", "network": "none"}))
+    board.start()
+    board.wait_app("one", taskState="running")
+    board.wait_app("two", taskState="running")
+    loop = board.loop()
+    with family.ends([loop]):
+        os.kill(loop, signal.SIGKILL)
+    wait_until(lambda: board.answers() and board.loop() != loop, "it has another loop")
+    board.wait_app("one", taskState="running")
+    folder = Path(f"/proc/{board.loop()}/fd")
+    held = [os.readlink(entry) for entry in folder.iterdir()]
+    assert not [link for link in held if link.startswith(("mnt:", "net:", "ipc:"))], held

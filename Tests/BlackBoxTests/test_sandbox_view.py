@@ -56,10 +56,10 @@ def with_users(board, *lines):
     return prepare
 
 
-def usual_user(name):
-    """The number that an app of that name has, unless another has it."""
+def usual_user(board, name):
+    """The number that an app of that name has below this root, unless another has it."""
     value = 2166136261
-    for byte in name.encode():
+    for byte in (str(board.root) + name).encode():
         value = ((value ^ byte) * 16777619) & 0xFFFFFFFF
     return 70000 + value % 10000
 
@@ -189,7 +189,7 @@ def test_two_apps_never_share_a_number(board):
     taken = {}
     for number in range(100_000):
         name = f"app-{number}"
-        first = taken.setdefault(usual_user(name), name)
+        first = taken.setdefault(usual_user(board, name), name)
         if first != name:
             break
     for app in (first, name):
@@ -199,7 +199,7 @@ def test_two_apps_never_share_a_number(board):
 
 
 def test_a_number_that_the_system_knows_is_left_to_it(board):
-    user = usual_user("app")
+    user = usual_user(board, "app")
     board.app_file("app", 'exec = ["/bin/sleep", "1000"]\nsandbox = "default"\n')
     board.start(prepare=with_users(board, f"ldap:x:{user}:{user}::/:/bin/sh"))
     assert os.stat(f"{board.root}/var/lib/curfew-apps/app").st_uid == user + 1
@@ -279,3 +279,16 @@ def test_a_link_on_the_way_of_a_path_is_followed_if_it_is_roots(board, owner):
         assert f"read-write-paths: {folder}/data/cache, on whose way is a symbolic link" in report["explanation"]
     finally:
         shutil.rmtree(hidden)
+
+
+def test_a_reload_leaves_the_folder_of_what_runs(board):
+    folder = Path(board.root) / "var/lib/curfew-apps/app"
+    file = {"exec": ["/bin/sleep", "1000"], "sandbox": "default", "launch": "boot"}
+    board.app_file("app", toml_file(file))
+    board.start()
+    board.wait_app("app", taskState="running")
+    before = folder.stat()
+    board.app_file("app", toml_file({**file, "user": "nobody"}))
+    board.call("Reload")
+    after = folder.stat()
+    assert (before.st_ino, before.st_uid) == (after.st_ino, after.st_uid)

@@ -1,10 +1,13 @@
 """System V memory, messages and semaphores of apps, which outlive their processes."""
 
 import os
+import shutil
+import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
-from board import PYTHON, toml_file
+from board import CURFEWD, PYTHON, toml_file
 from waiting import holds_for, wait_until
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
@@ -70,3 +73,51 @@ def test_what_the_next_instance_makes_is_its_own(board):
     for made in found()[:-1]:
         for kind, number in zip(KINDS, made):
             wait_until(lambda: number not in left(kind), f"{kind} {number} is removed")
+
+
+def test_what_another_process_of_that_user_may_use_stays(board):
+    """Another daemon may have given the same number to an app of its own."""
+    found = maker(board, "app", "stays", restart="never")
+    board.start()
+    wait_until(lambda: len(found()) == 1, board.log)
+    user = os.stat(f"/proc/{board.describe('app')['mainPID']}").st_uid
+    with subprocess.Popen(["/bin/sleep", "1000"], user=user, group=user, extra_groups=[]) as other:
+        try:
+            board.call("Terminate", app="app", force=None)
+            [made] = found()
+            for kind, number in zip(KINDS, made):
+                holds_for(0.2, lambda: number in left(kind), f"{kind} {number} is there")
+        finally:
+            other.kill()
+    # The next end takes them.
+    board.call("Launch", app="app", background=None)
+    wait_until(lambda: len(found()) == 2, board.log)
+    board.call("Terminate", app="app", force=None)
+    for kind, number in zip(KINDS, made):
+        wait_until(lambda: number not in left(kind), f"{kind} {number} is removed")
+
+
+def test_a_daemon_without_roots_rights_removes_nothing_of_its_own_users(tmp_path):
+    root = Path(tempfile.mkdtemp(prefix="curfew-", dir="/tmp"))
+    (root / "etc/curfew/apps").mkdir(parents=True)
+    (root / "etc/curfew/apps/app.toml").write_text(toml_file({
+        "exec": ["/bin/true"], "launch": "boot", "user": "auto", "sandbox": "default", "restart": "never"}))
+    for folder, _, files in os.walk(root):
+        os.chown(folder, 65534, 65534)
+        for name in files:
+            os.chown(f"{folder}/{name}", 65534, 65534)
+    made = subprocess.run(
+        ["/usr/bin/python3", "-c", "import ctypes; print(ctypes.CDLL(None).shmget(0, 4096, 0o1666))"], user=65534,
+        group=65534, extra_groups=[], capture_output=True, text=True, check=True).stdout
+    with subprocess.Popen([CURFEWD, "--root", str(root), "--no-board"], user=65534, group=65534, extra_groups=[],
+                          stderr=subprocess.PIPE, text=True) as daemon:
+        try:
+            for line in daemon.stderr:
+                if "ended" in line or "could not be launched" in line:
+                    break
+            assert int(made) in left("shm"), line
+        finally:
+            daemon.terminate()
+    assert int(made) in left("shm")
+    subprocess.run(["ipcrm", "-m", made.strip()], check=True)
+    shutil.rmtree(root)

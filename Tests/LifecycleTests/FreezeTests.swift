@@ -62,6 +62,14 @@ import Testing
         let ending = board.exited("camera", .signalled(9)) + board.emptied("camera")
         #expect(ending.contains("report camera watchdog: suspension: it could not be frozen at two sleeps in a row"))
         #expect(ending.contains("reply 9: sleep 2 ready, killed [\"camera\"]"), "\(ending)")
+        // The next instance has no sleep to waste either.
+        _ = board.sleepSignal(false)
+        _ = board.tell(.login(.lockTaken(.sleep)))
+        _ = board.pass(.seconds(2))
+        _ = board.spawned("camera")
+        _ = board.returned("camera")
+        _ = board.returned("camera")
+        #expect(sleepOnce().contains("kill camera"))
     }
 
     @Test func launchHoldsUpOneSleep_andNoOtherBeforeItIsOver() throws {

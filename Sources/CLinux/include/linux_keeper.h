@@ -86,7 +86,8 @@ int linux_packet_send(int fd, const void *bytes, size_t count, const int *descri
 ssize_t linux_packet_receive(
     int fd, void *bytes, size_t size, int *descriptors, size_t *descriptor_count, bool *lost, bool block);
 
-// Removes a user's System V memory, messages and semaphores: those that are there now, in a thread.
+// Removes a user's System V memory, messages and semaphores, where no process is that user's: none of them can be had
+// by its key any more. A thread gives the memory back.
 void linux_remove_ipc(uid_t user);
 
 // fork(2). The child is killed when its parent dies.

@@ -32,6 +32,8 @@ struct App: Equatable {
     var lastTermination: Termination?
     /// A shutdown ends it: it comes back should that be cancelled.
     var endedForShutdown = false
+    /// The last sleep in which it could not be frozen: of it, or of an instance before.
+    var stuckInSleep: Int?
     /// Sleeps, up to four, at which it was ended for a handler that did not return, since it last went to background.
     var sleepOverruns = 0
     /// Its launch took all the time of a sleep: none waits for it again before it has launched.

@@ -46,9 +46,6 @@ struct Instance: Equatable {
     /// It was reported that this wait takes too long.
     private(set) var isReportedStuck = false
 
-    /// The last sleep in which it could not be frozen.
-    private(set) var stuckInSleep: Int?
-
     /// A reading of `clock`.
     private(set) var livenessDue: Nanoseconds?
     private(set) var stop: StopOrder?
@@ -183,13 +180,6 @@ struct Instance: Equatable {
         guard isAlive, freezer == .freezing, waitingSince + Self.freezeBound <= now else { return false }
         freezer = .stuck
         return true
-    }
-
-    /// Notes that it could not be frozen in time in this sleep. Returns whether it was so in the one before.
-    mutating func noteStuck(in sleep: Int) -> Bool {
-        guard isAlive, freezer == .stuck, stuckInSleep != sleep else { return false }
-        defer { stuckInSleep = sleep }
-        return stuckInSleep == sleep - 1
     }
 
     /// Says once of the present wait who does not let go. Returns whether it is said now.
@@ -364,7 +354,6 @@ struct Instance: Equatable {
         freezeReasons.archive(&archive)
         archive.value(&waitingSince)
         archive.value(&isReportedStuck)
-        archive.optional(&stuckInSleep, 0) { $0.value(&$1) }
         archive.optional(&livenessDue, .zero) { $0.value(&$1) }
         archive.value(&isGivenUp)
         archive.optional(&stop, StopOrder(reason: .unknown)) { $1.archive(&$0) }

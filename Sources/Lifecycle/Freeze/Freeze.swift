@@ -69,7 +69,12 @@ extension DeviceLifecycle {
 
     /// A sleep is held up by what cannot be frozen, or goes on without it: once, but not the next time.
     mutating func endWhatIsStuckAgain(_ index: Int) {
-        guard sleep.state == .preparing, apps[index].instance?.noteStuck(in: sleep.id) == true else { return }
+        guard sleep.state == .preparing, apps[index].stuckInSleep != sleep.id,
+            let instance = apps[index].instance, instance.isAlive, instance.freezer == .stuck
+        else { return }
+        let isAgain = apps[index].stuckInSleep == sleep.id - 1
+        apps[index].stuckInSleep = sleep.id
+        guard isAgain else { return }
         sleep.killed.append(apps[index].policy.name)
         kill(index, Cause(reason: .unfreezable))
     }

@@ -9,11 +9,16 @@ public final class OwnUsers {
     static let count: UInt32 = 10_000
 
     private let directory: String
+    private let root: String
     /// Owners of the folders that are there; nil: not read yet. Only this process adds one.
     private var taken: Set<UInt32>?
 
-    /// directory: of all folders, made when it is not there.
-    public init(directory: String) { self.directory = directory }
+    /// directory: of all folders, made when it is not there. root: the daemon's own, empty for the system's: apps of
+    /// the same name below different ones are not to be the same user.
+    public init(directory: String, root: String = "") {
+        self.directory = directory
+        self.root = root
+    }
 
     /// group: by name or number; nil: one of the same number as the user. Needs root.
     public func credentials(of app: String, group: String?) throws(CredentialsError) -> Credentials {
@@ -71,7 +76,7 @@ public final class OwnUsers {
         let taken = taken ?? Self.owners(in: directory)
         self.taken = taken
         var hash: UInt32 = 2_166_136_261
-        for byte in app.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
+        for byte in (root + app).utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
         for step in 0..<Self.count {
             let user = Self.first + (hash % Self.count + step) % Self.count
             if !taken.contains(user), !Self.isKnown(user) { return user }

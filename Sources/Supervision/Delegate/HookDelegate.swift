@@ -26,7 +26,7 @@ final class HookDelegate: DelegateChannel {
     func didBecomeReady() {}
 
     func deliver(_ call: CallID, _ handler: HandlerCall, allowance: Nanoseconds) {
-        guard let command = process.app.configuration.hook(for: handler.handler) else {
+        guard let command = process.configuration.hook(for: handler.handler) else {
             return supervisor.dispatch(.app(.handlerReturned(process.instance, call)))
         }
         do throws(LaunchFailure) {
@@ -56,9 +56,9 @@ final class HookDelegate: DelegateChannel {
             }
             if let pid = process.mainPID { request.environment.append("MAINPID=\(pid)") }
             request.credentials = credentials
-            try supervisor.confine(&request, app, credentials)
-            request.workingDirectory = app.configuration.workingDirectory ?? "/"
-            request.umask = app.configuration.umask ?? SupervisedApp.usualUmask
+            try supervisor.confine(&request, app, process.configuration, credentials)
+            request.workingDirectory = process.configuration.workingDirectory ?? "/"
+            request.umask = process.configuration.umask ?? SupervisedApp.usualUmask
             request.companion = process.child
             let output = try supervisor.openOutput(app)
             request.standardOutput = output.output

@@ -18,9 +18,9 @@ final class SignalDelegate: DelegateChannel {
     func didSpawn() {}
 
     func deliver(_ call: CallID, _ handler: HandlerCall, allowance: Nanoseconds) {
-        let configuration = process.app.configuration
-        if let number = configuration.signal(for: handler.handler) { process.signal(number) }
-        if configuration.acknowledge {
+        let number = process.configuration.signal(for: handler.handler)
+        if let number { process.signal(number) }
+        if number != nil, process.configuration.acknowledge {
             outstanding = call
         } else {
             supervisor.dispatch(.app(.handlerReturned(process.instance, call)))

@@ -18,6 +18,10 @@ final class AppProcess {
     let instance: InstanceID
     /// Ours until `cleared`: the place of an app that cannot be killed may be taken by another before.
     let app: SupervisedApp
+    /// As it was started: a reload is for the next one.
+    let configuration: AppConfiguration
+    /// The number of the user as whom it was started; nil where that is not known.
+    let user: UInt32?
     unowned(unsafe) let supervisor: Supervisor
     let group: ControlGroup?
     let startedAt = Clocks.monotonic
@@ -51,6 +55,8 @@ final class AppProcess {
     init(_ instance: InstanceID, _ app: SupervisedApp, _ supervisor: Supervisor, group: ControlGroup?) {
         self.instance = instance
         self.app = app
+        configuration = app.configuration
+        user = app.user
         self.supervisor = supervisor
         self.group = group
     }
@@ -242,8 +248,8 @@ final class AppProcess {
 
     /// Of a user that no other has: nothing of the app runs that could still use it.
     private func removeIPC() {
-        guard app.configuration.user == AppConfiguration.ownUser, !app.configuration.sandbox.hasPrivateIPC,
-            let user = app.user, user != 0,
+        guard configuration.user == AppConfiguration.ownUser, !configuration.sandbox.hasPrivateIPC,
+            let user, OwnUsers.isOwn(user),
             !supervisor.processes.values.contains(where: { $0 !== self && $0.app === app })
         else { return }
         supervisor.keeper.removeIPC(of: user)
@@ -326,7 +332,8 @@ final class AppProcess {
         eventsSource = try supervisor.loop.watch(events.descriptor, .priority) { [unowned(unsafe) self] _ in
             do throws(SystemError) {
                 let state = try events.read()
-                if !isClearing, state?.frozen == true { didFreeze() }
+                // Thawed meanwhile, and refused: that is tried again.
+                if !isClearing, wish == .frozen, state?.frozen == true { didFreeze() }
             } catch {
                 supervisor.log.app(app.name, .error, error.text)
             }

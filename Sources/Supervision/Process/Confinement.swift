@@ -8,8 +8,10 @@ internal import SystemCalls
 // What an app and its hooks are kept from.
 
 extension Supervisor {
-    func confine(_ request: inout SpawnRequest, _ app: SupervisedApp, _ credentials: Credentials?) throws(SystemError) {
-        let configuration = app.configuration
+    func confine(
+        _ request: inout SpawnRequest, _ app: SupervisedApp, _ configuration: AppConfiguration,
+        _ credentials: Credentials?
+    ) throws(SystemError) {
         request.limits = appLimits
         if configuration.sandbox.level != .off {
             request.limits.append(ResourceLimit(resource: Int32(linux_core_limit), soft: 0, hard: 0))

@@ -141,7 +141,7 @@ final class NotifyReceiver {
     private func isOwn(_ notification: Notification, _ process: AppProcess) -> Bool {
         guard let groups = supervisor.groups, let group = process.group else {
             // The socket is the app's own; beyond that the kernel's word is the sender's user.
-            return notification.senderPid == process.mainPID || notification.senderUser == app.user
+            return notification.senderPid == process.mainPID || notification.senderUser == process.user
         }
         if notification.senderPid != process.mainPID {
             guard let place = ProcessHandle.controlGroup(of: notification.senderPid),
@@ -151,7 +151,7 @@ final class NotifyReceiver {
         // Is it the sender who has that pid now? Where the kernel gives no pidfd (before Linux 6.5), its user says so;
         // but what was started as root may be any user by now.
         guard let pidfd = notification.senderDescriptor else {
-            return app.user == 0 || notification.senderUser == app.user
+            return process.user == 0 || notification.senderUser == process.user
         }
         return ProcessHandle.holdsPid(pidfd)
     }

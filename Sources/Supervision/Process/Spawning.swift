@@ -69,7 +69,7 @@ extension Supervisor {
                 case .none: nil
                 }
             var request = app.spawnRequest(credentials, reason, paths, notify: app.notify?.path)
-            try confine(&request, app, credentials)
+            try confine(&request, app, app.configuration, credentials)
             request.controlGroupDescriptor = directoryDescriptor
             request.standardOutput = output.output
             request.standardError = output.error

@@ -49,7 +49,8 @@ final class SupervisedApp {
         guard configuration != self.configuration else { return }
         self.configuration = configuration
         listed = Self.lookUp(configuration)
-        renewFolder()
+        // What runs keeps its own.
+        if process == nil { renewFolder() }
     }
 
     /// Before each start: the folder may have been given away or removed since.

@@ -20,6 +20,8 @@ final class AppLocks {
     /// Instances that are to be frozen.
     private var waiting: [Int64] = []
     private var timer: TimerSource?
+    /// logind has announced the present sleep: in no other does an app hear that it is to let go.
+    private var isLogins = false
     /// The apps that were told of, in this sleep.
     private var said: [String] = []
 
@@ -27,9 +29,16 @@ final class AppLocks {
 
     /// logind has announced a sleep.
     func sleepBegins() {
+        isLogins = true
         said = []
         holders = [:]
         ask()
+    }
+
+    /// It is over: what is asked next is another one.
+    func sleepEnded() {
+        isLogins = false
+        holders = [:]
     }
 
     private func ask() {
@@ -41,7 +50,7 @@ final class AppLocks {
     /// Whether it is not to be frozen yet; it is put on the list then, and will be, by `freezeNow`.
     func deferFreezing(of process: AppProcess) -> Bool {
         let instance = process.instance.rawValue
-        guard supervisor.core.device.sleepState == .preparing, isAsking || holders[instance] != nil else {
+        guard isLogins, supervisor.core.device.sleepState == .preparing, isAsking || holders[instance] != nil else {
             return false
         }
         // The answer may be older than its handler, in which it may have let go.
@@ -75,17 +84,16 @@ final class AppLocks {
         return holders[instance].map { "holds logind's lock on sleep, " + Self.text($0) }
     }
 
+    /// Whose it is for sure: by its pid, where that still is a process of the app's and of the lock's user, as pids are
+    /// given anew. Who took it may be gone, and have left it to others of its app: then the user tells which.
     private func holder(of lock: DelayLock) -> AppProcess? {
         guard let groups = supervisor.groups else { return nil }
-        if let place = ProcessHandle.controlGroup(of: lock.pid), let name = groups.instance(ofControlGroup: place) {
-            return supervisor.processes.values.first { $0.group?.name == name }
+        let users = supervisor.processes.values.filter { $0.user == lock.user }
+        if let place = ProcessHandle.controlGroup(of: lock.pid) {
+            guard let name = groups.instance(ofControlGroup: place) else { return nil }
+            return users.first { $0.group?.name == name }
         }
-        // Who took it is gone, and has left it to others of its app: its own user tells which.
-        guard OwnUsers.isOwn(lock.user) else { return nil }
-        return supervisor.processes.values.first { process in
-            guard case .success(let credentials?) = process.app.credentials else { return false }
-            return credentials.user == lock.user
-        }
+        return lock.user != 0 && users.count == 1 ? users[0] : nil
     }
 
     private func name(_ process: AppProcess, _ lock: DelayLock) {

@@ -11,7 +11,9 @@ extension Supervisor {
             noteSleep()
             suspendsBefore = SuspendStatistics(sysfs: sysfs)
             saidSuspendRefused = false
-        case .ended: forgetSleep()
+        case .ended:
+            forgetSleep()
+            appLocks.sleepEnded()
         case .released, .darkWake, .unannounced: break
         }
     }

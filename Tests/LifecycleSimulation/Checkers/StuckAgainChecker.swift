@@ -1,7 +1,8 @@
 import Lifecycle
 
-/// What could not be frozen within 2 s at two sleeps in a row is killed by the release of the second, and for that
-/// reason nothing else is. A sleep counts in which that became so, or that was released while it was.
+/// An app that could not be frozen within 2 s at two sleeps in a row, whichever instance it was, is killed by the
+/// release of the second, and for that reason nothing else is. A sleep counts in which that became so, or that was
+/// released while it was.
 final class StuckAgainChecker: Checker {
     static let hears: [EventKind]? = [.frozen, .exited]
     static let sees: [EffectKind]? = [.freeze, .thaw, .kill, .report, .sleepNotice]
@@ -14,8 +15,8 @@ final class StuckAgainChecker: Checker {
     }
 
     private var freezing: [Freezing] = []
-    /// The last sleep that counts, by instance.
-    private var lastSleep: [InstanceID: Int] = [:]
+    /// The last sleep that counts.
+    private var lastSleep: [AppID: Int] = [:]
     private var killed: Set<InstanceID> = []
     private var justified: Set<InstanceID> = []
     private var sleep = 0
@@ -61,7 +62,9 @@ final class StuckAgainChecker: Checker {
     }
 
     private func count(_ instance: InstanceID, _ scene: Scene) {
-        guard let last = lastSleep.updateValue(sleep, forKey: instance), last == sleep - 1 else { return }
+        guard let app = scene.board.directory.app(of: instance),
+            let last = lastSleep.updateValue(sleep, forKey: app), last == sleep - 1
+        else { return }
         if killed.contains(instance) {
             justified.insert(instance)
         } else {
