@@ -1,7 +1,10 @@
 #include "spawn_child.h"
 
+#include <dirent.h>
+#include <linux/magic.h>
 #include <sched.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 
 #ifndef CLONE_INTO_CGROUP
 #define CLONE_INTO_CGROUP 0x200000000ULL
@@ -179,6 +182,18 @@ void linux_close_namespaces(struct linux_namespaces *namespaces) {
     for (int i = 0; i < 3; i++)
         if (all[i] >= 0) close(all[i]);
     *namespaces = (struct linux_namespaces){-1, -1, -1};
+}
+
+void linux_close_all_namespaces(void) {
+    DIR *all = opendir("/proc/self/fd");
+    if (!all) return;
+    for (struct dirent *entry; (entry = readdir(all));) {
+        int fd = atoi(entry->d_name);
+        struct statfs status;
+        if (fd <= STDERR_FILENO || fd == dirfd(all) || fstatfs(fd, &status) != 0) continue;
+        if (status.f_type == NSFS_MAGIC) close(fd);
+    }
+    closedir(all);
 }
 
 void linux_leave_namespaces(struct linux_namespaces *namespaces) {

@@ -86,12 +86,8 @@ struct Children {
         all[place].gate = -1
     }
 
-    /// In a process that is no keeper. An open namespace keeps a dead app's /tmp.
-    mutating func closeAll() {
-        for place in all.indices where all[place].isUsed {
-            close(place)
-            linux_close_namespaces(&all[place].namespaces)
-        }
+    mutating func closeGates() {
+        for place in all.indices where all[place].isUsed { close(place) }
     }
 
     /// It has become its program, for all that is known.

@@ -44,7 +44,7 @@ public final class Keeper {
     }
 
     deinit {
-        children.closeAll()
+        children.closeGates()
         packet.deallocate()
     }
 
@@ -56,7 +56,10 @@ public final class Keeper {
     {
         switch try live() {
         case .left(let status): return status
-        case .loop(let end, let lastEnd): return body(FileDescriptor(owning: end), lastEnd)
+        case .loop(let end, let lastEnd):
+            // An open one keeps a dead app's /tmp.
+            linux_close_all_namespaces()
+            return body(FileDescriptor(owning: end), lastEnd)
         }
     }
 

@@ -116,6 +116,8 @@ struct linux_spawn_result {
 // counts as started. block: waits for the hang-up.
 void linux_spawn_outcome(int gate, bool block, struct linux_spawn_result *out);
 void linux_close_namespaces(struct linux_namespaces *namespaces);
+// Those that the process has at all: a fork has copies of what another thread was about to close.
+void linux_close_all_namespaces(void);
 // The same of a program that has ended: what it kept in memory is freed by a thread, and not waited for.
 void linux_leave_namespaces(struct linux_namespaces *namespaces);
 
