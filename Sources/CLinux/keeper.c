@@ -1,4 +1,5 @@
 #include "CLinux.h"
+#include "passed_descriptors.h"
 
 #include <sys/syscall.h>
 
@@ -22,15 +23,7 @@ int linux_packet_send(int fd, const void *bytes, size_t count, const int *descri
     }
     struct iovec part = {.iov_base = (void *)bytes, .iov_len = count};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-    if (descriptor_count > 0) {
-        message.msg_control = control.bytes;
-        message.msg_controllen = CMSG_SPACE(sizeof(int) * descriptor_count);
-        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-        header->cmsg_level = SOL_SOCKET;
-        header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(sizeof(int) * descriptor_count);
-        memcpy(CMSG_DATA(header), descriptors, sizeof(int) * descriptor_count);
-    }
+    pass_descriptors(&message, control.bytes, descriptors, descriptor_count);
     return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
 }
 

@@ -1,4 +1,5 @@
 #include "CLinux.h"
+#include "passed_descriptors.h"
 
 // Linux 6.5; glibc 2.36 does not know them.
 #ifndef SO_PASSPIDFD
@@ -105,14 +106,6 @@ int linux_notify_send(
     if (fill_address(&address, path) != 0) return -1;
     struct iovec part = {.iov_base = (void *)bytes, .iov_len = size};
     struct msghdr message = {.msg_name = &address, .msg_namelen = sizeof address, .msg_iov = &part, .msg_iovlen = 1};
-    if (descriptor_count > 0) {
-        message.msg_control = control.bytes;
-        message.msg_controllen = CMSG_SPACE(sizeof(int) * descriptor_count);
-        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-        header->cmsg_level = SOL_SOCKET;
-        header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(sizeof(int) * descriptor_count);
-        memcpy(CMSG_DATA(header), descriptors, sizeof(int) * descriptor_count);
-    }
+    pass_descriptors(&message, control.bytes, descriptors, descriptor_count);
     return sendmsg(socket, &message, MSG_NOSIGNAL) < 0 ? -1 : 0;
 }

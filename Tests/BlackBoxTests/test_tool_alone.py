@@ -99,7 +99,7 @@ def test_what_an_app_tells_of_a_handler_is_told_before_its_answer(tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-def test_check_says_what_a_daemon_of_roots_refuses_whoever_asks(tmp_path):
+def test_check_tells_any_user_what_a_daemon_of_roots_refuses(tmp_path):
     """README's `curfew check`, without sudo, of a file that was moved into place and still is its writer's."""
     etc, program = tmp_path / "etc", tmp_path / "program"
     (etc / "curfew/apps").mkdir(parents=True)

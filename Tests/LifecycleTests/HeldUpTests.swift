@@ -23,6 +23,50 @@ import Testing
 
     // MARK: A launch
 
+    @Test func launchHoldsUpOneSleep_andNoOtherBeforeItIsOver() throws {
+        var board = launching()
+        #expect(board.sleepSignal(true) == [])
+        #expect(board.pass(.milliseconds(4500)) == ["freeze camera"])
+        #expect(board.frozen("camera") == ["sleep is handled", "release sleep"])
+        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep", "thaw camera"])
+        _ = board.tell(.login(.lockTaken(.sleep)))
+        _ = try board.tell(.app(.extendTimeout(board.instance("camera"), .seconds(60))))
+        #expect(board.sleepSignal(true) == ["freeze camera"])
+        #expect(board.frozen("camera") == ["sleep is handled", "release sleep"])
+        #expect(board.sleepSignal(false) == ["sleep is over", "take sleep", "thaw camera"])
+        _ = board.tell(.login(.lockTaken(.sleep)))
+        // From now on it is awaited like any other.
+        #expect(board.returned("camera") == ["call camera didBecomeActive 10 s"])
+        _ = board.returned("camera")
+        #expect(board.sleepSignal(true) == ["call camera willResignActive 2.25 s"])
+    }
+
+    @Test func newLaunchHoldsUpNoSleep_whereTheOneBeforeItDid() throws {
+        var board = Board([app("camera")])
+        board.login()
+        _ = board.tell(.started)
+        _ = board.spawned("camera")
+        _ = board.sleepSignal(true)
+        _ = board.pass(.milliseconds(4500))
+        _ = board.frozen("camera")
+        wake(&board)
+        _ = board.gone("camera", .exited(1))
+        _ = board.pass(.seconds(1))
+        _ = board.spawned("camera")
+        #expect(board.sleepSignal(true) == ["freeze camera"])
+    }
+
+    @Test func launchIsNotHeldAgainstAnApp_whereASleepWasTooShort() throws {
+        var board = Board([app("camera")])
+        board.login(delayMax: .milliseconds(800))
+        _ = board.tell(.started)
+        _ = board.spawned("camera")
+        _ = board.tell(.login(.prepareForSleep(true, delayMax: .milliseconds(800), signalled: board.monotonic)))
+        _ = board.frozen("camera")
+        wake(&board)
+        #expect(board.sleepSignal(true) == [])
+    }
+
     @Test func launchHoldsUpOneSleep_ofAnAppThatIsNotFrozenToo() throws {
         var board = launching { $0.suspend = false }
         #expect(board.sleepSignal(true) == [])
