@@ -87,7 +87,9 @@ struct Advice {
     /// Nothing for a handler without an allowance of its own, or with the longest there is.
     private func allowance(_ handler: Handler) -> [String] {
         let key = AppKeyName.declared.first { $0.table == "allowances" && $0.name == handler.key }
-        guard let key, let more = key.doubled(report.timeAllowance ?? 5) else { return [] }
+        // What a sleep has left of it says nothing of its own.
+        let had = report.sleepId == nil ? report.timeAllowance ?? 5 : max(report.timeAllowance ?? 5, 5)
+        guard let key, let more = key.doubled(had) else { return [] }
         return [
             "If it needs longer by design, raise its allowance in \(file): [\(key.table)] \(key.name) = \"\(more)s\""
         ]
@@ -123,7 +125,8 @@ struct Advice {
         guard report.sleepId != nil else { return [] }
         return [
             "Before a sleep all apps together have what logind grants (InhibitDelayMaxSec in logind.conf, 5 s by "
-                + "default), whatever a single one is allowed."
+                + "default), whatever a single one is allowed. One that is ended at a sleep has half the time at the "
+                + "next, down to 500 ms, until it has gone to background in time."
         ]
     }
 
