@@ -84,11 +84,12 @@ struct Advice {
         return root.isEmpty ? journal : "\(tool) status \(report.app)"
     }
 
-    /// Nothing for a handler without an allowance of its own, or with the longest there is.
+    /// Nothing for a handler without an allowance of its own, or with the longest there is; nor where a sleep has cut
+    /// it (then it is no whole second), as more of its own would change nothing.
     private func allowance(_ handler: Handler) -> [String] {
         let key = AppKeyName.declared.first { $0.table == "allowances" && $0.name == handler.key }
-        // What a sleep has left of it says nothing of its own.
-        let had = report.sleepId == nil ? report.timeAllowance ?? 5 : max(report.timeAllowance ?? 5, 5)
+        let had = report.timeAllowance ?? 5
+        if report.sleepId != nil, had != had.rounded() { return [] }
         guard let key, let more = key.doubled(had) else { return [] }
         return [
             "If it needs longer by design, raise its allowance in \(file): [\(key.table)] \(key.name) = \"\(more)s\""
