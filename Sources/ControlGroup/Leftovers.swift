@@ -11,12 +11,16 @@ public struct Leftovers: Equatable, Sendable {
 extension ControlGroupRoot {
     /// Ends what a dead predecessor left running here, so that there are never two copies of an app: kills each
     /// instance's group, waits until it is empty, removes it. Blocks for at most `bound` nanoseconds in all: for the
-    /// daemon's start, before its loop runs and before anything is launched.
-    public func endLeftovers(bound: Int64 = 2_000_000_000) throws(SystemError) -> Leftovers {
+    /// daemon's start, before its loop runs and before anything is launched. didKill: is called where there were
+    /// any, before they are waited for.
+    public func endLeftovers(bound: Int64 = 2_000_000_000, didKill: () -> Void = {}) throws(SystemError)
+        -> Leftovers
+    {
         let deadline = Clocks.monotonic + bound
         let groups = try instances().compactMap { open($0) }
         // All get their signal before the first is waited for.
         for group in groups { try? group.kill() }
+        if !groups.isEmpty { didKill() }
         var ended: [String] = []
         var remaining: [String] = []
         for group in groups {

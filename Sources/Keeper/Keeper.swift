@@ -173,6 +173,7 @@ public final class Keeper {
             let text = bytes[MemoryLayout<keeper_signal>.size...]
             notifier.notify(String(decoding: text, as: UTF8.self))
         case KEEPER_REMOVE_IPC: linux_remove_ipc(uid_t(truncatingIfNeeded: order.id))
+        case KEEPER_ABORT_FUSE: linux_abort_fuse(uid_t(truncatingIfNeeded: order.id))
         default: break
         }
     }

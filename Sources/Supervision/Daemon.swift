@@ -88,7 +88,7 @@ public enum Daemon {
                 streamPath: paths.root + "/run/systemd/journal/stdout"))
         let configuration = Configuration.load(paths: ConfigurationPaths(root: options.root))
         let loop = try EventLoop()
-        let (groups, freezingProblem) = try openGroups(options, paths, log)
+        let (groups, freezingProblem) = try openGroups(options, paths, log, keeper)
         let supervisor = try Supervisor(
             loop: loop, keeper: keeper, paths: paths, log: log, groups: groups, configuration: configuration)
         supervisor.freezingProblem = freezingProblem
@@ -156,9 +156,9 @@ public enum Daemon {
     }
 
     /// Ends what a dead predecessor left, so that nothing ever runs twice.
-    private static func openGroups(_ options: DaemonOptions, _ paths: RuntimePaths, _ log: Log) throws(SystemError)
-        -> (root: ControlGroupRoot?, problem: String?)
-    {
+    private static func openGroups(
+        _ options: DaemonOptions, _ paths: RuntimePaths, _ log: Log, _ keeper: ProcessKeeper
+    ) throws(SystemError) -> (root: ControlGroupRoot?, problem: String?) {
         let root: ControlGroupRoot
         do throws(ControlGroupUnavailable) {
             root = try ControlGroupRoot.discover(
@@ -175,7 +175,10 @@ public enum Daemon {
             return (nil, error.reason)
         }
         do throws(SystemError) {
-            let leftovers = try root.endLeftovers()
+            let leftovers = try root.endLeftovers {
+                // Whose files they were is not known any more.
+                for user in OwnUsers.all(below: paths.appFolders) { keeper.abortFUSE(of: user) }
+            }
             for name in leftovers.ended { log.daemon(.notice, "ended \(name), left by an earlier curfewd") }
             for text in leftovers.remaining { log.daemon(.error, "cannot end \(text), left by an earlier curfewd") }
         } catch {

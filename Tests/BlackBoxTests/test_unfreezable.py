@@ -8,9 +8,10 @@ import pytest
 from board import PYTHON, toml_file
 from waiting import wait_until
 
-# What is asked of a FUSE file system before it has said its first word waits in the kernel until it is killed.
+# What is asked of a FUSE file system before it has said its first word waits in the kernel until it is killed; what it
+# has read and not answered waits for longer, as the process that waits holds the connection open itself.
 SERVED_BY_ITSELF = """
-import ctypes, os, sys, time
+import ctypes, os, struct, sys, time
 libc = ctypes.CDLL(None, use_errno=True)
 user, group = os.getuid(), os.getgid()
 def check(outcome):
@@ -27,13 +28,22 @@ check(libc.mount(b"own", sys.argv[1].encode(), b"fuse", 0, options))
 child = os.fork()
 if child == 0:
     os.stat(sys.argv[1] + "/file")
+if sys.argv[4] != "silent":
+    hello = os.read(device, 1 << 17)
+    unique = struct.unpack_from("<IIQ", hello)[2]
+    answer = struct.pack("<IIIIHHIIHHI7I", 7, 31, 0, 0, 0, 0, 4096, 1, 0, 0, 0, *[0] * 7)
+    os.write(device, struct.pack("<IiQ", 16 + len(answer), 0, unique) + answer)
+    os.read(device, 1 << 17)
 open(sys.argv[2], "w").write(str(child))
+if sys.argv[4] == "ends":
+    sys.exit(3)
 time.sleep(10000)
 """
+pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not os.path.exists("/dev/fuse"), reason="needs root and FUSE")
 
 
-@pytest.mark.skipif(os.geteuid() != 0 or not os.path.exists("/dev/fuse"), reason="needs root and FUSE")
-def test_an_app_that_hangs_on_its_own_file_system_holds_up_one_sleep(board):
+def evil(board, how, **keys):
+    """Returns where it says which of its processes hangs."""
     place = board.journals / "own"
     place.mkdir()
     program = board.programs / "served.py"
@@ -45,13 +55,48 @@ def test_an_app_that_hangs_on_its_own_file_system_holds_up_one_sleep(board):
     for path in (device, board.journals):
         path.chmod(0o777)
     board.app_file("evil", toml_file({
-        "exec": [*PYTHON, str(program), str(place), str(said), str(device)], "launch": "boot", "user": "auto",
+        "exec": [*PYTHON, str(program), str(place), str(said), str(device), how], "launch": "boot", "user": "auto",
         "sandbox": "default", "restart": "never", "read_only_paths": [str(board.programs)],
-        "read_write_paths": [str(board.journals)]}))
+        "read_write_paths": [str(board.journals)], **keys}))
+    return said
+
+
+@pytest.mark.parametrize("how", ["serves", "ends"])
+def test_what_waits_for_an_answer_of_its_own_is_killed_all_the_same(board, how):
+    said = evil(board, how)
+    board.start()
+    hangs = hanging(board, said)
+    if how == "serves":
+        board.call("Terminate", app="evil", force=True)
+    wait_until(lambda: state(hangs) is None, lambda: f"nothing of it is left: {state(hangs)}\n{board.log()}")
+    board.wait_termination("evil")
+    assert "could not be killed" not in board.log()
+
+
+def test_what_a_dead_daemon_has_left_is_ended_by_the_next(board):
+    said = evil(board, "serves")
+    board.start()
+    hangs = hanging(board, said)
+    board.kill()
+    said.unlink()
+    board.start()
+    wait_until(lambda: state(hangs) is None, lambda: f"nothing of it is left: {state(hangs)}\n{board.log()}")
+    board.wait_log("ended evil.1, left by an earlier curfewd")
+
+
+def test_of_a_user_that_others_have_too_once_the_kill_has_not_worked(board):
+    said = evil(board, "ends", user="daemon")
+    board.start()
+    hangs = hanging(board, said)
+    board.wait_log("could not be killed")
+    wait_until(lambda: state(hangs) is None, lambda: f"nothing of it is left: {state(hangs)}\n{board.log()}")
+
+
+def test_an_app_that_hangs_on_its_own_file_system_holds_up_one_sleep(board):
+    said = evil(board, "silent")
     board.app("prompt")
     login = board.awake("prompt")
-    wait_until(said.exists, lambda: f"{board.log()}\n{(Path(board.root) / 'var/lib/curfew/reports.jsonl').read_text()}")
-    hangs = int(said.read_text())
+    hangs = hanging(board, said)
     wait_until(lambda: state(hangs) == "D", lambda: f"it waits in the kernel: {state(hangs)}")
     for number in (1, 2):
         signalled = login.sleep(True)
@@ -68,6 +113,12 @@ def test_an_app_that_hangs_on_its_own_file_system_holds_up_one_sleep(board):
     # From here on no sleep waits for it.
     signalled = login.sleep(True)
     assert login.wait_closed("sleep", 3)["t"] - signalled < 1.5
+
+
+def hanging(board, said):
+    reports = Path(board.root) / "var/lib/curfew/reports.jsonl"
+    wait_until(lambda: said.exists() and said.read_text(), lambda: f"{board.log()}\n{reports.read_text()}")
+    return int(said.read_text())
 
 
 def state(pid):

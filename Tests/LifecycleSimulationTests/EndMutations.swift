@@ -43,6 +43,12 @@ extension MutationTests {
                 return [$0, .note(.app(.heldUpSleep(AppID(rawValue: 0))))]
             }
         },
+        Mutation("forgets that a sleep has waited for an end", .vainWaits) {
+            .replacing {
+                guard case .process(.reportStuck(_, .unkillable)) = $0 else { return [$0] }
+                return [$0, .note(.sleep(.released(sleep: 0, elapsed: .zero, killed: 0)))]
+            }
+        },
         Mutation("grants everything at once", .answers) {
             .replacing {
                 if case .client(.reply(let id, .app(.denied))) = $0 { [.client(.reply(id, .app(.done)))] } else { [$0] }

@@ -72,6 +72,43 @@ import Testing
         #expect(sleepOnce().contains("kill camera"))
     }
 
+    @Test func freezingHasLessTime_atEachSleepInARowThatItHasTakenTooLong() throws {
+        var board = Board([app("camera") { $0.restartLimit = 100 }])
+        board.login()
+        board.start()
+        for (sleep, bound) in [2000, 1000, 500, 500].enumerated() {
+            _ = board.sleepSignal(true)
+            _ = board.returned("camera")
+            #expect(board.returned("camera") == ["freeze camera"])
+            #expect(board.pass(.milliseconds(Int64(bound - 1))) == [])
+            #expect(board.pass(.milliseconds(1)).starts(with: ["unfreezable camera"]))
+            if sleep > 0 { _ = board.gone("camera", .signalled(9)) }
+            _ = board.sleepSignal(false)
+            _ = board.tell(.login(.lockTaken(.sleep)))
+            if sleep > 0 {
+                _ = board.pass(.seconds(2))
+                _ = board.spawned("camera")
+            }
+            _ = board.returned("camera")
+            _ = board.returned("camera")
+        }
+        _ = board.sleepSignal(true)
+        _ = board.returned("camera")
+        _ = board.returned("camera")
+        _ = board.frozen("camera")
+        _ = board.sleepSignal(false)
+        _ = board.tell(.login(.lockTaken(.sleep)))
+        _ = board.returned("camera")
+        _ = board.returned("camera")
+        // It has frozen at the sleep between.
+        _ = board.sleepSignal(true)
+        _ = board.returned("camera")
+        _ = board.returned("camera")
+        #expect(board.pass(.milliseconds(1999)) == [])
+        #expect(
+            board.pass(.milliseconds(1)) == ["unfreezable camera", "sleep is handled", "release sleep"])
+    }
+
     @Test func appIsLeft_whenItFreezesAtTheSleepBetween() throws {
         var board = Board([app("camera")])
         board.login()

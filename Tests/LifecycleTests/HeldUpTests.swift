@@ -102,6 +102,77 @@ import Testing
         #expect(board.sleepSignal(true) == [])
     }
 
+    // MARK: An end
+
+    /// Overruns at a sleep, and does not die of it by its release.
+    private func outlivingItsKill() -> Board {
+        var board = Board([app("camera") { $0.restartLimit = 100 }])
+        board.login()
+        board.start()
+        #expect(board.sleepSignal(true) == ["call camera willResignActive 2.25 s"])
+        #expect(board.pass(.milliseconds(2250)) == ["kill camera"])
+        #expect(board.pass(.milliseconds(2649)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["sleep is handled", "unkillable camera", "release sleep"])
+        wake(&board)
+        return board
+    }
+
+    private func comeBack(_ board: inout Board) {
+        _ = board.pass(.seconds(2))
+        _ = board.spawned("camera")
+        _ = board.returned("camera")
+        _ = board.returned("camera")
+    }
+
+    @Test func endIsAwaitedInVainAtOneSleep_andAtNoOther() throws {
+        var board = outlivingItsKill()
+        // Late, so what comes next is not better.
+        _ = board.gone("camera", .signalled(9))
+        comeBack(&board)
+        #expect(board.sleepSignal(true) == ["call camera willResignActive 1.12 s"])
+        let effects = board.pass(.milliseconds(1125))
+        #expect(effects == ["kill camera", "sleep is handled", "unkillable camera", "release sleep"])
+    }
+
+    @Test func endIsNotAwaitedAnew_whenTheMainProcessIsGoneAndNotTheRest() throws {
+        var board = outlivingItsKill()
+        _ = board.exited("camera", .signalled(9))
+        #expect(board.sleepSignal(true) == ["sleep is handled", "unkillable camera", "release sleep"])
+    }
+
+    @Test func endIsAwaitedAgain_onceItHasBeenPrompt() throws {
+        var board = outlivingItsKill()
+        _ = board.gone("camera", .signalled(9))
+        comeBack(&board)
+        _ = try board.ask(1, .terminate(board.id("camera"), force: true))
+        _ = board.pass(.milliseconds(999))
+        _ = board.gone("camera", .signalled(9))
+        _ = try board.ask(2, .launch(board.id("camera"), background: false))
+        comeBack(&board)
+        #expect(board.sleepSignal(true) == ["call camera willResignActive 1.12 s"])
+        #expect(board.pass(.milliseconds(1125)) == ["kill camera"])
+        _ = board.exited("camera", .signalled(9))
+        #expect(board.emptied("camera") == ["sleep is handled", "release sleep"])
+    }
+
+    @Test func endThatIsNotPromptCountsAsLate_inEitherOfItsHalves() throws {
+        for (kill, clear) in [(1000, 0), (0, 1000), (500, 500)] {
+            var board = outlivingItsKill()
+            _ = board.gone("camera", .signalled(9))
+            comeBack(&board)
+            _ = try board.ask(1, .terminate(board.id("camera"), force: true))
+            _ = board.pass(.milliseconds(Int64(kill)))
+            _ = board.exited("camera", .signalled(9))
+            _ = board.pass(.milliseconds(Int64(clear)))
+            _ = board.emptied("camera")
+            _ = try board.ask(2, .launch(board.id("camera"), background: false))
+            comeBack(&board)
+            _ = board.sleepSignal(true)
+            let isLate = kill == 1000 || clear == 1000
+            #expect(board.pass(.milliseconds(1125)).contains("release sleep") == isLate)
+        }
+    }
+
     // MARK: A handler
 
     /// Ends the app at a sleep, and brings it back.

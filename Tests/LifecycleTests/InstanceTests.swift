@@ -17,7 +17,8 @@ import Testing
 
     private static func deadline(_ instance: Instance, reprieveEnd: Nanoseconds = .zero) -> Deadline {
         var next = Deadline.never
-        instance.addDeadlines(to: &next, AppID(rawValue: 0), lead: .seconds(5), reprieveEnd: reprieveEnd)
+        instance.addDeadlines(
+            to: &next, AppID(rawValue: 0), lead: .seconds(5), freezeBound: .seconds(2), reprieveEnd: reprieveEnd)
         return next
     }
 
@@ -83,8 +84,8 @@ import Testing
     @Test func itIsStuck_whenItDoesNotFreezeInTime() {
         var instance = Self.running()
         _ = instance.setFreezeReasons(.background, mayFreeze: true, at: .seconds(100))
-        let isEarly = instance.judgeFreezing(at: .milliseconds(101_999))
-        let isStuck = instance.judgeFreezing(at: .seconds(102))
+        let isEarly = instance.judgeFreezing(at: .milliseconds(101_999), bound: .seconds(2))
+        let isStuck = instance.judgeFreezing(at: .seconds(102), bound: .seconds(2))
         #expect(!isEarly && isStuck && instance.freezer == .stuck)
         let isReportedStuck = instance.reportStuck()
         let isNamedTwice = instance.reportStuck()

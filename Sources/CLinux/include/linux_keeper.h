@@ -21,6 +21,7 @@ enum {
     KEEPER_SIGNAL,     // struct keeper_signal
     KEEPER_NOTIFY,     // struct keeper_signal, then text for the service manager
     KEEPER_REMOVE_IPC, // struct keeper_signal, whose id is a user's number: what that has left of System V's
+    KEEPER_ABORT_FUSE, // the same: the file systems that its programs serve to themselves
 };
 
 struct keeper_signal {
@@ -89,6 +90,11 @@ ssize_t linux_packet_receive(
 // Removes a user's System V memory, messages and semaphores, where no process is that user's: none of them can be had
 // by its key any more. A thread gives the memory back.
 void linux_remove_ipc(uid_t user);
+
+// Ends the FUSE connections that a user's programs have made, but for those whose file system is mounted where we see
+// it: who waits for an answer of theirs has an error. Until then SIGKILL does not end a program that serves its own
+// files and waits for itself.
+void linux_abort_fuse(uid_t user);
 
 // fork(2). The child is killed when its parent dies.
 int linux_fork(void);

@@ -32,8 +32,13 @@ struct App: Equatable {
     var lastTermination: Termination?
     /// A shutdown ends it: it comes back should that be cancelled.
     var endedForShutdown = false
-    /// The last sleep in which it could not be frozen: of it, or of an instance before.
+    /// The last sleep in which it could not be frozen, it or an instance before.
     var stuckInSleep: Int?
+    /// In so many in a row.
+    var stuckSleeps = 0
+    /// A sleep was released before its end, long after it was killed: none waits for that again, until an instance of
+    /// it is gone in time.
+    var outlivesKills = false
     /// Sleeps, up to four, at which it was ended for a handler that did not return, since it last went to background.
     var sleepOverruns = 0
     /// Its launch took all the time of a sleep: none waits for it again before it has launched.
@@ -91,13 +96,20 @@ struct App: Equatable {
         return policy.restart == .always ? reason.allowsRestart : reason.isFailure
     }
 
-    func nextDeadline(_ id: AppID, canLaunch: Bool, reprieveEnd: Nanoseconds) -> Deadline {
+    /// How long freezing may take: half as long in the sleep after one in which it has taken too long, and so on.
+    func freezeBound(inSleep sleep: Int) -> Nanoseconds {
+        guard let last = stuckInSleep, last >= sleep - 1 else { return Instance.freezeBound }
+        return Instance.freezeBound.halved(times: stuckSleeps, downTo: Instance.leastFreezeBound)
+    }
+
+    func nextDeadline(_ id: AppID, canLaunch: Bool, sleep: Int, reprieveEnd: Nanoseconds) -> Deadline {
         var next = Deadline.never
         if canLaunch {
             next.consider(launch.restart.due, .restart(id))
             next.consider(launchIfDenied?.restart.due, .restart(id))
         }
-        instance?.addDeadlines(to: &next, id, lead: lead, reprieveEnd: reprieveEnd)
+        instance?.addDeadlines(
+            to: &next, id, lead: lead, freezeBound: freezeBound(inSleep: sleep), reprieveEnd: reprieveEnd)
         return next
     }
 

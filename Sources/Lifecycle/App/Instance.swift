@@ -51,6 +51,8 @@ struct Instance: Equatable {
     private(set) var stop: StopOrder?
     /// The shell never said that it was started.
     private(set) var isGivenUp = false
+    /// Its main process has taken too long to be gone once it was killed.
+    private(set) var hasOutlivedKill = false
     /// Why it is being ended, where we end it.
     private(set) var cause: Cause?
 
@@ -176,8 +178,8 @@ struct Instance: Equatable {
     }
 
     /// Returns whether it has not been frozen in time.
-    mutating func judgeFreezing(at now: Nanoseconds) -> Bool {
-        guard isAlive, freezer == .freezing, waitingSince + Self.freezeBound <= now else { return false }
+    mutating func judgeFreezing(at now: Nanoseconds, bound: Nanoseconds) -> Bool {
+        guard isAlive, freezer == .freezing, waitingSince + bound <= now else { return false }
         freezer = .stuck
         return true
     }
@@ -312,6 +314,7 @@ struct Instance: Equatable {
     }
 
     mutating func didExit(at now: Nanoseconds) {
+        hasOutlivedKill = outlivesKill(at: now)
         stage = .clearing
         call = nil
         livenessDue = nil
@@ -356,6 +359,7 @@ struct Instance: Equatable {
         archive.value(&isReportedStuck)
         archive.optional(&livenessDue, .zero) { $0.value(&$1) }
         archive.value(&isGivenUp)
+        archive.value(&hasOutlivedKill)
         archive.optional(&stop, StopOrder(reason: .unknown)) { $1.archive(&$0) }
         archive.optional(&cause, Cause(reason: .unknown)) { $1.archive(&$0) }
     }

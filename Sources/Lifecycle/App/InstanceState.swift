@@ -48,7 +48,7 @@ extension Instance {
 
     /// It was killed for such a reason, and may still be gone in time.
     func isDyingUnreported(in namespace: TerminationNamespace) -> Bool {
-        (stage == .killing || stage == .clearing) && !isReportedStuck && cause?.reason.namespace == namespace
+        isDyingUnnamed && cause?.reason.namespace == namespace
     }
 
     // MARK: Time
@@ -106,7 +106,9 @@ extension Instance {
     }
 
     /// Adds its own deadlines to those of its app.
-    func addDeadlines(to next: inout Deadline, _ app: AppID, lead: Nanoseconds, reprieveEnd: Nanoseconds) {
+    func addDeadlines(
+        to next: inout Deadline, _ app: AppID, lead: Nanoseconds, freezeBound: Nanoseconds, reprieveEnd: Nanoseconds
+    ) {
         func judge(_ due: Nanoseconds?, _ reason: Deadline.Reason) {
             if let due { next.consider(judgement(of: due, reprieveEnd), reason) }
         }
@@ -120,7 +122,7 @@ extension Instance {
             judge(tasks.poolEnd, .taskBudget(app))
             if let due = tasks.keepAwakeEnd { next.consider(clock.moment(of: due), .keepAwakeBudget(app)) }
             if let due = expirationDue(lead: lead) { next.consider(clock.moment(of: due), .taskExpiration(app)) }
-            if freezer == .freezing { next.consider(waitingSince + Self.freezeBound, .freeze(app)) }
+            if freezer == .freezing { next.consider(waitingSince + freezeBound, .freeze(app)) }
         case .killing: if !isReportedStuck { next.consider(waitingSince + Self.killBound, .death(app)) }
         case .clearing: if !isReportedStuck { next.consider(waitingSince + Self.clearBound, .clearing(app)) }
         }

@@ -3,6 +3,8 @@
 extension Instance {
     /// How long freezing may take before its culprits are named.
     static let freezeBound = Nanoseconds.seconds(2)
+    /// And of an app that has not been frozen in time at sleep after sleep.
+    static let leastFreezeBound = Nanoseconds.milliseconds(500)
 }
 
 extension DeviceLifecycle {
@@ -74,6 +76,7 @@ extension DeviceLifecycle {
         else { return }
         let isAgain = apps[index].stuckInSleep == sleep.id - 1
         apps[index].stuckInSleep = sleep.id
+        apps[index].stuckSleeps = isAgain ? apps[index].stuckSleeps.saturatingAdd(1) : 1
         guard isAgain else { return }
         sleep.killed.append(apps[index].policy.name)
         kill(index, Cause(reason: .unfreezable))

@@ -10,3 +10,11 @@ extension FixedWidthInteger {
         return overflow ? (other < 0 ? .min : .max) : sum
     }
 }
+
+extension Nanoseconds {
+    /// At most so often, and not below `least`; less than that stays as it is.
+    func halved(times: Int, downTo least: Nanoseconds) -> Nanoseconds {
+        let half = self / Int64(1 << Swift.min(times, 16))
+        return Swift.max(half, Swift.min(self, least))
+    }
+}

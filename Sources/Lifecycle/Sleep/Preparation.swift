@@ -47,7 +47,7 @@ struct Preparation: Equatable {
         let left = allowanceEnd - now
         if overtime.isAllowanceOver || left < DeviceLifecycle.leastAllowance { return nil }
         let time = min(own, handler == .willResignActive ? min(left, allowance / 2) : left)
-        return max(time / Int64(1 << overruns), min(time, Self.leastHalf))
+        return time.halved(times: overruns, downTo: Self.leastHalf)
     }
 
     /// Notes what is over by now. Returns whether anything has newly ended.

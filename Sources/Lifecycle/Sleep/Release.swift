@@ -49,9 +49,10 @@ extension DeviceLifecycle {
     /// is never kept.
     mutating func releaseForSleep() {
         let isFreed = sleep.isAnnouncedByLogin && login.locks[.sleep] == .held
-        if sleep.unsettled > 0, sleep.state == .preparing || isFreed { reportUnsettled() }
+        if sleep.state == .preparing || isFreed { reportUnsettled() }
         for index in apps.indices {
             noteHeldUp(index)
+            if apps[index].instance?.outlivesKill(at: now.monotonic) == true { apps[index].outlivesKills = true }
             endWhatIsStuckAgain(index)
         }
         guard isFreed else { return }
@@ -71,8 +72,10 @@ extension DeviceLifecycle {
     }
 
     private mutating func reportUnsettled() {
-        for index in apps.indices where !apps[index].isSettledForSleep {
+        for index in apps.indices {
             guard let instance = apps[index].instance else { continue }
+            // One that was not waited for may be alive all the same.
+            if apps[index].isSettledForSleep, !apps[index].outlivesKills || !instance.isDyingUnnamed { continue }
             // Its freezing begins at this very moment, after a stall: judged when that has had its time.
             let isAlive = instance.isAlive
             if isAlive, instance.freezer == .freezing, instance.waitingSince == now.monotonic { continue }

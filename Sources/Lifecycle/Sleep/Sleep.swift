@@ -269,7 +269,7 @@ extension DeviceLifecycle {
         guard let instance = app.instance else { return true }
         switch instance.stage {
         case .spawning: return false
-        case .killing, .clearing: return instance.isReportedStuck
+        case .killing, .clearing: return instance.isReportedStuck || app.outlivesKills
         case .running, .stopping:
             if instance.freezer == .frozen || instance.freezer == .stuck { return true }
             if canFreeze, app.policy.suspend, !sleep.isDoubtful { return false }

@@ -6,6 +6,18 @@ extension Instance {
     /// How long what a main process left behind may take to be gone. It has been sent SIGKILL and never runs its own
     /// code again, so after that the app may be started anew.
     static let clearBound = Nanoseconds.seconds(10)
+    /// What is not gone so long after SIGKILL is beyond it for now: the kernel takes milliseconds.
+    private static let promptDeath = Nanoseconds.seconds(1)
+
+    private var isDying: Bool { stage == .killing || stage == .clearing }
+
+    /// It may still be gone in time, and was not named.
+    var isDyingUnnamed: Bool { isDying && !isReportedStuck }
+
+    /// All of it has been sent SIGKILL, and should be gone by now.
+    func outlivesKill(at now: Nanoseconds) -> Bool {
+        isDying && (hasOutlivedKill || waitingSince + Self.promptDeath <= now)
+    }
 }
 
 extension DeviceLifecycle {
@@ -26,7 +38,10 @@ extension DeviceLifecycle {
     }
 
     mutating func groupDidEmpty(_ id: InstanceID) {
-        guard let index = index(of: id), apps[index].instance?.stage == .clearing else { return }
+        guard let index = index(of: id), let instance = apps[index].instance, instance.stage == .clearing else {
+            return
+        }
+        if !instance.outlivesKill(at: now.monotonic) { apps[index].outlivesKills = false }
         forget(index)
     }
 

@@ -70,7 +70,8 @@ extension DeviceLifecycle {
 
     /// An app's own next deadline.
     func deadline(ofApp index: Int) -> Deadline {
-        apps[index].nextDeadline(AppID(rawValue: index), canLaunch: canLaunch, reprieveEnd: reprieveEnd)
+        apps[index].nextDeadline(
+            AppID(rawValue: index), canLaunch: canLaunch, sleep: sleep.id, reprieveEnd: reprieveEnd)
     }
 
     /// Judges every app that is due, after the event at hand has been heard: it may have been the sign of life.
@@ -121,7 +122,8 @@ extension DeviceLifecycle {
     private mutating func judgeLesserTimes(_ index: Int) {
         if apps[index].instance?.isKeepAwakeOver(at: now.monotonic) == true { spendKeepAwake(index) }
         if apps[index].instance?.isExpirationDue(lead: lead(index), at: now.monotonic) == true { touch(index) }
-        if apps[index].instance?.judgeFreezing(at: now.monotonic) == true {
+        let bound = apps[index].freezeBound(inSleep: sleep.id)
+        if apps[index].instance?.judgeFreezing(at: now.monotonic, bound: bound) == true {
             // It may have been named already, when the lock was released.
             touch(index)
             touchNeighbours(index)

@@ -56,8 +56,14 @@ public final class ProcessKeeper {
 
     /// Removes what a user has left of System V's memory, messages and semaphores, which outlive processes: what is
     /// there when the keeper reads this, so before the next start that it is asked for.
-    public func removeIPC(of user: UInt32) {
-        let order = keeper_signal(kind: UInt32(KEEPER_REMOVE_IPC), signal: 0, id: Int64(user))
+    public func removeIPC(of user: UInt32) { order(KEEPER_REMOVE_IPC, user) }
+
+    /// Ends the FUSE connections of a user's programs, where their file systems are mounted out of our sight. Of
+    /// programs that are to be dead: one that waits for an answer of its own cannot be killed before.
+    public func abortFUSE(of user: UInt32) { order(KEEPER_ABORT_FUSE, user) }
+
+    private func order(_ kind: Int, _ user: UInt32) {
+        let order = keeper_signal(kind: UInt32(kind), signal: 0, id: Int64(user))
         try? send(withUnsafeBytes(of: order) { Array($0) }, [])
     }
 

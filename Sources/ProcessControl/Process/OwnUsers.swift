@@ -60,6 +60,9 @@ public final class OwnUsers {
     /// Whether a user is one that an app has for itself.
     public static func isOwn(_ user: UInt32) -> Bool { user >= first && user < first + count }
 
+    /// Those whose apps have a folder in this directory.
+    public static func all(below directory: String) -> [UInt32] { owners(in: directory).filter(isOwn) }
+
     /// nil: there is no such folder.
     private static func owner(of folder: String) throws(SystemError) -> UInt32? {
         var status = stat()

@@ -197,6 +197,7 @@ final class AppProcess {
         } catch {
             supervisor.log.app(app.name, .error, error.text)
         }
+        abortFUSE()
         // Without a group, and for a group that failed us or that it is not in yet.
         try? child?.signal(SIGKILL)
         if foreignMain != nil { signal(SIGKILL) }
@@ -220,6 +221,7 @@ final class AppProcess {
         do throws(SystemError) {
             if let group, try look(at: group)?.populated == true {
                 try group.kill()
+                abortFUSE()
                 try watchEvents()
             }
         } catch {
@@ -244,15 +246,6 @@ final class AppProcess {
         forget()
         removeIPC()
         supervisor.dispatch(.process(.groupEmptied(instance)))
-    }
-
-    /// Of a user that no other has: nothing of the app runs that could still use it.
-    private func removeIPC() {
-        guard configuration.user == AppConfiguration.ownUser, !configuration.sandbox.hasPrivateIPC,
-            let user, OwnUsers.isOwn(user),
-            !supervisor.processes.values.contains(where: { $0 !== self && $0.app === app })
-        else { return }
-        supervisor.keeper.removeIPC(of: user)
     }
 
     /// Nothing is left of it.
@@ -368,6 +361,7 @@ final class AppProcess {
     }
 
     func reportStuck(_ stuck: Stuck) {
+        if stuck == .unkillable { abortSharedFUSE() }
         let lock = stuck == .unfreezable ? supervisor.appLocks.giveUp(on: self) : nil
         if let lock { return supervisor.log.stuck(app.name, stuck, lock) }
         let names = (group?.unfrozenProcesses() ?? []).map { $0.text }.joined(separator: ", ")

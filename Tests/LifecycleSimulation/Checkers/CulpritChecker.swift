@@ -1,7 +1,7 @@
 internal import Lifecycle
 
-/// What cannot be frozen within 2 s, or killed within 5 s, or cleared away within 10 s is named then, and not before
-/// but at the release of a sleep. What cannot be cleared away is given up.
+/// What cannot be frozen in time (`FreezeTimes`), or killed within 5 s, or cleared away within 10 s is named then, and
+/// not before but at the release of a sleep. What cannot be cleared away is given up.
 final class CulpritChecker: Checker {
     static let hears: [EventKind]? = [.frozen, .exited, .groupEmptied, .spawnFailed]
     static let sees: [EffectKind]? = [
@@ -16,9 +16,9 @@ final class CulpritChecker: Checker {
         var isOver = false
         var wasNamed = false
 
-        var bound: Nanoseconds {
+        func bound(_ scene: Scene) -> Nanoseconds {
             switch work {
-            case .freezing: .seconds(2)
+            case .freezing: scene.freezing.bound(of: instance, scene)
             case .killing: .seconds(5)
             case .clearing: .seconds(10)
             }
@@ -85,14 +85,15 @@ final class CulpritChecker: Checker {
         for name in named where name.watch == nil && scene.chronicle.record(name.instance)?.isSpawned == false {
             vague.append(name.instance)
         }
-        for index in watches.indices where scene.now - watches[index].since >= watches[index].bound {
+        for index in watches.indices where scene.now - watches[index].since >= watches[index].bound(scene) {
             defer { watches[index].isOver = true }
             let instance = watches[index].instance
             guard !watches[index].isOver, !watches[index].wasNamed else { continue }
             violate("\(scene.name(instance)) is \(watches[index].work) for too long, and not named", scene)
         }
         for watch in watches where watch.isOver && watch.work == .clearing && !isReleased && !scene.chronicle.isEnding {
-            guard scene.now - watch.since >= watch.bound, let app = scene.board.directory.app(of: watch.instance),
+            guard scene.now - watch.since >= watch.bound(scene),
+                let app = scene.board.directory.app(of: watch.instance),
                 scene.board.core.view(of: app)?.instance == watch.instance
             else { continue }
             violate("\(scene.name(watch.instance)) cannot be cleared away, and is waited for", scene)
@@ -113,7 +114,7 @@ final class CulpritChecker: Checker {
     private func judge(_ instance: InstanceID, _ stuck: Stuck, _ watch: Watch?, _ scene: Scene) {
         guard let watch else { return violate("\(scene.name(instance)) is named, and nothing is awaited of it", scene) }
         if watch.isOver { violate("\(scene.name(instance)) is named twice", scene) }
-        if scene.now - watch.since < watch.bound {
+        if scene.now - watch.since < watch.bound(scene) {
             violate("\(scene.name(instance)) is named after \((scene.now - watch.since).text)", scene)
         }
         if (stuck == .unfreezable) != (watch.work == .freezing) {

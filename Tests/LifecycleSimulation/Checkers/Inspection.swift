@@ -65,6 +65,7 @@ public enum CheckerName: Int, CaseIterable, Sendable {
     case invariants = 61
     case stuckAgain = 62
     case heldUp = 63
+    case vainWaits = 64
 }
 
 /// A rule that was broken.
@@ -109,6 +110,7 @@ struct Scene {
     let conditions: ConditionKnowledge
     let times: RunnableTimes
     let sleep: SleepKnowledge
+    let freezing: FreezeTimes
     let inspection: Inspection
 
     var now: Nanoseconds { step.at.monotonic }
@@ -143,6 +145,7 @@ final class Inspection {
     private let conditions = ConditionKnowledge()
     private let times = RunnableTimes()
     private let sleep = SleepKnowledge()
+    private let freezing = FreezeTimes()
     private var lastStep: Step?
 
     /// Those that know of every word what follows from it: more happens on rough boards than they know.
@@ -186,6 +189,7 @@ final class Inspection {
             (.expirations, ExpirationChecker()), (.adoptions, AdoptionChecker()),
             (.reloads, ReloadChecker()), (.sleepWishes, SleepWishChecker()), (.invariants, InvariantChecker()),
             (.stuckAgain, StuckAgainChecker()), (.heldUp, HeldUpChecker()),
+            (.vainWaits, VainWaitChecker()),
         ]
     }
 
@@ -234,7 +238,7 @@ final class Inspection {
     private func scene(of step: Step, on board: SimulatedBoard) -> Scene {
         Scene(
             step: step, board: board, chronicle: chronicle, conditions: conditions, times: times, sleep: sleep,
-            inspection: self)
+            freezing: freezing, inspection: self)
     }
 
     func inspect(_ step: Step, on board: SimulatedBoard) {
@@ -244,17 +248,20 @@ final class Inspection {
         let scene = scene(of: step, on: board)
         times.hear(step.event, scene)
         sleep.hear(step.event, scene)
+        freezing.hear(step.event)
         for checker in listeners[step.event.kind.rawValue] { checker.heard(step.event, scene) }
         chronicle.note(step.event, step, board.directory)
         for effect in step.effects {
             times.see(effect, scene)
             sleep.see(effect, scene)
+            freezing.see(effect, scene)
             for checker in watchers[effect.kind.rawValue] { checker.did(effect, scene) }
             chronicle.note(effect, step)
             conditions.see(effect, at: now)
         }
         conditions.finishStep()
         for checker in checkers { checker.stepped(step, scene) }
+        freezing.finishStep(scene)
         chronicle.forgetTheDead()
     }
 
