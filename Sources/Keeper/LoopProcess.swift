@@ -30,12 +30,24 @@ struct LoopProcess {
         isThere ? -1 : Int32(clamping: max(0, (startDue - Clocks.monotonic + 999_999) / 1_000_000))
     }
 
-    /// Forks, where there is no loop and its time has come. Returns in the child its end of the socket.
+    /// Forks, where there is no loop and its time has come. Returns in the child its end of the socket. Fails the first
+    /// time alone: after that the apps' parent stays, and tries again.
     mutating func startIfDue() throws(SystemError) -> Int32? {
         guard !isThere, Clocks.monotonic >= startDue else { return nil }
+        do throws(SystemError) {
+            return try start()
+        } catch {
+            if startedAt == 0 { throw error }
+            let text = "curfewd: the loop cannot be started: \(error.text); tried again\n"
+            _ = text.utf8.withContiguousStorageIfAvailable { write(2, $0.baseAddress, $0.count) }
+            waitLonger()
+            return nil
+        }
+    }
+
+    private mutating func start() throws(SystemError) -> Int32? {
         var ends: [Int32] = [-1, -1]
         guard linux_packet_pair(&ends) == 0 else { throw SystemError("socketpair") }
-        startedAt = Clocks.monotonic
         let child = linux_fork()
         guard child >= 0 else {
             let errno = Errno.current
@@ -48,11 +60,17 @@ struct LoopProcess {
             return ends[1]
         }
         close(ends[1])
+        startedAt = Clocks.monotonic
         pid = child
         socket = ends[0]
         isNew = true
         linux_packet_room(socket, 1 << 20)
         return nil
+    }
+
+    private mutating func waitLonger() {
+        delay = min(max(2 * delay, Self.firstDelay), Self.longestDelay)
+        startDue = Clocks.monotonic + delay
     }
 
     mutating func closeSocket() {

@@ -175,10 +175,10 @@ public enum Daemon {
             return (nil, error.reason)
         }
         do throws(SystemError) {
-            let leftovers = try root.endLeftovers {
-                // Whose files they were is not known any more.
-                for user in OwnUsers.all(below: paths.appFolders) { keeper.abortFUSE(of: user) }
-            }
+            // Whose they were is not known any more.
+            let users = OwnUsers.all(below: paths.appFolders)
+            let leftovers = try root.endLeftovers { for user in users { keeper.abortFUSE(of: user) } }
+            if !leftovers.ended.isEmpty { for user in users { keeper.removeIPC(of: user) } }
             for name in leftovers.ended { log.daemon(.notice, "ended \(name), left by an earlier curfewd") }
             for text in leftovers.remaining { log.daemon(.error, "cannot end \(text), left by an earlier curfewd") }
         } catch {

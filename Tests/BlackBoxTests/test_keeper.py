@@ -169,6 +169,44 @@ def test_a_loop_that_dies_again_is_not_started_at_once_and_the_keeper_can_be_sto
     wait_until(lambda: not board.instances(), "its apps are gone")
 
 
+@contextlib.contextmanager
+def alone(pid):
+    """A process can have no other beside it in its group of the pids controller, of the old kind or of the new one."""
+    old = Path("/sys/fs/cgroup/pids")
+    if old.is_dir():
+        group = old / f"curfew-test-{os.getpid()}"
+        group.mkdir()
+        (group / "cgroup.procs").write_text(str(pid))
+    else:
+        place = Path(f"/proc/{pid}/cgroup").read_text().rpartition("0::")[2].strip()
+        group = Path(f"{cgroups.mount_point()}{place}")
+    if not (group / "pids.max").exists():
+        pytest.skip("no pids controller here")
+    (group / "pids.max").write_text("1")
+    try:
+        yield
+    finally:
+        if old.is_dir():
+            (old / "cgroup.procs").write_text(str(pid))
+            group.rmdir()
+        else:
+            (group / "pids.max").write_text("max")
+
+
+def test_a_keeper_that_cannot_fork_stays_and_tries_again(board):
+    board.app("app")
+    board.start()
+    board.wait_active("app")
+    keeper, loop = board.daemon.pid, board.loop()
+    with alone(keeper):
+        with family.ends([loop]):
+            os.kill(loop, signal.SIGKILL)
+        board.wait_log("the loop cannot be started: fork: Resource temporarily unavailable; tried again")
+    wait_until(lambda: board.answers() and board.loop() != loop, "it has another loop")
+    board.wait_active("app")
+    assert board.daemon.pid == keeper and len(board.instances()) == 1
+
+
 def test_signals_to_the_loop_itself_mean_nothing(board):
     """`pkill curfewd` reaches both: it is one order."""
     board.app("app", "slow:WillTerminate:0.2")

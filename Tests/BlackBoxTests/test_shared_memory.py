@@ -121,3 +121,15 @@ def test_a_daemon_without_roots_rights_removes_nothing_of_its_own_users(tmp_path
     assert int(made) in left("shm")
     subprocess.run(["ipcrm", "-m", made.strip()], check=True)
     shutil.rmtree(root)
+
+
+def test_what_the_apps_of_a_dead_daemon_leave_is_removed_by_the_next(board):
+    made = maker(board, "app", "stays")
+    board.start()
+    wait_until(lambda: len(made()) == 1, board.log)
+    board.kill()
+    board.start()
+    wait_until(lambda: len(made()) == 2, board.log)
+    for kind, old, new in zip(KINDS, *made()):
+        wait_until(lambda: old not in left(kind), f"{kind} {old} is removed: {left(kind)}")
+        assert new in left(kind)

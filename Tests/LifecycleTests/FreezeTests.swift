@@ -144,6 +144,38 @@ import Testing
             try board.ask(3, .activate(board.id("camera"))) == ["thaw camera", "call camera willEnterForeground 10 s"])
     }
 
+    @Test func appThatHoldsALockIsThawedForIt_beforeTheBoardHasSlept() throws {
+        var board = idle()
+        let camera = try board.instance("camera")
+        let word = Event.login(.appHoldsLock(camera))
+        // Of no sleep that is to come.
+        #expect(board.tell(word) == [])
+        #expect(board.sleepSignal(true) == ["sleep is handled", "release sleep"])
+        // Our lock is gone, and logind waits for the app's.
+        #expect(board.tell(word) == ["thaw camera", "freeze camera"])
+        #expect(board.tell(word) == [])
+        #expect(board.frozen("camera") == [])
+        #expect(try board.view("camera").taskState == .suspended)
+        board.slept = .seconds(10)
+        _ = board.tell(.timePassed)
+        #expect(board.tell(word) == [])
+    }
+
+    @Test func appThatDoesNotLetGoIsKilled_atTheSecondSleep() throws {
+        var board = idle()
+        func sleepOnce(_ bound: Int64) throws -> [String] {
+            _ = board.sleepSignal(true)
+            _ = try board.tell(.login(.appHoldsLock(board.instance("camera"))))
+            #expect(board.pass(.milliseconds(bound - 1)) == [])
+            return board.pass(.milliseconds(1))
+        }
+        #expect(try sleepOnce(2000) == ["unfreezable camera"])
+        _ = board.frozen("camera")
+        _ = board.sleepSignal(false)
+        _ = board.tell(.login(.lockTaken(.sleep)))
+        #expect(try sleepOnce(1000) == ["unfreezable camera", "kill camera"])
+    }
+
     @Test func lateNewsIsIgnored_whenThawedMeanwhile() throws {
         var board = idle()
         _ = try board.ask(1, .activate(board.id("camera")))

@@ -90,6 +90,16 @@ import Testing
         #expect(board.sleepSignal(true) == [])
     }
 
+    @Test func launchIsNotHeldAgainstAnApp_whereTheSleepWasHeardOfTooLate() throws {
+        var board = launching()
+        let effects = board.handle(
+            .login(.prepareForSleep(true, delayMax: .seconds(5), signalled: board.monotonic - .seconds(9))))
+        #expect(board.lines(effects) == ["freeze camera", "sleep is handled", "release sleep"])
+        _ = board.frozen("camera")
+        wake(&board)
+        #expect(board.sleepSignal(true) == [])
+    }
+
     @Test func launchIsNotHeldAgainstAnApp_whereTheSleepWasDoubtful() throws {
         var board = Board([app("camera") { $0.allowances[.didFinishLaunching] = .seconds(60) }])
         _ = board.tell(.started)

@@ -167,6 +167,14 @@ struct Instance: Equatable {
         return .freezing
     }
 
+    /// It is thawed for a moment, in which its clock stands still. Returns whether it was frozen.
+    mutating func refreeze(at now: Nanoseconds) -> Bool {
+        guard isAlive, freezer == .frozen else { return false }
+        freezer = .freezing
+        wait(since: now)
+        return true
+    }
+
     /// The board is awake.
     mutating func forgetSleep() { freezeReasons.remove(.sleep) }
 

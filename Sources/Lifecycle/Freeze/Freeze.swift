@@ -71,7 +71,7 @@ extension DeviceLifecycle {
 
     /// A sleep is held up by what cannot be frozen, or goes on without it: once, but not the next time.
     mutating func endWhatIsStuckAgain(_ index: Int) {
-        guard sleep.state == .preparing, apps[index].stuckInSleep != sleep.id,
+        guard sleep.isYetToCome, apps[index].stuckInSleep != sleep.id,
             let instance = apps[index].instance, instance.isAlive, instance.freezer == .stuck
         else { return }
         let isAgain = apps[index].stuckInSleep == sleep.id - 1
@@ -80,6 +80,19 @@ extension DeviceLifecycle {
         guard isAgain else { return }
         sleep.killed.append(apps[index].policy.name)
         kill(index, Cause(reason: .unfreezable))
+    }
+
+    /// Frozen in background already, it cannot let go of a lock that logind waits for, even after ours is released: it
+    /// is thawed for that, and frozen again. The shell does so when the lock is gone.
+    mutating func letGo(_ id: InstanceID) {
+        guard sleep.isYetToCome, sleep.isAnnouncedByLogin, !sleep.isDoubtful,
+            let index = index(of: id), canFreeze, apps[index].policy.suspend,
+            apps[index].instance?.refreeze(at: now.monotonic) == true
+        else { return }
+        emit(.process(.thaw(id)))
+        emit(.process(.freeze(id)))
+        touch(index)
+        touchNeighbours(index)
     }
 
     mutating func setFreezing(_ available: Bool) {

@@ -14,6 +14,8 @@ public enum LoginEvent: Equatable, Sendable {
     case suspendRefused
     /// The answer to `powerOff`, where the board stays on. It is asked again later.
     case powerOffRefused
+    /// On the way to sleep: an instance holds a delay lock of its own.
+    case appHoldsLock(InstanceID)
 }
 
 /// What logind is asked for.
@@ -57,6 +59,7 @@ extension DeviceLifecycle {
         case .preparingForSleep(let value): hearPreparingAnswer(value)
         case .suspendRefused: suspendWasRefused()
         case .powerOffRefused: break
+        case .appHoldsLock(let instance): letGo(instance)
         }
     }
 }

@@ -1,5 +1,7 @@
 /// The way to sleep: what the apps are given, and what of it is over. All moments are MONOTONIC.
 struct Preparation: Equatable {
+    /// When it was heard of: logind may have said it long before.
+    var begun = Nanoseconds.zero
     /// Of all handlers together.
     var allowance = Nanoseconds.zero
     /// An app that is still in a handler of this sleep then is killed, what else still runs is frozen.

@@ -49,11 +49,9 @@ extension DeviceLifecycle {
     /// is never kept.
     mutating func releaseForSleep() {
         let isFreed = sleep.isAnnouncedByLogin && login.locks[.sleep] == .held
-        if sleep.state == .preparing || isFreed { reportUnsettled() }
-        for index in apps.indices {
-            noteHeldUp(index)
-            if apps[index].instance?.outlivesKill(at: now.monotonic) == true { apps[index].outlivesKills = true }
-            endWhatIsStuckAgain(index)
+        if sleep.state == .preparing || isFreed {
+            reportUnsettled()
+            for index in apps.indices { noteWhatItCost(index) }
         }
         guard isFreed else { return }
         // Where the sleep was released without logind (an operator's), it may have been armed since.
@@ -61,10 +59,20 @@ extension DeviceLifecycle {
         releaseLock(.sleep)
     }
 
+    /// What an app has cost this sleep it is not to cost the next.
+    private mutating func noteWhatItCost(_ index: Int) {
+        noteHeldUp(index)
+        endWhatIsStuckAgain(index)
+        guard !apps[index].outlivesKills, apps[index].instance?.outlivesKill(at: now.monotonic) == true else { return }
+        apps[index].outlivesKills = true
+        touch(index)
+    }
+
     /// A sleep that was too short for handlers says nothing of an app.
     private mutating func noteHeldUp(_ index: Int) {
         guard let preparation = sleep.preparation, preparation.overtime.isAllowanceOver,
-            preparation.allowance >= Self.leastSleepAllowance, !sleep.isDoubtful, !apps[index].hasHeldUpSleep,
+            min(preparation.allowance, now.monotonic - preparation.begun) >= Self.leastSleepAllowance,
+            !sleep.isDoubtful, !apps[index].hasHeldUpSleep,
             apps[index].instance?.call?.call.handler == .didFinishLaunching
         else { return }
         apps[index].hasHeldUpSleep = true

@@ -198,7 +198,7 @@ extension DeviceLifecycle {
     private mutating func beginSleep(since: Nanoseconds, logical: Bool, byLogin: Bool, isDoubtful: Bool) {
         var next = Sleep()
         next.id = sleep.id + 1
-        next.stage = .preparing(Preparation())
+        next.stage = .preparing(Preparation(begun: now.monotonic))
         next.isLogical = logical
         next.isAnnouncedByLogin = byLogin
         next.loginWaitsSince = byLogin ? since : nil

@@ -71,6 +71,16 @@ extension Sleep {
         }
     }
 
+    /// Prepared, or released to a kernel that has not slept since, as far as the clocks tell: while logind waits for
+    /// others, apps still run.
+    var isYetToCome: Bool {
+        switch stage {
+        case .preparing: true
+        case .asleep(let asleep): !isLogical && !isSlept && asleep.timeStopped == .zero
+        case .awake, .darkWake: false
+        }
+    }
+
     var preparation: Preparation? {
         switch stage {
         case .preparing(let preparation): preparation

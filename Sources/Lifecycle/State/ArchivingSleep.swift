@@ -25,6 +25,7 @@ extension SleepStage {
 
 extension Preparation {
     fileprivate mutating func archive(_ archive: inout StateArchive) {
+        archive.value(&begun)
         archive.value(&allowance)
         archive.value(&allowanceEnd)
         archive.value(&orderEndsAt)

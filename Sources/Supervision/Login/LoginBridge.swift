@@ -66,7 +66,7 @@ extension Supervisor {
     }
 
     /// Not in a sleep: a word of logind's that it prepares one may begin it here.
-    private var isUp: Bool { core.device.sleepState == .awake || core.device.sleepState == .darkWake }
+    var isUp: Bool { core.device.sleepState == .awake || core.device.sleepState == .darkWake }
 
     /// What the shell does of itself at an edge of a sleep, before the core hears of it.
     private func prepareFor(edge start: Bool) {

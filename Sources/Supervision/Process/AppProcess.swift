@@ -260,8 +260,10 @@ final class AppProcess {
         // Its end may not have been heard yet.
         child?.hear = nil
         retry = nil
-        if app.process === self { app.process = nil }
-        app.statusText = nil
+        if app.process === self {
+            app.process = nil
+            app.statusText = nil
+        }
         supervisor.retire(self)
         supervisor.interfaces?.resumeAccepting()
     }

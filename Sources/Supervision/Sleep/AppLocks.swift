@@ -8,7 +8,8 @@ internal import SystemCalls
 
 /// Delay locks on sleep that apps hold at logind by themselves. One that is frozen cannot let go of its own, and logind
 /// would wait for it as long as it waits at all. So on the way to sleep it is asked who holds some, and those apps are
-/// frozen when they have let go. One that does not counts as one that cannot be frozen, which the core bounds.
+/// frozen when they have let go; one that was suspended before is thawed for that. One that does not let go counts as
+/// one that cannot be frozen, which the core bounds.
 final class AppLocks {
     /// Between two questions, while an app holds one; nanoseconds.
     private static let interval: Int64 = 50_000_000
@@ -50,9 +51,7 @@ final class AppLocks {
     /// Whether it is not to be frozen yet; it is put on the list then, and will be, by `freezeNow`.
     func deferFreezing(of process: AppProcess) -> Bool {
         let instance = process.instance.rawValue
-        guard isLogins, supervisor.core.device.sleepState == .preparing, isAsking || holders[instance] != nil else {
-            return false
-        }
+        guard isLogins, !supervisor.isUp, isAsking || holders[instance] != nil else { return false }
         // The answer may be older than its handler, in which it may have let go.
         if waiting.isEmpty, !isAsking { ask() }
         if !waiting.contains(instance) { waiting.append(instance) }
@@ -63,12 +62,15 @@ final class AppLocks {
     func hear(_ locks: [DelayLock]?) {
         isAsking = false
         holders = [:]
-        let isPreparing = supervisor.core.device.sleepState == .preparing
-        for lock in isPreparing ? locks ?? [] : [] {
+        // What was suspended before may have had our lock released by now.
+        let isOnTheWay = isLogins && !supervisor.isUp
+        var named: [AppProcess] = []
+        for lock in isOnTheWay ? locks ?? [] : [] {
             guard let process = holder(of: lock) else { continue }
             holders[process.instance.rawValue] = lock
-            name(process, lock)
+            if name(process, lock) { named.append(process) }
         }
+        for process in named { supervisor.dispatch(.login(.appHoldsLock(process.instance))) }
         let free = waiting.filter { holders[$0] == nil }
         waiting.removeAll { holders[$0] == nil }
         for instance in free { supervisor.processes[instance]?.freezeNow() }
@@ -96,12 +98,14 @@ final class AppLocks {
         return lock.user != 0 && users.count == 1 ? users[0] : nil
     }
 
-    private func name(_ process: AppProcess, _ lock: DelayLock) {
-        guard !said.contains(process.app.name) else { return }
+    /// Returns whether it has not been named in this sleep.
+    private func name(_ process: AppProcess, _ lock: DelayLock) -> Bool {
+        guard !said.contains(process.app.name) else { return false }
         said.append(process.app.name)
         supervisor.log.caused(
             by: process.app.name, .debug,
             "holds a lock of its own on sleep at logind, \(Self.text(lock)): frozen after it")
+        return true
     }
 
     private static func text(_ lock: DelayLock) -> String { "“\(lock.who)”: \(lock.why)" }

@@ -190,9 +190,20 @@ extension SimulatedBoard {
         let delay =
             plan.strikes(.edgeLate, &random) ? random.magnitude(.milliseconds(10), .seconds(30)) : message
         sendFromLogin(event, after: delay)
-        if kind == .sleep, edge { sendLateEnd(after: delay) }
+        if kind == .sleep, edge {
+            sendLateEnd(after: delay)
+            tellOfOwnLocks(after: delay)
+        }
         if plan.strikes(.edgeDoubled, &random) {
             sendFromLogin(event, after: delay + random.magnitude(.microseconds(10), .seconds(3)))
+        }
+    }
+
+    /// Some apps that are suspended hold a lock of their own.
+    private func tellOfOwnLocks(after delay: Nanoseconds) {
+        for process in processes
+        where process.isFrozen && (process.instance.rawValue + Int64(login.handshake)).isMultiple(of: 4) {
+            sendFromLogin(.login(.appHoldsLock(process.instance)), after: delay + .milliseconds(1))
         }
     }
 

@@ -84,7 +84,8 @@ final class Chronicle {
         case .started, .timePassed, .app(.ready), .app(.ping), .app(.stopping), .app(.extendTimeout),
             .login(.unavailable),
             .login(.lockTaken), .login(.lockRefused), .login(.prepareForSleep), .login(.preparingForSleep), .sleep,
-            .login(.suspendRefused), .login(.powerOffRefused), .board, .memory, .watchdog, .client:
+            .login(.suspendRefused), .login(.powerOffRefused), .login(.appHoldsLock), .board, .memory, .watchdog,
+            .client:
             break
         }
     }

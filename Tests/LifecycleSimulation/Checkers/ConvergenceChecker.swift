@@ -21,7 +21,8 @@ final class ConvergenceChecker: Checker {
         case .configured, .started, .freezing, .timePassed, .process, .app, .login(.lockRefused),
             .login(.prepareForSleep),
             .login(.prepareForShutdown), .login(.preparingForSleep), .sleep, .login(.suspendRefused),
-            .login(.powerOffRefused), .board, .memory, .watchdog, .client, .stopRequested:
+            .login(.powerOffRefused), .login(.appHoldsLock), .board, .memory, .watchdog,
+            .client, .stopRequested:
             break
         }
     }

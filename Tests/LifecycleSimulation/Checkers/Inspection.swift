@@ -248,7 +248,7 @@ final class Inspection {
         let scene = scene(of: step, on: board)
         times.hear(step.event, scene)
         sleep.hear(step.event, scene)
-        freezing.hear(step.event)
+        freezing.hear(step.event, scene)
         for checker in listeners[step.event.kind.rawValue] { checker.heard(step.event, scene) }
         chronicle.note(step.event, step, board.directory)
         for effect in step.effects {

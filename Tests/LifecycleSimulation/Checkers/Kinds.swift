@@ -6,7 +6,7 @@ enum EventKind: Int, CaseIterable {
     case spawned, spawnFailed, exited, groupEmptied, frozen
     case handlerReturned, ready, ping, stopping, extendTimeout
     case loginAvailable, loginUnavailable, lockTaken, lockRefused, prepareForSleep, prepareForShutdown
-    case preparingForSleep, kernelSlept, suspendRefused, powerOffRefused, sleepNoted, session
+    case preparingForSleep, kernelSlept, suspendRefused, powerOffRefused, appHoldsLock, sleepNoted, session
     case lid, keyPressed, power, underVoltage, temperatures, network, polling
     case memoryPressure, memoryRead, memoryLimitReached, killedForMemory, hardwareWatchdog, serviceWatchdog
     case requested, requestAbandoned, stopRequested
@@ -86,6 +86,7 @@ extension LoginEvent {
         case .prepareForShutdown: .prepareForShutdown
         case .preparingForSleep: .preparingForSleep
         case .suspendRefused: .suspendRefused
+        case .appHoldsLock: .appHoldsLock
         case .powerOffRefused: .powerOffRefused
         }
     }

@@ -10,7 +10,7 @@ final class TaskGraceChecker: Checker {
     static let hears: [EventKind]? = [
         .configured, .prepareForSleep, .preparingForSleep, .loginAvailable, .lockTaken, .requested,
     ]
-    static let sees: [EffectKind]? = [.sleepNotice, .reportStuck, .thaw, .freeze, .report]
+    static let sees: [EffectKind]? = [.sleepNotice, .appNotice, .reportStuck, .thaw, .freeze, .report]
 
     private var isPreparing = false
     private var grace = Nanoseconds.zero
@@ -21,6 +21,8 @@ final class TaskGraceChecker: Checker {
     /// Until then the allowance is surely not over; nil: something may have cut it short.
     private var allowanceEnd: Nanoseconds?
     private var named: [InstanceID] = []
+    /// Their launch has held up a sleep, and may not be waited for again.
+    private var heldUp: Set<AppID> = []
 
     func heard(_ event: Event, _ scene: Scene) {
         switch event {
@@ -45,10 +47,13 @@ final class TaskGraceChecker: Checker {
             earliestEnd = nil
             allowanceEnd = self.end(of: allowance, scene)
         case .note(.sleep(.released)), .note(.sleep(.ended)): isPreparing = false
+        case .note(.app(.heldUpSleep(let app))): heldUp.insert(app)
         case .process(.reportStuck(let instance, _)): named.append(instance)
         case .process(.thaw(let instance)): named.removeAll { $0 == instance }
         case .process(.freeze(let instance)):
             named.removeAll { $0 == instance }
+            // It was frozen before, and let go of a lock.
+            if scene.step.event == .login(.appHoldsLock(instance)) { return }
             guard isPreparing, let record = scene.chronicle.record(instance), isHeldByTasks(record, scene),
                 let allowanceEnd, scene.now < allowanceEnd, scene.now < earliestEnd ?? .max
             else { return }
@@ -76,6 +81,7 @@ final class TaskGraceChecker: Checker {
     /// It surely keeps the others waiting.
     private func isBusy(_ record: InstanceRecord, _ scene: Scene) -> Bool {
         scene.isWell(record) && !record.isFreezeAsked && !isReady(record, scene)
+            && (scene.isLaunched(record) || !heldUp.contains(record.app))
     }
 
     private func isHeldByTasks(_ record: InstanceRecord, _ scene: Scene) -> Bool {

@@ -57,6 +57,8 @@ final class ThawOrderChecker: Checker {
     }
 
     private func judgeFreeze(_ instance: InstanceID, _ scene: Scene) {
+        // It was frozen all the time, but for letting go of a lock.
+        if scene.step.event == .login(.appHoldsLock(instance)) { return }
         guard let orderlyEnd, scene.now < orderlyEnd, !order.isCircular,
             let server = scene.board.directory.app(of: instance)
         else { return }

@@ -62,6 +62,7 @@ extension LoginEvent {
             "PrepareForShutdown(\(edge)), delay \(delayMax.text), signalled at \(signalled.rawValue / 1000) us"
         case .preparingForSleep(let answer): "PreparingForSleep is \(answer.map { "\($0)" } ?? "unknown")"
         case .suspendRefused: "the sleep is refused"
+        case .appHoldsLock(let instance): "\(names.name(instance)) holds a lock of its own"
         case .powerOffRefused: "the board stays on"
         }
     }

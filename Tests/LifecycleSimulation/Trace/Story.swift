@@ -82,6 +82,7 @@ extension Event {
             "shutdownSignal \(edge) \(delayMax?.text ?? "unknown")"
         case .login(.lockTaken(let kind)): "lockTaken \(kind)"
         case .login(.lockRefused(let kind)): "lockRefused \(kind)"
+        case .login(.appHoldsLock(let instance)): "holdsLock \(name(instance))"
         case .memory(.limitReached(let instance)): "memoryLimitReached \(name(instance))"
         case .memory(.killed(let instance, let killer)): "killedForMemory \(name(instance)) by \(killer)"
         case .client(.requested(let id, .beginTask(let instance, let wish))):

@@ -57,6 +57,7 @@ struct Alphabet {
             .login(.prepareForShutdown(true, delayMax: max, signalled: now)),
             .login(.prepareForShutdown(false, delayMax: nil, signalled: now)), .login(.preparingForSleep(true)),
             .login(.preparingForSleep(false)), .login(.preparingForSleep(nil)), .login(.suspendRefused),
+            .login(.appHoldsLock(core.apps.first?.instance?.id ?? InstanceID(rawValue: 0))),
             .sleep(.kernelSlept(true)),
             .sleep(.kernelSlept(false)),
         ]

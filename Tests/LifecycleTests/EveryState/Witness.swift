@@ -71,7 +71,8 @@ struct Witness {
         case .watchdog(.service): isServiceWatching = true
         case .configured, .started, .freezing, .timePassed, .app(.ready), .app(.ping), .app(.extendTimeout),
             .login(.prepareForSleep), .login(.prepareForShutdown), .login(.preparingForSleep), .sleep,
-            .login(.suspendRefused), .login(.powerOffRefused), .board, .memory(.pressure), .memory(.limitReached),
+            .login(.suspendRefused), .login(.powerOffRefused), .login(.appHoldsLock), .board, .memory(.pressure),
+            .memory(.limitReached),
             .memory(.killed), .stopRequested:
             break
         }
