@@ -1,9 +1,32 @@
 #include "CLinux.h"
 
 #include <dirent.h>
+#include <pthread.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
+
+struct numbers {
+    size_t count, room;
+    unsigned long *numbers;
+};
+
+static bool add(struct numbers *to, unsigned long number) {
+    if (to->count == to->room) {
+        size_t room = to->room ? 2 * to->room : 16;
+        unsigned long *numbers = realloc(to->numbers, room * sizeof *numbers);
+        if (!numbers) return false;
+        to->numbers = numbers;
+        to->room = room;
+    }
+    to->numbers[to->count++] = number;
+    return true;
+}
+
+static bool has(const struct numbers *numbers, unsigned long number) {
+    for (size_t i = 0; i < numbers->count; i++)
+        if (numbers->numbers[i] == number) return true;
+    return false;
+}
 
 // fusectl, mounted for as long as it is open: /sys/fs/fuse/connections, whether the system mounts it there or not.
 static DIR *open_connections(void) {
@@ -21,39 +44,74 @@ static DIR *open_connections(void) {
     return all;
 }
 
-// number: the device of its file system, as the kernel has it inside.
-static bool is_mounted_here(unsigned long number) {
+// Devices of the file systems that are mounted where we see them, as the kernel has them inside. False where that
+// cannot be known.
+static bool list_mounted(struct numbers *out) {
     FILE *mounts = fopen("/proc/self/mountinfo", "re");
-    if (!mounts) return true;
-    bool is_mounted = false;
+    if (!mounts) return false;
     char *line = NULL;
     size_t room = 0;
-    while (!is_mounted && getline(&line, &room, mounts) > 0) {
+    bool is_known = true;
+    while (is_known && getline(&line, &room, mounts) > 0) {
         unsigned major, minor;
-        if (sscanf(line, "%*d %*d %u:%u", &major, &minor) != 2) continue;
-        is_mounted = ((unsigned long)major << 20 | minor) == number;
+        if (sscanf(line, "%*d %*d %u:%u", &major, &minor) == 2)
+            is_known = add(out, (unsigned long)major << 20 | minor);
     }
     free(line);
     fclose(mounts);
-    return is_mounted;
+    return is_known;
+}
+
+static void abort_connection(int connections, unsigned long number) {
+    char path[64];
+    (void)snprintf(path, sizeof path, "%lu/abort", number);
+    int file = openat(connections, path, O_WRONLY | O_CLOEXEC);
+    if (file < 0) return;
+    (void)!write(file, "1", 1);
+    close(file);
+}
+
+static void abort_all_of(const struct numbers *users) {
+    DIR *all = open_connections();
+    if (!all) return;
+    struct numbers found = {0}, mounted = {0};
+    for (struct dirent *entry; (entry = readdir(all));) {
+        struct stat status;
+        char *end;
+        unsigned long number = strtoul(entry->d_name, &end, 10);
+        if (end == entry->d_name || *end || fstatat(dirfd(all), entry->d_name, &status, 0) != 0) continue;
+        if (has(users, status.st_uid)) (void)add(&found, number);
+    }
+    bool is_known = found.count > 0 && list_mounted(&mounted);
+    for (size_t i = 0; is_known && i < found.count; i++)
+        if (!has(&mounted, found.numbers[i])) abort_connection(dirfd(all), found.numbers[i]);
+    free(found.numbers);
+    free(mounted.numbers);
+    closedir(all);
+}
+
+static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
+static struct numbers waiting;
+static bool is_at_work;
+
+// Whose turn it is is taken out: more may come meanwhile.
+static void *work(void *context) {
+    (void)context;
+    while (true) {
+        pthread_mutex_lock(&guard);
+        struct numbers users = waiting;
+        waiting = (struct numbers){0};
+        is_at_work = users.count > 0;
+        pthread_mutex_unlock(&guard);
+        if (users.count == 0) return NULL;
+        abort_all_of(&users);
+        free(users.numbers);
+    }
 }
 
 void linux_abort_fuse(uid_t user) {
-    DIR *all = open_connections();
-    if (!all) return;
-    for (struct dirent *entry; (entry = readdir(all));) {
-        struct stat status;
-        char path[64];
-        char *end;
-        unsigned long number = strtoul(entry->d_name, &end, 10);
-        if (end == entry->d_name || *end) continue;
-        if (fstatat(dirfd(all), entry->d_name, &status, 0) != 0 || status.st_uid != user) continue;
-        if (is_mounted_here(number)) continue;
-        (void)snprintf(path, sizeof path, "%lu/abort", number);
-        int abort = openat(dirfd(all), path, O_WRONLY | O_CLOEXEC);
-        if (abort < 0) continue;
-        (void)!write(abort, "1", 1);
-        close(abort);
-    }
-    closedir(all);
+    pthread_mutex_lock(&guard);
+    bool starts = (has(&waiting, user) || add(&waiting, user)) && !is_at_work;
+    if (starts) is_at_work = linux_start_thread("curfewd-fuse", work, NULL) == 0;
+    pthread_mutex_unlock(&guard);
 }

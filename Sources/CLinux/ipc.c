@@ -119,13 +119,36 @@ static void remove_keys(struct left *left) {
     }
 }
 
+// Whether a user has POSIX message queues, where the system shows them as files; removes: takes them away.
+static bool posix_queues(uid_t user, bool removes) {
+    DIR *all = opendir("/dev/mqueue");
+    bool has = false;
+    if (!all) return false;
+    for (struct dirent *entry; (removes || !has) && (entry = readdir(all));) {
+        struct stat status;
+        if (fstatat(dirfd(all), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+        if (!S_ISREG(status.st_mode) || status.st_uid != user) continue;
+        has = true;
+        if (removes) (void)unlinkat(dirfd(all), entry->d_name, 0);
+    }
+    closedir(all);
+    return has;
+}
+
 void linux_remove_ipc(uid_t user) {
     struct left *left = calloc(1, sizeof *left);
     if (!left) return;
     list_segments(left, user);
     list_queues(left, user);
     list_semaphores(left, user);
-    if (left->count > 0 && has_processes(user)) left->count = 0;
+    bool has_queues = posix_queues(user, false);
+    if (left->count > 0 || has_queues) {
+        if (has_processes(user)) {
+            left->count = 0;
+        } else if (has_queues) {
+            (void)posix_queues(user, true);
+        }
+    }
     remove_keys(left);
     // To give back much memory takes its time.
     if (left->count == 0 || linux_start_thread("curfewd-ipc", detach_all, left) != 0) detach_all(left);

@@ -21,6 +21,7 @@ final class Supervisor {
     let connections: IOGroup
     /// Those of others: served when nothing else is to be done.
     let strangers: IOGroup
+    let shares: ServiceShares
     let paths: RuntimePaths
     let log: Log
     /// nil where no control group can be written: apps are neither frozen nor limited, and known by their pids.
@@ -47,7 +48,7 @@ final class Supervisor {
     private(set) lazy var appLocks = AppLocks(self)
     let disposal: Disposal
     /// Processes that are to be taken over, by the name of the app they become.
-    var adoptions: [String: ProcessHandle] = [:]
+    var adoptions: [String: (handle: ProcessHandle, user: UInt32)] = [:]
     /// Only for `curfew try`.
     var trial: Trial?
     private(set) lazy var ownUsers = OwnUsers(directory: paths.appFolders, root: paths.root)
@@ -103,6 +104,7 @@ final class Supervisor {
         self.keeper = keeper
         connections = try loop.group()
         strangers = try loop.group(priority: EventLoop.Priority.idle)
+        shares = ServiceShares(loop)
         self.paths = paths
         self.log = log
         self.groups = groups

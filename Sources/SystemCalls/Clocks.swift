@@ -8,4 +8,6 @@ public enum Clocks {
     public static var boottime: Int64 { linux_boottime_ns() }
     /// CLOCK_REALTIME: since 1970-01-01 UTC; may be set back and forth.
     public static var realtime: Int64 { linux_realtime_ns() }
+    /// CLOCK_THREAD_CPUTIME_ID: what this thread has used of a processor.
+    public static var ofThread: Int64 { linux_thread_ns() }
 }

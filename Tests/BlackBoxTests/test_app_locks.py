@@ -62,12 +62,14 @@ def test_a_sleep_that_began_while_logind_was_away_waits_for_them_too(board):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-def test_a_lock_that_was_left_to_a_child_is_its_app_s_by_the_user(board):
+@pytest.mark.parametrize("pid", [4_000_000, None])
+def test_a_lock_that_was_left_to_a_child_is_its_app_s_by_the_user(board, pid):
     login, _ = start(board, PROGRAM + 'sandbox = "default"\n')
     user = os.stat(f"{board.root}/var/lib/curfew-apps/holder").st_uid
     ended = os.spawnv(os.P_WAIT, "/bin/true", ["true"])
     assert ended == 0
-    login.hold_others(("left", "behind", user, 4_000_000))
+    # Of a process that is gone, or of one that has its pid by now.
+    login.hold_others(("left", "behind", user, pid or os.getpid()))
     login.sleep(True)
     wait_until(lambda: board.is_frozen("other"), board.log)
     holds_for(0.3, lambda: not board.is_frozen("holder"), "it is waited for")

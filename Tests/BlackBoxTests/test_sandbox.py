@@ -43,7 +43,7 @@ def test_the_default_takes_all_rights_but_those_of_its_own_user(board):
     lines = dict(line.split(": ") for line in seen["status"].splitlines())
     user = int(lines.pop("Uid"))
     assert 70000 <= user < 80000
-    assert lines == {"CapEff": "0" * 16, "CapBnd": "0" * 16, "NoNewPrivs": "1", "Seccomp": "0"}
+    assert lines == {"CapEff": "0" * 16, "CapBnd": "0" * 16, "NoNewPrivs": "1", "Seccomp": "2"}
     assert seen["limit"].split()[4:6] == ["0", "0"]
     assert seen["folder"] == f"700 {user}" and seen["keeps"] == "1" and seen["groups"] == str(user)
     assert (Path(board.root) / "var/lib/curfew-apps/app/kept").read_text() == "1\n"
@@ -88,7 +88,7 @@ def test_a_hook_sees_what_its_app_sees_whatever_that_has_done(board):
     # The app goes on in a mount namespace that is in its own hands, with another /usr.
     program = "touch /tmp/apps; exec unshare -Urm sh -c 'mount -t tmpfs x /usr/share; exec sleep 1000'"
     board.app_file("app", toml_file({
-        "exec": ["/bin/sh", "-c", program], "sandbox": "default", "delegate": "hooks",
+        "exec": ["/bin/sh", "-c", program], "sandbox": "default", "restrict_namespaces": False, "delegate": "hooks",
         "read_only_paths": [str(board.programs)], "read_write_paths": [str(board.journals)],
         "hooks": {"did-enter-background": [str(script)]}}))
     board.start()

@@ -292,3 +292,19 @@ def test_a_reload_leaves_the_folder_of_what_runs(board):
     board.call("Reload")
     after = folder.stat()
     assert (before.st_ino, before.st_uid) == (after.st_ino, after.st_uid)
+
+
+@pytest.mark.parametrize("keys", [{}, {"restrict_namespaces": False}, {"no_new_privileges": False}])
+def test_namespaces_are_for_those_that_ask_for_them(board, keys):
+    """In its own an app can mount and build networks: a storm in one would burn the board while it is frozen."""
+    found = board.journals / "namespaces"
+    found.touch()
+    found.chmod(0o666)
+    tries = " ".join(f"unshare -U{kind} true 2>/dev/null; echo $?;" for kind in ("", "n", "m", "p"))
+    board.app_file("app", toml_file({
+        "exec": ["/bin/sh", "-c", f"({tries}) > {found}; sleep 1000"], "sandbox": "default",
+        "read_write_paths": [str(board.journals)], **keys}))
+    board.start()
+    wait_until(lambda: len(found.read_text().split()) == 4, board.log)
+    assert found.read_text().split() == ["0" if keys else "1"] * 4
+    assert ("no namespaces of its own" in board.describe("app")["sandboxHas"]) == (not keys)

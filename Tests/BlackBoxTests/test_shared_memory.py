@@ -1,5 +1,7 @@
 """System V memory, messages and semaphores of apps, which outlive their processes."""
 
+import ctypes
+import errno
 import os
 import shutil
 import subprocess
@@ -133,3 +135,42 @@ def test_what_the_apps_of_a_dead_daemon_leave_is_removed_by_the_next(board):
     for kind, old, new in zip(KINDS, *made()):
         wait_until(lambda: old not in left(kind), f"{kind} {old} is removed: {left(kind)}")
         assert new in left(kind)
+
+
+MQUEUE_MAKER = """
+import ctypes, os, sys
+rt = ctypes.CDLL("librt.so.1", use_errno=True)
+queue = rt.mq_open(sys.argv[1].encode(), os.O_CREAT | os.O_RDWR, 0o600, None)
+print(queue, ctypes.get_errno(), file=open(sys.argv[2], "w"))
+"""
+
+
+def with_message_queues():
+    """As systemd mounts them; in a mount namespace of the daemon's."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    os.makedirs("/dev/mqueue", exist_ok=True)
+    for outcome in (libc.unshare(0x20000), libc.mount(None, b"/", None, 1 << 14 | 1 << 18, None),
+                    libc.mount(b"mqueue", b"/dev/mqueue", b"mqueue", 0, None)):
+        assert outcome == 0, os.strerror(ctypes.get_errno())
+
+
+def test_a_message_queue_of_posix_goes_with_its_app(board):
+    name, made = f"/curfew-{os.getpid()}-{os.urandom(4).hex()}", board.journals / "queue"
+    program = board.programs / "queue.py"
+    program.write_text(MQUEUE_MAKER)
+    made.touch()
+    made.chmod(0o666)
+    board.app_file("app", toml_file({
+        "exec": [*PYTHON, str(program), name, str(made)], "launch": "boot", "user": "auto", "sandbox": "default",
+        "restart": "never", "read_only_paths": [str(board.programs)], "read_write_paths": [str(board.journals)]}))
+    board.start(prepare=with_message_queues)
+    board.wait_termination("app")
+    assert made.read_text().split()[1] == "0", made.read_text()
+    rt = ctypes.CDLL("librt.so.1", use_errno=True)
+
+    def is_gone():
+        queue = rt.mq_open(name.encode(), os.O_RDONLY)
+        if queue >= 0:
+            os.close(queue)
+        return queue < 0 and ctypes.get_errno() == errno.ENOENT
+    wait_until(is_gone, board.log)

@@ -56,7 +56,8 @@ def evil(board, how, **keys):
         path.chmod(0o777)
     board.app_file("evil", toml_file({
         "exec": [*PYTHON, str(program), str(place), str(said), str(device), how], "launch": "boot", "user": "auto",
-        "sandbox": "default", "restart": "never", "read_only_paths": [str(board.programs)],
+        "sandbox": "default", "restrict_namespaces": False, "restart": "never",
+        "read_only_paths": [str(board.programs)],
         "read_write_paths": [str(board.journals)], **keys}))
     return said
 

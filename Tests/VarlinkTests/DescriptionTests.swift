@@ -45,7 +45,8 @@ struct DescriptionTests {
                 "sleeping", "shuttingDown", "noSuchApp", "phaseChanged", "ended", "configurationRemoved", "condition",
                 "taskHasNoFront", "taskEnded", "nameTaken", "endedBeforeItBegan", "appEnding", "budgetSpent",
                 "keepAwakeNotConfigured", "keepAwakeSpent", "loginPreparesSleep", "sleepCalledOff",
-                "invalidConfiguration", "notYourProcess", "processOfAnApp", "notSaved",
+                "invalidConfiguration", "notYourProcess", "processOfAnApp", "tooManyTasks",
+                "notSaved",
             ])
         let denied = try InterfaceDescription.parse(ControlInterface.description).error("Denied")
         #expect(denied?.fields.map(\.name) == ["reason", "kind"])

@@ -38,3 +38,4 @@ static inline int64_t linux_clock_ns(clockid_t clock) {
 static inline int64_t linux_monotonic_ns(void) { return linux_clock_ns(CLOCK_MONOTONIC); }
 static inline int64_t linux_boottime_ns(void) { return linux_clock_ns(CLOCK_BOOTTIME); }
 static inline int64_t linux_realtime_ns(void) { return linux_clock_ns(CLOCK_REALTIME); }
+static inline int64_t linux_thread_ns(void) { return linux_clock_ns(CLOCK_THREAD_CPUTIME_ID); }

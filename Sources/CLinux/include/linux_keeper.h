@@ -87,13 +87,14 @@ int linux_packet_send(int fd, const void *bytes, size_t count, const int *descri
 ssize_t linux_packet_receive(
     int fd, void *bytes, size_t size, int *descriptors, size_t *descriptor_count, bool *lost, bool block);
 
-// Removes a user's System V memory, messages and semaphores, where no process is that user's: none of them can be had
-// by its key any more. A thread gives the memory back.
+// Removes a user's System V memory, messages and semaphores, and message queues below /dev/mqueue, where no process is
+// that user's: none of them can be had by its key any more. A thread gives the memory back.
 void linux_remove_ipc(uid_t user);
 
 // Ends the FUSE connections that a user's programs have made, but for those whose file system is mounted where we see
 // it: who waits for an answer of theirs has an error. Until then SIGKILL does not end a program that serves its own
-// files and waits for itself.
+// files and waits for itself. A thread does it, one for all: each step waits for the kernel's lock of all mounts, which
+// an app may keep busy.
 void linux_abort_fuse(uid_t user);
 
 // fork(2). The child is killed when its parent dies.

@@ -89,6 +89,7 @@ import re
 import select
 import signal
 import socket
+import struct
 import sys
 import threading
 import time
@@ -125,8 +126,8 @@ REPLY_TIMEOUT = 10.0
 # Seconds between two tries to attach, doubling from the first to the last.
 ATTACH_DELAY = (0.05, 2.0)
 
-# Where many connect at once, a place in the queue in front of curfewd is tried for so often, so many seconds apart.
-_QUEUE_TRIES, _QUEUE_DELAY = 20, 0.005
+# Where many connect at once, a place in the queue in front of curfewd is waited for so many seconds.
+_QUEUE_TIMEOUT = 2
 _MESSAGE_LIMIT = 1 << 20
 _CHUNK = 64 << 10
 _DEFAULT_SOCKET = "/run/curfew/io.curfew.Application"
@@ -366,14 +367,13 @@ def _encode(message: Dict[str, Any]) -> bytes:
 def _connect(path: str) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
+        # The kernel wakes those that wait; one that does not would have to try again and again.
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("@ll", _QUEUE_TIMEOUT, 0))
+        try:
+            connection.connect(path)
+        except BlockingIOError as error:
+            raise TimeoutError(error.errno, "curfewd takes no connection", path) from None
         connection.settimeout(REPLY_TIMEOUT)
-        for _ in range(_QUEUE_TRIES):
-            try:
-                connection.connect(path)
-                return connection
-            except BlockingIOError:
-                time.sleep(_QUEUE_DELAY)
-        connection.connect(path)
         return connection
     except BaseException:
         connection.close()

@@ -98,5 +98,11 @@ extension AppKeys {
             .init(
                 "true: system calls that administer the board, debug others or make namespaces are refused. Brings "
                     + "`no-new-privileges`."))
+        keys.boolean(
+            "restrict-namespaces", &app.sandbox.restrictsNamespaces,
+            .init(
+                "true: it makes no namespaces. In its own any program may mount file systems and build networks, which "
+                    + "can hold the board up. false is for browsers and for what starts containers. Needs "
+                    + "`no-new-privileges`, and that it has no CAP_SYS_ADMIN."))
     }
 }

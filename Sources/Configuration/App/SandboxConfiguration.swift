@@ -26,6 +26,8 @@ public struct SandboxConfiguration: Equatable, Sendable {
     public var hasPrivateDevices: Bool
     public var hasPrivateIPC: Bool
     public var filtersSystemCalls: Bool
+    /// No namespaces of its own, in which it would have rights that its user does not.
+    public var restrictsNamespaces: Bool
     public var network = Network.full
     /// Absolute paths, in the order of the file.
     public var readWritePaths: [String] = []
@@ -42,6 +44,7 @@ public struct SandboxConfiguration: Equatable, Sendable {
         hasPrivateDevices = level == .strict
         hasPrivateIPC = level == .strict
         filtersSystemCalls = level == .strict
+        restrictsNamespaces = level != .off
     }
 
     /// The folder of a path that is empty for the app; nil where it is seen. This only says what the child does

@@ -74,7 +74,8 @@ extension CommandFailure {
             return .failed("\(subject) was not \(doing): \(problem); mend it, then: \(session.tool) reload".printable)
         case .noSuchApp, .phaseChanged, .ended, .configurationRemoved, .condition, .taskHasNoFront, .taskEnded,
             .nameTaken, .endedBeforeItBegan, .appEnding, .budgetSpent, .keepAwakeNotConfigured, .keepAwakeSpent,
-            .loginPreparesSleep, .sleepCalledOff, .notYourProcess, .processOfAnApp, .notSaved, nil:
+            .loginPreparesSleep, .sleepCalledOff, .notYourProcess, .processOfAnApp, .tooManyTasks, .notSaved,
+            nil:
             return .failed("\(subject) was not \(doing): \(reason)".printable)
         }
     }

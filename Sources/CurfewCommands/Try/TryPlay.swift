@@ -180,12 +180,12 @@ final class TryPlay {
         }
     }
 
-    private func wait(for condition: TryCondition, _ seconds: Double) throws(CommandFailure) -> String? {
+    private func wait(for condition: TryExpectation, _ seconds: Double) throws(CommandFailure) -> String? {
         let isTrue = try board.isTrue(within: seconds, "\(condition.text) came true") { holds(condition) }
         return isTrue ? nil : "not so: \(standing)"
     }
 
-    func holds(_ condition: TryCondition) -> Bool {
+    func holds(_ condition: TryExpectation) -> Bool {
         switch condition {
         case .active: state?.state == "active"
         case .inactive: state?.state == "inactive"

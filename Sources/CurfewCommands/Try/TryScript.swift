@@ -23,7 +23,7 @@ enum TryAction: Equatable {
 }
 
 /// Something that may be true of the app.
-enum TryCondition: Equatable {
+enum TryExpectation: Equatable {
     case active, inactive, background, suspended
     /// It has ended since the step before, or does not run.
     case ended
@@ -48,9 +48,9 @@ enum TryCondition: Equatable {
 struct TryScript: Equatable {
     enum Step: Equatable {
         case act(TryAction)
-        case expect(TryCondition)
+        case expect(TryExpectation)
         /// seconds: how long it may take.
-        case waitFor(TryCondition, seconds: Double)
+        case waitFor(TryExpectation, seconds: Double)
     }
 
     struct Line: Equatable {
@@ -94,7 +94,7 @@ struct TryScript: Equatable {
         [
             "front", "background", "sleep", "wake", "memory-warning", "skip", "expect", "wait-for",
         ] + TryBoardWord.words
-    private static let conditions: [(String, TryCondition)] = [
+    private static let conditions: [(String, TryExpectation)] = [
         ("active", .active), ("inactive", .inactive), ("background", .background), ("suspended", .suspended),
         ("ended", .ended), ("tasks", .task(nil)), ("no-tasks", .noTasks),
     ]
@@ -145,7 +145,7 @@ struct TryScript: Equatable {
         }
     }
 
-    private static func condition(_ words: [String]) throws(Complaint) -> (TryCondition, [String]) {
+    private static func condition(_ words: [String]) throws(Complaint) -> (TryExpectation, [String]) {
         let known = conditions.map(\.0) + ["task"]
         guard let first = words.first else { throw Complaint("expected one of: \(known.joined(separator: ", "))") }
         if first == "task" {

@@ -80,9 +80,9 @@ public struct DevicePolicy: Hashable, Sendable {
     public var front = FrontPolicy.many
     /// Kept back from logind's InhibitDelayMaxUSec for killing and freezing.
     public var sleepMargin = Nanoseconds.milliseconds(500)
-    /// The longest a handshake may take, however long logind would wait.
+    /// All that the way to sleep may take, its margin included, however long logind would wait.
     public var sleepAllowanceMax = Nanoseconds.seconds(30)
-    /// In place of InhibitDelayMaxUSec for the sleep hook and for logical sleep.
+    /// The same in place of InhibitDelayMaxUSec, for the sleep hook and for logical sleep.
     public var sleepAllowanceWithoutLogind = Nanoseconds.seconds(5)
     /// How long held background tasks may put off the release of the lock when all other apps are ready.
     public var taskGrace = Nanoseconds.seconds(2)

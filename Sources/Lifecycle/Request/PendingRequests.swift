@@ -59,12 +59,10 @@ struct PendingRequests: Equatable {
         for place in all.indices where all[place].app == app { all[place].launches = false }
     }
 
-    /// apps: how many there are.
+    /// apps: how many there are. Looked for after each event: only the newest can be there twice.
     func fault(apps: Int) -> Fault? {
-        for place in all.indices {
-            if !(0..<apps).contains(all[place].app) { return .strangeRequests }
-            for later in all[(place + 1)...] where later.id == all[place].id { return .strangeRequests }
-        }
+        for request in all where !(0..<apps).contains(request.app) { return .strangeRequests }
+        for earlier in all.dropLast() where earlier.id == all.last?.id { return .strangeRequests }
         return nil
     }
 

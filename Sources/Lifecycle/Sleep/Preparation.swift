@@ -2,6 +2,11 @@
 struct Preparation: Equatable {
     /// When it was heard of: logind may have said it long before.
     var begun = Nanoseconds.zero
+    /// The parts of the margin that are left when apps are frozen in any order, and when the lock is given back: a
+    /// half, and a fifth.
+    private static let marginOfDisorder: Int64 = 2
+    private static let marginOfRelease: Int64 = 5
+
     /// Of all handlers together.
     var allowance = Nanoseconds.zero
     /// An app that is still in a handler of this sleep then is killed, what else still runs is frozen.
@@ -35,8 +40,8 @@ struct Preparation: Equatable {
             allowanceEnd = since + allowance
         }
         // Each on its own: the later end of two allowances may have the smaller margin.
-        orderEndsAt = min(orderEndsAt, since + limit - margin / 2)
-        release = min(release, since + limit - margin / 5)
+        orderEndsAt = min(orderEndsAt, since + limit - margin / Self.marginOfDisorder)
+        release = min(release, since + limit - margin / Self.marginOfRelease)
         return isNearer
     }
 

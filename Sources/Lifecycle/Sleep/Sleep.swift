@@ -80,6 +80,7 @@ extension DeviceLifecycle {
                 // Locks that were refused can be had now.
                 login.forgetRefusal()
                 return takeLock(.sleep)
+            // `outcome` makes a cancellation of it, unless the board has slept.
             case .preparing: return endSleep(cancelled: false, heardFromLogin: true)
             case .asleep: return wake(heardFromLogin: true)
             }

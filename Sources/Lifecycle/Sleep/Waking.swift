@@ -60,9 +60,8 @@ extension DeviceLifecycle {
     }
 
     /// Whether it was a sleep that counts: a logical one, or the kernel has slept since the release. That a sleep was
-    /// announced is no proof. Where the kernel does
-    /// not count its sleeps the clocks tell; one that it refuses after it has stopped all processes looks like a short
-    /// one.
+    /// announced is no proof. Where the kernel does not count its sleeps the clocks tell; a sleep that it refuses after
+    /// it has stopped all processes looks to them like a short sleep.
     private var hasReallySlept: Bool {
         if sleep.isSlept { return true }
         guard sleep.state == .asleep || sleep.state == .preparing else { return false }

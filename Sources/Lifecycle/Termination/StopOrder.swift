@@ -1,4 +1,4 @@
-/// An order to end an instance. Moments are readings of its clock.
+/// An order to end an instance. Moments are readings of its clock, but for `limit`.
 struct StopOrder: Equatable {
     private(set) var reason: TerminationReason
     /// MONOTONIC: the end of a shutdown's wave.

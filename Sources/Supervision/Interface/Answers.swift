@@ -24,6 +24,11 @@ final class Answers {
             }
         }
         supervisor.dispatch(.client(.requested(id, wish)))
+        // Who asked for no answer may ask as often as there is room in its socket.
+        if request.oneway, waiting.removeValue(forKey: id.rawValue) != nil {
+            request.onCancelled = nil
+            supervisor.dispatch(.client(.abandoned(id)))
+        }
     }
 
     /// A wish of the shell's own, which waits for no outcome.

@@ -32,6 +32,7 @@ extension AdoptionRefusal.Cause {
         case .notYours: .notYourProcess
         case .ofAnApp: .processOfAnApp
         case .nameTaken: .nameTaken
+        case .tooMany: .tooManyTasks
         }
     }
 }

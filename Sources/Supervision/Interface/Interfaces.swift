@@ -194,10 +194,12 @@ final class Interfaces {
             let instance = connection.peer.flatMap { supervisor.instance(of: $0) }
             let isStranger = instance == nil && path == supervisor.paths.applicationSocket
             connection.limitMessages(to: isStranger ? Self.longestOfStrangers : Self.longestMessage)
-            let watched = try WatchedConnection(connection, supervisor, isStranger: isStranger)
+            let user = connection.peer?.uid ?? .max
+            let payer = instance.map { ServiceShares.Payer.app($0) } ?? (user == 0 ? nil : .user(user))
+            let watched = try WatchedConnection(connection, supervisor, isStranger: isStranger, payer: payer)
             watched.onServed = { [unowned(unsafe) self] in noteHalfSent($0) }
             visitors[connection.descriptor] = Visitor(
-                watched: watched, instance: instance, user: connection.peer?.uid ?? .max, path: path)
+                watched: watched, instance: instance, user: user, path: path)
         } catch {
             supervisor.log.daemon(.warning, error.text)
             connection.close()

@@ -53,10 +53,9 @@ extension Supervisor {
         object["memoryBytes"] = JSON(process?.memoryBytes)
         object["launches"] = .integer(Int64(view.launches))
         object["leftDown"] = .bool(view.isLeftDown)
-        let lacks = app?.sandboxLacks ?? []
         object["user"] = JSON(app?.user.map { Int64($0) })
         object["sandbox"] = JSON(configuration?.sandbox.level.key)
-        object["sandboxHas"] = .array((configuration?.protections(without: lacks) ?? []).map { .string($0) })
+        object["sandboxHas"] = .array((app.map { protections(of: $0) } ?? []).map { .string($0) })
         object["sandboxLacks"] = .array((app?.shortcomings ?? []).map { .string($0) })
         object["lastTermination"] = lastReports[id.rawValue]?.control ?? .null
         return .object(object)

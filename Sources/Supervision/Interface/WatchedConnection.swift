@@ -1,4 +1,5 @@
 internal import EventLoop
+internal import Journal
 internal import SystemCalls
 internal import Varlink
 
@@ -6,19 +7,25 @@ internal import Varlink
 final class WatchedConnection {
     let connection: Connection
     private unowned(unsafe) let supervisor: Supervisor
+    private let group: IOGroup
+    /// nil: it waits for its payer's share, or is not watched any more.
     private var member: IOGroupMember?
+    /// Whose time its requests use; nil: they have all that they need.
+    private let payer: ServiceShares.Payer?
+    private var isStopped = false
     /// What came has been read, and the connection is still there.
     var onServed: ((Connection) -> Void)?
 
     /// isStranger: it has no right to hold up anything else.
-    init(_ connection: Connection, _ supervisor: Supervisor, isStranger: Bool = false) throws(SystemError) {
+    init(
+        _ connection: Connection, _ supervisor: Supervisor, isStranger: Bool = false,
+        payer: ServiceShares.Payer? = nil
+    ) throws(SystemError) {
         self.connection = connection
         self.supervisor = supervisor
-        let group = isStranger ? supervisor.strangers : supervisor.connections
-        member = try group.watch(connection.descriptor, Self.interest(connection)) {
-            [unowned(unsafe) self] readiness in
-            isReady(readiness)
-        }
+        self.payer = payer
+        group = isStranger ? supervisor.strangers : supervisor.connections
+        try watch()
         connection.onInterestChanged = { [unowned(unsafe) self] connection in
             try? member?.setInterest(Self.interest(connection))
         }
@@ -27,14 +34,54 @@ final class WatchedConnection {
     // Before the connection goes, and its socket with it.
     deinit { stopWatching() }
 
+    private func watch() throws(SystemError) {
+        member = try group.watch(connection.descriptor, Self.interest(connection)) {
+            [unowned(unsafe) self] readiness in
+            isReady(readiness)
+        }
+    }
+
     /// To be called before the connection's socket is closed.
     func stopWatching() {
+        isStopped = true
         member?.cancel()
         member = nil
         connection.onInterestChanged = nil
     }
 
     private func isReady(_ readiness: IOReadiness) {
+        guard let payer else { return serve(readiness) }
+        let shares = supervisor.shares
+        if shares.isSpent(payer) { return waitForShare(of: payer) }
+        var begun = Clocks.ofThread
+        connection.mayGoOn = {
+            let now = Clocks.ofThread
+            shares.pay(payer, now - begun)
+            begun = now
+            return !shares.isSpent(payer)
+        }
+        serve(readiness)
+        shares.pay(payer, Clocks.ofThread - begun)
+    }
+
+    /// Not even its end is heard meanwhile: what a client that is gone has left costs as much.
+    private func waitForShare(of payer: ServiceShares.Payer) {
+        guard supervisor.shares.wait(payer, { [self] in goOn() }) else { return }
+        member?.cancel()
+        member = nil
+    }
+
+    private func goOn() {
+        guard !isStopped else { return }
+        do throws(SystemError) {
+            try watch()
+        } catch {
+            supervisor.log.daemon(.warning, error.text)
+            connection.close()
+        }
+    }
+
+    private func serve(_ readiness: IOReadiness) {
         // What is read may be the end of the connection, and of this.
         let connection = connection
         let supervisor = supervisor

@@ -27,22 +27,19 @@ extension Supervisor {
         }
         if configuration.sandbox.filtersSystemCalls {
             request.sandbox?.filter = try confinement.systemCalls()
-        } else if (credentials?.user ?? geteuid()) == 0, configuration.sandbox.level != .off, request.sandbox != nil,
-            configuration.capabilities == 0, configuration.forbidsNewPrivileges
-        {
-            request.sandbox?.filter = namespacesOfRoots(app)
+        } else if configuration.keepsFromNamespaces(as: credentials?.user ?? geteuid()) {
+            request.sandbox?.filter = namespaces(app)
         }
     }
 
-    /// In a user namespace of its own an app of root's could mount what its sandbox has made read-only. A board without
-    /// the library goes without.
-    private func namespacesOfRoots(_ app: SupervisedApp) -> [UInt64] {
+    /// A board without the library goes without.
+    private func namespaces(_ app: SupervisedApp) -> [UInt64] {
         do throws(SystemError) {
             return try confinement.namespaces()
         } catch {
             if confinement.saysFirst() {
                 log.daemon(
-                    .warning, "\(app.name) and others of root's can make namespaces, and mount in them: " + error.text)
+                    .warning, "\(app.name) and others can make namespaces, and mount in them: " + error.text)
             }
             return []
         }
@@ -77,6 +74,9 @@ struct Confinement {
         return namespaceFilter
     }
 
+    /// As far as has been tried, there is such a filter.
+    var mayFilterNamespaces: Bool { !saidNamespaces }
+
     /// Whether it was not said yet that there is none of these.
     mutating func saysFirst() -> Bool {
         defer { saidNamespaces = true }
@@ -101,9 +101,11 @@ extension SupervisedApp {
     }
 }
 
-extension AppConfiguration {
-    /// What keeps it from what its user could do, for people.
-    func protections(without lacks: Sandbox.Parts) -> [String] {
+extension Supervisor {
+    /// What keeps an app from what its user could do, for people.
+    func protections(of app: SupervisedApp) -> [String] {
+        let (configuration, sandbox) = (app.configuration, app.configuration.sandbox)
+        let lacks = app.sandboxLacks
         let parts = lacks.contains(.namespaces) ? [] : sandbox.parts.subtracting(lacks)
         var names = parts.subtracting(.network).names
         if parts.contains(.loopback) {
@@ -111,10 +113,22 @@ extension AppConfiguration {
         } else if parts.contains(.network) {
             names.append("no network")
         }
-        if sandbox.filtersSystemCalls { names.append("fewer system calls") }
-        if forbidsNewPrivileges { names.append("no new privileges") }
-        if capabilities == 0 { names.append("no capabilities") }
+        if sandbox.filtersSystemCalls {
+            names.append("fewer system calls")
+        } else if confinement.mayFilterNamespaces, configuration.keepsFromNamespaces(as: app.user ?? geteuid()) {
+            names.append("no namespaces of its own")
+        }
+        if configuration.forbidsNewPrivileges { names.append("no new privileges") }
+        if configuration.capabilities == 0 { names.append("no capabilities") }
         return names
+    }
+}
+
+extension AppConfiguration {
+    /// A filter can be had without new privileges alone. One with CAP_SYS_ADMIN may do all that in the board's own.
+    func keepsFromNamespaces(as user: UInt32) -> Bool {
+        let given = capabilities ?? (user == 0 ? .max : 0)
+        return sandbox.restrictsNamespaces && forbidsNewPrivileges && given & (1 << UInt64(CAP_SYS_ADMIN)) == 0
     }
 }
 
@@ -138,7 +152,7 @@ extension SandboxConfiguration {
     /// nil: the system as it is.
     func view(for credentials: Credentials?) -> Sandbox? {
         let parts = parts
-        if parts.isEmpty, !filtersSystemCalls, readOnlyPaths.isEmpty { return nil }
+        if parts.isEmpty, !filtersSystemCalls, !restrictsNamespaces, readOnlyPaths.isEmpty { return nil }
         return Sandbox(parts, places: places(credentials), isOptional: level != .strict)
     }
 

@@ -17,6 +17,13 @@ final class NotifyReceiver {
     private var complainedFor: InstanceID?
     /// Messages taken in one turn of the loop.
     private static let burst = 16
+    /// Bytes of a STATUS= that are kept.
+    private static let longestStatus = 200
+    /// Strangers' messages since the app was last excused, and when that was (MONOTONIC, nanoseconds).
+    private var strange = 0
+    private var excusedAt: Int64 = 0
+    private static let crowd = 64
+    private static let excuse: Int64 = 250_000_000
     private var pause: TimerSource?
     /// Nanoseconds.
     private static let pauseLength: Int64 = 1_000_000_000
@@ -75,6 +82,7 @@ final class NotifyReceiver {
             isOwn(notification, process)
         else {
             complain(notification)
+            excuse()
             return
         }
         process.isHeard()
@@ -132,7 +140,7 @@ final class NotifyReceiver {
     }
 
     private func setStatus(_ text: String) {
-        let bounded = String(decoding: text.utf8.prefix(200), as: UTF8.self)
+        let bounded = String(decoding: text.utf8.prefix(Self.longestStatus), as: UTF8.self)
         guard app.statusText != bounded else { return }
         app.statusText = bounded
         supervisor.control?.monitors.statusDidChange(app.id)
@@ -154,6 +162,18 @@ final class NotifyReceiver {
             return process.user == 0 || notification.senderUser == process.user
         }
         return ProcessHandle.holdsPid(pidfd)
+    }
+
+    /// The socket of an app that is root's is open to all, and a crowd of strangers' messages keeps its own out: that
+    /// it does not say that it lives means nothing then.
+    private func excuse() {
+        guard app.user == 0, let instance = app.process?.instance else { return }
+        strange += 1
+        let now = Clocks.monotonic
+        guard strange >= Self.crowd, now - excusedAt >= Self.excuse else { return }
+        strange = 0
+        excusedAt = now
+        supervisor.dispatch(.app(.ping(instance)))
     }
 
     private func complain(_ notification: Notification) {

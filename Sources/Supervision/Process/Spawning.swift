@@ -10,8 +10,8 @@ internal import SystemCalls
 
 extension Supervisor {
     func spawn(_ id: AppID, _ instance: InstanceID, _ reason: LaunchReason, background: Bool) {
-        if let handle = core.view(of: id).flatMap({ adoptions.removeValue(forKey: $0.name) }) {
-            return takeOver(handle, id, instance)
+        if let adopted = core.view(of: id).flatMap({ adoptions.removeValue(forKey: $0.name) }) {
+            return takeOver(adopted.handle, for: adopted.user, id, instance)
         }
         guard let app = supervised(id) else {
             return dispatch(

@@ -22,8 +22,9 @@ final class SupervisedApp {
     var failedHook: (handler: Handler, text: String)?
     /// What it wrote last, where there is no journal to ask.
     var output: OutputRing?
-    /// It has no file: a process that was taken over.
-    let isAdopted: Bool
+    /// It has no file: a process that was taken over, for this user.
+    let adopter: UInt32?
+    var isAdopted: Bool { adopter != nil }
     /// Seconds; what the app asked between two background fetches. nil: never.
     var fetchInterval: Double?
 
@@ -35,9 +36,9 @@ final class SupervisedApp {
 
     private let ownUsers: OwnUsers
 
-    init(_ id: AppID, _ configuration: AppConfiguration, _ ownUsers: OwnUsers, isAdopted: Bool = false) {
+    init(_ id: AppID, _ configuration: AppConfiguration, _ ownUsers: OwnUsers, adopter: UInt32? = nil) {
         self.ownUsers = ownUsers
-        self.isAdopted = isAdopted
+        self.adopter = adopter
         self.id = id
         name = configuration.policy.name
         self.configuration = configuration

@@ -87,12 +87,15 @@ final class AppLocks {
     }
 
     /// Whose it is for sure: by its pid, where that still is a process of the app's and of the lock's user, as pids are
-    /// given anew. Who took it may be gone, and have left it to others of its app: then the user tells which.
+    /// given anew. Who took it may be gone, and have left it to others of its app: then the user tells which; one that
+    /// an app has for itself does even where the pid is another process's by now.
     private func holder(of lock: DelayLock) -> AppProcess? {
         guard let groups = supervisor.groups else { return nil }
         let users = supervisor.processes.values.filter { $0.user == lock.user }
         if let place = ProcessHandle.controlGroup(of: lock.pid) {
-            guard let name = groups.instance(ofControlGroup: place) else { return nil }
+            guard let name = groups.instance(ofControlGroup: place) else {
+                return OwnUsers.isOwn(lock.user) && users.count == 1 ? users[0] : nil
+            }
             return users.first { $0.group?.name == name }
         }
         return lock.user != 0 && users.count == 1 ? users[0] : nil

@@ -18,12 +18,16 @@ enum AdoptionRefusal: Error {
         case notYours
         case ofAnApp
         case nameTaken(String)
+        /// So many run already: of this user, or of all users but root.
+        case tooMany(ofUser: Bool, limit: Int)
 
         var explanation: String {
             switch self {
             case .notYours: "not your process"
             case .ofAnApp: "it belongs to an app; curfew run inside an app is a task of that app"
             case .nameTaken(let name): Denial.nameTaken(name).explanation
+            case .tooMany(let ofUser, let limit):
+                "\(limit) commands of \(ofUser ? "this user" : "all users but root") run already, and no more may"
             }
         }
     }
@@ -51,19 +55,29 @@ extension Supervisor {
         if let place = handle.controlGroup, groups?.instance(ofControlGroup: place) != nil {
             return .failure(.denied(.ofAnApp))
         }
+        if let refusal = refusal(of: peer.uid) { return .failure(.denied(refusal)) }
         let app = "task-" + name
         guard adoptions[app] == nil else { return .failure(.denied(.nameTaken(app))) }
-        adoptions[app] = handle
+        adoptions[app] = (handle, peer.uid)
         // What the core refuses is not to be remembered.
         loop.post { [unowned(unsafe) self] in adoptions[app] = nil }
         return .success(.adopt(app: app, wish))
     }
 
-    func takeOver(_ handle: ProcessHandle, _ id: AppID, _ instance: InstanceID) {
+    /// Each is watched, listed and ended like an app: those of others than root are no more than that allows.
+    private func refusal(of user: UInt32) -> AdoptionRefusal.Cause? {
+        if user == 0 { return nil }
+        let users = adoptions.values.map(\.user) + apps.values.compactMap { $0.process == nil ? nil : $0.adopter }
+        let (mostOfUser, most) = (64, 256)
+        if users.count(where: { $0 == user }) >= mostOfUser { return .tooMany(ofUser: true, limit: mostOfUser) }
+        return users.count(where: { $0 != 0 }) >= most ? .tooMany(ofUser: false, limit: most) : nil
+    }
+
+    func takeOver(_ handle: ProcessHandle, for user: UInt32, _ id: AppID, _ instance: InstanceID) {
         guard let name = core.view(of: id)?.name else {
             return dispatch(.process(.spawnFailed(instance, code: ENOENT, explanation: "it is not known any more")))
         }
-        let app = SupervisedApp(id, AppConfiguration(name: name, exec: []), ownUsers, isAdopted: true)
+        let app = SupervisedApp(id, AppConfiguration(name: name, exec: []), ownUsers, adopter: user)
         let process: AppProcess
         do throws(LaunchFailure) {
             process = AppProcess(instance, app, self, group: try makeGroup(app))

@@ -32,6 +32,8 @@ public final class Connection {
     public var onInterestChanged: ((Connection) -> Void)?
     /// Once, before the socket is closed: stop watching it.
     public var onClosed: ((Connection, CloseReason) -> Void)?
+    /// Asked before each message but the first of a wake; false: the rest waits.
+    public var mayGoOn: (() -> Bool)?
     /// A call came (role server).
     public var onRequest: ((Request) -> Void)?
 
@@ -183,6 +185,7 @@ public final class Connection {
                 failure = .protocolError("a message over \(decoder.limitText)")
             }
             left -= 1
+            if let mayGoOn, !mayGoOn() { break }
         }
         if !undigested { decoder.trim() }
         isProcessing = false
@@ -270,6 +273,7 @@ public final class Connection {
         decoder = MessageDecoder(limit: decoder.limit)
         onClosed = nil
         onRequest = nil
+        mayGoOn = nil
         onInterestChanged = nil
         closed?(self, reason)
         closeSocket()

@@ -24,6 +24,8 @@ public enum DenialKind: String, CaseIterable, Sendable {
     case notYourProcess
     /// A process is not taken over that belongs to an app.
     case processOfAnApp
+    /// As many processes are taken over as may be.
+    case tooManyTasks
     /// A setting cannot be written down.
     case notSaved
 }

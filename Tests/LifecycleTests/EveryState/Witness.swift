@@ -105,6 +105,9 @@ struct Witness {
         let endedSleep = effects.contains { if case .note(.sleep(.ended)) = $0 { true } else { false } }
         for effect in effects {
             switch effect {
+            // For a lock that it holds; it is frozen again at once.
+            case .process(.thaw(let id)) where event == .login(.appHoldsLock(id)):
+                if !effects.contains(.process(.freeze(id))) { object("thawed for a lock, and not frozen again") }
             case .process(.thaw(let id)):
                 let isWorking = sleepBefore == .darkWake || wokeInTheDark
                 if !wasAwake, !endedSleep, !(isWorking && runs[id]?.tasks.isEmpty == false || runs[id]?.openCall != nil)

@@ -1,0 +1,130 @@
+"""Operators who ask without end, or for too much, hold up neither root nor the apps."""
+
+import json
+import os
+import statistics
+import time
+
+import pytest
+from test_floods import stranger
+from waiting import holds_for, wait_until
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+
+# Asks the same on 16 connections, again as soon as it is answered, and more at once than may wait.
+STORM = """
+import json, select, socket, sys
+call = json.dumps({"method": "io.curfew.Control." + sys.argv[2], "parameters": json.loads(sys.argv[3]),
+                   **json.loads(sys.argv[4])}).encode() + b"\\0"
+clients = []
+for _ in range(16):
+    client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    client.connect(sys.argv[1])
+    client.setblocking(False)
+    clients.append(client)
+print("begins", flush=True)
+while True:
+    for client in select.select(clients, clients, [], 1)[0]:
+        try:
+            client.recv(1 << 20)
+        except BlockingIOError:
+            pass
+    for client in select.select([], clients, [], 0)[1]:
+        try:
+            client.send(call)
+        except BlockingIOError:
+            pass
+"""
+
+
+@pytest.mark.parametrize(("method", "parameters", "how"), [
+    ("Reload", "{}", "{}"), ("List", "{}", "{}"), ("PrepareForSleep", '{"start": false}', '{"oneway": true}'),
+    ("Terminate", '{"app": "app-1"}', '{"oneway": true}'),
+])
+def test_a_storm_of_requests_leaves_time_for_others(board, method, parameters, how):
+    for number in range(40):
+        board.app_file(f"app-{number}", 'exec = ["/bin/sleep", "1000"]\nlaunch = "manual"\n')
+    board.app("prompt")
+    login = board.awake("prompt")
+    # As for the group of operators.
+    os.chmod(board.control_socket, 0o666)
+    with stranger(STORM, board.control_socket, method, parameters, how) as storm:
+        try:
+            assert storm.stdout.readline() == "begins\n"
+            # The share is used up.
+            times = []
+            for _ in range(20):
+                begun = time.monotonic()
+                board.describe("prompt")
+                times.append(time.monotonic() - begun)
+            # Of 20 s: without shares each takes seconds, in the debug build tens of them.
+            assert statistics.median(times) < 0.5, times
+            signalled = login.sleep(True)
+            assert login.wait_closed("sleep")["t"] - signalled < 1.5
+        finally:
+            storm.kill()
+    login.sleep(False)
+    board.wait_active("prompt")
+    assert "watchdog" not in board.log()
+
+
+# Gives away as many children as it is told, and says how many were taken and why the others were not.
+GIVER = """
+import json, socket, subprocess, sys
+client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+client.connect(sys.argv[1])
+taken, reasons = 0, set()
+children = [subprocess.Popen(["/bin/sleep", "1000"]) for _ in range(int(sys.argv[2]))]
+for number, child in enumerate(children):
+    call = {"method": "io.curfew.Control.AdoptTask",
+            "parameters": {"name": f"{sys.argv[3]}-{number}", "processIdentifier": child.pid}}
+    client.sendall(json.dumps(call).encode() + b"\\0")
+    text = b""
+    while not text.endswith(b"\\0"):
+        text += client.recv(65536)
+    answer = json.loads(text[:-1])
+    if "error" in answer:
+        reasons.add((answer["parameters"]["kind"], answer["parameters"]["reason"]))
+    else:
+        taken += 1
+print(json.dumps([taken, sorted(reasons)]), flush=True)
+sys.stdin.read()
+for child in children:
+    child.kill()
+"""
+
+
+def test_a_user_gives_away_no_more_than_64_processes(board):
+    board.start()
+    os.chmod(board.control_socket, 0o666)
+    with stranger(GIVER, board.control_socket, "70", "first") as giver:
+        kind, reason = "tooManyTasks", "64 commands of this user run already, and no more may"
+        assert json.loads(giver.stdout.readline()) == [64, [[kind, reason]]]
+        giver.stdin.close()
+    wait_until(lambda: not board.instances(), "they have ended")
+    # Places are free again.
+    with stranger(GIVER, board.control_socket, "1", "again") as giver:
+        assert json.loads(giver.stdout.readline())[0] == 1
+        giver.stdin.close()
+
+
+# Sends what means nothing to an app's notify socket, as long as it runs.
+CROWD = """
+import socket, sys
+sender = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+sender.connect(sys.argv[1])
+while True:
+    sender.send(b"X=1")
+"""
+
+
+def test_a_crowd_at_the_socket_of_an_app_of_roots_does_not_have_it_killed(board):
+    """Its own messages may be kept out: how it is is not known then."""
+    board.app_file("roots", 'exec = ["/bin/sleep", "1000"]\nuser = "root"\nliveness = "1s"\nrestart = "never"\n')
+    board.start()
+    with stranger(CROWD, str(board.run / "notify/roots")) as crowd:
+        try:
+            holds_for(2.5, lambda: board.describe("roots")["taskState"] == "running", "it is not judged")
+        finally:
+            crowd.kill()
+    assert board.wait_termination("roots")["reason"] == "livenessMissed"
