@@ -28,10 +28,12 @@ static bool has(const struct numbers *numbers, unsigned long number) {
     return false;
 }
 
+static const char connections[] = "/sys/fs/fuse/connections";
+
 // fusectl, mounted for as long as it is open: /sys/fs/fuse/connections, whether the system mounts it there or not.
 static DIR *open_connections(void) {
     // There from the moment on that the kernel has FUSE: no module is loaded for this.
-    if (access("/sys/fs/fuse/connections", F_OK) != 0) return NULL;
+    if (access(connections, F_OK) != 0) return NULL;
     int context = fsopen("fusectl", FSOPEN_CLOEXEC);
     if (context < 0) return NULL;
     int root = fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0 ? fsmount(context, FSMOUNT_CLOEXEC, 0) : -1;
@@ -62,10 +64,10 @@ static bool list_mounted(struct numbers *out) {
     return is_known;
 }
 
-static void abort_connection(int connections, unsigned long number) {
+static void abort_connection(int root, unsigned long number) {
     char path[64];
     (void)snprintf(path, sizeof path, "%lu/abort", number);
-    int file = openat(connections, path, O_WRONLY | O_CLOEXEC);
+    int file = openat(root, path, O_WRONLY | O_CLOEXEC);
     if (file < 0) return;
     (void)!write(file, "1", 1);
     close(file);
@@ -110,6 +112,7 @@ static void *work(void *context) {
 }
 
 void linux_abort_fuse(uid_t user) {
+    if (access(connections, F_OK) != 0) return;
     pthread_mutex_lock(&guard);
     bool starts = (has(&waiting, user) || add(&waiting, user)) && !is_at_work;
     if (starts) is_at_work = linux_start_thread("curfewd-fuse", work, NULL) == 0;

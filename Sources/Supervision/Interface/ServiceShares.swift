@@ -2,10 +2,10 @@ internal import EventLoop
 internal import Lifecycle
 internal import SystemCalls
 
-/// How much of the loop the requests of one app, or of one user that is no app, may use: a tenth of its processor time
-/// in the long run. Who has used more waits, and only who has; root never does.
+/// How much of the loop's time the requests of one app, or of one user that is no app, may use: a tenth in the long
+/// run. Who has used more waits, and only who has; root never does.
 final class ServiceShares {
-    /// Nanoseconds of processor time that may be used at once.
+    /// Nanoseconds that may be used at once.
     private static let burst: Int64 = 20_000_000
     /// So many nanoseconds go by for each that is used.
     private static let price: Int64 = 10
@@ -15,6 +15,15 @@ final class ServiceShares {
     enum Payer: Hashable {
         case app(InstanceID)
         case user(UInt32)
+
+        /// What operators ask may wait for a disk: it counts. What apps ask does not, and they are not to pay for what
+        /// others make of the processor.
+        var clock: Int64 {
+            switch self {
+            case .app: Clocks.ofThread
+            case .user: Clocks.monotonic
+            }
+        }
     }
 
     private struct Share {

@@ -53,15 +53,15 @@ final class WatchedConnection {
         guard let payer else { return serve(readiness) }
         let shares = supervisor.shares
         if shares.isSpent(payer) { return waitForShare(of: payer) }
-        var begun = Clocks.ofThread
+        var begun = payer.clock
         connection.mayGoOn = {
-            let now = Clocks.ofThread
+            let now = payer.clock
             shares.pay(payer, now - begun)
             begun = now
             return !shares.isSpent(payer)
         }
         serve(readiness)
-        shares.pay(payer, Clocks.ofThread - begun)
+        shares.pay(payer, payer.clock - begun)
     }
 
     /// Not even its end is heard meanwhile: what a client that is gone has left costs as much.

@@ -67,7 +67,7 @@ extension Supervisor {
     /// Each is watched, listed and ended like an app: those of others than root are no more than that allows.
     private func refusal(of user: UInt32) -> AdoptionRefusal.Cause? {
         if user == 0 { return nil }
-        let users = adoptions.values.map(\.user) + apps.values.compactMap { $0.process == nil ? nil : $0.adopter }
+        let users = adoptions.values.map { $0.user } + apps.values.compactMap { $0.process == nil ? nil : $0.adopter }
         let (mostOfUser, most) = (64, 256)
         if users.count(where: { $0 == user }) >= mostOfUser { return .tooMany(ofUser: true, limit: mostOfUser) }
         return users.count(where: { $0 != 0 }) >= most ? .tooMany(ofUser: false, limit: most) : nil
