@@ -59,7 +59,7 @@ final class Supervisor {
     private var isDispatching = false
     private var timer: TimerSource?
     private var clockChange: ClockChangeSource?
-    private var retired: [AppProcess] = []
+    private var discarded: [AppProcess] = []
     private var armedFor = Nanoseconds.max
     /// Of every process that is started; those of the daemon itself are others.
     var appLimits: [ResourceLimit] = []
@@ -194,15 +194,15 @@ final class Supervisor {
     }
 
     /// Forgets a process, and lets go of it in the next turn of the loop: one of its own handlers may be running.
-    func retire(_ process: AppProcess) {
+    func discard(_ process: AppProcess) {
         processes[process.instance.rawValue] = nil
-        if retired.isEmpty { loop.post { [unowned(unsafe) self] in forgetRetired() } }
-        retired.append(process)
+        if discarded.isEmpty { loop.post { [unowned(unsafe) self] in forgetDiscarded() } }
+        discarded.append(process)
     }
 
-    private func forgetRetired() {
-        for process in retired { forgetIfGone(process.app.id) }
-        retired.removeAll(keepingCapacity: true)
+    private func forgetDiscarded() {
+        for process in discarded { forgetIfGone(process.app.id) }
+        discarded.removeAll(keepingCapacity: true)
     }
 
     func leave(code: Int32) {

@@ -109,17 +109,17 @@ extension Instance {
     func addDeadlines(
         to next: inout Deadline, _ app: AppID, lead: Nanoseconds, freezeBound: Nanoseconds, reprieveEnd: Nanoseconds
     ) {
-        func judge(_ due: Nanoseconds?, _ reason: Deadline.Reason) {
+        func consider(_ due: Nanoseconds?, _ reason: Deadline.Reason) {
             if let due { next.consider(judgement(of: due, reprieveEnd), reason) }
         }
         switch stage {
-        case .spawning: judge(spawnDue, .spawn(app))
+        case .spawning: consider(spawnDue, .spawn(app))
         case .running, .stopping:
-            if let call { judge(call.deadline, .handler(app, call.call.handler)) }
-            judge(stop?.exitDue, .exit(app))
-            judge(livenessDue, .liveness(app))
+            if let call { consider(call.deadline, .handler(app, call.call.handler)) }
+            consider(stop?.exitDue, .exit(app))
+            consider(livenessDue, .liveness(app))
             next.consider(news.limitQuietEnd, .memoryLimit(app))
-            judge(tasks.poolEnd, .taskBudget(app))
+            consider(tasks.poolEnd, .taskBudget(app))
             if let due = tasks.keepAwakeEnd { next.consider(clock.moment(of: due), .keepAwakeBudget(app)) }
             if let due = expirationDue(lead: lead) { next.consider(clock.moment(of: due), .taskExpiration(app)) }
             if freezer == .freezing { next.consider(waitingSince + freezeBound, .freeze(app)) }

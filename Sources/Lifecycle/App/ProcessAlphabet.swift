@@ -3,7 +3,7 @@ public enum ProcessEvent: Equatable, Sendable {
     case spawned(InstanceID)
     /// code: errno; explanation: "exec /usr/bin/x: No such file or directory".
     case spawnFailed(InstanceID, code: Int32, explanation: String)
-    /// The main process is gone and reaped.
+    /// The main process has ended; it may not be reaped yet.
     case exited(InstanceID, ExitStatus)
     /// Nothing is left in the control group, and it is removed.
     case groupEmptied(InstanceID)

@@ -13,6 +13,7 @@ extension DeviceLifecycle {
         noteMeaning(index, reason, isOperators: isOperators)
         if reason.isOfTheBoard { apps[index].changeLaunch { $0.waitForTheBoard() } }
         guard !wasOrdered, !isOfShutdown, !apps[index].isRetired, policy.restart != .never else { return }
+        // In front it would come back if anywhere. A spent budget brings no app back by itself, but counts as an end.
         guard apps[index].isRestarted(after: reason, in: .active) || reason.namespace == .backgroundTask else { return }
         let (app, now) = (apps[index], now.monotonic)
         func plan(_ launch: inout LaunchState, _ phase: ScenePhase) {

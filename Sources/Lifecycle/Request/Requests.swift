@@ -115,7 +115,7 @@ extension DeviceLifecycle {
         }
     }
 
-    /// The hook gives up long before this, so its word is about no sleep that ended earlier.
+    /// After a wake the hook gives up long before this, so its word is about no sleep that ended earlier.
     private static let latestHook = Nanoseconds.seconds(30)
 
     /// Whether the hook's word that a sleep is over is about the present one. One that does not say which it is about

@@ -86,6 +86,7 @@ extension Supervisor {
             if isLoginLost { log.daemon(.notice, "logind is back", .busBack) }
             isLoginLost = false
             if sleeping, isUp { appLocks.sleepBegins() }
+            isBoardGoingDown = shuttingDown
             dispatch(
                 .login(
                     .available(

@@ -264,7 +264,7 @@ final class AppProcess {
             app.process = nil
             app.statusText = nil
         }
-        supervisor.retire(self)
+        supervisor.discard(self)
         supervisor.interfaces?.resumeAccepting()
     }
 

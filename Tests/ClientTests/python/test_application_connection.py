@@ -144,18 +144,25 @@ class ApplicationConnectionTests(ClientTest):
         self.assertEqual(self.app.state().app, "camera")
 
     def test_a_full_queue_is_waited_for(self):
-        tries = []
-        connect = socket.socket.connect
-
-        def full(connection, path):
-            tries.append(path)
-            if len(tries) < 5:
-                raise BlockingIOError
-            connect(connection, path)
-
-        with mock.patch.object(curfew.socket.socket, "connect", full, create=True):
-            self.assertEqual(self.app.state().app, "camera")
-        self.assertEqual(len(tries), 5)
+        path = self.device.path + ".full"
+        with socket.socket(socket.AF_UNIX) as server, contextlib.ExitStack() as waiting:
+            server.bind(path)
+            server.listen(0)
+            with self.assertRaises(BlockingIOError):
+                while True:
+                    client = waiting.enter_context(socket.socket(socket.AF_UNIX))
+                    client.setblocking(False)
+                    client.connect(path)
+            with mock.patch.object(curfew, "_QUEUE_TIMEOUT", 1), self.assertRaises(TimeoutError):
+                curfew._connect(path)
+            made = []
+            connecting = threading.Thread(target=lambda: made.append(curfew._connect(path)))
+            connecting.start()
+            server.accept()[0].close()
+            connecting.join(10)
+            self.assertFalse(connecting.is_alive())
+            self.assertEqual(made[0].gettimeout(), curfew.REPLY_TIMEOUT)
+            made[0].close()
 
     def test_a_forked_child_has_a_connection_of_its_own(self):
         self.app.state()
