@@ -168,10 +168,15 @@ def test_a_lock_counts_on_the_way_to_sleep_only(board):
     assert "could not be frozen" not in board.log()
 
 
-def test_one_that_was_suspended_before_is_thawed_to_let_go(board):
-    login, pid = start(board, PROGRAM + "suspend = true\n")
+def start_suspended(board):
+    login, pid = start(board, PROGRAM + 'restart = "never"\n')
     board.call("Background", app="holder")
     wait_until(lambda: board.is_frozen("holder"), board.log)
+    return login, pid
+
+
+def test_one_that_was_suspended_before_is_thawed_to_let_go(board):
+    login, pid = start_suspended(board)
     login.hold_others(("player", "fades out", 0, pid))
     login.sleep(True)
     wait_until(lambda: not board.is_frozen("holder"), board.log)
@@ -184,9 +189,7 @@ def test_one_that_was_suspended_before_is_thawed_to_let_go(board):
 
 
 def test_one_that_was_suspended_and_does_not_let_go_is_ended_at_the_next_sleep(board):
-    login, pid = start(board, PROGRAM + 'suspend = true\nrestart = "never"\n')
-    board.call("Background", app="holder")
-    wait_until(lambda: board.is_frozen("holder"), board.log)
+    login, pid = start_suspended(board)
     login.hold_others(("greedy", "because", 0, pid))
     login.sleep(True)
     board.wait_log("holder: could not be frozen in time: holds logind's lock on sleep, “greedy”: because")

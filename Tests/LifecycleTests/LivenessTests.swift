@@ -46,6 +46,17 @@ import Testing
         #expect(board.pass(.seconds(1)) == ["kill camera"])
     }
 
+    @Test func silenceMeansNothing_whileStrangersKeepItsWordsOut() throws {
+        var board = Board([app("camera") { $0.liveness = .seconds(1) }])
+        board.start()
+        for _ in 1...5 {
+            #expect(board.pass(.milliseconds(900)) == [])
+            #expect(try board.tell(.app(.crowdedOut(board.instance("camera")))) == [])
+        }
+        #expect(board.pass(.milliseconds(999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["kill camera"])
+    }
+
     @Test func freezingStopsTheWatchdogAndThawingArmsItInFull_whenAsleep() throws {
         var board = watched()
         _ = board.pass(.seconds(9))

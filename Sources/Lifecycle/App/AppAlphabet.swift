@@ -3,6 +3,8 @@ public enum AppEvent: Equatable, Sendable {
     case handlerReturned(InstanceID, CallID)
     case ready(InstanceID)
     case ping(InstanceID)
+    /// Strangers' messages keep its own out: what it does not say means nothing.
+    case crowdedOut(InstanceID)
     /// STOPPING=1: the app is ending by itself.
     case stopping(InstanceID)
     /// EXTEND_TIMEOUT_USEC: counted from now.
@@ -72,7 +74,7 @@ extension DeviceLifecycle {
         switch event {
         case .handlerReturned(let instance, let call): handlerDidReturn(instance, call)
         case .ready(let instance): didBecomeReady(instance)
-        case .ping(let instance): didPing(instance)
+        case .ping(let instance), .crowdedOut(let instance): restartLiveness(instance)
         case .stopping(let instance): appBeganToStop(instance)
         case .extendTimeout(let instance, let time): extendTimeout(instance, time)
         }

@@ -84,7 +84,7 @@ extension DeviceLifecycle {
 
     /// Frozen in background already, it cannot let go of a lock that logind waits for, even after ours is released: it
     /// is thawed for that, and frozen again. The shell does so when the lock is gone.
-    mutating func letGo(_ id: InstanceID) {
+    mutating func thawForLock(_ id: InstanceID) {
         guard sleep.isYetToCome, sleep.isAnnouncedByLogin, !sleep.isDoubtful,
             let index = index(of: id), canFreeze, apps[index].policy.suspend,
             apps[index].instance?.refreeze(at: now.monotonic) == true

@@ -59,7 +59,7 @@ extension DeviceLifecycle {
         case .preparingForSleep(let value): hearPreparingAnswer(value)
         case .suspendRefused: suspendWasRefused()
         case .powerOffRefused: break
-        case .appHoldsLock(let instance): letGo(instance)
+        case .appHoldsLock(let instance): thawForLock(instance)
         }
     }
 }

@@ -1,12 +1,12 @@
 /// The way to sleep: what the apps are given, and what of it is over. All moments are MONOTONIC.
 struct Preparation: Equatable {
-    /// When it was heard of: logind may have said it long before.
-    var begun = Nanoseconds.zero
     /// The parts of the margin that are left when apps are frozen in any order, and when the lock is given back: a
     /// half, and a fifth.
     private static let marginOfDisorder: Int64 = 2
     private static let marginOfRelease: Int64 = 5
 
+    /// When it was heard of: logind may have said it long before.
+    var begun = Nanoseconds.zero
     /// Of all handlers together.
     var allowance = Nanoseconds.zero
     /// An app that is still in a handler of this sleep then is killed, what else still runs is frozen.

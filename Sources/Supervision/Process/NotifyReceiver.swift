@@ -19,11 +19,11 @@ final class NotifyReceiver {
     private static let burst = 16
     /// Bytes of a STATUS= that are kept.
     private static let longestStatus = 200
-    /// Strangers' messages since the app was last excused, and when that was (MONOTONIC, nanoseconds).
+    /// Strangers' messages since the core was last told of a crowd, and when that was (MONOTONIC, nanoseconds).
     private var strange = 0
-    private var excusedAt: Int64 = 0
+    private var crowdToldAt: Int64 = 0
     private static let crowd = 64
-    private static let excuse: Int64 = 250_000_000
+    private static let crowdInterval: Int64 = 250_000_000
     private var pause: TimerSource?
     /// Nanoseconds.
     private static let pauseLength: Int64 = 1_000_000_000
@@ -82,7 +82,7 @@ final class NotifyReceiver {
             isOwn(notification, process)
         else {
             complain(notification)
-            excuse()
+            noteCrowd()
             return
         }
         process.isHeard()
@@ -164,16 +164,15 @@ final class NotifyReceiver {
         return ProcessHandle.holdsPid(pidfd)
     }
 
-    /// The socket of an app that is root's is open to all, and a crowd of strangers' messages keeps its own out: that
-    /// it does not say that it lives means nothing then.
-    private func excuse() {
+    /// The socket of an app that is root's is open to all.
+    private func noteCrowd() {
         guard app.user == 0, let instance = app.process?.instance else { return }
         strange += 1
         let now = Clocks.monotonic
-        guard strange >= Self.crowd, now - excusedAt >= Self.excuse else { return }
+        guard strange >= Self.crowd, now - crowdToldAt >= Self.crowdInterval else { return }
         strange = 0
-        excusedAt = now
-        supervisor.dispatch(.app(.ping(instance)))
+        crowdToldAt = now
+        supervisor.dispatch(.app(.crowdedOut(instance)))
     }
 
     private func complain(_ notification: Notification) {

@@ -36,6 +36,10 @@ enum AdoptionRefusal: Error {
 // AdoptTask: a process that its caller has started, as an app of its own.
 
 extension Supervisor {
+    /// Commands of one user at a time, and of all users together but root.
+    private static let mostOfUser = 64
+    private static let mostOfUsers = 256
+
     /// The wish behind a call of AdoptTask, once its process is known to be the caller's to give away.
     func adoption(_ request: Request) -> Result<ClientRequest, AdoptionRefusal> {
         let name = request.parameters["name"]?.stringValue ?? ""
@@ -68,9 +72,9 @@ extension Supervisor {
     private func refusal(of user: UInt32) -> AdoptionRefusal.Cause? {
         if user == 0 { return nil }
         let users = adoptions.values.map { $0.user } + apps.values.compactMap { $0.process == nil ? nil : $0.adopter }
-        let (mostOfUser, most) = (64, 256)
-        if users.count(where: { $0 == user }) >= mostOfUser { return .tooMany(ofUser: true, limit: mostOfUser) }
-        return users.count(where: { $0 != 0 }) >= most ? .tooMany(ofUser: false, limit: most) : nil
+        let (ofUser, ofUsers) = (users.count { $0 == user }, users.count { $0 != 0 })
+        if ofUser >= Self.mostOfUser { return .tooMany(ofUser: true, limit: Self.mostOfUser) }
+        return ofUsers >= Self.mostOfUsers ? .tooMany(ofUser: false, limit: Self.mostOfUsers) : nil
     }
 
     func takeOver(_ handle: ProcessHandle, for user: UInt32, _ id: AppID, _ instance: InstanceID) {

@@ -91,7 +91,7 @@ final class DeadlineChecker: Checker {
             let watch = Watch(instance, at: scene.times.reading(instance, scene) ?? scene.now, on: scene.now)
             watch.launchTold = policy(of: instance, scene)?.allowances[.didFinishLaunching] ?? .zero
             watches.append(watch)
-        case .app(.ping(let instance)):
+        case .app(.ping(let instance)), .app(.crowdedOut(let instance)):
             if let watch = watch(instance), watch.killedAt == nil { pinged(watch, scene) }
         case .app(.stopping(let instance)):
             // What it says while it is being frozen is not heeded.

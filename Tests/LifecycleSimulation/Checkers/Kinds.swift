@@ -4,7 +4,7 @@ internal import Lifecycle
 enum EventKind: Int, CaseIterable {
     case configured, started, freezing, timePassed
     case spawned, spawnFailed, exited, groupEmptied, frozen
-    case handlerReturned, ready, ping, stopping, extendTimeout
+    case handlerReturned, ready, ping, crowdedOut, stopping, extendTimeout
     case loginAvailable, loginUnavailable, lockTaken, lockRefused, prepareForSleep, prepareForShutdown
     case preparingForSleep, kernelSlept, suspendRefused, powerOffRefused, appHoldsLock, sleepNoted, session
     case lid, keyPressed, power, underVoltage, temperatures, network, polling
@@ -69,6 +69,7 @@ extension AppEvent {
         case .handlerReturned: .handlerReturned
         case .ready: .ready
         case .ping: .ping
+        case .crowdedOut: .crowdedOut
         case .stopping: .stopping
         case .extendTimeout: .extendTimeout
         }

@@ -69,7 +69,8 @@ struct Witness {
         case .memory(.read): isMemoryRead = false
         case .watchdog(.hardware(let timeout)): isWatchdogThere = timeout != nil
         case .watchdog(.service): isServiceWatching = true
-        case .configured, .started, .freezing, .timePassed, .app(.ready), .app(.ping), .app(.extendTimeout),
+        case .configured, .started, .freezing, .timePassed, .app(.ready), .app(.ping), .app(.crowdedOut),
+            .app(.extendTimeout),
             .login(.prepareForSleep), .login(.prepareForShutdown), .login(.preparingForSleep), .sleep,
             .login(.suspendRefused), .login(.powerOffRefused), .login(.appHoldsLock), .board, .memory(.pressure),
             .memory(.limitReached),
