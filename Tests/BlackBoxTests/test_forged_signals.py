@@ -88,6 +88,17 @@ def test_logind_is_whom_the_bus_names(board):
     stranger.bus.close()
 
 
+def has_socket(pid, socket):
+    name = f"socket:[{os.fstat(socket.fileno()).st_ino}]"
+    names = []
+    for number in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            names.append(os.readlink(f"/proc/{pid}/fd/{number}"))
+        except FileNotFoundError:
+            pass
+    return name in names
+
+
 def test_descriptors_that_come_over_the_bus_hold_up_nothing(board):
     board.app("app")
     login = board.with_login()
@@ -105,7 +116,10 @@ def test_descriptors_that_come_over_the_bus_hold_up_nothing(board):
             kept.append(keeps)
             stranger.send("/org/freedesktop/login1", f"{LOGIND}.Manager", "PrepareForSleep",
                           dbus.types.UnixFd(sender))
-            # Where the bus has refused it, ours is the last, and waits.
+            # The bus has passed it on, or was refused that: it would wait itself, were its own the last.
+            stranger.bus.get_name_owner("org.freedesktop.DBus")
+            wait_until(lambda: not has_socket(login.bus.pid, sender), "the bus has closed its own")
+            # Where it was refused, ours is the last, and waits.
             closing = threading.Thread(target=sender.close, daemon=True)
             closing.start()
             closing.join(0.5)

@@ -1,7 +1,10 @@
 """An app whose process waits in the kernel, where it cannot be frozen: on a file system that the app serves itself."""
 
+import contextlib
+import fcntl
 import os
 import stat
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -85,12 +88,21 @@ def test_what_a_dead_daemon_has_left_is_ended_by_the_next(board):
     board.wait_log("ended evil.1, left by an earlier curfewd")
 
 
+@contextlib.contextmanager
+def alone(user):
+    """Another run of these tests may be beside this one: what is ended is the user's, whichever daemon's it is."""
+    with open(Path(tempfile.gettempdir()) / f"curfew-test-{user}.lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def test_of_a_user_that_others_have_too_once_the_kill_has_not_worked(board):
-    said = evil(board, "ends", user="daemon")
-    board.start()
-    hangs = hanging(board, said)
-    board.wait_log("could not be killed")
-    wait_until(lambda: state(hangs) is None, lambda: f"nothing of it is left: {state(hangs)}\n{board.log()}")
+    with alone("daemon"):
+        said = evil(board, "ends", user="daemon")
+        board.start()
+        hangs = hanging(board, said)
+        board.wait_log("could not be killed")
+        wait_until(lambda: state(hangs) is None, lambda: f"nothing of it is left: {state(hangs)}\n{board.log()}")
 
 
 def test_an_app_that_hangs_on_its_own_file_system_holds_up_one_sleep(board):
