@@ -5,8 +5,8 @@ import Testing
 
 @Suite(.serialized) struct ReconnectTests {
     @Test func noBus_isToldOnce_withoutWakeUps_andTheBusIsNoticedWhenItComes() throws {
-        // What other tests make in /tmp would be noticed: all directories on the way are watched.
-        let bus = try PrivateBus(in: "/var/tmp")
+        // All directories on the way are watched: what other tests make in /tmp and /var/tmp would be noticed.
+        let bus = try PrivateBus(in: "/srv")
         let fixture = try LogindFixture(bus.address)
         try fixture.wait { $0.isUnavailable }
         fixture.client.takeLock(.sleep, mode: .delay)
