@@ -183,7 +183,7 @@ final class Supervisor {
             trial?.ended(termination)
             record(termination)
         case .note(let notice):
-            if case .sleep(let notice) = notice { follow(notice) }
+            if case .sleep(let notice) = notice { keepTraces(notice) }
             say(notice)
         case .stopDaemon:
             // It handles no sleep that it leaves behind.

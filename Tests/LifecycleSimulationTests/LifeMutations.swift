@@ -37,7 +37,7 @@ extension Mutant {
     fileprivate static func denyingTasks() -> Mutant {
         var begun = 0
         return Mutant(effects: { effects, event, _ in
-            guard case .client(.requested(let id, .beginTask)) = event else { return effects }
+            guard case .client(.requested(let id, .beginBackgroundTask)) = event else { return effects }
             begun += 1
             guard begun > 20 else { return effects }
             return effects.filter {
@@ -45,7 +45,7 @@ extension Mutant {
                 case .client(.taskChanged(_, _, _, .began)), .client(.reply): false
                 default: true
                 }
-            } + [.client(.reply(id, .beginTask(.denied(.budgetSpent(refill: .activation)))))]
+            } + [.client(.reply(id, .beginBackgroundTask(.denied(.budgetSpent(refill: .activation)))))]
         })
     }
 

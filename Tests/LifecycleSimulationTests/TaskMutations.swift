@@ -11,14 +11,15 @@ extension MutationTests {
         },
         Mutation("tells another identifier", .taskEnded) {
             .replacing {
-                guard case .client(.reply(let request, .beginTask(.begun(let task, let left)))) = $0 else {
+                guard case .client(.reply(let request, .beginBackgroundTask(.begun(let task, let left)))) = $0 else {
                     return [$0]
                 }
                 return [
                     .client(
                         .reply(
                             request,
-                            .beginTask(.begun(BackgroundTaskID(rawValue: task.rawValue + 1), timeRemaining: left))))
+                            .beginBackgroundTask(
+                                .begun(BackgroundTaskID(rawValue: task.rawValue + 1), timeRemaining: left))))
                 ]
             }
         },
@@ -27,8 +28,8 @@ extension MutationTests {
         },
         Mutation("ends what is not held", .taskEnded) {
             .replacing {
-                if case .client(.reply(let request, .endTask(.noSuchTask))) = $0 {
-                    [.client(.reply(request, .endTask(.ended)))]
+                if case .client(.reply(let request, .endBackgroundTask(.noSuchTask))) = $0 {
+                    [.client(.reply(request, .endBackgroundTask(.ended)))]
                 } else {
                     [$0]
                 }
@@ -57,7 +58,7 @@ extension MutationTests {
         Mutation("charges the time in which it was frozen", .taskBudget) { .chargingFrozenTime() },
         Mutation("freezes who holds a task", .frozenSilence) {
             Mutant(effects: { effects, event, _ in
-                guard case .client(.requested(_, .beginTask(let instance, _))) = event,
+                guard case .client(.requested(_, .beginBackgroundTask(let instance, _))) = event,
                     effects.contains(where: { if case .client(.taskChanged) = $0 { true } else { false } })
                 else { return effects }
                 return effects + [.process(.freeze(instance))]
@@ -127,8 +128,8 @@ extension Mutant {
             case .client(.taskChanged(let app, let instance, var task, let change)):
                 task.id = name(task.id)
                 return [.client(.taskChanged(app, instance, task, change))]
-            case .client(.reply(let request, .beginTask(.begun(let task, let left)))):
-                return [.client(.reply(request, .beginTask(.begun(name(task), timeRemaining: left))))]
+            case .client(.reply(let request, .beginBackgroundTask(.begun(let task, let left)))):
+                return [.client(.reply(request, .beginBackgroundTask(.begun(name(task), timeRemaining: left))))]
             default: return [effect]
             }
         }

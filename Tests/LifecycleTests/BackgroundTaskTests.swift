@@ -337,9 +337,11 @@ import Testing
         for number in 1...64 { #expect(board.begin("camera", "\(number)").count == 2) }
         #expect(board.begin("camera", "65") == ["reply 0: more than 64 tasks"])
         let stranger = InstanceID(rawValue: 977)
-        #expect(board.ask(1, .endTask(stranger, BackgroundTaskID(rawValue: 2))) == ["reply 1: no such task"])
+        #expect(board.ask(1, .endBackgroundTask(stranger, BackgroundTaskID(rawValue: 2))) == ["reply 1: no such task"])
         #expect(
-            board.ask(2, .beginTask(stranger, TaskParameters(name: "x"))) == ["reply 2: denied, the app is being ended"]
+            board.ask(2, .beginBackgroundTask(stranger, TaskParameters(name: "x"))) == [
+                "reply 2: denied, the app is being ended"
+            ]
         )
         #expect(
             try board.ask(3, .terminate(board.id("camera"), force: false)) == ["call camera willTerminate user 5 s"])

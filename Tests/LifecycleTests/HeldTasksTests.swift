@@ -6,12 +6,13 @@ import Testing
 @Suite struct HeldTasksTests {
     private static func id(_ number: Int64) -> BackgroundTaskID { BackgroundTaskID(rawValue: number) }
 
-    /// Tasks 1, 2, ... begun at second 10, each with its limit.
-    private static func holding(_ limits: Nanoseconds?...) -> HeldTasks {
+    /// Tasks 1, 2, ... begun at second 10, each allowed until then.
+    private static func holding(_ ends: Nanoseconds?...) -> HeldTasks {
         var tasks = HeldTasks()
-        for (place, limit) in limits.enumerated() {
+        for (place, end) in ends.enumerated() {
             tasks.begin(
-                HeldTask(id: id(Int64(place) + 1), name: "t", keepsAwake: false, begun: .seconds(10), limit: limit))
+                HeldTask(id: id(Int64(place) + 1), name: "t", keepsAwake: false, begun: .seconds(10), allowedUntil: end)
+            )
         }
         return tasks
     }

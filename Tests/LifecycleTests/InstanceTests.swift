@@ -111,7 +111,7 @@ import Testing
 
     @Test func itIsCalledAndThenAsked_whenItImplementsWillTerminate() {
         var instance = Self.running()
-        guard case .noted = instance.order(.shutdown, limit: nil, isForced: false, at: .zero) else {
+        guard case .noted = instance.order(.shutdown, waveEnd: nil, isForced: false, at: .zero) else {
             return #expect(Bool(false))
         }
         let step = instance.carryOutStop(.seconds(5), before: .seconds(103), at: .seconds(100))
@@ -126,7 +126,7 @@ import Testing
 
     @Test func itIsAskedAtOnce_whenItDoesNot() {
         var instance = Self.running(handlers: [])
-        _ = instance.order(.shutdown, limit: .seconds(104), isForced: false, at: .zero)
+        _ = instance.order(.shutdown, waveEnd: .seconds(104), isForced: false, at: .zero)
         let step = instance.carryOutStop(.seconds(5), before: nil, at: .seconds(100))
         guard case .terminate = step else { return #expect(Bool(false), "\(String(describing: step))") }
         #expect(instance.stop?.exitDue == .seconds(104))
@@ -134,12 +134,12 @@ import Testing
 
     @Test func itIsKilled_whenNoTimeIsLeftOrItIsFrozen() {
         var late = Self.running()
-        _ = late.order(.shutdown, limit: .milliseconds(100_099), isForced: false, at: .zero)
+        _ = late.order(.shutdown, waveEnd: .milliseconds(100_099), isForced: false, at: .zero)
         let step = late.carryOutStop(.seconds(5), before: nil, at: .seconds(100))
         guard case .kill(.shutdown) = step else { return #expect(Bool(false), "\(String(describing: step))") }
         var frozen = Self.running()
         _ = frozen.setFreezeReasons(.sleep, mayFreeze: true, at: .seconds(100))
-        guard case .kill = frozen.order(.shutdown, limit: nil, isForced: false, at: .zero) else {
+        guard case .kill = frozen.order(.shutdown, waveEnd: nil, isForced: false, at: .zero) else {
             return #expect(Bool(false))
         }
     }
@@ -149,7 +149,7 @@ import Testing
         instance.begin(
             .didFinishLaunching(.user), as: Self.call, allowance: .seconds(5), awaitsReply: true, awaitsReady: true,
             at: .seconds(100))
-        _ = instance.order(.shutdown, limit: nil, isForced: false, at: .zero)
+        _ = instance.order(.shutdown, waveEnd: nil, isForced: false, at: .zero)
         #expect(instance.carryOutStop(.seconds(5), before: nil, at: .seconds(101)) == nil)
         _ = instance.heardReply(to: Self.call)
         #expect(instance.carryOutStop(.seconds(5), before: nil, at: .seconds(101)) != nil)
@@ -161,7 +161,7 @@ import Testing
         let isKilledTwice = instance.kill(Cause(reason: .unknown), at: .seconds(102))
         #expect(isKilled && !isKilledTwice && instance.cause?.reason == .overheated)
         #expect(Self.deadline(instance).at == .seconds(106))
-        _ = instance.order(.endedByOperator(isForced: true), limit: nil, isForced: true, at: .zero)
+        _ = instance.order(.endedByOperator(isForced: true), waveEnd: nil, isForced: true, at: .zero)
         #expect(instance.stop?.reason == .endedByOperator(isForced: true))
         instance.didExit(at: .seconds(103))
         #expect(instance.stage == .clearing && Self.deadline(instance).at == .seconds(113))
@@ -171,7 +171,7 @@ import Testing
         var instance = Self.running()
         let isEnding = instance.stopByItself(.seconds(5), at: .seconds(100))
         #expect(isEnding && instance.stop?.isOwnWish == true && instance.stop?.exitDue == .seconds(105))
-        guard case .terminate = instance.order(.shutdown, limit: nil, isForced: false, at: .zero) else {
+        guard case .terminate = instance.order(.shutdown, waveEnd: nil, isForced: false, at: .zero) else {
             return #expect(Bool(false))
         }
         #expect(instance.stop?.isOwnWish == false && instance.stop?.reason == .shutdown)
@@ -187,13 +187,13 @@ import Testing
 
     @Test func itStays_whenAShutdownIsCancelledBeforeItWasAsked() {
         var spared = Self.running()
-        _ = spared.order(.shutdown, limit: .seconds(200), isForced: false, at: .zero)
+        _ = spared.order(.shutdown, waveEnd: .seconds(200), isForced: false, at: .zero)
         spared.forgetShutdownLimit()
-        #expect(spared.stop?.limit == nil)
+        #expect(spared.stop?.waveEnd == nil)
         let stays = spared.spare()
         #expect(stays && spared.isStaying)
         var asked = Self.running()
-        _ = asked.order(.shutdown, limit: nil, isForced: false, at: .zero)
+        _ = asked.order(.shutdown, waveEnd: nil, isForced: false, at: .zero)
         _ = asked.carryOutStop(.seconds(5), before: nil, at: .seconds(100))
         let isSpared = asked.spare()
         #expect(!isSpared && asked.stage == .stopping)

@@ -4,9 +4,9 @@ import Testing
 
 /// The way to sleep by itself, without a board.
 @Suite struct PreparationTests {
-    private static func prepared(limit: Nanoseconds = .seconds(5)) -> Preparation {
+    private static func prepared(delay: Nanoseconds = .seconds(5)) -> Preparation {
         var preparation = Preparation()
-        _ = preparation.bound(since: .seconds(100), limit: limit, margin: .milliseconds(500))
+        _ = preparation.bound(since: .seconds(100), delay: delay, margin: .milliseconds(500))
         return preparation
     }
 
@@ -20,16 +20,16 @@ import Testing
 
     @Test func limitsAreTightenedOnly_whenSetAgain() {
         var preparation = Self.prepared()
-        var isNearer = preparation.bound(since: .seconds(101), limit: .seconds(30), margin: .milliseconds(500))
+        var isNearer = preparation.bound(since: .seconds(101), delay: .seconds(30), margin: .milliseconds(500))
         #expect(!isNearer && preparation == Self.prepared())
-        isNearer = preparation.bound(since: .seconds(101), limit: .seconds(2), margin: .milliseconds(500))
+        isNearer = preparation.bound(since: .seconds(101), delay: .seconds(2), margin: .milliseconds(500))
         #expect(isNearer)
         #expect(preparation.allowance == .milliseconds(1500) && preparation.release == .milliseconds(102_900))
     }
 
     @Test func theEarlierOfEachLimitCounts_whenTheMarginsDiffer() {
         var preparation = Self.prepared()
-        let isNearer = preparation.bound(since: .seconds(100), limit: .milliseconds(4800), margin: .milliseconds(100))
+        let isNearer = preparation.bound(since: .seconds(100), delay: .milliseconds(4800), margin: .milliseconds(100))
         #expect(!isNearer && preparation.allowanceEnd == .milliseconds(104_500))
         #expect(preparation.orderEndsAt == .milliseconds(104_750) && preparation.release == .milliseconds(104_780))
     }

@@ -55,7 +55,7 @@ extension Board {
     mutating func begin(
         _ app: String, _ name: String = "upload", keepAwake: Bool? = nil, allowed: Nanoseconds? = nil
     ) -> [String] {
-        ask(0, .beginTask(last(app), TaskParameters(name: name, keepAwake: keepAwake, timeAllowed: allowed)))
+        ask(0, .beginBackgroundTask(last(app), TaskParameters(name: name, keepAwake: keepAwake, timeAllowed: allowed)))
     }
     /// Ends the task of that name that began last.
     mutating func end(_ app: String, _ name: String = "upload", at place: SourceLocation = #_sourceLocation) -> [String]
@@ -64,7 +64,7 @@ extension Board {
             Issue.record("no task \(name) has begun", sourceLocation: place)
             return []
         }
-        return ask(0, .endTask(last(app, at: place), task))
+        return ask(0, .endBackgroundTask(last(app, at: place), task))
     }
     /// Takes it to background and says so of its handlers at once.
     mutating func goBack(_ app: String) throws {
@@ -179,16 +179,17 @@ extension Board {
 
     private func text(_ outcome: RequestOutcome) -> String {
         switch outcome {
-        case .app(.done), .endTask(.ended), .setLowPower: "done"
+        case .app(.done), .endBackgroundTask(.ended), .setLowPower: "done"
         case .sleep(.ready(let sleep, let killed)): "sleep \(sleep) ready, killed \(killed)"
         case .app(.notRunning): "not running"
         case .app(.ended(let end)), .adopt(.ended(let end)): "ended by \(end.reason.namespace.name)"
-        case .app(.denied(let why)), .sleep(.denied(let why)), .beginTask(.denied(let why)), .adopt(.denied(let why)):
+        case .app(.denied(let why)), .sleep(.denied(let why)), .beginBackgroundTask(.denied(let why)),
+            .adopt(.denied(let why)):
             "denied, \(why.explanation)"
-        case .beginTask(.begun(_, let remaining)), .adopt(.begun(_, let remaining)):
+        case .beginBackgroundTask(.begun(_, let remaining)), .adopt(.begun(_, let remaining)):
             "begun, \(remaining.map { $0.text } ?? "no limit")"
-        case .beginTask(.tooMany(let limit)): "more than \(limit) tasks"
-        case .endTask(.noSuchTask): "no such task"
+        case .beginBackgroundTask(.tooMany(let limit)): "more than \(limit) tasks"
+        case .endBackgroundTask(.noSuchTask): "no such task"
         }
     }
 }

@@ -177,6 +177,14 @@ struct Sample: Sendable, CustomStringConvertible {
         Sample("sentences have real subjects", "Tests/ATests/A.swift", "// Nobody waits.", at: []),
         Sample("sentences have real subjects", "README.md", "user = \"nobody\"\nNobody waits.", at: [2]),
         Sample(
+            "the map's walks name what is there", "Sources/README.md",
+            """
+            1. `A/A.swift`: `come`, `go`. The first; `other` is prose.
+            2. `A/A.swift`: `leave`. The second.
+            3. `A/B.swift`: `come`. The third.
+            """,
+            after: SourceFile("Sources/A/A.swift", "func come() {}\nvar go = 1"), at: [2, 3]),
+        Sample(
             "tests do not sleep", "Tests/ATests/A.swift",
             "sleep(1)\nusleep(100)\ntry await Task.sleep(for: .seconds(1))\nboard.sleep(at: 1)\nf(\"sleep(1)\")",
             at: [1, 2, 3]),

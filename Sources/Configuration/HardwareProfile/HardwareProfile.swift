@@ -109,7 +109,7 @@ public struct HardwareProfile: Equatable, Sendable {
     public struct Background: Equatable, Sendable {
         /// No app is updated more often.
         public var fetchIntervalMin = Nanoseconds.seconds(900)
-        /// For apps whose file does not say. Read and checked only.
+        /// For apps whose file does not say (`AppKeys` has the app's own key of this name). Read and checked only.
         public var taskBudget: Nanoseconds?
 
         public init() {}

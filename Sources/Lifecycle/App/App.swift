@@ -90,12 +90,6 @@ struct App: Equatable {
         launchIfDenied = denied
     }
 
-    /// phase: what is wanted of it. In front it comes back by itself: there may be no person to bring it.
-    func isRestarted(after reason: TerminationReason, in phase: ScenePhase) -> Bool {
-        if reason.isOfTheBoard, phase != .background { return true }
-        return policy.restart == .always ? reason.allowsRestart : reason.isFailure
-    }
-
     /// How long freezing may take: half as long in the sleep after one in which it has taken too long, and so on.
     func freezeBound(inSleep sleep: Int) -> Nanoseconds {
         guard let last = stuckInSleep, last >= sleep - 1 else { return Instance.freezeBound }

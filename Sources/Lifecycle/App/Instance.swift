@@ -216,7 +216,7 @@ struct Instance: Equatable {
     }
 
     /// An order to end it. A second one: see `StopOrder.tighten`.
-    mutating func order(_ reason: TerminationReason, limit: Nanoseconds?, isForced: Bool, at now: Nanoseconds)
+    mutating func order(_ reason: TerminationReason, waveEnd: Nanoseconds?, isForced: Bool, at now: Nanoseconds)
         -> Ordered
     {
         let isOperators = reason.namespace == .user
@@ -227,8 +227,8 @@ struct Instance: Equatable {
         case .running, .stopping:
             if isForced || freezer != .thawed { return .kill }
             if stop == nil {
-                stop = StopOrder(reason: reason, limit: limit)
-            } else if stop?.tighten(reason, limit: limit) == true {
+                stop = StopOrder(reason: reason, waveEnd: waveEnd)
+            } else if stop?.tighten(reason, waveEnd: waveEnd) == true {
                 return .terminate
             }
         // It is killed for another reason; an operator's word keeps it from coming back.
@@ -253,7 +253,7 @@ struct Instance: Equatable {
         call = nil
         if freezer != .thawed { return .kill(order.reason) }
         var allowance = own
-        if let limit = order.limit ?? end {
+        if let limit = order.waveEnd ?? end {
             let left = min(limit, end ?? .max) - now
             if left < DeviceLifecycle.leastAllowance { return .kill(order.reason) }
             allowance = min(allowance, left)
@@ -276,7 +276,7 @@ struct Instance: Equatable {
     mutating func stopByItself(_ own: Nanoseconds, at now: Nanoseconds) -> Bool {
         guard stage == .running, freezer == .thawed else { return false }
         var order = stop ?? StopOrder(reason: .ended(.exited(0)), isOwnWish: true)
-        let allowance = order.limit.map { min(own, max($0 - now, .zero)) } ?? own
+        let allowance = order.waveEnd.map { min(own, max($0 - now, .zero)) } ?? own
         order.begin(allowance, isAsked: true, at: clock.reading(at: now))
         stop = order
         stage = .stopping
@@ -343,7 +343,7 @@ struct Instance: Equatable {
 
     /// The same: what is to end for another reason has all its time again.
     mutating func forgetShutdownLimit() {
-        stop?.limit = nil
+        stop?.waveEnd = nil
         // That the shutdown did not wait for its end does not mean that it is beyond killing.
         if !isAlive { isReportedStuck = false }
     }

@@ -8,13 +8,13 @@ struct HeldTask: Equatable {
     var keepsAwake: Bool
     var begun: Nanoseconds
     /// The end of a limit of its own; nil: the pool is the only one.
-    var limit: Nanoseconds?
+    var allowedUntil: Nanoseconds?
     /// Its expiration handler has been called (or would have been, where there is none).
     var isWarned = false
     /// Its own limit is over: it ends when its expiration handler has returned.
     var isOver = false
 
-    func isLimitOver(at reading: Nanoseconds) -> Bool { limit.map { $0 <= reading } ?? false }
+    func isAllowanceOver(at reading: Nanoseconds) -> Bool { allowedUntil.map { $0 <= reading } ?? false }
 
     static let blank = HeldTask(id: BackgroundTaskID(rawValue: 0), name: "", keepsAwake: false, begun: .zero)
 
@@ -24,7 +24,7 @@ struct HeldTask: Equatable {
         archive.value(&name)
         archive.value(&keepsAwake)
         archive.value(&begun)
-        archive.optional(&limit, .zero) { $0.value(&$1) }
+        archive.optional(&allowedUntil, .zero) { $0.value(&$1) }
         archive.value(&isWarned)
         archive.value(&isOver)
     }

@@ -29,7 +29,7 @@ struct HeldTasks: Equatable {
     /// The newest task whose expiration handler is due. lead: how long before the pool's end that is.
     func dueTask(lead: Nanoseconds, at reading: Nanoseconds) -> HeldTask? {
         let isLow = isLow(lead: lead, at: reading)
-        return all.last { $0.isLimitOver(at: reading) && !$0.isOver || isLow && !$0.isWarned }
+        return all.last { $0.isAllowanceOver(at: reading) && !$0.isOver || isLow && !$0.isWarned }
     }
 
     /// The pool is about to be empty.
@@ -41,7 +41,7 @@ struct HeldTasks: Equatable {
     mutating func markWarned(_ id: BackgroundTaskID, at reading: Nanoseconds) -> HeldTask? {
         guard let place = all.firstIndex(where: { $0.id == id }) else { return nil }
         all[place].isWarned = true
-        if all[place].isLimitOver(at: reading) { all[place].isOver = true }
+        if all[place].isAllowanceOver(at: reading) { all[place].isOver = true }
         return all[place]
     }
 
@@ -55,7 +55,7 @@ struct HeldTasks: Equatable {
         let warning = poolEnd.map { $0 - lead } ?? .max
         var due = Nanoseconds.max
         for task in all {
-            if !task.isOver, let limit = task.limit { due = min(due, limit) }
+            if !task.isOver, let end = task.allowedUntil { due = min(due, end) }
             if !task.isWarned { due = min(due, warning) }
         }
         return due == .max ? nil : due
@@ -65,7 +65,7 @@ struct HeldTasks: Equatable {
     var shortestLimit: Nanoseconds {
         var span = Nanoseconds.max
         for task in all where !task.isOver {
-            if let limit = task.limit { span = min(span, limit - task.begun) }
+            if let end = task.allowedUntil { span = min(span, end - task.begun) }
         }
         return span
     }

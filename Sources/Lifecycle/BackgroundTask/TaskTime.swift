@@ -64,8 +64,8 @@ extension App {
     /// Of one task: the pool's, or less where it has a limit of its own.
     func timeRemaining(_ task: BackgroundTaskID, isLowPower: Bool, at now: Nanoseconds) -> Nanoseconds? {
         let left = timeRemaining(isLowPower: isLowPower, at: now)
-        guard let instance, let limit = instance.tasks.task(task)?.limit else { return left }
-        return min(max(limit - instance.clock.reading(at: now), .zero), left ?? .max)
+        guard let instance, let end = instance.tasks.task(task)?.allowedUntil else { return left }
+        return min(max(end - instance.clock.reading(at: now), .zero), left ?? .max)
     }
 
     // MARK: Keeping the board awake

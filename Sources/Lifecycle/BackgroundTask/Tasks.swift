@@ -6,31 +6,31 @@ extension DeviceLifecycle {
 
     // MARK: What the app asks
 
-    mutating func beginTask(_ id: InstanceID, _ wish: TaskParameters, _ request: RequestID) {
+    mutating func beginBackgroundTask(_ id: InstanceID, _ wish: TaskParameters, _ request: RequestID) {
         guard let index = index(of: id), apps[index].instance?.isStaying == true else {
-            return reply(request, .beginTask(.denied(.appEnding)))
+            return reply(request, .beginBackgroundTask(.denied(.appEnding)))
         }
         if apps[index].instance?.tasks.isFull == true {
-            return reply(request, .beginTask(.tooMany(limit: HeldTasks.limit)))
+            return reply(request, .beginBackgroundTask(.tooMany(limit: HeldTasks.limit)))
         }
         if let left = timeRemaining(index), left <= lead(index) {
             let refill = apps[index].hasBeenActive ? BudgetRefill.activation : .time
-            return reply(request, .beginTask(.denied(.budgetSpent(refill: refill))))
+            return reply(request, .beginBackgroundTask(.denied(.budgetSpent(refill: refill))))
         }
         var keepsAwake = wish.keepAwake ?? false
         if wish.keepAwake == true {
             if !apps[index].policy.keepsAwake {
-                return reply(request, .beginTask(.denied(.keepAwakeNotConfigured)))
+                return reply(request, .beginBackgroundTask(.denied(.keepAwakeNotConfigured)))
             }
             if keepAwakeLeft(index) == .zero {
-                return reply(request, .beginTask(.denied(.keepAwakeSpent)))
+                return reply(request, .beginBackgroundTask(.denied(.keepAwakeSpent)))
             }
         } else if wish.keepAwake == nil {
             keepsAwake = apps[index].policy.keepsAwake && keepAwakeLeft(index) > .zero
         }
         let task = addTask(index, wish, keepsAwake: keepsAwake)
         let left = apps[index].timeRemaining(task, isLowPower: conditions.isLowPower, at: now.monotonic)
-        reply(request, .beginTask(.begun(task, timeRemaining: left)))
+        reply(request, .beginBackgroundTask(.begun(task, timeRemaining: left)))
     }
 
     @discardableResult
@@ -43,22 +43,22 @@ extension DeviceLifecycle {
         apps[index].instance?.tasks.begin(
             HeldTask(
                 id: id, name: wish.name, keepsAwake: keepsAwake, begun: reading,
-                limit: wish.timeAllowed.map { reading + $0 }))
+                allowedUntil: wish.timeAllowed.map { reading + $0 }))
         if keepsAwake { login.forgetRefusal() }
         tell(index, id, .began)
         touch(index)
         return id
     }
 
-    mutating func endTask(_ id: InstanceID, _ task: BackgroundTaskID, _ request: RequestID) {
+    mutating func endBackgroundTask(_ id: InstanceID, _ task: BackgroundTaskID, _ request: RequestID) {
         guard let index = index(of: id), apps[index].instance?.tasks.task(task) != nil else {
-            return reply(request, .endTask(.noSuchTask))
+            return reply(request, .endBackgroundTask(.noSuchTask))
         }
-        endTask(index, task, .ended)
-        reply(request, .endTask(.ended))
+        endBackgroundTask(index, task, .ended)
+        reply(request, .endBackgroundTask(.ended))
     }
 
-    private mutating func endTask(_ index: Int, _ task: BackgroundTaskID, _ end: TaskChange) {
+    private mutating func endBackgroundTask(_ index: Int, _ task: BackgroundTaskID, _ end: TaskChange) {
         tell(index, task, end)
         apps[index].instance?.tasks.end(task)
         // No app is judged for what is over by now.
@@ -121,14 +121,14 @@ extension DeviceLifecycle {
                 {
                     emit(.process(.terminate(instance.id)))
                 }
-                if task.isOver { endTask(index, task.id, .expired) }
+                if task.isOver { endBackgroundTask(index, task.id, .expired) }
             }
         }
     }
 
     /// The expiration handler has returned: a task whose own limit was over has ended.
     mutating func didExpire(_ index: Int, _ task: BackgroundTaskID) {
-        if apps[index].instance?.tasks.task(task)?.isOver == true { endTask(index, task, .expired) }
+        if apps[index].instance?.tasks.task(task)?.isOver == true { endBackgroundTask(index, task, .expired) }
     }
 
     /// The pool is empty and a task is still held.

@@ -52,36 +52,4 @@ struct LaunchState: Equatable {
     mutating func forgetBoot() {
         if !isPlanned { isMeantToRun = false }
     }
-
-    /// The app has ended. uptime: in which it could run; isRestarted: such an end is one to come back from.
-    mutating func plan(
-        after reason: TerminationReason, _ policy: AppPolicy, uptime: Nanoseconds, isRestarted: Bool,
-        at now: Nanoseconds
-    ) {
-        guard restart.countEnd(policy, uptime: uptime) else {
-            returnsWhenWell = false
-            return
-        }
-        guard isRestarted else { return }
-        let delay = restart.takeDelay(policy)
-        if delay <= .zero { return comeBack(after: reason) }
-        restart.due = now + delay
-    }
-
-    func isRestartDue(at now: Nanoseconds) -> Bool { restart.due.map { $0 <= now } ?? false }
-
-    mutating func judgeRestart(at now: Nanoseconds, after reason: TerminationReason?) {
-        guard isRestartDue(at: now) else { return }
-        restart.due = nil
-        comeBack(after: reason)
-    }
-
-    /// Its delay is over.
-    private mutating func comeBack(after reason: TerminationReason?) {
-        if reason?.isOfTheBoard == true {
-            returnsWhenWell = true
-        } else {
-            queued = .restart
-        }
-    }
 }

@@ -43,8 +43,41 @@ extension DeviceLifecycle {
         }
     }
 
+    /// The delay of its restart may be over.
+    mutating func judgeRestart(_ index: Int) {
+        let monotonic = now.monotonic
+        guard canLaunch,
+            apps[index].launch.isRestartDue(at: monotonic)
+                || apps[index].launchIfDenied?.isRestartDue(at: monotonic) == true
+        else { return }
+        let reason = apps[index].lastTermination?.reason
+        apps[index].changeLaunch { $0.judgeRestart(at: monotonic, after: reason) }
+        touch(index)
+    }
+
+    /// Whether what ends in a shutdown is back should that be cancelled, at once. What ends by itself and in order may
+    /// have heard of the shutdown; any other end counts and is followed as ever.
+    func isOfShutdown(_ reason: TerminationReason) -> Bool {
+        reason.isOfShutdown || reason.namespace == .exit && reason.code == 0
+    }
+
+    /// An operator's word, an exit of its own and a removal end more than the instance.
+    mutating func noteMeaning(_ index: Int, _ reason: TerminationReason, isOperators: Bool) {
+        let isOrderly = reason.namespace == .exit && reason.code == 0 && apps[index].policy.restart != .always
+        guard isOperators || reason.namespace == .user || isOrderly else { return }
+        apps[index].changeLaunch { $0.endForGood() }
+    }
+
     /// An operator starts it: what happened before does not count against it.
     mutating func forgive(_ index: Int) { apps[index].launch.restart = RestartState() }
+}
+
+extension App {
+    /// phase: what is wanted of it. In front it comes back by itself: there may be no person to bring it.
+    func isRestarted(after reason: TerminationReason, in phase: ScenePhase) -> Bool {
+        if reason.isOfTheBoard, phase != .background { return true }
+        return policy.restart == .always ? reason.allowsRestart : reason.isFailure
+    }
 }
 
 /// What is to happen to an app that ends again and again.
@@ -74,5 +107,39 @@ struct RestartState: Equatable {
         let delay = max(nextDelay ?? .zero, policy.restartDelay)
         nextDelay = delay.doubled(upTo: max(policy.restartDelayMax, delay))
         return delay
+    }
+}
+
+extension LaunchState {
+    /// The app has ended. uptime: in which it could run; isRestarted: such an end is one to come back from.
+    mutating func plan(
+        after reason: TerminationReason, _ policy: AppPolicy, uptime: Nanoseconds, isRestarted: Bool,
+        at now: Nanoseconds
+    ) {
+        guard restart.countEnd(policy, uptime: uptime) else {
+            returnsWhenWell = false
+            return
+        }
+        guard isRestarted else { return }
+        let delay = restart.takeDelay(policy)
+        if delay <= .zero { return comeBack(after: reason) }
+        restart.due = now + delay
+    }
+
+    func isRestartDue(at now: Nanoseconds) -> Bool { restart.due.map { $0 <= now } ?? false }
+
+    mutating func judgeRestart(at now: Nanoseconds, after reason: TerminationReason?) {
+        guard isRestartDue(at: now) else { return }
+        restart.due = nil
+        comeBack(after: reason)
+    }
+
+    /// Its delay is over.
+    private mutating func comeBack(after reason: TerminationReason?) {
+        if reason?.isOfTheBoard == true {
+            returnsWhenWell = true
+        } else {
+            queued = .restart
+        }
     }
 }

@@ -86,7 +86,7 @@ struct Login: Equatable {
     }
 
     /// How long it waits for a delay lock.
-    var limit: Nanoseconds { delayMax ?? Self.defaultDelayMax }
+    var inhibitDelay: Nanoseconds { delayMax ?? Self.defaultDelayMax }
 
     // MARK: Locks
 

@@ -63,7 +63,8 @@ public struct AppPolicy: Hashable, Sendable {
     public var after: [String] = []
     /// The longest time between two WATCHDOG=1; nil: not watched.
     public var liveness: Nanoseconds?
-    /// The pool of an app that holds a task as it enters background; without one it is 30 s.
+    /// The pool of an app that holds a task as it enters background; without one it is 30 s. As much again, counted
+    /// apart, is its time to keep the board awake. In low power mode both are 30 s.
     public var taskBudget = Nanoseconds.seconds(600)
     /// Its background tasks may keep the board awake.
     public var keepsAwake = false

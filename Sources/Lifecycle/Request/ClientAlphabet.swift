@@ -26,8 +26,8 @@ public enum ClientRequest: Equatable, Sendable {
     /// not know. about: the number of the sleep that a hook's end is about, as the answer to its start said; nil: not
     /// known.
     case sleep(start: Bool, logical: Bool, about: Int? = nil)
-    case beginTask(InstanceID, TaskParameters)
-    case endTask(InstanceID, BackgroundTaskID)
+    case beginBackgroundTask(InstanceID, TaskParameters)
+    case endBackgroundTask(InstanceID, BackgroundTaskID)
     /// A process that another has started becomes an app of its own for as long as it runs: `spawn` asks for it to be
     /// taken over.
     case adopt(app: String, TaskParameters)
@@ -42,18 +42,19 @@ public enum RequestOutcome: Equatable, Sendable {
     /// Of launch, activate, background, terminate and warnOfMemory.
     case app(AppAnswer)
     case sleep(SleepAnswer)
-    case beginTask(BeginTaskAnswer)
-    case endTask(EndTaskAnswer)
+    case beginBackgroundTask(BeginBackgroundTaskAnswer)
+    case endBackgroundTask(EndBackgroundTaskAnswer)
     case adopt(AdoptAnswer)
     case setLowPower
 
     public var denial: Denial? {
         switch self {
-        case .app(.denied(let denial)), .sleep(.denied(let denial)), .beginTask(.denied(let denial)),
+        case .app(.denied(let denial)), .sleep(.denied(let denial)), .beginBackgroundTask(.denied(let denial)),
             .adopt(.denied(let denial)):
             denial
-        case .app(.done), .app(.notRunning), .app(.ended), .sleep(.ready), .beginTask(.begun), .beginTask(.tooMany),
-            .endTask, .adopt(.begun), .adopt(.ended), .setLowPower:
+        case .app(.done), .app(.notRunning), .app(.ended), .sleep(.ready), .beginBackgroundTask(.begun),
+            .beginBackgroundTask(.tooMany),
+            .endBackgroundTask, .adopt(.begun), .adopt(.ended), .setLowPower:
             nil
         }
     }
@@ -76,7 +77,7 @@ public enum SleepAnswer: Equatable, Sendable {
 }
 
 /// What comes of a background task that an app begins.
-public enum BeginTaskAnswer: Equatable, Sendable {
+public enum BeginBackgroundTaskAnswer: Equatable, Sendable {
     /// timeRemaining: nil for no limit.
     case begun(BackgroundTaskID, timeRemaining: Nanoseconds?)
     case tooMany(limit: Int)
@@ -84,7 +85,7 @@ public enum BeginTaskAnswer: Equatable, Sendable {
 }
 
 /// What comes of the end of a background task.
-public enum EndTaskAnswer: Equatable, Sendable {
+public enum EndBackgroundTaskAnswer: Equatable, Sendable {
     /// Also where the process that the task names is gone.
     case ended
     case noSuchTask

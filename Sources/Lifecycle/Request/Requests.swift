@@ -6,8 +6,8 @@ extension DeviceLifecycle {
         case .background(let app): withApp(app, id) { $0.background($1, id) }
         case .terminate(let app, let force): withApp(app, id) { $0.terminate($1, force: force, id) }
         case .sleep(let start, let logical, let about): sleepEdge(start: start, logical: logical, about: about, id)
-        case .beginTask(let instance, let wish): beginTask(instance, wish, id)
-        case .endTask(let instance, let task): endTask(instance, task, id)
+        case .beginBackgroundTask(let instance, let wish): beginBackgroundTask(instance, wish, id)
+        case .endBackgroundTask(let instance, let task): endBackgroundTask(instance, task, id)
         case .adopt(let app, let wish): adopt(app, wish, id)
         case .warnOfMemory(let app, let level): withApp(app, id) { $0.warnOfMemory($1, level, id) }
         case .setLowPower(let enabled):

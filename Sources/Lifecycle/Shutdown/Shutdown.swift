@@ -55,9 +55,9 @@ extension DeviceLifecycle {
         shutdown.powerOffDue = nil
         shutdown.margin = policy.sleepMargin
         if login.locks[.shutdown] == .held {
-            let limit = login.limit
-            shutdown.margin = min(policy.sleepMargin, limit / 2)
-            shutdown.end = min(signalled, now.monotonic) + limit - shutdown.margin
+            let delay = login.inhibitDelay
+            shutdown.margin = min(policy.sleepMargin, delay / 2)
+            shutdown.end = min(signalled, now.monotonic) + delay - shutdown.margin
         } else {
             shutdown.end = now.monotonic + policy.sleepAllowanceWithoutLogind
         }
@@ -126,7 +126,7 @@ extension DeviceLifecycle {
         shutdown.waveEnd = shutdown.end.map { now.monotonic + ($0 - now.monotonic) / Int64(levels.count) }
         for index in apps.indices where apps[index].level == highest && holdsUpShutdown(index) {
             if isEndedByShutdown(index) { apps[index].endedForShutdown = true }
-            stop(index, endingReason, limit: shutdown.waveEnd)
+            stop(index, endingReason, waveEnd: shutdown.waveEnd)
         }
     }
 
@@ -137,7 +137,7 @@ extension DeviceLifecycle {
                 instance.stop == nil, instance.cause == nil
             else { continue }
             apps[index].endedForShutdown = true
-            stop(index, endingReason, limit: shutdown.waveEnd)
+            stop(index, endingReason, waveEnd: shutdown.waveEnd)
         }
     }
 

@@ -28,20 +28,20 @@ struct Preparation: Equatable {
         var isGraceOver = false
     }
 
-    /// Sets the limits, or tightens them. limit: from `since` to the moment at which logind waits no longer. margin:
-    /// what is kept back of it, in tenths:
+    /// Sets the moments, or brings them forward. delay: from `since` to the moment at which logind waits no longer.
+    /// margin: what is kept back of it, in tenths:
     ///
     ///     since ... handlers ... allowanceEnd |5, freezing in order| orderEndsAt |3| release |2| logind's limit
     /// Returns whether the allowance ends earlier than it did.
-    mutating func bound(since: Nanoseconds, limit: Nanoseconds, margin: Nanoseconds) -> Bool {
-        let isNearer = since + limit - margin < allowanceEnd
+    mutating func bound(since: Nanoseconds, delay: Nanoseconds, margin: Nanoseconds) -> Bool {
+        let isNearer = since + delay - margin < allowanceEnd
         if isNearer {
-            allowance = limit - margin
+            allowance = delay - margin
             allowanceEnd = since + allowance
         }
         // Each on its own: the later end of two allowances may have the smaller margin.
-        orderEndsAt = min(orderEndsAt, since + limit - margin / Self.marginOfDisorder)
-        release = min(release, since + limit - margin / Self.marginOfRelease)
+        orderEndsAt = min(orderEndsAt, since + delay - margin / Self.marginOfDisorder)
+        release = min(release, since + delay - margin / Self.marginOfRelease)
         return isNearer
     }
 

@@ -217,17 +217,17 @@ extension DeviceLifecycle {
         touchAll()
     }
 
-    /// Sets the sleep's limits, or tightens them when logind announces a sleep that was begun by other means.
+    /// Sets the sleep's moments, or brings them forward when logind announces a sleep that was begun by other means.
     mutating func boundSleep(since: Nanoseconds) {
-        var limit = policy.sleepAllowanceWithoutLogind
+        var delay = policy.sleepAllowanceWithoutLogind
         if sleep.isAnnouncedByLogin, login.locks[.sleep] == .held {
-            limit = min(login.limit, policy.sleepAllowanceMax)
+            delay = min(login.inhibitDelay, policy.sleepAllowanceMax)
         }
-        let margin = min(policy.sleepMargin, limit / 2)
+        let margin = min(policy.sleepMargin, delay / 2)
         var isNearer = false
         var isTooShort = false
         sleep.stage.change { (preparation: inout Preparation) in
-            isNearer = preparation.bound(since: since, limit: limit, margin: margin)
+            isNearer = preparation.bound(since: since, delay: delay, margin: margin)
             isTooShort = preparation.allowance < Self.leastSleepAllowance
             if isTooShort { preparation.overtime.isAllowanceOver = true }
         }

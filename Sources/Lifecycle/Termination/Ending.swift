@@ -74,17 +74,4 @@ extension DeviceLifecycle {
             wasOrdered: instance.stop.map { !$0.isOwnWish } ?? false)
         touch(index)
     }
-
-    /// Whether what ends in a shutdown is back should that be cancelled, at once. What ends by itself and in order may
-    /// have heard of the shutdown; any other end counts and is followed as ever.
-    func isOfShutdown(_ reason: TerminationReason) -> Bool {
-        reason.isOfShutdown || reason.namespace == .exit && reason.code == 0
-    }
-
-    /// An operator's word, an exit of its own and a removal end more than the instance.
-    mutating func noteMeaning(_ index: Int, _ reason: TerminationReason, isOperators: Bool) {
-        let isOrderly = reason.namespace == .exit && reason.code == 0 && apps[index].policy.restart != .always
-        guard isOperators || reason.namespace == .user || isOrderly else { return }
-        apps[index].changeLaunch { $0.endForGood() }
-    }
 }

@@ -2,8 +2,8 @@
 
 extension DeviceLifecycle {
     /// Ends the present instance. What is to start it next is called off by an operator only: after a shutdown it waits
-    /// for that to be cancelled. limit: MONOTONIC, for the end of a shutdown's wave.
-    mutating func stop(_ index: Int, _ reason: TerminationReason, limit: Nanoseconds? = nil, force: Bool = false) {
+    /// for that to be cancelled. waveEnd: MONOTONIC, the end of a shutdown's wave.
+    mutating func stop(_ index: Int, _ reason: TerminationReason, waveEnd: Nanoseconds? = nil, force: Bool = false) {
         touch(index)
         touchNeighbours(index)
         let isOperators = reason.namespace == .user
@@ -11,7 +11,7 @@ extension DeviceLifecycle {
         // What ended it before is no loss any more.
         if isOperators, !isRunningOrEnding(index) { apps[index].launch.isMeantToRun = false }
         guard let id = instanceID(index),
-            let ordered = apps[index].instance?.order(reason, limit: limit, isForced: force, at: now.monotonic)
+            let ordered = apps[index].instance?.order(reason, waveEnd: waveEnd, isForced: force, at: now.monotonic)
         else { return }
         switch ordered {
         case .noted: break

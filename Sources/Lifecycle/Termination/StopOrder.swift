@@ -1,8 +1,8 @@
-/// An order to end an instance. Moments are readings of its clock, but for `limit`.
+/// An order to end an instance. Moments are readings of its clock, but for `waveEnd`.
 struct StopOrder: Equatable {
     private(set) var reason: TerminationReason
     /// MONOTONIC: the end of a shutdown's wave.
-    var limit: Nanoseconds?
+    var waveEnd: Nanoseconds?
     /// SIGTERM has been sent (or the app said STOPPING=1): the deadline for its exit.
     private(set) var exitDue: Nanoseconds?
     private(set) var exitAllowance = Nanoseconds.zero
@@ -25,10 +25,10 @@ struct StopOrder: Equatable {
         exitDue = max(extensionLimit - exitAllowance - exitAllowance, extendedDue)
     }
 
-    /// A second order: the shorter limit counts, an operator's outlives a shutdown's, and an app that was ending by its
-    /// own wish is now asked to. Returns whether it is.
-    mutating func tighten(_ reason: TerminationReason, limit other: Nanoseconds?) -> Bool {
-        if let other { limit = min(other, limit ?? .max) }
+    /// A second order: the earlier end of a wave counts, an operator's outlives a shutdown's, and an app that was
+    /// ending by its own wish is now asked to. Returns whether it is.
+    mutating func tighten(_ reason: TerminationReason, waveEnd other: Nanoseconds?) -> Bool {
+        if let other { waveEnd = min(other, waveEnd ?? .max) }
         if isOwnWish || reason.namespace == .user { self.reason = reason }
         let wasOwnWish = isOwnWish
         isOwnWish = false
@@ -44,7 +44,7 @@ struct StopOrder: Equatable {
 
     mutating func archive(_ archive: inout StateArchive) {
         reason.archive(&archive)
-        archive.optional(&limit, .zero) { $0.value(&$1) }
+        archive.optional(&waveEnd, .zero) { $0.value(&$1) }
         archive.optional(&exitDue, .zero) { $0.value(&$1) }
         archive.value(&exitAllowance)
         archive.value(&extensionLimit)

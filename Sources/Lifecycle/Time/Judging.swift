@@ -86,14 +86,7 @@ extension DeviceLifecycle {
 
     private mutating func judge(_ index: Int) {
         let monotonic = now.monotonic
-        if canLaunch,
-            apps[index].launch.isRestartDue(at: monotonic)
-                || apps[index].launchIfDenied?.isRestartDue(at: monotonic) == true
-        {
-            let reason = apps[index].lastTermination?.reason
-            apps[index].changeLaunch { $0.judgeRestart(at: monotonic, after: reason) }
-            touch(index)
-        }
+        judgeRestart(index)
         let isAlive = apps[index].instance?.isAlive == true
         if isAlive, let id = instanceID(index), apps[index].instance?.news.endQuiet(at: monotonic) == true {
             emit(.memory(.watchLimit(id)))

@@ -3,37 +3,43 @@ internal import SystemCalls
 /// The edges of sleep and shutdown on their way to the core. A start waits until logind has said what
 /// InhibitDelayMaxUSec is now (packages and drop-ins change it), for a bounded time; nothing overtakes anything.
 final class DelayedEdges {
+    /// What logind announces beforehand (PrepareForSleep, PrepareForShutdown).
+    enum Operation {
+        case sleep
+        case shutdown
+    }
+
     private unowned(unsafe) let client: LogindClient
-    private var held: [(kind: Inhibitor, at: Int64)] = []
+    private var held: [(operation: Operation, at: Int64)] = []
     private var query: BusSlot?
-    private var limit: Delay?
+    private var patience: Delay?
 
     init(event: OpaquePointer, priority: Int32, client: LogindClient) throws(SystemError) {
         self.client = client
-        limit = try Delay(event: event, priority: priority) { [unowned(unsafe) self] in deliver() }
+        patience = try Delay(event: event, priority: priority) { [unowned(unsafe) self] in deliver() }
     }
 
-    func receive(_ kind: Inhibitor, isStart: Bool, at time: Int64) {
+    func receive(_ operation: Operation, isStart: Bool, at time: Int64) {
         guard isStart else {
             deliver()
-            return tell(kind, isStart: false, at: time)
+            return tell(operation, isStart: false, at: time)
         }
-        held.append((kind, time))
+        held.append((operation, time))
         if query == nil { ask() }
     }
 
     /// Tells what is held, with the last known value if there is no newer one.
     func deliver() {
         query = nil
-        limit?.stop()
+        patience?.stop()
         let starts = held
         held = []
-        for start in starts { tell(start.kind, isStart: true, at: start.at) }
+        for start in starts { tell(start.operation, isStart: true, at: start.at) }
     }
 
     func drop() {
         query = nil
-        limit?.stop()
+        patience?.stop()
         held = []
     }
 
@@ -47,19 +53,17 @@ final class DelayedEdges {
                 }
                 deliver()
             }
-            limit?.start(nanoseconds: client.limits.inhibitDelayMax)
+            patience?.start(nanoseconds: client.limits.inhibitDelayMax)
         } catch {
             deliver()
         }
     }
 
-    private func tell(_ kind: Inhibitor, isStart: Bool, at time: Int64) {
+    private func tell(_ operation: Operation, isStart: Bool, at time: Int64) {
         let delay = client.inhibitDelayMax
-        switch kind {
+        switch operation {
         case .sleep: client.tell(.prepareForSleep(isStart, inhibitDelayMax: delay, at: time))
         case .shutdown: client.tell(.prepareForShutdown(isStart, inhibitDelayMax: delay, at: time))
-        // Announced by PrepareForSleep, as any sleep; what keys do is not announced.
-        case .idleAndSleep, .powerKey, .lidSwitch: break
         }
     }
 }

@@ -247,16 +247,16 @@ public final class LogindClient: LoginService {
         guard !owner.isEmpty, message.sender == owner else { return }
         let member = message.member
         switch member {
-        case "PrepareForSleep": edge(.sleep, message)
-        case "PrepareForShutdown": edge(.shutdown, message)
+        case "PrepareForSleep": prepare(for: .sleep, message)
+        case "PrepareForShutdown": prepare(for: .shutdown, message)
         default: sessions?.hear(member, message)
         }
     }
 
-    private func edge(_ kind: Inhibitor, _ message: Message) {
+    private func prepare(for operation: DelayedEdges.Operation, _ message: Message) {
         // What came before the properties were read is in them.
         guard isAvailable, let isStart = message.readBool() else { return }
-        edges?.receive(kind, isStart: isStart, at: Clocks.monotonic)
+        edges?.receive(operation, isStart: isStart, at: Clocks.monotonic)
     }
 
     // MARK: PreparingForSleep

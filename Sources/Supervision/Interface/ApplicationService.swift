@@ -31,7 +31,9 @@ final class ApplicationService {
         case "BeginBackgroundTask": begin(request, process)
         case "EndBackgroundTask":
             let task = BackgroundTaskID(rawValue: request.parameters["identifier"]?.intValue ?? 0)
-            supervisor.answers.submit(request, .endTask(instance, task)) { [unowned(unsafe) self] in answer($0, $1) }
+            supervisor.answers.submit(request, .endBackgroundTask(instance, task)) { [unowned(unsafe) self] in
+                answer($0, $1)
+            }
         case "GetBackgroundTimeRemaining":
             request.reply(["seconds": JSON(supervisor.timeRemaining(process.app.id))])
         case "AttachDelegate": attach(request, process)
@@ -57,9 +59,9 @@ final class ApplicationService {
             named = Int32(exactly: pid).flatMap { process.member($0) }
             if named == nil { return request.fail(.invalidParameter(parameter: "processIdentifier")) }
         }
-        supervisor.answers.submit(request, .beginTask(process.instance, wish)) {
+        supervisor.answers.submit(request, .beginBackgroundTask(process.instance, wish)) {
             [unowned(unsafe) self] request, outcome in
-            if case .beginTask(.begun(let task, let remaining)) = outcome {
+            if case .beginBackgroundTask(.begun(let task, let remaining)) = outcome {
                 begun(request, process.instance, task, remaining, named)
             } else {
                 answer(request, outcome)
@@ -83,16 +85,16 @@ final class ApplicationService {
 
     private func answer(_ request: Request, _ outcome: RequestOutcome) {
         switch outcome {
-        case .endTask(.ended): request.reply()
-        case .beginTask(.denied(let denial)):
+        case .endBackgroundTask(.ended): request.reply()
+        case .beginBackgroundTask(.denied(let denial)):
             request.fail(error: "io.curfew.Application.BackgroundTimeDenied", ["reason": .string(denial.explanation)])
-        case .beginTask(.tooMany(let limit)):
+        case .beginBackgroundTask(.tooMany(let limit)):
             request.fail(error: "io.curfew.Application.TooManyBackgroundTasks", ["limit": .integer(Int64(limit))])
-        case .endTask(.noSuchTask):
+        case .endBackgroundTask(.noSuchTask):
             let task = request.parameters["identifier"] ?? 0
             request.fail(error: "io.curfew.Application.NoSuchBackgroundTask", ["identifier": task])
         // Operators alone ask for the others, at the other interface.
-        case .beginTask(.begun), .app, .sleep, .adopt, .setLowPower:
+        case .beginBackgroundTask(.begun), .app, .sleep, .adopt, .setLowPower:
             request.fail(.methodNotImplemented(method: request.method))
         }
     }
@@ -135,29 +137,5 @@ final class ApplicationService {
         }
         app.fetchInterval = effective
         request.reply(["effective": JSON(effective)])
-    }
-}
-
-extension AppProcess {
-    /// A process of this instance, held so that its end can be heard; nil for any other.
-    func member(_ pid: Int32) -> ProcessHandle? {
-        guard pid > 0, let handle = try? ProcessHandle.open(pid), handle.isRunning else { return nil }
-        guard let groups = supervisor.groups, let group else { return handle }
-        guard let place = handle.controlGroup, groups.instance(ofControlGroup: place) == group.name else { return nil }
-        return handle
-    }
-}
-
-extension Supervisor {
-    /// The instance a peer belongs to, by the kernel's word: its control group, read while its pidfd (or its
-    /// connection) keeps the pid its own. Without control groups, the main process only.
-    func instance(of peer: Peer) -> InstanceID? {
-        guard let groups else {
-            return processes.values.first { $0.mainPID == peer.pid }?.instance
-        }
-        guard let place = ProcessHandle.controlGroup(of: peer.pid), let name = groups.instance(ofControlGroup: place)
-        else { return nil }
-        if let pidfd = peer.pidfd, !ProcessHandle.holdsPid(pidfd) { return nil }
-        return processes.values.first { $0.group?.name == name }?.instance
     }
 }

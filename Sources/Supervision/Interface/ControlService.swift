@@ -71,7 +71,7 @@ final class ControlService {
             request.reply(["sleepId": .integer(Int64(sleep)), "killed": .array(killed.map { .string($0) })])
         case .adopt(.begun(let task, _)): request.reply(["identifier": .integer(task.rawValue)])
         // Apps alone ask for these, at the other interface.
-        case .beginTask, .endTask: request.fail(.methodNotImplemented(method: request.method))
+        case .beginBackgroundTask, .endBackgroundTask: request.fail(.methodNotImplemented(method: request.method))
         }
     }
 

@@ -5,14 +5,14 @@ internal import Lifecycle
 
 extension Supervisor {
     /// What is kept from a sleep's announcement to its end: the note for a successor, and the kernel's counts.
-    func follow(_ notice: SleepNotice) {
+    func keepTraces(_ notice: SleepNotice) {
         switch notice {
         case .preparing:
             noteSleep()
             suspendsBefore = SuspendStatistics(sysfs: sysfs)
             saidSuspendRefused = false
         case .ended:
-            forgetSleep()
+            removeSleepNote()
             appLocks.sleepEnded()
         case .released, .darkWake, .unannounced: break
         }

@@ -44,13 +44,13 @@ extension Supervisor {
     }
 
     /// It is over.
-    func forgetSleep() { try? Files.remove(paths.sleepNote) }
+    func removeSleepNote() { try? Files.remove(paths.sleepNote) }
 
     /// What a predecessor left is the core's to judge, once.
     func takeSleepNote() {
         do throws(SystemError) {
             let noted = try SleepNote.read(paths.sleepNote, now: timeAsleep)
-            forgetSleep()
+            removeSleepNote()
             if let noted { return dispatch(.sleep(.noted(timeAsleep: noted))) }
             log.daemon(.debug, paths.sleepNote + " is no note of a sleep")
         } catch {

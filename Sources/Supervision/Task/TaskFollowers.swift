@@ -26,7 +26,7 @@ final class TaskFollowers {
         do throws(SystemError) {
             let source = try supervisor.loop.watch(process.descriptor, .readable) { [unowned(unsafe) self] _ in
                 named[task.rawValue]?.source.cancel()
-                supervisor.answers.submit(.endTask(instance, task))
+                supervisor.answers.submit(.endBackgroundTask(instance, task))
             }
             named[task.rawValue] = (process, source)
         } catch {

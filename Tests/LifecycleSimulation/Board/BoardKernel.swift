@@ -227,7 +227,7 @@ extension SimulatedBoard {
             process.lastPing = process.ran(at: monotonic)
             hear(.app(.ping(instance)))
         case .urge: follow(process)
-        case .endsTask(let task), .namedProcessEnds(let task): endTask(task, process)
+        case .endsTask(let task), .namedProcessEnds(let task): endBackgroundTask(task, process)
         case .deed(let index): does(process.deeds[index], process)
         }
     }
@@ -238,7 +238,7 @@ extension SimulatedBoard {
         case .returns(let call): hear(.app(.handlerReturned(process.instance, call)))
         case .says(let event): hear(event)
         case .exits(let status): end(process, status)
-        case .beginsTask: beginTask(process)
+        case .beginsTask: beginBackgroundTask(process)
         }
     }
 

@@ -116,7 +116,8 @@ extension SimulatedBoard {
     /// place.
     private func isKept(_ event: Event) -> Bool {
         switch event {
-        case .process, .app, .client(.requested(_, .beginTask)), .client(.requested(_, .endTask)), .memory(.killed):
+        case .process, .app, .client(.requested(_, .beginBackgroundTask)), .client(.requested(_, .endBackgroundTask)),
+            .memory(.killed):
             true
         default: false
         }

@@ -24,19 +24,19 @@ extension SimulatedBoard {
         schedule(.process(process.instance, .urge), after: spread(process.habits.pause(&random)))
         if process.habits.lies, random.chance(perMille: 400) { return lie(process) }
         let isFull = process.habits.grabs && random.chance(perMille: 30)
-        for _ in 0..<(isFull ? 66 : 1) where process.stage == .alive { beginTask(process) }
+        for _ in 0..<(isFull ? 66 : 1) where process.stage == .alive { beginBackgroundTask(process) }
     }
 
-    func beginTask(_ process: SimulatedProcess) {
-        ask(.beginTask(process.instance, process.habits.wish(&random)), by: process)
+    func beginBackgroundTask(_ process: SimulatedProcess) {
+        ask(.beginBackgroundTask(process.instance, process.habits.wish(&random)), by: process)
     }
 
     private func lie(_ process: SimulatedProcess) {
         let others = processes.flatMap(\.tasks) + [0, -1, .max, 1].map { BackgroundTaskID(rawValue: $0) }
         switch random.below(4) {
-        case 0: ask(.beginTask(InstanceID(rawValue: 977_000), process.habits.wish(&random)), by: process)
-        case 1: ask(.endTask(InstanceID(rawValue: 977_000), random.pick(others)), by: process)
-        default: ask(.endTask(process.instance, random.pick(others)), by: process)
+        case 0: ask(.beginBackgroundTask(InstanceID(rawValue: 977_000), process.habits.wish(&random)), by: process)
+        case 1: ask(.endBackgroundTask(InstanceID(rawValue: 977_000), random.pick(others)), by: process)
+        default: ask(.endBackgroundTask(process.instance, random.pick(others)), by: process)
         }
     }
 
@@ -63,9 +63,9 @@ extension SimulatedBoard {
         schedule(.process(process.instance, .endsTask(task)), after: after)
     }
 
-    func endTask(_ task: BackgroundTaskID, _ process: SimulatedProcess) {
+    func endBackgroundTask(_ task: BackgroundTaskID, _ process: SimulatedProcess) {
         guard process.stage == .alive else { return }
-        ask(.endTask(process.instance, task), by: process)
+        ask(.endBackgroundTask(process.instance, task), by: process)
     }
 
     /// The daemon's answer: it has its task, and works at it.
@@ -73,7 +73,7 @@ extension SimulatedBoard {
         if case .sleep(.ready(let sleep, _)) = outcome, login.hookRequest == request { hookSleep = sleep }
         guard let index = askers.firstIndex(where: { $0.request == request }) else { return }
         let asker = askers.remove(at: index).instance
-        guard case .beginTask(.begun(let task, _)) = outcome, let process = process(asker) else { return }
+        guard case .beginBackgroundTask(.begun(let task, _)) = outcome, let process = process(asker) else { return }
         process.tasks.append(task)
         guard let time = process.habits.work(&random) else { return }
         let isReportedStuck = process.habits.delegates && random.chance(perMille: 400)
@@ -88,7 +88,9 @@ extension SimulatedBoard {
     /// The end of a task is asked for by a process of its own, which outlives its app.
     func endTaskLate(_ process: SimulatedProcess) {
         guard let task = process.tasks.last, taskRandom.chance(perMille: 50) else { return }
-        plan(.asks(.endTask(process.instance, task)), after: taskRandom.magnitude(.microseconds(1), .milliseconds(10)))
+        plan(
+            .asks(.endBackgroundTask(process.instance, task)),
+            after: taskRandom.magnitude(.microseconds(1), .milliseconds(10)))
     }
 
     /// A board that is awake for long, with apps that keep it so, and an operator who saves power.

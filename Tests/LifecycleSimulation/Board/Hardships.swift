@@ -100,7 +100,7 @@ extension SimulatedBoard {
     /// The processes that tasks were begun for are gone, just before the kernel sleeps.
     func endTasks() {
         for process in processes where process.stage == .alive {
-            for task in process.tasks { endTask(task, process) }
+            for task in process.tasks { endBackgroundTask(task, process) }
         }
     }
 

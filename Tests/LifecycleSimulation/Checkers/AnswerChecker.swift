@@ -70,7 +70,7 @@ final class AnswerChecker: Checker {
         case .background(let app), .terminate(let app, _): judgeRunning(app, outcome, scene)
         case .sleep(start: true, _, _): judgeSleep(outcome, scene)
         case .sleep(start: false, let logical, let about): judgeWake(logical, about, outcome, scene)
-        case .beginTask, .endTask, .adopt, .warnOfMemory, .setLowPower: break
+        case .beginBackgroundTask, .endBackgroundTask, .adopt, .warnOfMemory, .setLowPower: break
         }
     }
 

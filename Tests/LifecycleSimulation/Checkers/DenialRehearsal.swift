@@ -30,7 +30,7 @@ struct DenialRehearsal {
             let state = core.state
             guard state.appIDs.allSatisfy({ state.tasks(of: $0, at: .zero).isEmpty }) else { return }
             omissions.append(Omission(request: id, app: app, core: state))
-        case .terminate, .sleep, .beginTask, .endTask, .adopt, .warnOfMemory, .setLowPower: break
+        case .terminate, .sleep, .beginBackgroundTask, .endBackgroundTask, .adopt, .warnOfMemory, .setLowPower: break
         }
     }
 

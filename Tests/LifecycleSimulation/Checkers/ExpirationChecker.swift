@@ -87,7 +87,8 @@ final class ExpirationChecker: Checker {
     }
 
     private func begin(_ task: BackgroundTaskView, _ instance: InstanceID, _ scene: Scene) {
-        guard case .client(.requested(_, .beginTask(_, let wish))) = scene.step.event, let time = wish.timeAllowed,
+        guard case .client(.requested(_, .beginBackgroundTask(_, let wish))) = scene.step.event,
+            let time = wish.timeAllowed,
             let reading = scene.times.reading(instance, scene)
         else { return }
         limits.append(

@@ -186,7 +186,7 @@ final class KeepAwakeChecker: Checker {
             accounts = []
             spent = []
         case .note(.board(.lowPowerMode(true, _))): cut(scene)
-        case .client(.reply(let request, .beginTask(.denied(.keepAwakeSpent)))): judgeDenial(request, scene)
+        case .client(.reply(let request, .beginBackgroundTask(.denied(.keepAwakeSpent)))): judgeDenial(request, scene)
         case .note(.app(.keepAwakeSpent(let app, let budget))):
             for index in accounts.indices where accounts[index].app == app { accounts[index].isSaid = true }
             guard let account = account(app) else { return violate("\(scene.name(app)) kept nothing awake", scene) }
@@ -200,7 +200,7 @@ final class KeepAwakeChecker: Checker {
     }
 
     private func judgeDenial(_ request: RequestID, _ scene: Scene) {
-        guard case .client(.requested(request, .beginTask(let instance, _))) = scene.step.event,
+        guard case .client(.requested(request, .beginBackgroundTask(let instance, _))) = scene.step.event,
             let app = scene.board.directory.app(of: instance),
             let budget = scene.board.directory.entry(app)?.policy.taskBudget
         else { return }
@@ -223,7 +223,7 @@ final class KeepAwakeChecker: Checker {
     /// Who may not, does not.
     private func judge(_ task: BackgroundTaskView, of app: AppID, _ scene: Scene) {
         if task.keepAwake, lock == .refused { lock = .none }
-        guard case .client(.requested(_, .beginTask(_, let wish))) = scene.step.event,
+        guard case .client(.requested(_, .beginBackgroundTask(_, let wish))) = scene.step.event,
             let policy = scene.board.directory.entry(app)?.policy
         else { return }
         let isSpent = account(app)?.isSurelySpent ?? false

@@ -88,7 +88,7 @@ final class PhaseChecker: Checker {
         case .terminate(let app, _):
             touch(app)
             forget(app)
-        case .sleep, .beginTask, .endTask, .adopt, .warnOfMemory, .setLowPower: break
+        case .sleep, .beginBackgroundTask, .endBackgroundTask, .adopt, .warnOfMemory, .setLowPower: break
         }
     }
 

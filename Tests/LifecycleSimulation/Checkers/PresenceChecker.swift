@@ -114,7 +114,8 @@ final class PresenceChecker: Checker {
         switch request {
         case .launch, .activate, .adopt: return !isRefused
         case .sleep: return true
-        case .background, .terminate, .beginTask, .endTask, .warnOfMemory, .setLowPower: return false
+        case .background, .terminate, .beginBackgroundTask, .endBackgroundTask, .warnOfMemory, .setLowPower:
+            return false
         }
     }
 

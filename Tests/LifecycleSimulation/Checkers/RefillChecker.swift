@@ -95,13 +95,13 @@ final class RefillChecker: Checker {
             if phase == .background { return }
             accounts.removeAll { $0.app == app }
             if phase == .active { wereInFront.append(app) }
-        case .client(.reply(let request, .beginTask(.begun(_, let left?)))):
-            guard case .client(.requested(request, .beginTask(let instance, let wish))) = scene.step.event,
+        case .client(.reply(let request, .beginBackgroundTask(.begun(_, let left?)))):
+            guard case .client(.requested(request, .beginBackgroundTask(let instance, let wish))) = scene.step.event,
                 wish.timeAllowed == nil, let app = scene.board.directory.app(of: instance)
             else { return }
             judge(left, app, scene)
-        case .client(.reply(let request, .beginTask(.denied(.budgetSpent)))):
-            guard case .client(.requested(request, .beginTask(let instance, _))) = scene.step.event,
+        case .client(.reply(let request, .beginBackgroundTask(.denied(.budgetSpent)))):
+            guard case .client(.requested(request, .beginBackgroundTask(let instance, _))) = scene.step.event,
                 let app = scene.board.directory.app(of: instance)
             else { return }
             judge(app, "is denied a task", scene)

@@ -61,7 +61,9 @@ final class RequestChecker: Checker {
             violate("\"\(request.request.text(scene.board.directory))\" is answered as another request", scene)
         }
         if let denial = outcome.denial { judgeDenial(request, denial, scene) }
-        if outcome == .app(.done) || outcome == .endTask(.ended) || outcome == .setLowPower { done.append(request) }
+        if outcome == .app(.done) || outcome == .endBackgroundTask(.ended) || outcome == .setLowPower {
+            done.append(request)
+        }
         // The hook only waits until nothing holds the board up any more.
         if case .sleep(.ready) = outcome, case .sleep(start: true, logical: true, _) = request.request {
             done.append(request)
@@ -113,12 +115,12 @@ final class RequestChecker: Checker {
         case .background(let app): scene.board.core.view(of: app)?.phase == .background
         case .terminate(let app, _):
             scene.board.core.view(of: app)?.instance == nil || scene.board.core.view(of: app)?.instance != open.instance
-        case .endTask(let instance, let task):
+        case .endBackgroundTask(let instance, let task):
             scene.chronicle.record(instance)?.tasks.contains { $0.id == task } != true
         case .warnOfMemory(let app, _): scene.board.core.view(of: app)?.instance != nil
         case .setLowPower: true
         case .sleep: scene.step.effects.contains { $0.isReadyForSleep || $0.isEndOfSleep } || isAsleep(scene)
-        case .beginTask, .adopt: false
+        case .beginBackgroundTask, .adopt: false
         }
     }
 
@@ -147,7 +149,9 @@ extension RequestOutcome {
     fileprivate func answers(_ request: ClientRequest) -> Bool {
         switch (request, self) {
         case (.launch, .app), (.activate, .app), (.background, .app), (.terminate, .app), (.warnOfMemory, .app): true
-        case (.sleep, .sleep), (.beginTask, .beginTask), (.endTask, .endTask), (.adopt, .adopt): true
+        case (.sleep, .sleep), (.beginBackgroundTask, .beginBackgroundTask), (.endBackgroundTask, .endBackgroundTask),
+            (.adopt, .adopt):
+            true
         case (.setLowPower, .setLowPower): true
         default: false
         }
@@ -160,7 +164,7 @@ extension ClientRequest {
     fileprivate var wishedApp: AppID? {
         switch self {
         case .launch(let app, _), .activate(let app), .background(let app): app
-        case .terminate, .sleep, .beginTask, .endTask, .adopt, .warnOfMemory, .setLowPower: nil
+        case .terminate, .sleep, .beginBackgroundTask, .endBackgroundTask, .adopt, .warnOfMemory, .setLowPower: nil
         }
     }
 }

@@ -197,7 +197,7 @@ final class TaskBudgetChecker: Checker {
             if isInBackground(instance, scene), deadline > account.size - account.least {
                 violate("\(scene.name(instance)) is promised \(deadline.text), more than it has left", scene)
             }
-        case .client(.reply(let request, .beginTask(let outcome))): judge(request, outcome, scene)
+        case .client(.reply(let request, .beginBackgroundTask(let outcome))): judge(request, outcome, scene)
         case .process(.kill(let instance)): noteKill(instance, scene)
         case .report(let end):
             if end.reason.namespace == .backgroundTask { judge(end, scene) }
@@ -221,7 +221,9 @@ final class TaskBudgetChecker: Checker {
     private func begin(_ task: BackgroundTaskID, _ instance: InstanceID, _ scene: Scene) {
         var limit: Nanoseconds?
         var allowed = Nanoseconds.zero
-        if case .client(.requested(_, .beginTask(_, let wish))) = scene.step.event, let time = wish.timeAllowed {
+        if case .client(.requested(_, .beginBackgroundTask(_, let wish))) = scene.step.event,
+            let time = wish.timeAllowed
+        {
             limit = (scene.times.reading(instance, scene) ?? scene.now) + time
             allowed = time
         }
@@ -267,8 +269,8 @@ final class TaskBudgetChecker: Checker {
         max(scene.now - (scene.step.askedBefore?.at ?? scene.now), .zero)
     }
 
-    private func judge(_ request: RequestID, _ outcome: BeginTaskAnswer, _ scene: Scene) {
-        guard case .client(.requested(request, .beginTask(let instance, let wish))) = scene.step.event,
+    private func judge(_ request: RequestID, _ outcome: BeginBackgroundTaskAnswer, _ scene: Scene) {
+        guard case .client(.requested(request, .beginBackgroundTask(let instance, let wish))) = scene.step.event,
             let app = scene.board.directory.app(of: instance), let record = scene.chronicle.record(instance)
         else { return }
         let isEntering = record.call?.call.handler == .didEnterBackground
@@ -295,7 +297,7 @@ final class TaskBudgetChecker: Checker {
 
     /// There it has no limit but its own.
     private func judgeInFront(
-        _ wish: TaskParameters, _ outcome: BeginTaskAnswer, _ record: InstanceRecord, _ scene: Scene
+        _ wish: TaskParameters, _ outcome: BeginBackgroundTaskAnswer, _ record: InstanceRecord, _ scene: Scene
     ) {
         if case .denied(.budgetSpent) = outcome {
             violate("\(scene.name(record.instance)) is denied a task in front", scene)
@@ -308,7 +310,7 @@ final class TaskBudgetChecker: Checker {
 
     /// With a task that it holds as it enters background it has the whole budget.
     private func judgeEntering(
-        _ wish: TaskParameters, _ outcome: BeginTaskAnswer, _ record: InstanceRecord, _ scene: Scene
+        _ wish: TaskParameters, _ outcome: BeginBackgroundTaskAnswer, _ record: InstanceRecord, _ scene: Scene
     ) {
         if isLowPowerNews(scene) { return }
         let budget = scene.board.directory.entry(record.app)?.policy.taskBudget ?? .zero

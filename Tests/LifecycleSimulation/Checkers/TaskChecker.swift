@@ -58,7 +58,7 @@ final class TaskChecker: Checker {
             if end != nil { violate("expires after its app's end", task.id, scene) }
             return
         case .ended:
-            guard case .client(.requested(_, .endTask(instance, task.id))) = scene.step.event else {
+            guard case .client(.requested(_, .endBackgroundTask(instance, task.id))) = scene.step.event else {
                 violate("is ended, and was not asked to", task.id, scene)
                 break
             }
@@ -78,7 +78,7 @@ final class TaskChecker: Checker {
         if record?.isSpawned != true || record?.isAlive != true { violate("begins in a dead app", task.id, scene) }
         if task.held != .zero { violate("is held as it begins", task.id, scene) }
         var hasLimit = false
-        if case .client(.requested(_, .beginTask(let asker, let wish))) = scene.step.event {
+        if case .client(.requested(_, .beginBackgroundTask(let asker, let wish))) = scene.step.event {
             hasLimit = wish.timeAllowed != nil
             if asker != instance || wish.name != task.name { violate("is not what was asked for", task.id, scene) }
         }
@@ -92,15 +92,16 @@ final class TaskChecker: Checker {
     private func judge(_ request: RequestID, _ outcome: RequestOutcome, _ scene: Scene) {
         adoptions.removeAll { $0.request == request }
         switch outcome {
-        case .beginTask(.begun(let task, _)), .adopt(.begun(let task, _)):
+        case .beginBackgroundTask(.begun(let task, _)), .adopt(.begun(let task, _)):
             if !began.contains(task) { violate("is promised and has not begun", task, scene) }
             answered.append(task)
-        case .beginTask, .adopt, .endTask, .app, .sleep, .setLowPower: break
+        case .beginBackgroundTask, .adopt, .endBackgroundTask, .app, .sleep, .setLowPower: break
         }
         guard case .client(.requested(request, let asked)) = scene.step.event else { return }
         switch (asked, outcome) {
-        case (.beginTask(let instance, let wish), .beginTask(let outcome)): judge(outcome, wish, instance, scene)
-        case (.endTask(_, let task), .endTask(let outcome)):
+        case (.beginBackgroundTask(let instance, let wish), .beginBackgroundTask(let outcome)):
+            judge(outcome, wish, instance, scene)
+        case (.endBackgroundTask(_, let task), .endBackgroundTask(let outcome)):
             // What was held has just ended; what was not must not be confirmed.
             let hasEnded = scene.step.effects.contains {
                 if case .client(.taskChanged(_, _, let view, .ended)) = $0 { view.id == task } else { false }
@@ -110,7 +111,9 @@ final class TaskChecker: Checker {
         }
     }
 
-    private func judge(_ outcome: BeginTaskAnswer, _ wish: TaskParameters, _ instance: InstanceID, _ scene: Scene) {
+    private func judge(
+        _ outcome: BeginBackgroundTaskAnswer, _ wish: TaskParameters, _ instance: InstanceID, _ scene: Scene
+    ) {
         switch outcome {
         case .denied(let denial): judgeDenial(denial, wish, instance, scene)
         case .begun(let task, let left):
@@ -144,7 +147,7 @@ final class TaskChecker: Checker {
     }
 
     func stepped(_ step: Step, _ scene: Scene) {
-        if case .client(.requested(_, .endTask(let instance, let task))) = step.event,
+        if case .client(.requested(_, .endBackgroundTask(let instance, let task))) = step.event,
             open.contains(where: { $0.id == task && $0.instance == instance })
         {
             violate("is still held after its end", task, scene)

@@ -64,7 +64,7 @@ final class WishChecker: Checker {
             inQuestion.removeAll { $0.app == app }
             launches.removeAll { $0.app == app }
             sentBack.removeAll { $0 == app }
-        case .sleep, .beginTask, .endTask, .adopt, .warnOfMemory, .setLowPower: break
+        case .sleep, .beginBackgroundTask, .endBackgroundTask, .adopt, .warnOfMemory, .setLowPower: break
         }
     }
 
@@ -159,10 +159,12 @@ extension RequestOutcome {
     /// The wish is off; nothing is to come of it.
     var isRefusal: Bool {
         switch self {
-        case .app(.denied), .app(.notRunning), .sleep(.denied), .beginTask(.denied), .beginTask(.tooMany),
-            .endTask(.noSuchTask), .adopt(.denied):
+        case .app(.denied), .app(.notRunning), .sleep(.denied), .beginBackgroundTask(.denied),
+            .beginBackgroundTask(.tooMany),
+            .endBackgroundTask(.noSuchTask), .adopt(.denied):
             true
-        case .app(.done), .app(.ended), .sleep(.ready), .beginTask(.begun), .endTask(.ended), .adopt(.begun),
+        case .app(.done), .app(.ended), .sleep(.ready), .beginBackgroundTask(.begun), .endBackgroundTask(.ended),
+            .adopt(.begun),
             .adopt(.ended), .setLowPower:
             false
         }

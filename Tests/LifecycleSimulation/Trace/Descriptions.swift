@@ -8,8 +8,8 @@ extension ClientRequest {
         case .background(let app): "background \(names.name(app))"
         case .terminate(let app, let force): "terminate \(names.name(app))\(force ? " by force" : "")"
         case .sleep(let start, let logical, _): "sleep \(start ? "starts" : "ends")\(logical ? ", logical" : ", hook")"
-        case .beginTask(let instance, let wish): "\(names.name(instance)) begins \(wish.text)"
-        case .endTask(let instance, let task): "\(names.name(instance)) ends task \(task.rawValue)"
+        case .beginBackgroundTask(let instance, let wish): "\(names.name(instance)) begins \(wish.text)"
+        case .endBackgroundTask(let instance, let task): "\(names.name(instance)) ends task \(task.rawValue)"
         case .adopt(let app, let wish): "adopt \(app): \(wish.text)"
         case .warnOfMemory(let app, let level): "warn \(names.name(app)) of memory: \(level.name)"
         case .setLowPower(let on): "low power \(on.map { $0 ? "on" : "off" } ?? "auto")"
@@ -24,16 +24,17 @@ extension ThermalReading {
 extension RequestOutcome {
     var text: String {
         switch self {
-        case .app(.done), .endTask(.ended), .setLowPower: "done"
+        case .app(.done), .endBackgroundTask(.ended), .setLowPower: "done"
         case .sleep(.ready(let sleep, let killed)): "sleep \(sleep) is ready, killed \(killed)"
         case .app(.notRunning): "not running"
         case .app(.ended(let end)), .adopt(.ended(let end)): "the app ended: \(end.reason.namespace.name)"
-        case .app(.denied(let why)), .sleep(.denied(let why)), .beginTask(.denied(let why)), .adopt(.denied(let why)):
+        case .app(.denied(let why)), .sleep(.denied(let why)), .beginBackgroundTask(.denied(let why)),
+            .adopt(.denied(let why)):
             "denied: \(why.explanation)"
-        case .beginTask(.begun(let task, let left)), .adopt(.begun(let task, let left)):
+        case .beginBackgroundTask(.begun(let task, let left)), .adopt(.begun(let task, let left)):
             "task \(task.rawValue) begun, left \(left.limitText)"
-        case .beginTask(.tooMany(let limit)): "there are \(limit) tasks"
-        case .endTask(.noSuchTask): "no such task"
+        case .beginBackgroundTask(.tooMany(let limit)): "there are \(limit) tasks"
+        case .endBackgroundTask(.noSuchTask): "no such task"
         }
     }
 }

@@ -87,9 +87,9 @@ extension Event {
         case .login(.appHoldsLock(let instance)): "holdsLock \(name(instance))"
         case .memory(.limitReached(let instance)): "memoryLimitReached \(name(instance))"
         case .memory(.killed(let instance, let killer)): "killedForMemory \(name(instance)) by \(killer)"
-        case .client(.requested(let id, .beginTask(let instance, let wish))):
+        case .client(.requested(let id, .beginBackgroundTask(let instance, let wish))):
             "begin \(name(instance)) \(wish.name) (request \(id.rawValue))"
-        case .client(.requested(let id, .endTask(let instance, let task))):
+        case .client(.requested(let id, .endBackgroundTask(let instance, let task))):
             "end \(name(instance)) task \(task.rawValue) (request \(id.rawValue))"
         case .client(.requested(let id, let request)): "ask \(id.rawValue) \(request.text(names))"
         case .client(.abandoned(let id)): "abandoned \(id.rawValue)"

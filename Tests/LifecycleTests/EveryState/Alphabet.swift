@@ -110,13 +110,14 @@ struct Alphabet {
     private func tasks(_ instance: Instance) -> [ClientRequest] {
         let stale = BackgroundTaskID(rawValue: 0)
         var all: [ClientRequest] = [
-            .endTask(instance.id, instance.tasks.all.last?.id ?? stale), .endTask(instance.id, stale),
+            .endBackgroundTask(instance.id, instance.tasks.all.last?.id ?? stale),
+            .endBackgroundTask(instance.id, stale),
         ]
         if instance.tasks.all.count < 2 {
             all += [
-                .beginTask(instance.id, TaskParameters(name: "a", keepAwake: false)),
-                .beginTask(instance.id, TaskParameters(name: "b", keepAwake: true)),
-                .beginTask(instance.id, TaskParameters(name: "c", timeAllowed: .seconds(1))),
+                .beginBackgroundTask(instance.id, TaskParameters(name: "a", keepAwake: false)),
+                .beginBackgroundTask(instance.id, TaskParameters(name: "b", keepAwake: true)),
+                .beginBackgroundTask(instance.id, TaskParameters(name: "c", timeAllowed: .seconds(1))),
             ]
         }
         return all

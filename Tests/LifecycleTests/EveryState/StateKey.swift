@@ -154,7 +154,7 @@ extension StateKey.InstanceKey {
         isReportedStuck = instance.isReportedStuck
         tasks = instance.tasks.all.map {
             StateKey.TaskKey(
-                keepsAwake: $0.keepsAwake, hasLimit: $0.limit != nil, isWarned: $0.isWarned, isOver: $0.isOver)
+                keepsAwake: $0.keepsAwake, hasLimit: $0.allowedUntil != nil, isWarned: $0.isWarned, isOver: $0.isOver)
         }
         isPoolRunning = instance.tasks.poolEnd != nil
         isLockTimeRunning = instance.tasks.keepAwakeEnd != nil

@@ -79,6 +79,23 @@ extension Rule {
 
     /// Where things stand.
     static let layout = [
+        Rule(name: "the map's walks name what is there") { tree in
+            guard let map = tree.files.first(where: { $0.path == "Sources/README.md" }) else { return [] }
+            let step = try Pattern(#"^\d+\. `([\w/]+\.swift)`:"#)
+            // What follows the names is prose.
+            let names = try Pattern(#"(?<=`: |`, )`(\w+)`"#)
+            return try map.lines.indices.flatMap { index -> [Violation] in
+                guard let path = step.groups(in: map.lines[index]).first else { return [] }
+                guard let file = tree.files.first(where: { $0.path == "Sources/" + path }) else {
+                    return [map.violation(index, "there is no \(path)")]
+                }
+                return try names.groups(in: map.lines[index]).compactMap { name in
+                    let declaration = try Pattern("\\b(?:func|var|let|case) \(name)\\b|&\(name)\\b")
+                    return file.code.contains { declaration.isFound(in: $0) }
+                        ? nil : map.violation(index, "\(path) has no \(name)")
+                }
+            }
+        },
         Rule(name: "entry points have under 50 lines") { tree in
             tree.targets.filter { $0.kind == "executableTarget" }.flatMap { target in
                 tree.swift(in: "Sources/\(target.name)").filter { $0.lines.count >= 50 }.map {
