@@ -21,6 +21,9 @@ public struct DeviceLifecycle: Equatable, Sendable {
     var watchdog = HardwareWatchdog()
     var serviceWatchdog = ServiceWatchdog()
 
+    /// Of all that was taken over.
+    var adoptedFreezeRecord = FreezeRecord()
+
     var lastInstance: Int64 = 0
     var lastCall: Int64 = 0
     var lastTask: Int64 = 0

@@ -111,6 +111,10 @@ class Login:
                 for who, why, user, pid in locks]
         self._mock("HoldOthers", dbus.Array(rows, signature="(ssssuu)"))
 
+    def be_busy(self, seconds):
+        """So long passes from now on before it says who holds locks."""
+        self._mock("BeBusy", dbus.UInt32(seconds * 1000))
+
     def refuse(self, *kinds):
         """Locks on these are refused from now on, and no others."""
         self._mock("Refuse", dbus.Array(kinds, signature="s"))

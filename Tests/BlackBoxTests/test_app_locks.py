@@ -47,6 +47,47 @@ def test_one_that_does_not_let_go_is_named_and_ended_at_the_next_sleep(board):
     assert board.wait_termination("holder")["reason"] == "unfreezable"
 
 
+def test_one_that_keeps_logind_busy_is_named_and_ended_too(board):
+    """The answer comes when what waited for it is frozen."""
+    login, pid = start(board)
+    login.hold_others(("greedy", "because", 0, pid))
+    login.be_busy(0.4)
+    signalled = login.sleep(True)
+    wait_until(lambda: board.is_frozen("other"), board.log)
+    assert time.monotonic() - signalled < 0.35, "it waits for logind"
+    board.wait_log("holder: could not be frozen in time: holds logind's lock on sleep, “greedy”: because")
+    login.sleep(False)
+    login.wait_held("sleep", 2)
+    login.sleep(True)
+    assert board.wait_termination("holder")["reason"] == "unfreezable"
+    login.sleep(False)
+
+
+def test_one_that_logind_names_late_is_thawed_to_let_go(board):
+    login, pid = start(board)
+    login.hold_others(("player", "fades out", 0, pid))
+    login.be_busy(0.4)
+    login.sleep(True)
+    wait_until(lambda: board.is_frozen("holder"), board.log)
+    wait_until(lambda: not board.is_frozen("holder"), board.log)
+    login.hold_others()
+    wait_until(lambda: board.is_frozen("holder"), board.log)
+    login.sleep(False)
+    assert "could not be frozen" not in board.log()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_others_locks_do_not_hide_it(board):
+    login, pid = start(board)
+    crowd = [("crowd", "x", 4321, 1_000_000 + number) for number in range(1500)]
+    login.hold_others(*crowd, ("player", "fades out", 0, pid))
+    login.sleep(True)
+    board.wait_log("holder: holds a lock of its own on sleep at logind, “player”")
+    login.hold_others()
+    wait_until(lambda: board.is_frozen("holder"), board.log)
+    login.sleep(False)
+
+
 def test_a_sleep_that_began_while_logind_was_away_waits_for_them_too(board):
     login, pid = start(board)
     login.kill_manager()

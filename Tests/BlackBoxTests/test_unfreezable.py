@@ -121,7 +121,7 @@ def test_an_app_that_hangs_on_its_own_file_system_holds_up_one_sleep(board):
         login.wait_held("sleep", number + 1)
         board.wait_active("prompt")
     end = board.wait_termination("evil")
-    assert end["reason"] == "unfreezable" and "at two sleeps in a row" in end["explanation"]
+    assert end["reason"] == "unfreezable" and "at sleep after sleep" in end["explanation"]
     wait_until(lambda: state(hangs) is None, "nothing of it is left")
     # From here on no sleep waits for it.
     signalled = login.sleep(True)

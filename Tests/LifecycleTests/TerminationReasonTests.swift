@@ -37,7 +37,7 @@ import Testing
             archived: "3 1 10000000000 0 "),
         Row(
             reason: .unfreezable, name: "unfreezable", namespace: .watchdog, code: 0x8bad_f00d, isFailure: true,
-            words: "suspension: it could not be frozen at two sleeps in a row", archived: "19 0 0 "),
+            words: "suspension: it could not be frozen at sleep after sleep", archived: "19 0 0 "),
         Row(
             reason: .taskBudgetSpent(budget: .seconds(30), held: ["a"], more: 0), name: "taskBudgetSpent",
             namespace: .backgroundTask, code: 0x2182_bad2, key: "[background] task-budget",

@@ -32,10 +32,8 @@ struct App: Equatable {
     var lastTermination: Termination?
     /// A shutdown ends it: it comes back should that be cancelled.
     var endedForShutdown = false
-    /// The last sleep in which it could not be frozen, it or an instance before.
-    var stuckInSleep: Int?
-    /// In so many in a row.
-    var stuckSleeps = 0
+    /// The sleeps at which it could not be frozen, it or an instance before.
+    var freezeRecord = FreezeRecord()
     /// A sleep was released before its end, long after it was killed: none waits for that again, until an instance of
     /// it is gone in time.
     var outlivesKills = false
@@ -90,20 +88,13 @@ struct App: Equatable {
         launchIfDenied = denied
     }
 
-    /// How long freezing may take: half as long in the sleep after one in which it has taken too long, and so on.
-    func freezeBound(inSleep sleep: Int) -> Nanoseconds {
-        guard let last = stuckInSleep, last >= sleep - 1 else { return Instance.freezeBound }
-        return Instance.freezeBound.halved(times: stuckSleeps, downTo: Instance.leastFreezeBound)
-    }
-
-    func nextDeadline(_ id: AppID, canLaunch: Bool, sleep: Int, reprieveEnd: Nanoseconds) -> Deadline {
+    func nextDeadline(_ id: AppID, canLaunch: Bool, freezeBound: Nanoseconds, reprieveEnd: Nanoseconds) -> Deadline {
         var next = Deadline.never
         if canLaunch {
             next.consider(launch.restart.due, .restart(id))
             next.consider(launchIfDenied?.restart.due, .restart(id))
         }
-        instance?.addDeadlines(
-            to: &next, id, lead: lead, freezeBound: freezeBound(inSleep: sleep), reprieveEnd: reprieveEnd)
+        instance?.addDeadlines(to: &next, id, lead: lead, freezeBound: freezeBound, reprieveEnd: reprieveEnd)
         return next
     }
 

@@ -69,15 +69,19 @@ extension DeviceLifecycle {
         for server in apps[index].servers { touch(server) }
     }
 
-    /// A sleep is held up by what cannot be frozen, or goes on without it: once, but not the next time.
+    /// How long freezing it may take. What is taken over is a new app each time: all of it has one record.
+    func freezeBound(_ index: Int) -> Nanoseconds {
+        let own = apps[index].freezeRecord.bound(inSleep: sleep.id)
+        return apps[index].isAdopted ? min(own, adoptedFreezeRecord.bound(inSleep: sleep.id)) : own
+    }
+
+    /// A sleep is held up by what cannot be frozen, or goes on without it: once, but not time after time.
     mutating func endWhatIsStuckAgain(_ index: Int) {
-        guard sleep.isYetToCome, apps[index].stuckInSleep != sleep.id,
+        guard sleep.isYetToCome, apps[index].freezeRecord.last != sleep.id,
             let instance = apps[index].instance, instance.isAlive, instance.freezer == .stuck
         else { return }
-        let isAgain = apps[index].stuckInSleep == sleep.id - 1
-        apps[index].stuckInSleep = sleep.id
-        apps[index].stuckSleeps = isAgain ? apps[index].stuckSleeps.saturatingAdd(1) : 1
-        guard isAgain else { return }
+        if apps[index].isAdopted { _ = adoptedFreezeRecord.count(sleep.id) }
+        guard apps[index].freezeRecord.count(sleep.id) else { return }
         sleep.killed.append(apps[index].policy.name)
         kill(index, Cause(reason: .unfreezable))
     }

@@ -33,7 +33,7 @@ extension TerminationReason {
         case .exitOverrun(let allowance):
             "process-exit: the app did not exit within \(allowance.text) of being asked to"
         case .livenessMissed(let interval): "liveness: no WATCHDOG=1 for \(interval.text)"
-        case .unfreezable: "suspension: it could not be frozen at two sleeps in a row"
+        case .unfreezable: "suspension: it could not be frozen at sleep after sleep"
         case .taskBudgetSpent(let budget, let held, let more): Self.budgetSpent(budget, held, more)
         case .taskBudgetRanOut(let budget): "asked to end as its budget of \(budget.text) ran out"
         case .memoryCritical(let available, let bytes, let isProtected):

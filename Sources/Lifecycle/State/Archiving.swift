@@ -35,6 +35,7 @@ extension DeviceLifecycle {
         memory.archive(&archive)
         watchdog.archive(&archive)
         serviceWatchdog.archive(&archive)
+        adoptedFreezeRecord.archive(&archive)
         requests.archive(&archive)
         archive.value(&lastInstance)
         archive.value(&lastCall)

@@ -20,8 +20,7 @@ extension App {
         archive.value(&endedForShutdown)
         archive.value(&hasHeldUpSleep)
         archive.value(&sleepOverruns)
-        archive.optional(&stuckInSleep, 0) { $0.value(&$1) }
-        archive.value(&stuckSleeps)
+        freezeRecord.archive(&archive)
         archive.value(&outlivesKills)
         archive.optional(&pool, TaskPool(.zero)) { $1.archive(&$0) }
         archive.optional(&keepAwakePool, TaskPool(.zero)) { $1.archive(&$0) }

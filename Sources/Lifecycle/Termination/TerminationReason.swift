@@ -8,7 +8,7 @@ public indirect enum TerminationReason: Hashable, Sendable {
     case exitOverrun(allowance: Nanoseconds)
     /// WATCHDOG=1 did not come.
     case livenessMissed(interval: Nanoseconds)
-    /// The kernel could not freeze it, at two sleeps in a row.
+    /// The kernel could not freeze it at two sleeps in a row, or at three of ten.
     case unfreezable
     /// held: the names of the first three tasks that were still held; more: how many others there were.
     case taskBudgetSpent(budget: Nanoseconds, held: [String], more: Int)

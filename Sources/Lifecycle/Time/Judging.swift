@@ -71,7 +71,7 @@ extension DeviceLifecycle {
     /// An app's own next deadline.
     func deadline(ofApp index: Int) -> Deadline {
         apps[index].nextDeadline(
-            AppID(rawValue: index), canLaunch: canLaunch, sleep: sleep.id, reprieveEnd: reprieveEnd)
+            AppID(rawValue: index), canLaunch: canLaunch, freezeBound: freezeBound(index), reprieveEnd: reprieveEnd)
     }
 
     /// Judges every app that is due, after the event at hand has been heard: it may have been the sign of life.
@@ -111,11 +111,11 @@ extension DeviceLifecycle {
         }
     }
 
-    /// What is over and ends no app, but for one that could not be frozen at two sleeps in a row.
+    /// What is over and ends no app, but for one that could not be frozen at sleep after sleep.
     private mutating func judgeLesserTimes(_ index: Int) {
         if apps[index].instance?.isKeepAwakeOver(at: now.monotonic) == true { spendKeepAwake(index) }
         if apps[index].instance?.isExpirationDue(lead: lead(index), at: now.monotonic) == true { touch(index) }
-        let bound = apps[index].freezeBound(inSleep: sleep.id)
+        let bound = freezeBound(index)
         if apps[index].instance?.judgeFreezing(at: now.monotonic, bound: bound) == true {
             // It may have been named already, when the lock was released.
             touch(index)

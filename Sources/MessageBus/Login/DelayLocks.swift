@@ -18,17 +18,16 @@ public struct DelayLock: Equatable, Sendable {
 }
 
 extension LogindClient {
-    /// The most that are looked at: any user may take some thousand.
-    private static let mostLocks = 512
-    /// Until the answer is given up, in nanoseconds: apps wait for it to be frozen.
-    private static let patience: Int64 = 100_000_000
+    /// The most of one user's that are looked at, one of each process: any user may take some thousand, and they are
+    /// not to hide another's.
+    private static let mostOfUser = 64
 
     /// org.freedesktop.login1.Manager.ListInhibitors.
     public func readDelayLocks() {
         if readingLocks != nil { return }
         guard isAvailable, let bus else { return tellLater(.delayLocks(nil)) }
         do throws(SystemError) {
-            readingLocks = try bus.call(manager("ListInhibitors"), timeout: Self.patience) {
+            readingLocks = try bus.call(manager("ListInhibitors"), timeout: limits.answer) {
                 [unowned(unsafe) self] reply in
                 readingLocks = nil
                 switch reply {
@@ -44,6 +43,7 @@ extension LogindClient {
     /// nil where the message is malformed.
     private static func delayLocks(_ message: Message) -> [DelayLock]? {
         var locks: [DelayLock] = []
+        var seen: [UInt32: [Int32]] = [:]
         let isWhole = message.readArray(of: "(ssssuu)") { message in
             var lock: DelayLock?
             let isRead = message.readStruct("ssssuu") { fields in
@@ -55,7 +55,12 @@ extension LogindClient {
                 }
                 return true
             }
-            if let lock, locks.count < mostLocks { locks.append(lock) }
+            if let lock, seen[lock.user, default: []].count < mostOfUser,
+                !seen[lock.user, default: []].contains(lock.pid)
+            {
+                seen[lock.user, default: []].append(lock.pid)
+                locks.append(lock)
+            }
             return isRead
         }
         return isWhole ? locks : nil

@@ -99,13 +99,13 @@ final class HookDelegate: DelegateChannel {
     private func didFail(_ handler: Handler, _ text: String) {
         supervisor.log.handlerFailed(process.app.name, handler, text)
         process.app.failedHook = (handler, "\(handler.method): \(text)")
-        supervisor.control?.monitors.statusDidChange(process.app.id)
+        supervisor.control?.monitors.ownWordsDidChange(process.app.id)
     }
 
     private func didSucceed(_ handler: Handler) {
         guard process.app.failedHook?.handler == handler else { return }
         process.app.failedHook = nil
-        supervisor.control?.monitors.statusDidChange(process.app.id)
+        supervisor.control?.monitors.ownWordsDidChange(process.app.id)
     }
 
     func close() {

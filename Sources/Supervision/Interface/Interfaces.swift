@@ -104,7 +104,7 @@ final class Interfaces {
             saidFull = true
         }
         let source = try supervisor.loop.watch(server.descriptor, .readable) { [unowned(unsafe) self] _ in
-            server.onAcceptable()
+            accept(server)
             supervisor.wakeIfDue()
         }
         server.onAcceptChanged = { [unowned(unsafe) self] server in
@@ -113,6 +113,20 @@ final class Interfaces {
         }
         servers.append(server)
         sources.append(source)
+    }
+
+    /// Connections that come and go at once are taken at a pace: they cost more than they say.
+    private func accept(_ server: Server) {
+        let payer = ServiceShares.Payer.connects(descriptor: server.descriptor)
+        let shares = supervisor.shares
+        let begun = payer.clock
+        server.onAcceptable()
+        shares.pay(payer, payer.clock - begun)
+        guard shares.isSpent(payer), let place = servers.firstIndex(where: { $0 === server }) else { return }
+        let waits = shares.wait(payer) { [unowned(unsafe) self] in
+            if sources.indices.contains(place) { try? sources[place].setEnabled(servers[place].wantsAccept) }
+        }
+        if waits { try? sources[place].setEnabled(false) }
     }
 
     private func didDisconnect(_ connection: Connection, _ reason: CloseReason) {

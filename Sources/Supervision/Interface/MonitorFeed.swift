@@ -9,13 +9,15 @@ final class MonitorFeed {
     private unowned(unsafe) let supervisor: Supervisor
     private var requests: [Request] = []
     /// Apps that have changed what they say of themselves, in the order in which they did.
-    private var newStatuses: [AppID] = []
-    private var statusTimer: TimerSource?
+    private var newWords: [AppID] = []
+    private var wordsTimer: TimerSource?
 
     init(_ supervisor: Supervisor) { self.supervisor = supervisor }
 
     func add(_ request: Request) {
         guard request.wantsMore else { return request.fail(.expectedMore) }
+        // Its answers would come after those of the first, which never end.
+        if requests.contains(where: { $0.connection === request.connection }) { return }
         requests.append(request)
         request.onCancelled = { [unowned(unsafe) self, unowned(unsafe) request] in
             requests.removeAll { $0 === request }
@@ -44,21 +46,22 @@ final class MonitorFeed {
         broadcast("app", view.name, supervisor.appValue(id, view))
     }
 
-    /// An app may do so as often as it likes: the last of its words is passed on, when nothing else is to be done.
-    func statusDidChange(_ id: AppID) {
-        guard !requests.isEmpty, !newStatuses.contains(id) else { return }
-        if statusTimer == nil {
-            statusTimer = try? supervisor.loop.timer(priority: EventLoop.Priority.idle) { [unowned(unsafe) self] in
+    /// What an app says of itself, as often as it likes: the last of its words is passed on, when nothing else is to be
+    /// done.
+    func ownWordsDidChange(_ id: AppID) {
+        guard !requests.isEmpty, !newWords.contains(id) else { return }
+        if wordsTimer == nil {
+            wordsTimer = try? supervisor.loop.timer(priority: EventLoop.Priority.idle) { [unowned(unsafe) self] in
                 passOn()
             }
         }
-        newStatuses.append(id)
-        statusTimer?.arm(at: Clocks.monotonic)
+        newWords.append(id)
+        wordsTimer?.arm(at: Clocks.monotonic)
     }
 
     private func passOn() {
-        let apps = newStatuses
-        newStatuses = []
+        let apps = newWords
+        newWords = []
         for id in apps { appDidChange(id) }
     }
 
@@ -78,12 +81,17 @@ final class MonitorFeed {
     }
 
     private func broadcast(_ kind: String, _ app: String?, _ detail: JSON) {
-        for request in requests { send(to: request, kind, app, detail) }
+        let change = SharedReply(Self.change(kind, app, detail))
+        for request in requests { request.reply(continuing: change) }
     }
 
     private func send(to request: Request, _ kind: String, _ app: String?, _ detail: JSON) {
-        request.reply(continuing: [
+        request.reply(continuing: Self.change(kind, app, detail))
+    }
+
+    private static func change(_ kind: String, _ app: String?, _ detail: JSON) -> JSONObject {
+        [
             "time": .string(Timestamp.text(Clocks.realtime)), "kind": .string(kind), "app": JSON(app), "detail": detail,
-        ])
+        ]
     }
 }

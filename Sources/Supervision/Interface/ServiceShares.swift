@@ -2,40 +2,71 @@ internal import EventLoop
 internal import Lifecycle
 internal import SystemCalls
 
-/// How much of the loop's time the requests of one app, or of one user that is no app, may use: a tenth in the long
-/// run. Who has used more waits, and only who has; root never does.
+/// How much of the loop's time others may use: the requests of one app, or of one user that is no app, a tenth in the
+/// long run, those of all such users a quarter. Who has used more waits, and only who has; root never does.
 final class ServiceShares {
-    /// Nanoseconds that may be used at once.
-    private static let burst: Int64 = 20_000_000
-    /// So many nanoseconds go by for each that is used.
-    private static let price: Int64 = 10
     /// Shares that are kept; those that are paid for are forgotten when there are more.
     private static let most = 64
 
     enum Payer: Hashable {
+        /// An app's requests.
         case app(InstanceID)
+        /// What comes to an app's notify socket, from any sender.
+        case notify(AppID)
+        /// The requests of a user that is neither root nor an app.
         case user(UInt32)
+        /// Those of all such users: one person may have many user ids (newuidmap).
+        case users
+        /// What is taken of connections on one socket.
+        case connects(descriptor: Int32)
+
+        /// So many nanoseconds go by for each that is used.
+        var price: Int64 {
+            switch self {
+            case .app, .notify, .user: 10
+            case .users, .connects: 4
+            }
+        }
+
+        /// Nanoseconds that may be used at once.
+        var burst: Int64 {
+            switch self {
+            case .app, .notify, .user: 20_000_000
+            case .users: 40_000_000
+            case .connects: 10_000_000
+            }
+        }
+
+        /// Who pays besides.
+        fileprivate var pool: Payer? {
+            switch self {
+            case .user: .users
+            case .app, .notify, .users, .connects: nil
+            }
+        }
 
         /// What operators ask may wait for a disk: it counts. What apps ask does not, and they are not to pay for what
         /// others make of the processor.
         var clock: Int64 {
             switch self {
-            case .app: Clocks.ofThread
-            case .user: Clocks.monotonic
+            case .app, .notify, .connects: Clocks.ofThread
+            case .user, .users: Clocks.monotonic
             }
         }
     }
 
     private struct Share {
+        let payer: Payer
         var debt: Int64 = 0
         /// MONOTONIC: when that was so.
         var since: Int64
         /// To be served again once some of it is paid.
         var waiting: [() -> Void] = []
 
-        func debt(at now: Int64) -> Int64 { max(0, debt - (now - since) / ServiceShares.price) }
+        func debt(at now: Int64) -> Int64 { max(0, debt - (now - since) / payer.price) }
+        func isSpent(at now: Int64) -> Bool { debt(at: now) > payer.burst }
         /// When half of a burst may be used again.
-        var due: Int64 { since + (debt - ServiceShares.burst / 2) * ServiceShares.price }
+        var due: Int64 { since + (debt - payer.burst / 2) * payer.price }
     }
 
     private unowned(unsafe) let loop: EventLoop
@@ -45,26 +76,36 @@ final class ServiceShares {
     init(_ loop: EventLoop) { self.loop = loop }
 
     func isSpent(_ payer: Payer) -> Bool {
-        shares[payer].map { $0.debt(at: Clocks.monotonic) > Self.burst } ?? false
+        let now = Clocks.monotonic
+        if let pool = payer.pool, shares[pool]?.isSpent(at: now) == true { return true }
+        return shares[payer]?.isSpent(at: now) ?? false
     }
 
     func pay(_ payer: Payer, _ time: Int64) {
         let now = Clocks.monotonic
+        if let pool = payer.pool { pay(pool, time, at: now) }
+        pay(payer, time, at: now)
+    }
+
+    private func pay(_ payer: Payer, _ time: Int64, at now: Int64) {
         if shares[payer] == nil, shares.count >= Self.most { forgetPaid(at: now) }
-        var share = shares[payer] ?? Share(since: now)
+        var share = shares[payer] ?? Share(payer: payer, since: now)
         share.debt = share.debt(at: now) + time
         share.since = now
         shares[payer] = share
     }
 
-    /// Calls once, when the payer has paid enough. False where it cannot be waited for.
+    /// Calls once, when the payer has paid enough, or its pool, if that takes longer. False where it cannot be waited
+    /// for.
     func wait(_ payer: Payer, _ resume: @escaping () -> Void) -> Bool {
         do throws(SystemError) {
             if timer == nil { timer = try loop.timer { [unowned(unsafe) self] in resumePaid() } }
         } catch {
             return false
         }
-        shares[payer]?.waiting.append(resume)
+        var account = payer
+        if let pool = payer.pool, let due = shares[pool]?.due, due > shares[payer]?.due ?? .min { account = pool }
+        shares[account]?.waiting.append(resume)
         arm()
         return true
     }

@@ -13,6 +13,8 @@ final class NotifyReceiver {
     private unowned(unsafe) let supervisor: Supervisor
     private let socket: NotifySocket
     private var member: IOGroupMember?
+    /// It is not listened to while any of what it waits for is still to come.
+    private var holds = 0
     /// Strangers are named once an instance, however much they send.
     private var complainedFor: InstanceID?
     /// Messages taken in one turn of the loop.
@@ -47,32 +49,52 @@ final class NotifyReceiver {
     }
 
     private func receive() {
+        let payer = ServiceShares.Payer.notify(app.id)
+        let begun = payer.clock
         do throws(SystemError) {
             if let copy = try socket.receive(atMost: Self.burst, { hear($0) }) { takeOff(copy) }
         } catch {
             supervisor.log.app(app.name, .warning, error.text)
             rest()
         }
+        supervisor.shares.pay(payer, payer.clock - begun)
+        if supervisor.shares.isSpent(payer) { waitForShare(of: payer) }
         supervisor.wakeIfDue()
+    }
+
+    private func waitForShare(of payer: ServiceShares.Payer) {
+        let (supervisor, app) = (supervisor, app.id)
+        // This one may be gone by then.
+        if supervisor.shares.wait(payer, { supervisor.hearNotifications(of: app) }) { hold() }
+    }
+
+    private func hold() {
+        holds += 1
+        try? member?.setInterest([])
+    }
+
+    fileprivate func goOn() {
+        holds = max(0, holds - 1)
+        if holds == 0 { try? member?.setInterest(.readable) }
     }
 
     /// What failed fails again at once.
     private func rest() {
         if pause == nil {
-            pause = try? supervisor.loop.timer { [unowned(unsafe) self] in try? member?.setInterest(.readable) }
+            pause = try? supervisor.loop.timer { [unowned(unsafe) self] in goOn() }
         }
         guard let pause else { return }
-        try? member?.setInterest([])
+        hold()
         pause.arm(at: Clocks.monotonic + Self.pauseLength)
     }
 
     /// Its own messages wait for what it has sent, and no other's.
     private func takeOff(_ copy: consuming FileDescriptor) {
-        try? member?.setInterest([])
+        hold()
         let (supervisor, app) = (supervisor, app.id)
+        // This one may be gone by then.
         supervisor.disposal.takeDatagram(from: copy) {
-            // This one may be gone by then.
-            try? supervisor.apps[app.rawValue]?.notify?.member?.setInterest(.readable)
+            supervisor.hearNotifications(of: app)
         }
     }
 
@@ -143,7 +165,7 @@ final class NotifyReceiver {
         let bounded = String(decoding: text.utf8.prefix(Self.longestStatus), as: UTF8.self)
         guard app.statusText != bounded else { return }
         app.statusText = bounded
-        supervisor.control?.monitors.statusDidChange(app.id)
+        supervisor.control?.monitors.ownWordsDidChange(app.id)
     }
 
     private func isOwn(_ notification: Notification, _ process: AppProcess) -> Bool {
@@ -194,4 +216,8 @@ final class NotifyReceiver {
         case nil: "no process of \(app)"
         }
     }
+}
+
+extension Supervisor {
+    fileprivate func hearNotifications(of app: AppID) { apps[app.rawValue]?.notify?.goOn() }
 }

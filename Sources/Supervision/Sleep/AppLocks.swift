@@ -13,10 +13,14 @@ internal import SystemCalls
 final class AppLocks {
     /// Between two questions, while an app holds one; nanoseconds.
     private static let interval: Int64 = 50_000_000
+    /// How long apps that may hold none wait for an answer; nanoseconds. What comes later is heard all the same.
+    private static let patience: Int64 = 100_000_000
 
     private unowned(unsafe) let supervisor: Supervisor
     private var isAsking = false
-    /// By instance, as logind said last.
+    /// The answer is awaited with patience.
+    private var isFresh = false
+    /// By instance, as logind said last in this sleep.
     private var holders: [Int64: DelayLock] = [:]
     /// Instances that are to be frozen.
     private var waiting: [Int64] = []
@@ -39,29 +43,49 @@ final class AppLocks {
     /// It is over: what is asked next is another one.
     func sleepEnded() {
         isLogins = false
+        isFresh = false
         holders = [:]
     }
 
     private func ask() {
         guard let login = supervisor.login else { return }
         isAsking = true
+        isFresh = true
         login.readDelayLocks()
+        if isAsking { arm(after: Self.patience) }
     }
 
     /// Whether it is not to be frozen yet; it is put on the list then, and will be, by `freezeNow`.
     func deferFreezing(of process: AppProcess) -> Bool {
         let instance = process.instance.rawValue
-        guard isLogins, !supervisor.isUp, isAsking || holders[instance] != nil else { return false }
+        guard isLogins, !supervisor.isUp, isFresh || holders[instance] != nil else { return false }
         // The answer may be older than its handler, in which it may have let go.
         if waiting.isEmpty, !isAsking { ask() }
         if !waiting.contains(instance) { waiting.append(instance) }
         return true
     }
 
-    /// locks: nil where logind does not say; then no app waits for it.
+    /// logind may be kept busy: what holds no lock as far as is known is frozen without its answer.
+    private func timeIsOver() {
+        if isAsking {
+            isFresh = false
+            freezeFree()
+        } else {
+            ask()
+        }
+    }
+
+    private func freezeFree() {
+        let free = waiting.filter { holders[$0] == nil }
+        waiting.removeAll { holders[$0] == nil }
+        for instance in free { supervisor.processes[instance]?.freezeNow() }
+    }
+
+    /// locks: nil where logind does not say. One that is gone waits for none; what it said before holds otherwise.
     func hear(_ locks: [DelayLock]?) {
         isAsking = false
-        holders = [:]
+        isFresh = false
+        if locks != nil || supervisor.isLoginLost { holders = [:] }
         // What was suspended before may have had our lock released by now.
         let isOnTheWay = isLogins && !supervisor.isUp
         var named: [AppProcess] = []
@@ -71,10 +95,9 @@ final class AppLocks {
             if name(process, lock) { named.append(process) }
         }
         for process in named { supervisor.dispatch(.login(.appHoldsLock(process.instance))) }
-        let free = waiting.filter { holders[$0] == nil }
-        waiting.removeAll { holders[$0] == nil }
-        for instance in free { supervisor.processes[instance]?.freezeNow() }
-        if !waiting.isEmpty { askLater() }
+        freezeFree()
+        // An answer that has not come may be the one that names a holder.
+        if !waiting.isEmpty || locks == nil && isOnTheWay && !supervisor.isLoginLost { arm(after: Self.interval) }
     }
 
     /// The time in which it should have been frozen is over. What it holds, for people.
@@ -113,12 +136,13 @@ final class AppLocks {
 
     private static func text(_ lock: DelayLock) -> String { "“\(lock.who)”: \(lock.why)" }
 
-    private func askLater() {
-        do throws(SystemError) {
-            if timer == nil { timer = try supervisor.loop.timer { [unowned(unsafe) self] in ask() } }
-            timer?.arm(at: Clocks.monotonic + Self.interval)
-        } catch {
-            hear(nil)
+    private func arm(after time: Int64) {
+        if timer == nil { timer = try? supervisor.loop.timer { [unowned(unsafe) self] in timeIsOver() } }
+        guard let timer else {
+            isFresh = false
+            holders = [:]
+            return freezeFree()
         }
+        timer.arm(at: Clocks.monotonic + time)
     }
 }

@@ -328,7 +328,7 @@ extension Connection {
     }
 
     private func checkOutput() {
-        if output.count > Self.chunk { hasHeldMuch = true }
+        if output.count + heldBytes > Self.chunk { hasHeldMuch = true }
         if failure == nil, output.count + heldBytes > Self.outputLimit { failure = .outputOverflow }
     }
 

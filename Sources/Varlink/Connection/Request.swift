@@ -55,6 +55,13 @@ public final class Request {
         answer(Reply(parameters, continues: true), isLast: false)
     }
 
+    /// One reply of several, the same to each of many callers.
+    public func reply(continuing shared: SharedReply) {
+        guard wantsMore else { return fail(.expectedMore) }
+        guard !isFinished, let link else { return }
+        link.answer(self, oneway ? [] : shared.bytes)
+    }
+
     /// error: the full name, "io.curfew.Application.NotAnApp".
     public func fail(error: String, _ parameters: JSONObject = [:]) {
         answer(Reply(parameters, error: error), isLast: true)

@@ -100,6 +100,13 @@ public struct Reply: Equatable, Sendable {
     }
 }
 
+/// A reply that others follow, encoded once for all the calls that it answers.
+public struct SharedReply: Sendable {
+    let bytes: [UInt8]
+
+    public init(_ parameters: JSONObject) { bytes = Reply(parameters, continues: true).encode() }
+}
+
 private func decodeObject(_ message: ArraySlice<UInt8>) throws(MessageError) -> JSONObject {
     let value: JSON
     do throws(JSONError) {

@@ -102,12 +102,24 @@ def Inhibit(self, what, who, why, mode):
     return passed
 
 
-@dbus.service.method(MAIN_IFACE, in_signature="", out_signature="a(ssssuu)")
-def ListInhibitors(self):
+@dbus.service.method(
+    MAIN_IFACE, in_signature="", out_signature="a(ssssuu)", async_callbacks=("answer", "_refuse"))
+def ListInhibitors(self, answer, _refuse):
     record("listed")
-    return dbus.Array(
-        [(what, who, why, mode, dbus.UInt32(user), dbus.UInt32(pid))
-         for what, who, why, mode, user, pid in state.get("others", [])], signature="(ssssuu)")
+
+    def say():
+        answer(dbus.Array(
+            [(what, who, why, mode, dbus.UInt32(user), dbus.UInt32(pid))
+             for what, who, why, mode, user, pid in state.get("others", [])], signature="(ssssuu)"))
+        return False
+
+    GLib.timeout_add(state.get("busy", 0), say)
+
+
+@dbus.service.method(MOCK_IFACE, in_signature="u", out_signature="")
+def BeBusy(self, milliseconds):
+    """So long passes before ListInhibitors is answered."""
+    state["busy"] = int(milliseconds)
 
 
 @dbus.service.method(MOCK_IFACE, in_signature="a(ssssuu)", out_signature="")

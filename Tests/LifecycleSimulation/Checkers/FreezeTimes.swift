@@ -1,7 +1,8 @@
 internal import Lifecycle
 
-/// How long freezing may take: 2 s; half as long in the sleep after one in which it has taken an app too long, and so
-/// on down to 500 ms. A sleep counts in which that became so before the board slept, or that was released while it was.
+/// How long freezing may take: 2 s; half as long in the ten sleeps after one in which it has taken an app too long, and
+/// half of that after the next, which is the least; of all that was taken over together. A sleep counts in which that
+/// became so before the board slept, or that was released while it was.
 final class FreezeTimes {
     private struct Freezing {
         let instance: InstanceID
@@ -10,20 +11,36 @@ final class FreezeTimes {
     }
 
     private struct Row {
-        /// The last sleep that counts, and how many in a row.
+        /// The last sleep that counts, and how many did since ten have not.
         var last: Int
         var sleeps = 1
+
+        func bound(in sleep: Int) -> Nanoseconds {
+            guard last + 10 >= sleep else { return .seconds(2) }
+            switch last == sleep ? sleeps - 1 : sleeps {
+            case 0: return .seconds(2)
+            case 1: return .seconds(1)
+            default: return .milliseconds(500)
+            }
+        }
+
+        static func after(_ row: Row?, _ sleep: Int) -> Row {
+            guard let row, row.last + 10 >= sleep else { return Row(last: sleep) }
+            return Row(last: sleep, sleeps: row.last == sleep ? row.sleeps : row.sleeps + 1)
+        }
     }
 
     struct Counted {
         let instance: InstanceID
         let app: AppID
-        /// The sleep before counts too.
+        /// The sleep before counts too, or two of the ten before.
         let isAgain: Bool
     }
 
     private var freezing: [Freezing] = []
     private var rows: [AppID: Row] = [:]
+    private var adopted: Set<AppID> = []
+    private var rowOfAdopted: Row?
     private var killed: Set<InstanceID> = []
     private(set) var sleep = 0
     private var isPreparing = false
@@ -31,14 +48,15 @@ final class FreezeTimes {
     /// In this step, be it a second time: a logical sleep has become logind's.
     private var isLockReleased = false
     private var hasSlept = false
+    /// Named in this step, before it ended the sleep.
+    private var named: Set<InstanceID> = []
     private var asleepBefore: Nanoseconds?
     private var story = SleepStory()
 
     func bound(of instance: InstanceID, _ scene: Scene) -> Nanoseconds {
-        guard let app = scene.board.directory.app(of: instance), let row = rows[app], row.last >= sleep - 1 else {
-            return .seconds(2)
-        }
-        return row.sleeps == 1 ? .seconds(1) : .milliseconds(500)
+        guard let app = scene.board.directory.app(of: instance) else { return .seconds(2) }
+        let shared = adopted.contains(app) ? rowOfAdopted : nil
+        return min(rows[app]?.bound(in: sleep) ?? .seconds(2), shared?.bound(in: sleep) ?? .seconds(2))
     }
 
     func hear(_ event: Event, _ scene: Scene) {
@@ -60,7 +78,10 @@ final class FreezeTimes {
         story.see(effect, scene)
         switch effect {
         // A process that is taken over is an app of its own, whatever had that place before.
-        case .process(.spawn(let app, _, .backgroundTask, _)): rows[app] = nil
+        case .process(.spawn(let app, _, .backgroundTask, _)):
+            rows[app] = nil
+            adopted.insert(app)
+        case .process(.spawn(let app, _, _, _)): adopted.remove(app)
         case .process(.freeze(let instance)): freezing.append(Freezing(instance: instance, since: scene.now))
         case .process(.thaw(let instance)): end(instance)
         case .process(.kill(let instance)): killed.insert(instance)
@@ -70,6 +91,7 @@ final class FreezeTimes {
             hasSlept = false
         case .note(.sleep(.released)): isReleased = true
         case .login(.releaseLock(.sleep)): isLockReleased = true
+        case .process(.reportStuck(let instance, .unfreezable)) where isPreparing: named.insert(instance)
         case .note(.sleep(.ended)): isPreparing = false
         default: break
         }
@@ -78,13 +100,15 @@ final class FreezeTimes {
     /// Those that this step counts.
     func counted(_ scene: Scene) -> [Counted] {
         let isReleasedBefore = story.stage == .asleep && !isReleased
-        guard isPreparing || isReleasedBefore && !story.isLogical && !hasSlept else { return [] }
+        let isYetToCome = isPreparing || isReleasedBefore && !story.isLogical && !hasSlept
         return freezing.compactMap { each in
+            guard isYetToCome || named.contains(each.instance) else { return nil }
             let isOver = isOver(each, scene)
             guard each.isStuck || isOver, isOver != each.isStuck || isReleased || isLockReleased,
                 let app = scene.board.directory.app(of: each.instance), rows[app]?.last != sleep
             else { return nil }
-            return Counted(instance: each.instance, app: app, isAgain: rows[app]?.last == sleep - 1)
+            let isAgain = rows[app]?.last == sleep - 1 || Row.after(rows[app], sleep).sleeps > 2
+            return Counted(instance: each.instance, app: app, isAgain: isAgain)
         }
     }
 
@@ -97,10 +121,12 @@ final class FreezeTimes {
         let counted = counted(scene)
         for index in freezing.indices where isOver(freezing[index], scene) { freezing[index].isStuck = true }
         for each in counted {
-            rows[each.app] = Row(last: sleep, sleeps: each.isAgain ? (rows[each.app]?.sleeps ?? 0) + 1 : 1)
+            rows[each.app] = Row.after(rows[each.app], sleep)
+            if adopted.contains(each.app) { rowOfAdopted = Row.after(rowOfAdopted, sleep) }
         }
         freezing.removeAll { killed.contains($0.instance) }
         killed = []
+        named = []
         if isReleased { isPreparing = false }
         isReleased = false
         isLockReleased = false

@@ -1,7 +1,7 @@
 internal import Lifecycle
 
-/// An app that could not be frozen in time at two sleeps in a row, whichever instance it was, is killed by the release
-/// of the second, and for that reason nothing else is.
+/// An app that could not be frozen in time at two sleeps in a row, or at a third of ten, whichever instance it was, is
+/// killed by the release of that sleep, and for that reason nothing else is.
 final class StuckAgainChecker: Checker {
     static let hears: [EventKind]? = []
     static let sees: [EffectKind]? = [.kill, .report]
