@@ -97,8 +97,15 @@ static bool has_processes(uid_t user) {
     return has;
 }
 
-static void *detach_all(void *context) {
+// More is taken away by a thread: the kernel frees what is in a queue at once. So few are gone before their app is
+// started again, which may look for what is its own by the same keys.
+enum { FEW = 64 };
+
+static void remove_keys(struct left *left);
+
+static void *finish(void *context) {
     struct left *left = context;
+    if (left->count > FEW) remove_keys(left);
     for (size_t i = 0; i < left->count; i++)
         if (left->objects[i].place) (void)shmdt(left->objects[i].place);
     free(left->objects);
@@ -149,7 +156,7 @@ void linux_remove_ipc(uid_t user) {
             (void)posix_queues(user, true);
         }
     }
-    remove_keys(left);
+    if (left->count <= FEW) remove_keys(left);
     // To give back much memory takes its time.
-    if (left->count == 0 || linux_start_thread("curfewd-ipc", detach_all, left) != 0) detach_all(left);
+    if (left->count == 0 || linux_start_thread("curfewd-ipc", finish, left) != 0) finish(left);
 }

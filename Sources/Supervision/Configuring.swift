@@ -22,15 +22,15 @@ extension Supervisor {
     func reload() -> Result<[String], ConfigurationError> {
         let next = Configuration.load(paths: ConfigurationPaths(root: paths.root.isEmpty ? nil : paths.root))
         if let error = next.allErrors.first {
-            sayProblems(next)
-            log.daemon(.error, "the configuration was not reloaded", .configurationInvalid)
+            sayProblems(next, isReload: true)
+            log.reload(.error, "the configuration was not reloaded", .configurationInvalid)
             return .failure(error)
         }
         var changed = configuration.names(changedIn: next)
         let isOtherDevice = next.deviceMark != configuration.deviceMark
         let board = settings.board
         configuration = next
-        sayProblems(next)
+        sayProblems(next, isReload: true)
         apply(next)
         keepWatchdog()
         if isOtherDevice { changed.append("curfew.toml") }
@@ -38,18 +38,21 @@ extension Supervisor {
         if isOtherBoard { changed.append("hardware profile") }
         // What the core does not know of: the profile, the watchdog, what is polled.
         if isOtherDevice || isOtherBoard { control?.deviceDidChange() }
-        log.daemon(
-            .info,
-            changed.isEmpty
-                ? "configuration reloaded"
-                : "configuration reloaded: "
-                    + changed.joined(separator: ", "), .configurationReloaded)
+        let names = changed.isEmpty ? "" : ": " + changed.joined(separator: ", ")
+        log.reload(.info, "configuration reloaded" + names, .configurationReloaded)
         return .success(changed)
     }
 
-    private func sayProblems(_ configuration: Configuration) {
-        for warning in configuration.warnings { log.daemon(.warning, warning.text, .configurationInvalid) }
-        for error in configuration.allErrors { log.daemon(.error, error.text, .configurationInvalid) }
+    private func sayProblems(_ configuration: Configuration, isReload: Bool = false) {
+        func say(_ priority: Journal.Priority, _ text: String) {
+            if isReload {
+                log.reload(priority, text, .configurationInvalid)
+            } else {
+                log.daemon(priority, text, .configurationInvalid)
+            }
+        }
+        for error in configuration.allErrors { say(.error, error.text) }
+        for warning in configuration.warnings { say(.warning, warning.text) }
     }
 
     /// What runs keeps its process; it is started by its new configuration the next time.

@@ -22,6 +22,10 @@ public struct Nanoseconds: RawRepresentable, Comparable, Hashable, AdditiveArith
         let (difference, overflow) = left.rawValue.subtractingReportingOverflow(right.rawValue)
         return Nanoseconds(rawValue: overflow ? (left.rawValue < 0 ? .min : .max) : difference)
     }
+    public static func * (left: Nanoseconds, right: Int64) -> Nanoseconds {
+        let (product, overflow) = left.rawValue.multipliedReportingOverflow(by: right)
+        return Nanoseconds(rawValue: overflow ? ((left.rawValue < 0) == (right < 0) ? .max : .min) : product)
+    }
     public static func / (left: Nanoseconds, right: Int64) -> Nanoseconds {
         Nanoseconds(rawValue: left.rawValue / right)
     }

@@ -3,7 +3,9 @@
 import json
 import os
 import statistics
+import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from test_floods import stranger
@@ -106,6 +108,28 @@ def test_a_user_gives_away_no_more_than_64_processes(board):
     with stranger(GIVER, board.control_socket, "1", "again") as giver:
         assert json.loads(giver.stdout.readline())[0] == 1
         giver.stdin.close()
+
+
+def test_what_has_ended_is_not_taken_over(board):
+    board.start()
+    child = subprocess.Popen(["/bin/true"])
+    wait_until(lambda: Path(f"/proc/{child.pid}/stat").read_text().split()[2] == "Z", "it has ended")
+    error = board.error("AdoptTask", name="late", processIdentifier=child.pid)
+    assert error.name == "org.varlink.service.InvalidParameter" and not board.terminations()
+    child.wait()
+
+
+def test_what_operators_ask_for_in_a_loop_does_not_fill_the_journal(board):
+    board.app_file("app", 'exec = ["/bin/sleep", "1000"]\n')
+    board.start()
+    for _ in range(100):
+        board.call("Reload")
+    for _ in range(60):
+        board.call("PrepareForSleep", start=True)
+        board.call("PrepareForSleep", start=False)
+    log = board.log()
+    assert log.count("configuration reloaded") < 61 and log.count("sleep ") < 70
+    assert log.count("more of the kind is left out") == 2
 
 
 # Sends what means nothing to an app's notify socket, as long as it runs.

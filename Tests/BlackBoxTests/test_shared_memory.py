@@ -20,6 +20,10 @@ import ctypes, sys, time
 libc = ctypes.CDLL(None, use_errno=True)
 made = [libc.shmget(0, 4096, 0o1666), libc.msgget(0, 0o1666), libc.semget(0, 1, 0o1666)]
 assert min(made) >= 0, made
+if sys.argv[2] == "many":
+    more = [libc.semget(0, 1, 0o1666) for _ in range(200)]
+    assert min(more) >= 0
+    made, sys.argv[2] = [made[0], made[1], more[-1]], "ends"
 with open(sys.argv[1], "a") as file:
     print(*made, file=file)
 if sys.argv[2] == "ends":
@@ -60,6 +64,16 @@ def test_what_an_app_leaves_is_removed_and_of_no_other(board):
     board.call("Terminate", app="stays", force=None)
     for kind, other in zip(KINDS, kept):
         wait_until(lambda: other not in left(kind), f"{kind} {other} is removed")
+
+
+def test_a_great_many_are_removed_too(board):
+    """By a thread, so that no other app waits."""
+    many = maker(board, "many", "many", restart="never")
+    board.start()
+    board.wait_termination("many")
+    [gone] = many()
+    for kind, number in zip(KINDS, gone):
+        wait_until(lambda: number not in left(kind), f"{kind} {number} is removed: {left(kind)}")
 
 
 def test_what_the_next_instance_makes_is_its_own(board):

@@ -81,6 +81,23 @@ import Testing
         #expect(board.core.backgroundTimeRemaining(of: id, at: board.monotonic) == .seconds(58))
     }
 
+    /// Each is a new app; what one has cost a sleep counts against the next.
+    @Test func freezingTakesLess_whenAnotherTaskCouldNotBeFrozen() throws {
+        var board = startedBoard([])
+        for (number, bound) in [2000, 1000, 500, 500].enumerated() {
+            let name = "task-\(number)"
+            _ = board.ask(1, .adopt(app: name, TaskParameters(name: "\(number)")))
+            _ = board.spawned(name)
+            _ = board.sleepSignal(true)
+            #expect(board.pass(.seconds(2)) == ["freeze \(name)"])
+            #expect(board.pass(.milliseconds(Int64(bound) - 1)) == [])
+            #expect(board.pass(.milliseconds(1)) == ["unfreezable \(name)", "sleep is handled", "release sleep"])
+            _ = board.wake(afterSleeping: .seconds(600))
+            _ = board.tell(.login(.lockTaken(.sleep)))
+            board.gone(name, .unknown)
+        }
+    }
+
     @Test func nameIsTakenAgain_whenItIsFree() throws {
         var board = adopted()
         let denied = board.ask(2, .adopt(app: "task-sync", TaskParameters(name: "sync")))

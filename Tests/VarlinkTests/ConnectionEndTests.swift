@@ -105,7 +105,9 @@ final class ConnectionEndTests {
         send(call + "{\"method\":\"a.S\",\"more\":true}\0")
         loop.runUntilQuiet()
         let load: JSONObject = ["load": .string(String(repeating: "x", count: 10_000))]
+        #expect(!connection.hasHeldMuch)
         for _ in 0..<200 { requests[1].reply(continuing: load) }
+        #expect(connection.hasHeldMuch)
         // Out of the owner's own calls nothing is torn down.
         #expect(loop.closed.isEmpty)
         loop.runUntilQuiet()

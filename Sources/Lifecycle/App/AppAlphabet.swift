@@ -74,7 +74,8 @@ extension DeviceLifecycle {
         switch event {
         case .handlerReturned(let instance, let call): handlerDidReturn(instance, call)
         case .ready(let instance): didBecomeReady(instance)
-        case .ping(let instance), .crowdedOut(let instance): restartLiveness(instance)
+        case .ping(let instance): restartLiveness(instance)
+        case .crowdedOut(let instance): putOffLiveness(instance)
         case .stopping(let instance): appBeganToStop(instance)
         case .extendTimeout(let instance, let time): extendTimeout(instance, time)
         }

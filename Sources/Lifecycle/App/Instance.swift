@@ -48,6 +48,8 @@ struct Instance: Equatable {
 
     /// A reading of `clock`.
     private(set) var livenessDue: Nanoseconds?
+    /// The latest that strangers who crowd its words out may put that off to.
+    private(set) var livenessLimit = Nanoseconds.zero
     private(set) var stop: StopOrder?
     /// The shell never said that it was started.
     private(set) var isGivenUp = false
@@ -85,7 +87,16 @@ struct Instance: Equatable {
             return false
         }
         livenessDue = clock.reading(at: now) + interval
+        livenessLimit = clock.reading(at: now) + interval * Self.unheardIntervals
         return true
+    }
+
+    /// It may have said that it lives, and not been heard: for so long.
+    static let unheardIntervals: Int64 = 10
+
+    mutating func putOffLiveness(_ interval: Nanoseconds, at now: Nanoseconds) {
+        guard let due = livenessDue else { return }
+        livenessDue = max(due, min(clock.reading(at: now) + interval, livenessLimit))
     }
 
     // MARK: Calls of its delegate
@@ -366,6 +377,7 @@ struct Instance: Equatable {
         archive.value(&waitingSince)
         archive.value(&isReportedStuck)
         archive.optional(&livenessDue, .zero) { $0.value(&$1) }
+        archive.value(&livenessLimit)
         archive.value(&isGivenUp)
         archive.value(&hasOutlivedKill)
         archive.optional(&stop, StopOrder(reason: .unknown)) { $1.archive(&$0) }

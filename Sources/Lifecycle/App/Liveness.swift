@@ -13,4 +13,11 @@ extension DeviceLifecycle {
         else { return }
         armLiveness(index)
     }
+
+    /// Strangers crowd its words out: silence means nothing for a while, but what hangs is not to live by them.
+    mutating func putOffLiveness(_ id: InstanceID) {
+        guard let index = index(of: id), let interval = apps[index].policy.liveness else { return }
+        apps[index].instance?.putOffLiveness(interval, at: now.monotonic)
+        touch(index)
+    }
 }

@@ -1,5 +1,5 @@
-/// The lines that an app can make the daemon write by what it says and does: so many in a minute, then a count of those
-/// that were left out.
+/// The lines that an app or operator can make the daemon write by what it says and does: so many in a minute, then a
+/// count of those that were left out.
 struct LineBudget {
     static let lines = 60
     static let interval: Int64 = 60_000_000_000

@@ -6,8 +6,15 @@ internal import SystemCalls
 /// CURFEW_SLEEP_ID) and a MESSAGE_ID for its kind.
 final class Log {
     private let journal: Journal
-    /// By the app's name.
-    private var budgets: [String: LineBudget] = [:]
+    /// Who or what brings lines about as often as it likes.
+    private enum Cause: Hashable {
+        case app(String)
+        case tasks(ofUser: UInt32)
+        case reloads
+        case sleeps
+    }
+
+    private var budgets: [Cause: LineBudget] = [:]
 
     init(journal: Journal) { self.journal = journal }
 
@@ -19,8 +26,17 @@ final class Log {
 
     func daemon(_ priority: Journal.Priority, _ text: String, _ id: MessageID? = nil) { send(priority, text, id) }
 
-    func app(_ name: String, _ priority: Journal.Priority, _ text: String, _ id: MessageID? = nil) {
-        send(priority, "\(name): \(text)", id, [("CURFEW_APP", name)])
+    /// takenOverFor: the user whose `curfew run` it is. Each is a new app: their lines are bounded together.
+    func app(
+        _ name: String, _ priority: Journal.Priority, _ text: String, _ id: MessageID? = nil,
+        _ fields: [(String, String)] = [], takenOverFor user: UInt32? = nil
+    ) {
+        var text = text
+        if let user, user != 0 {
+            guard let said = bounded(text, by: .tasks(ofUser: user)) else { return }
+            text = said
+        }
+        send(priority, "\(name): \(text)", id, [("CURFEW_APP", name)] + fields)
     }
 
     /// What an app can bring about as often as it likes: bounded, so that it fills no disk and displaces no other line.
@@ -28,22 +44,34 @@ final class Log {
         by app: String, _ priority: Journal.Priority, _ text: String, _ id: MessageID? = nil,
         _ fields: [(String, String)] = []
     ) {
-        var text = text
-        switch verdict(on: app) {
-        case .say: break
-        case .sayAsTheLast: text += "; what else it causes is left out for up to a minute"
-        case .sayAfter(let leftOut): text += "; \(leftOut) lines before this one were left out"
-        case .leaveOut: return
-        }
-        send(priority, "\(app): \(text)", id, [("CURFEW_APP", app)] + fields)
+        guard let text = bounded(text, by: .app(app)) else { return }
+        self.app(app, priority, text, id, fields)
     }
 
-    private func verdict(on app: String) -> LineBudget.Verdict {
+    /// Of a reload, which operators may ask for in a loop.
+    func reload(_ priority: Journal.Priority, _ text: String, _ id: MessageID) {
+        guard let text = bounded(text, by: .reloads) else { return }
+        send(priority, text, id)
+    }
+
+    /// Of a sleep: operators may begin and end those that no kernel knows of in a loop.
+    func sleep(_ sleep: Int, _ priority: Journal.Priority, _ text: String, _ id: MessageID) {
+        guard let text = bounded(text, by: .sleeps) else { return }
+        send(priority, "sleep \(sleep): \(text)", id, [("CURFEW_SLEEP_ID", "\(sleep)")])
+    }
+
+    /// nil: left out.
+    private func bounded(_ text: String, by cause: Cause) -> String? {
         let now = Clocks.monotonic
-        if budgets[app] == nil, budgets.count >= 64 { budgets = budgets.filter { !$0.value.isOver(at: now) } }
-        var budget = budgets[app] ?? LineBudget(at: now)
-        defer { budgets[app] = budget }
-        return budget.take(at: now)
+        if budgets[cause] == nil, budgets.count >= 64 { budgets = budgets.filter { !$0.value.isOver(at: now) } }
+        var budget = budgets[cause] ?? LineBudget(at: now)
+        defer { budgets[cause] = budget }
+        switch budget.take(at: now) {
+        case .say: return text
+        case .sayAsTheLast: return text + "; more of the kind is left out for up to a minute"
+        case .sayAfter(let leftOut): return text + "; \(leftOut) lines before this one were left out"
+        case .leaveOut: return nil
+        }
     }
 
     func handlerFailed(_ app: String, _ handler: Handler, _ text: String) {

@@ -33,7 +33,8 @@ extension Supervisor {
         switch notice {
         case .launched(let app, let instance):
             let pid = processes[instance.rawValue]?.mainPID ?? 0
-            log.app(name(app), .info, "launched, pid \(pid)", .appLaunched)
+            log.app(
+                name(app), .info, "launched, pid \(pid)", .appLaunched, takenOverFor: apps[app.rawValue]?.adopter)
         case .restartScheduled(let app, let delay):
             log.app(name(app), .info, "restarts in \(delay.text)", .appRestartScheduled)
         case .leftDown(let app, let ends):
@@ -79,34 +80,29 @@ extension Supervisor {
     }
 
     private func sayEnd(of sleep: Int, _ outcome: SleepOutcome) {
-        let id = [("CURFEW_SLEEP_ID", "\(sleep)")]
         switch outcome {
-        case .slept: log.send(.info, "sleep \(sleep): awake", .sleepEnded, id)
-        case .cancelled: log.send(.info, "sleep \(sleep): cancelled", .sleepEnded, id)
+        case .slept: log.sleep(sleep, .info, "awake", .sleepEnded)
+        case .cancelled: log.sleep(sleep, .info, "cancelled", .sleepEnded)
         case .failed:
-            var text = "sleep \(sleep): the board did not sleep"
+            var text = "the board did not sleep"
             if let refusal = kernelsRefusal {
                 text += "; the kernel refused" + (refusal.isEmpty ? "" : " (\(refusal))")
             }
-            log.send(.warning, text, .sleepEnded, id)
+            log.sleep(sleep, .warning, text, .sleepEnded)
         }
     }
 
     private func say(_ notice: SleepNotice) {
         switch notice {
         case .preparing(let sleep, let allowance):
-            let id = [("CURFEW_SLEEP_ID", "\(sleep)")]
-            log.send(.info, "sleep \(sleep): apps have \(allowance.text) to get ready", .sleepPreparing, id)
+            log.sleep(sleep, .info, "apps have \(allowance.text) to get ready", .sleepPreparing)
         case .released(let sleep, let elapsed, let killed):
-            let id = [("CURFEW_SLEEP_ID", "\(sleep)")]
             let toll = killed == 0 ? "" : ", \(killed) killed"
-            log.send(.info, "sleep \(sleep): ready after \(elapsed.text)\(toll)", .sleepReleased, id)
+            log.sleep(sleep, .info, "ready after \(elapsed.text)\(toll)", .sleepReleased)
         case .ended(let sleep, let outcome):
             sayEnd(of: sleep, outcome)
         case .darkWake(let sleep, let allowance):
-            let id = [("CURFEW_SLEEP_ID", "\(sleep)")]
-            log.send(
-                .info, "sleep \(sleep): woken for background tasks, for \(allowance.text) at most", .darkWake, id)
+            log.sleep(sleep, .info, "woken for background tasks, for \(allowance.text) at most", .darkWake)
         case .unannounced(let time):
             log.daemon(.notice, "the board slept for \(time.text) unannounced", .clockJumped)
         }

@@ -32,7 +32,7 @@ extension Supervisor {
         let reason = termination.reason
         let code = "0x" + String(reason.code, radix: 16)
         var fields = [
-            ("CURFEW_APP", termination.name), ("CURFEW_REPORT", "\(report.id)"),
+            ("CURFEW_REPORT", "\(report.id)"),
             ("CURFEW_NAMESPACE", reason.namespace.name), ("CURFEW_CODE", code), ("CURFEW_REASON", reason.name),
             ("CURFEW_WHY", reason.explanation),
         ]
@@ -42,11 +42,12 @@ extension Supervisor {
         // A command that was asked to end in time has ended by itself.
         let isKilled = reason.namespace == .watchdog || reason.namespace == .backgroundTask && termination.taken != nil
         let what = isKilled ? "killed" : reason.namespace == .launchFailure ? "could not be launched" : "ended"
-        log.send(
-            isKilled ? .error : reason.isFailure ? .warning : .info,
-            "\(termination.name): \(what): \(reason.explanation) (\(reason.namespace.name)"
-                + (isKilled ? " \(code)" : "") + "); see: curfew report \(report.id)",
-            Self.message(of: reason.namespace), fields)
+        let text =
+            "\(what): \(reason.explanation) (\(reason.namespace.name)" + (isKilled ? " \(code)" : "")
+            + "); see: curfew report \(report.id)"
+        log.app(
+            termination.name, isKilled ? .error : reason.isFailure ? .warning : .info, text,
+            Self.message(of: reason.namespace), fields, takenOverFor: apps[termination.app.rawValue]?.adopter)
     }
 
     private static func message(of namespace: TerminationNamespace) -> MessageID {

@@ -50,7 +50,8 @@ extension Supervisor {
             wish.timeAllowed = budget
         }
         let number = request.parameters["processIdentifier"]?.intValue ?? 0
-        guard let pid = Int32(exactly: number), pid > 0, let handle = try? ProcessHandle.open(pid) else {
+        guard let pid = Int32(exactly: number), pid > 0, let handle = try? ProcessHandle.open(pid), handle.isRunning
+        else {
             return .failure(.parameter("processIdentifier"))
         }
         guard let peer = request.peer, handle.isChild(of: peer.pid, user: peer.uid) else {

@@ -1,0 +1,157 @@
+"""How much of the loop's time others may use: apps' words, strangers' connections, many users at once."""
+
+import os
+import statistics
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from test_floods import stranger
+from waiting import holds_for, wait_until
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+
+
+def share(board, span=2.0):
+    """Of a processor, that the loop uses."""
+    stat = Path(f"/proc/{board.loop()}/schedstat")
+
+    def used():
+        return int(stat.read_text().split()[0]) / 1e9
+
+    before, begun = used(), time.monotonic()
+    holds_for(span, lambda: True, "time passes")
+    return (used() - before) / (time.monotonic() - begun)
+
+
+def app_of(board, name, code):
+    program = Path(board.root) / f"{name}.py"
+    program.write_text(code)
+    program.chmod(0o755)
+    board.app_file(name, f'exec = ["/usr/bin/python3", "{program}"]\n')
+
+
+FLOOD = """
+import os, socket
+sender = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+sender.connect(os.environ["NOTIFY_SOCKET"])
+others = [os.getpid(), os.spawnv(os.P_NOWAIT, "/bin/sleep", ["sleep", "1000"])]
+number = 0
+os.fork(), os.fork()
+while True:
+    sender.send(b"%s")
+    number += 1
+"""
+
+
+@pytest.mark.parametrize("words", ['STATUS=%d" % number + b"', 'MAINPID=%d" % others[number % 2] + b"', 'X=1'])
+def test_what_an_app_says_without_end_takes_a_share(board, words):
+    app_of(board, "talker", FLOOD.replace("%s", words))
+    board.app("prompt")
+    login = board.awake("prompt")
+    board.wait_active("talker")
+    assert share(board) < 0.25
+    signalled = login.sleep(True)
+    assert login.wait_closed("sleep")["t"] - signalled < 1.5
+    login.sleep(False)
+    board.wait_active("prompt", "talker")
+
+
+def test_an_app_that_talks_without_end_cuts_no_monitor_off(board):
+    app_of(board, "talker", FLOOD.replace("%s", 'MAINPID=%d" % others[number % 2] + b"'))
+    board.start()
+    board.wait_active("talker")
+    with board.wire() as wire:
+        wire.send("io.curfew.Control.Monitor", {}, more=True)
+        # More than 1 MiB of changes would wait.
+        holds_for(4, lambda: True, "it does not read")
+        board.app_file("last", 'exec = ["/bin/sleep", "1000"]\nlaunch = "manual"\n')
+        board.call("Reload")
+        wait_until(lambda: wire.reply().get("app") == "last", "it hears what is new")
+
+
+STORM = """
+import socket, sys
+print("begins", flush=True)
+while True:
+    client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    client.connect(sys.argv[1])
+    client.close()
+"""
+
+
+def test_connections_that_come_and_go_take_a_share(board):
+    board.app("app")
+    board.start()
+    board.wait_active("app")
+    with stranger(STORM, board.application_socket) as storm:
+        try:
+            assert storm.stdout.readline() == "begins\n"
+            assert share(board) < 0.5
+            assert board.describe("app")["scenePhase"] == "active"
+        finally:
+            storm.kill()
+
+
+# One person with many user ids.
+USERS = """
+import os, socket, sys
+for user in range(70000, 70000 + 30):
+    if os.fork() == 0:
+        os.setgroups([])
+        os.setgid(user)
+        os.setuid(user)
+        client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        client.connect(sys.argv[1])
+        call = b'{"method":"io.curfew.Control.Reload"}\\0'
+        client.sendall(call * 8)
+        os.write(1, b"begins\\n")
+        while client.recv(1 << 16):
+            client.sendall(call)
+        os._exit(0)
+for _ in range(30):
+    os.wait()
+"""
+
+
+def test_many_users_share_what_all_may_use(board):
+    for number in range(20):
+        board.app_file(f"app-{number}", 'exec = ["/bin/sleep", "1000"]\nlaunch = "manual"\n')
+    board.app("prompt")
+    login = board.awake("prompt")
+    os.chmod(board.control_socket, 0o666)
+    crowd = subprocess.Popen(["/usr/bin/python3", "-c", USERS, board.control_socket], stdout=subprocess.PIPE,
+                             text=True, process_group=0)
+    try:
+        for _ in range(30):
+            assert crowd.stdout.readline() == "begins\n"
+        assert share(board) < 0.5
+        times = []
+        for _ in range(10):
+            begun = time.monotonic()
+            board.describe("prompt")
+            times.append(time.monotonic() - begun)
+        assert statistics.median(times) < 0.5, times
+        signalled = login.sleep(True)
+        assert login.wait_closed("sleep")["t"] - signalled < 1.5
+    finally:
+        os.killpg(crowd.pid, 9)
+        crowd.wait()
+    login.sleep(False)
+    board.wait_active("prompt")
+
+
+def test_a_connection_has_one_monitor(board):
+    """More would wait for the end of the first, and be told of every change meanwhile."""
+    board.app("app")
+    board.start()
+    board.wait_active("app")
+    with board.wire() as wire:
+        for _ in range(60):
+            wire.send("io.curfew.Control.Monitor", {}, more=True)
+        # 1 MiB of changes, were each told sixty times.
+        for number in range(40):
+            board.call("Background" if number % 2 == 0 else "Activate", app="app")
+        kinds = []
+        wait_until(lambda: kinds.append(wire.reply()) or len(kinds) > 60, "it hears on")
