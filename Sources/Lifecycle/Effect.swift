@@ -16,9 +16,9 @@ public enum Effect: Equatable, Sendable {
     case stopDaemon
 }
 
-/// What is worth a line in the journal. On three of them the shell also acts: with a sleep's announcement it
-/// notes it on disk and what the kernel has counted so far, with its end it removes the note; and it syncs reports when
-/// an essential app is lost.
+/// What is worth a line in the journal. On three of them the shell also acts: with a sleep's announcement it notes it
+/// on disk and what the kernel has counted so far, with its end it removes the note (`keepTraces`); and it syncs
+/// reports when an essential app is lost (`Notices.swift`).
 public enum Notice: Equatable, Sendable {
     case app(AppNotice)
     case sleep(SleepNotice)

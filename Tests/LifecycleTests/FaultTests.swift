@@ -61,7 +61,7 @@ import Testing
         Case(.budgetOutOfRange) { $0.pool?.stop(.seconds(31)) },
         Case(.budgetOutOfRange) { $0.pool?.stop(.seconds(-1)) },
         Case(.adoptionOfWhatRuns) {
-            $0.adoption = Adoption(wish: TaskParameters(name: "sync"))
+            $0.adoption = Adoption(parameters: TaskParameters(name: "sync"))
             $0.instance = instance()
         },
     ])

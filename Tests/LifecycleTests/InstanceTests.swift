@@ -45,7 +45,7 @@ import Testing
             at: .seconds(101))
         #expect(called.nextCall(towards: .active) == nil)
         var held = Self.running()
-        #expect(held.setFreezeReasons(.sleep, mayFreeze: false, at: .seconds(101)) == nil)
+        #expect(held.moveFreezer(.sleep, mayFreeze: false, at: .seconds(101)) == nil)
         #expect(held.nextCall(towards: .active) == nil)
     }
 
@@ -73,17 +73,17 @@ import Testing
         #expect(
             Self.deadline(instance)
                 == Deadline(at: .seconds(106), reason: .handler(AppID(rawValue: 0), .didBecomeActive)))
-        #expect(instance.setFreezeReasons(.sleep, mayFreeze: true, at: .seconds(103)) == .freezing)
+        #expect(instance.moveFreezer(.sleep, mayFreeze: true, at: .seconds(103)) == .freezing)
         #expect(Self.deadline(instance) == Deadline(at: .seconds(105), reason: .freeze(AppID(rawValue: 0))))
         let isFrozen = instance.didFreeze()
         #expect(isFrozen && instance.taskState == .suspended && Self.deadline(instance) == .never)
-        #expect(instance.setFreezeReasons([], mayFreeze: true, at: .seconds(203)) == .thawed)
+        #expect(instance.moveFreezer([], mayFreeze: true, at: .seconds(203)) == .thawed)
         #expect(Self.deadline(instance).at == .seconds(206))
     }
 
     @Test func itIsStuck_whenItDoesNotFreezeInTime() {
         var instance = Self.running()
-        _ = instance.setFreezeReasons(.background, mayFreeze: true, at: .seconds(100))
+        _ = instance.moveFreezer(.background, mayFreeze: true, at: .seconds(100))
         let isEarly = instance.judgeFreezing(at: .milliseconds(101_999), bound: .seconds(2))
         let isStuck = instance.judgeFreezing(at: .seconds(102), bound: .seconds(2))
         #expect(!isEarly && isStuck && instance.freezer == .stuck)
@@ -138,7 +138,7 @@ import Testing
         let step = late.carryOutStop(.seconds(5), before: nil, at: .seconds(100))
         guard case .kill(.shutdown) = step else { return #expect(Bool(false), "\(String(describing: step))") }
         var frozen = Self.running()
-        _ = frozen.setFreezeReasons(.sleep, mayFreeze: true, at: .seconds(100))
+        _ = frozen.moveFreezer(.sleep, mayFreeze: true, at: .seconds(100))
         guard case .kill = frozen.order(.shutdown, waveEnd: nil, isForced: false, at: .zero) else {
             return #expect(Bool(false))
         }

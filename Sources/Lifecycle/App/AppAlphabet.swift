@@ -72,10 +72,14 @@ public enum Information: Equatable, Sendable {
 extension DeviceLifecycle {
     mutating func hear(_ event: AppEvent) {
         switch event {
+        // Transition/Phases.swift
         case .handlerReturned(let instance, let call): handlerDidReturn(instance, call)
+        // Launch/Launch.swift
         case .ready(let instance): didBecomeReady(instance)
-        case .ping(let instance): restartLiveness(instance)
+        // Liveness.swift
+        case .ping(let instance): hearSignOfLife(instance)
         case .crowdedOut(let instance): putOffLiveness(instance)
+        // Termination/Stop.swift
         case .stopping(let instance): appBeganToStop(instance)
         case .extendTimeout(let instance, let time): extendTimeout(instance, time)
         }

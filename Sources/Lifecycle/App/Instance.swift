@@ -163,7 +163,7 @@ struct Instance: Equatable {
     enum FreezerChange { case freezing, thawed }
 
     /// mayFreeze: now, if it is not frozen and has a reason to be.
-    mutating func setFreezeReasons(_ reasons: FreezeReasons, mayFreeze: Bool, at now: Nanoseconds) -> FreezerChange? {
+    mutating func moveFreezer(_ reasons: FreezeReasons, mayFreeze: Bool, at now: Nanoseconds) -> FreezerChange? {
         freezeReasons = reasons
         if reasons.isEmpty {
             guard freezer != .thawed else { return nil }

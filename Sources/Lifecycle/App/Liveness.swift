@@ -7,7 +7,7 @@ extension DeviceLifecycle {
         if apps[index].instance?.armLiveness(interval, at: now.monotonic) == true { touch(index) }
     }
 
-    mutating func restartLiveness(_ id: InstanceID) {
+    mutating func hearSignOfLife(_ id: InstanceID) {
         guard let index = index(of: id), let instance = apps[index].instance, instance.stage == .running,
             !instance.clock.isStopped
         else { return }

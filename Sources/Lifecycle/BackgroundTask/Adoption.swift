@@ -2,20 +2,20 @@
 
 /// What was asked with a process that is to be taken over.
 struct Adoption: Equatable {
-    var wish: TaskParameters
+    var parameters: TaskParameters
     /// nil: no client waits for the answer any more.
     var request: RequestID?
 }
 
 extension DeviceLifecycle {
-    mutating func adopt(_ name: String, _ wish: TaskParameters, _ request: RequestID) {
+    mutating func adopt(_ name: String, _ parameters: TaskParameters, _ request: RequestID) {
         if let launchDenial { return reply(request, .adopt(.denied(launchDenial))) }
         if let index = indexOfName[name], !apps[index].isRetired || apps[index].instance != nil {
             return reply(request, .adopt(.denied(.nameTaken(name))))
         }
         endDarkWake()
         let index = placeForAdopted(name)
-        apps[index].adoption = Adoption(wish: wish, request: request)
+        apps[index].adoption = Adoption(parameters: parameters, request: request)
         queueLaunch(index, .backgroundTask, phase: .background)
     }
 
@@ -47,14 +47,14 @@ extension DeviceLifecycle {
     mutating func beginAdopted(_ index: Int) {
         guard let adoption = apps[index].adoption else { return }
         apps[index].adoption = nil
-        var wish = adoption.wish
+        var parameters = adoption.parameters
         // What a reload has configured meanwhile has its own budget.
-        if apps[index].isAdopted, let budget = wish.timeAllowed {
+        if apps[index].isAdopted, let budget = parameters.timeAllowed {
             apps[index].policy.taskBudget = budget
-            wish.timeAllowed = nil
+            parameters.timeAllowed = nil
         }
         apps[index].fillPool(isLowPower: conditions.isLowPower)
-        let task = addTask(index, wish, keepsAwake: wish.keepAwake ?? false)
+        let task = addTask(index, parameters, keepsAwake: parameters.keepAwake ?? false)
         if let request = adoption.request {
             reply(request, .adopt(.begun(task, timeRemaining: apps[index].pool?.left)))
         }

@@ -14,7 +14,7 @@ struct HeldTask: Equatable {
     /// Its own limit is over: it ends when its expiration handler has returned.
     var isOver = false
 
-    func isAllowanceOver(at reading: Nanoseconds) -> Bool { allowedUntil.map { $0 <= reading } ?? false }
+    func isOwnTimeOver(at reading: Nanoseconds) -> Bool { allowedUntil.map { $0 <= reading } ?? false }
 
     static let blank = HeldTask(id: BackgroundTaskID(rawValue: 0), name: "", keepsAwake: false, begun: .zero)
 

@@ -29,7 +29,7 @@ struct HeldTasks: Equatable {
     /// The newest task whose expiration handler is due. lead: how long before the pool's end that is.
     func dueTask(lead: Nanoseconds, at reading: Nanoseconds) -> HeldTask? {
         let isLow = isLow(lead: lead, at: reading)
-        return all.last { $0.isAllowanceOver(at: reading) && !$0.isOver || isLow && !$0.isWarned }
+        return all.last { $0.isOwnTimeOver(at: reading) && !$0.isOver || isLow && !$0.isWarned }
     }
 
     /// The pool is about to be empty.
@@ -41,7 +41,7 @@ struct HeldTasks: Equatable {
     mutating func markWarned(_ id: BackgroundTaskID, at reading: Nanoseconds) -> HeldTask? {
         guard let place = all.firstIndex(where: { $0.id == id }) else { return nil }
         all[place].isWarned = true
-        if all[place].isAllowanceOver(at: reading) { all[place].isOver = true }
+        if all[place].isOwnTimeOver(at: reading) { all[place].isOver = true }
         return all[place]
     }
 

@@ -6,7 +6,7 @@ extension DeviceLifecycle {
 
     // MARK: What the app asks
 
-    mutating func beginBackgroundTask(_ id: InstanceID, _ wish: TaskParameters, _ request: RequestID) {
+    mutating func beginBackgroundTask(_ id: InstanceID, _ parameters: TaskParameters, _ request: RequestID) {
         guard let index = index(of: id), apps[index].instance?.isStaying == true else {
             return reply(request, .beginBackgroundTask(.denied(.appEnding)))
         }
@@ -17,24 +17,24 @@ extension DeviceLifecycle {
             let refill = apps[index].hasBeenActive ? BudgetRefill.activation : .time
             return reply(request, .beginBackgroundTask(.denied(.budgetSpent(refill: refill))))
         }
-        var keepsAwake = wish.keepAwake ?? false
-        if wish.keepAwake == true {
+        var keepsAwake = parameters.keepAwake ?? false
+        if parameters.keepAwake == true {
             if !apps[index].policy.keepsAwake {
                 return reply(request, .beginBackgroundTask(.denied(.keepAwakeNotConfigured)))
             }
             if keepAwakeLeft(index) == .zero {
                 return reply(request, .beginBackgroundTask(.denied(.keepAwakeSpent)))
             }
-        } else if wish.keepAwake == nil {
+        } else if parameters.keepAwake == nil {
             keepsAwake = apps[index].policy.keepsAwake && keepAwakeLeft(index) > .zero
         }
-        let task = addTask(index, wish, keepsAwake: keepsAwake)
+        let task = addTask(index, parameters, keepsAwake: keepsAwake)
         let left = apps[index].timeRemaining(task, isLowPower: conditions.isLowPower, at: now.monotonic)
         reply(request, .beginBackgroundTask(.begun(task, timeRemaining: left)))
     }
 
     @discardableResult
-    mutating func addTask(_ index: Int, _ wish: TaskParameters, keepsAwake: Bool) -> BackgroundTaskID {
+    mutating func addTask(_ index: Int, _ parameters: TaskParameters, keepsAwake: Bool) -> BackgroundTaskID {
         guard let reading = reading(index) else {
             return BackgroundTaskID(rawValue: 0)
         }
@@ -42,8 +42,8 @@ extension DeviceLifecycle {
         let id = BackgroundTaskID(rawValue: lastTask)
         apps[index].instance?.tasks.begin(
             HeldTask(
-                id: id, name: wish.name, keepsAwake: keepsAwake, begun: reading,
-                allowedUntil: wish.timeAllowed.map { reading + $0 }))
+                id: id, name: parameters.name, keepsAwake: keepsAwake, begun: reading,
+                allowedUntil: parameters.timeAllowed.map { reading + $0 }))
         if keepsAwake { login.forgetRefusal() }
         tell(index, id, .began)
         touch(index)
@@ -54,11 +54,11 @@ extension DeviceLifecycle {
         guard let index = index(of: id), apps[index].instance?.tasks.task(task) != nil else {
             return reply(request, .endBackgroundTask(.noSuchTask))
         }
-        endBackgroundTask(index, task, .ended)
+        drop(index, task, .ended)
         reply(request, .endBackgroundTask(.ended))
     }
 
-    private mutating func endBackgroundTask(_ index: Int, _ task: BackgroundTaskID, _ end: TaskChange) {
+    private mutating func drop(_ index: Int, _ task: BackgroundTaskID, _ end: TaskChange) {
         tell(index, task, end)
         apps[index].instance?.tasks.end(task)
         // No app is judged for what is over by now.
@@ -121,18 +121,18 @@ extension DeviceLifecycle {
                 {
                     emit(.process(.terminate(instance.id)))
                 }
-                if task.isOver { endBackgroundTask(index, task.id, .expired) }
+                if task.isOver { drop(index, task.id, .expired) }
             }
         }
     }
 
     /// The expiration handler has returned: a task whose own limit was over has ended.
     mutating func didExpire(_ index: Int, _ task: BackgroundTaskID) {
-        if apps[index].instance?.tasks.task(task)?.isOver == true { endBackgroundTask(index, task, .expired) }
+        if apps[index].instance?.tasks.task(task)?.isOver == true { drop(index, task, .expired) }
     }
 
     /// The pool is empty and a task is still held.
-    mutating func spendBudget(_ index: Int) {
+    mutating func killForBudget(_ index: Int) {
         guard let instance = apps[index].instance else { return }
         let pool = apps[index].pool ?? TaskPool(.zero)
         let isCalled = instance.call?.call.handler == .backgroundTaskWillExpire

@@ -15,7 +15,7 @@ extension DeviceLifecycle {
         let mayFreeze =
             !reasons.isEmpty && instance.freezer == .thawed && canFreeze && apps[index].policy.suspend
             && isItsTurn(index)
-        guard let change = apps[index].instance?.setFreezeReasons(reasons, mayFreeze: mayFreeze, at: now.monotonic)
+        guard let change = apps[index].instance?.moveFreezer(reasons, mayFreeze: mayFreeze, at: now.monotonic)
         else {
             return
         }

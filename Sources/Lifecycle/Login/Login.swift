@@ -14,7 +14,7 @@ struct Login: Equatable {
     /// the lock that it refused, and whether an old sleep is over.
     static let recheckDelay = Nanoseconds.seconds(30)
 
-    enum Lock: UInt8, CaseIterable { case none, requested, held }
+    enum LockState: UInt8, CaseIterable { case none, requested, held }
 
     /// One value for each kind of lock.
     struct PerLock<Value: Equatable & Sendable>: Equatable, Sendable {
@@ -47,7 +47,7 @@ struct Login: Equatable {
     private(set) var wasAvailable = false
     /// nil: unknown.
     private(set) var delayMax: Nanoseconds?
-    private(set) var locks = PerLock(Lock.none)
+    private(set) var locks = PerLock(LockState.none)
     /// A lock that is asked for: until then its answer is waited for. One that was refused: it is asked for again then.
     private(set) var lockDue = PerLock<Nanoseconds?>(nil)
     /// How long that is: longer each time that it is not granted.

@@ -25,8 +25,8 @@ extension App {
         archive.optional(&pool, TaskPool(.zero)) { $1.archive(&$0) }
         archive.optional(&keepAwakePool, TaskPool(.zero)) { $1.archive(&$0) }
         archive.value(&isAdopted)
-        archive.optional(&adoption, Adoption(wish: TaskParameters(name: ""))) {
-            $1.wish.archive(&$0)
+        archive.optional(&adoption, Adoption(parameters: TaskParameters(name: ""))) {
+            $1.parameters.archive(&$0)
             $0.optional(&$1.request, RequestID(rawValue: 0)) { $0.raw(&$1) }
         }
     }

@@ -100,7 +100,7 @@ extension DeviceLifecycle {
     private mutating func end(_ index: Int, _ overdue: Instance.Overdue) {
         switch overdue {
         case .start: giveUpSpawn(index)
-        case .budget: spendBudget(index)
+        case .budget: killForBudget(index)
         case .call(let call, let taken): overrun(index, call, taken: taken)
         case .exit(let allowance): kill(index, Cause(reason: .exitOverrun(allowance: allowance)))
         case .liveness(let interval): kill(index, Cause(reason: .livenessMissed(interval: interval)))

@@ -16,25 +16,25 @@ final class DelayedEdges {
 
     init(event: OpaquePointer, priority: Int32, client: LogindClient) throws(SystemError) {
         self.client = client
-        patience = try Delay(event: event, priority: priority) { [unowned(unsafe) self] in deliver() }
+        patience = try Delay(event: event, priority: priority) { [unowned(unsafe) self] in letGo() }
     }
 
     func receive(_ operation: Operation, isStart: Bool, at time: Int64) {
         guard isStart else {
-            deliver()
-            return tell(operation, isStart: false, at: time)
+            letGo()
+            return pass(operation, isStart: false, at: time)
         }
         held.append((operation, time))
         if query == nil { ask() }
     }
 
     /// Tells what is held, with the last known value if there is no newer one.
-    func deliver() {
+    func letGo() {
         query = nil
         patience?.stop()
         let starts = held
         held = []
-        for start in starts { tell(start.operation, isStart: true, at: start.at) }
+        for start in starts { pass(start.operation, isStart: true, at: start.at) }
     }
 
     func drop() {
@@ -44,22 +44,22 @@ final class DelayedEdges {
     }
 
     private func ask() {
-        guard let bus = client.bus else { return deliver() }
+        guard let bus = client.bus else { return letGo() }
         do throws(SystemError) {
             query = try bus.property("InhibitDelayMaxUSec", of: client.manager("")) {
                 [unowned(unsafe) self] reply in
                 if case .success(let message) = reply, let value = message.readUInt64Variant() {
                     client.inhibitDelayMax = LogindClient.nanoseconds(ofMicroseconds: value)
                 }
-                deliver()
+                letGo()
             }
             patience?.start(nanoseconds: client.limits.inhibitDelayMax)
         } catch {
-            deliver()
+            letGo()
         }
     }
 
-    private func tell(_ operation: Operation, isStart: Bool, at time: Int64) {
+    private func pass(_ operation: Operation, isStart: Bool, at time: Int64) {
         let delay = client.inhibitDelayMax
         switch operation {
         case .sleep: client.tell(.prepareForSleep(isStart, inhibitDelayMax: delay, at: time))

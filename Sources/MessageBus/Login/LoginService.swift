@@ -74,8 +74,8 @@ public enum LoginMessage: Equatable, Sendable {
     case lockLost(Inhibitor)
     /// The answer to `readPreparingForSleep`; nil when there was none in time.
     case preparingForSleep(Bool?)
-    /// The answer to `readDelayLocks`; nil where there was none in time.
-    case delayLocks([DelayLock]?)
+    /// The answer to `readForeignLocks`; nil where there was none in time.
+    case foreignLocks([ForeignLock]?)
     /// The answer to `suspend`, where there will be no sleep.
     case suspendRefused(reason: String)
     /// Once after each `available`, and then when something has changed; at most ten a second.
@@ -100,7 +100,7 @@ public protocol LoginService: AnyObject {
     /// Answered by `preparingForSleep`.
     func readPreparingForSleep()
     /// Reads who holds delay locks on sleep, this process among them. Answered by `delayLocks`.
-    func readDelayLocks()
+    func readForeignLocks()
     /// Puts the board to sleep, if no lock keeps it awake. Answered by `prepareForSleep` or `suspendRefused`.
     func suspend()
     /// Reads what logind does not announce, at once or a little later; `conditionsChanged` and `sessionChanged` come if

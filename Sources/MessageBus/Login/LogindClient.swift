@@ -72,7 +72,7 @@ public final class LogindClient: LoginService {
         preparingLimit = try Delay(event: event, priority: priority) { [unowned(unsafe) self] in
             tellPreparing(nil)
         }
-        delivery = try Delay(event: event, priority: priority) { [unowned(unsafe) self] in deliver() }
+        delivery = try Delay(event: event, priority: priority) { [unowned(unsafe) self] in drain() }
         edges = try DelayedEdges(event: event, priority: priority, client: self)
         for kind in Inhibitor.allCases {
             locks.append(try Lock(kind, event: event, priority: priority, client: self))
@@ -106,7 +106,7 @@ public final class LogindClient: LoginService {
     func tell(_ event: LoginMessage) {
         guard isStarted else { return }
         waiting.append(event)
-        deliver()
+        drain()
     }
 
     /// Tells it from the loop.
@@ -118,7 +118,7 @@ public final class LogindClient: LoginService {
 
     func dropWaiting(_ isDropped: (LoginMessage) -> Bool) { waiting.removeAll(where: isDropped) }
 
-    private func deliver() {
+    private func drain() {
         while !waiting.isEmpty { onEvent(waiting.removeFirst()) }
     }
 
@@ -144,7 +144,7 @@ public final class LogindClient: LoginService {
         do throws(SystemError) {
             matches = [
                 try bus.watchName(Self.name) { [unowned(unsafe) self] in ownerChanged($0) },
-                try bus.match(BusMatch(sender: Self.name)) { [unowned(unsafe) self] in hear($0) },
+                try bus.match(BusMatch(sender: Self.name)) { [unowned(unsafe) self] in didReceiveSignal($0) },
             ]
             answerLimit?.start(nanoseconds: limits.answer)
         } catch {
@@ -217,9 +217,9 @@ public final class LogindClient: LoginService {
     /// What was going on has come to nothing: first what was held back is told, then what is lost, then that it is
     /// gone.
     private func lose(_ reason: String) {
-        edges?.deliver()
+        edges?.letGo()
         if isPreparingAsked { tellPreparing(nil) }
-        if readingLocks != nil { tell(.delayLocks(nil)) }
+        if readingLocks != nil { tell(.foreignLocks(nil)) }
         let lost = locks.filter { $0.isHeld }
         if poweringOff != nil { tell(.powerOffRefused(reason: reason)) }
         forget()
@@ -242,7 +242,7 @@ public final class LogindClient: LoginService {
         for lock in locks { lock.release() }
     }
 
-    private func hear(_ message: Message) {
+    private func didReceiveSignal(_ message: Message) {
         // Any client of the bus may send a signal straight to us.
         guard !owner.isEmpty, message.sender == owner else { return }
         let member = message.member

@@ -10,9 +10,9 @@ final class Answers {
 
     init(_ supervisor: Supervisor) { self.supervisor = supervisor }
 
-    /// Puts a wish before the core. answer: called with its outcome, if its client still waits for it then.
+    /// Puts what is asked before the core. answer: called with its outcome, if its client still waits for it then.
     func submit(
-        _ request: Request, _ wish: ClientRequest,
+        _ request: Request, _ asked: ClientRequest,
         answer: @escaping (Request, RequestOutcome) -> Void
     ) {
         let id = nextID()
@@ -23,7 +23,7 @@ final class Answers {
                 supervisor.dispatch(.client(.abandoned(id)))
             }
         }
-        supervisor.dispatch(.client(.requested(id, wish)))
+        supervisor.dispatch(.client(.requested(id, asked)))
         // Who asked for no answer may ask as often as there is room in its socket.
         if request.oneway, waiting.removeValue(forKey: id.rawValue) != nil {
             request.onCancelled = nil
@@ -31,8 +31,8 @@ final class Answers {
         }
     }
 
-    /// A wish of the shell's own, which waits for no outcome.
-    func submit(_ wish: ClientRequest) { supervisor.dispatch(.client(.requested(nextID(), wish))) }
+    /// What the shell itself asks, which waits for no outcome.
+    func submit(_ asked: ClientRequest) { supervisor.dispatch(.client(.requested(nextID(), asked))) }
 
     func answer(_ id: RequestID, _ outcome: RequestOutcome) {
         guard let (request, answer) = waiting.removeValue(forKey: id.rawValue) else { return }

@@ -40,7 +40,7 @@ extension Supervisor {
     /// Follows a login manager from now on.
     func follow(_ manager: any LoginService) {
         login = manager
-        manager.onEvent = { [unowned(unsafe) self] event in hear(event) }
+        manager.onEvent = { [unowned(unsafe) self] message in translate(message) }
         takeSleepNote()
         manager.start()
     }
@@ -80,8 +80,8 @@ extension Supervisor {
         }
     }
 
-    private func hear(_ event: LoginMessage) {
-        switch event {
+    private func translate(_ message: LoginMessage) {
+        switch message {
         case .available(let delayMax, let sleeping, let shuttingDown):
             if isLoginLost { log.daemon(.notice, "logind is back", .busBack) }
             isLoginLost = false
@@ -123,7 +123,7 @@ extension Supervisor {
         case .preparingForSleep(let value):
             if value != true { tellIfKernelSlept() } else if isUp { appLocks.sleepBegins() }
             dispatch(.login(.preparingForSleep(value)))
-        case .delayLocks(let locks): appLocks.hear(locks)
+        case .foreignLocks(let locks): appLocks.hear(locks)
         case .suspendRefused(let reason):
             // A closed lid asks again and again.
             log.daemon(saidSuspendRefused ? .debug : .warning, "logind does not put the board to sleep: \(reason)")

@@ -21,7 +21,7 @@ final class AppLocks {
     /// The answer is awaited with patience.
     private var isFresh = false
     /// By instance, as logind said last in this sleep.
-    private var holders: [Int64: DelayLock] = [:]
+    private var holders: [Int64: ForeignLock] = [:]
     /// Instances that are to be frozen.
     private var waiting: [Int64] = []
     private var timer: TimerSource?
@@ -51,7 +51,7 @@ final class AppLocks {
         guard let login = supervisor.login else { return }
         isAsking = true
         isFresh = true
-        login.readDelayLocks()
+        login.readForeignLocks()
         if isAsking { arm(after: Self.patience) }
     }
 
@@ -82,7 +82,7 @@ final class AppLocks {
     }
 
     /// locks: nil where logind does not say. One that is gone waits for none; what it said before holds otherwise.
-    func hear(_ locks: [DelayLock]?) {
+    func hear(_ locks: [ForeignLock]?) {
         isAsking = false
         isFresh = false
         if locks != nil || supervisor.isLoginLost { holders = [:] }
@@ -112,7 +112,7 @@ final class AppLocks {
     /// Whose it is for sure: by its pid, where that still is a process of the app's and of the lock's user, as pids are
     /// given anew. Who took it may be gone, and have left it to others of its app: then the user tells which; one that
     /// an app has for itself does even where the pid is another process's by now.
-    private func holder(of lock: DelayLock) -> AppProcess? {
+    private func holder(of lock: ForeignLock) -> AppProcess? {
         guard let groups = supervisor.groups else { return nil }
         let users = supervisor.processes.values.filter { $0.user == lock.user }
         if let place = ProcessHandle.controlGroup(of: lock.pid) {
@@ -125,7 +125,7 @@ final class AppLocks {
     }
 
     /// Returns whether it has not been named in this sleep.
-    private func name(_ process: AppProcess, _ lock: DelayLock) -> Bool {
+    private func name(_ process: AppProcess, _ lock: ForeignLock) -> Bool {
         guard !said.contains(process.app.name) else { return false }
         said.append(process.app.name)
         supervisor.log.caused(
@@ -134,7 +134,7 @@ final class AppLocks {
         return true
     }
 
-    private static func text(_ lock: DelayLock) -> String { "“\(lock.who)”: \(lock.why)" }
+    private static func text(_ lock: ForeignLock) -> String { "“\(lock.who)”: \(lock.why)" }
 
     private func arm(after time: Int64) {
         if timer == nil { timer = try? supervisor.loop.timer { [unowned(unsafe) self] in timeIsOver() } }

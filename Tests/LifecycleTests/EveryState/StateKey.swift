@@ -60,9 +60,9 @@ struct StateKey: Hashable {
     var isWaveForced: Bool
     var isOver: Bool
     var isAvailable: Bool
-    var sleepLock: Login.Lock
-    var shutdownLock: Login.Lock
-    var keepAwakeLock: Login.Lock
+    var sleepLock: Login.LockState
+    var shutdownLock: Login.LockState
+    var keepAwakeLock: Login.LockState
     var isKeepAwakeRefused: Bool
     var isWaitedFor: [Bool]
     var board: BoardKey

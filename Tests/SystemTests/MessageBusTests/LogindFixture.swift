@@ -78,7 +78,7 @@ extension LoginMessage {
         case .lockRefused(let kind, _): "refused \(kind.name)"
         case .lockLost(let kind): "lost \(kind.name)"
         case .preparingForSleep(let value): "preparing \(value.map { "\($0)" } ?? "-")"
-        case .delayLocks(let locks):
+        case .foreignLocks(let locks):
             "locks \(locks.map { $0.map { "\($0.who) \($0.pid)" }.joined(separator: " ") } ?? "-")"
         case .suspendRefused: "suspend refused"
         case .sessionChanged(let reading): "\(reading)"

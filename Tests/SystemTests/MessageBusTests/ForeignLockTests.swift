@@ -2,7 +2,7 @@ import MessageBus
 import Testing
 
 /// Whose locks put a sleep off, as logind lists them.
-@Suite struct DelayLockTests {
+@Suite struct ForeignLockTests {
     /// Has ListInhibitors return this, in Python.
     private func list(_ bus: PrivateBus, _ rows: String, _ signature: String = "a(ssssuu)") throws {
         try bus.script(
@@ -20,15 +20,15 @@ import Testing
             ('asleep', 'five', '', 'delay', 7, 12)]
             """)
         let fixture = try LogindFixture.connected(to: bus)
-        fixture.client.readDelayLocks()
+        fixture.client.readForeignLocks()
         // Asked for already.
-        fixture.client.readDelayLocks()
+        fixture.client.readForeignLocks()
         try fixture.wait(count: 1)
         #expect(
             fixture.events == [
-                .delayLocks([
-                    DelayLock(who: "one", why: "saves", user: 7, pid: 8),
-                    DelayLock(who: "three", why: "", user: 0, pid: .max),
+                .foreignLocks([
+                    ForeignLock(who: "one", why: "saves", user: 7, pid: 8),
+                    ForeignLock(who: "three", why: "", user: 0, pid: .max),
                 ])
             ])
     }
@@ -39,11 +39,11 @@ import Testing
             bus,
             "[('sleep', 'many', 'x', 'delay', 7, n) for n in range(2000)] + [('sleep', 'one', 'y', 'delay', 9, 1)] * 2")
         let fixture = try LogindFixture.connected(to: bus)
-        fixture.client.readDelayLocks()
-        guard case .delayLocks(let locks?) = try fixture.wait(for: { $0.short.hasPrefix("locks") }) else { return }
+        fixture.client.readForeignLocks()
+        guard case .foreignLocks(let locks?) = try fixture.wait(for: { $0.short.hasPrefix("locks") }) else { return }
         // And one of a process.
         #expect(locks.count == 65 && locks[63].pid == 63)
-        #expect(locks.last == DelayLock(who: "one", why: "y", user: 9, pid: 1))
+        #expect(locks.last == ForeignLock(who: "one", why: "y", user: 9, pid: 1))
     }
 
     @Test(arguments: ["pause", "other", "gone"]) func withoutAnAnswerItIsNotKnown(_ how: String) throws {
@@ -53,7 +53,7 @@ import Testing
         limits.answer = 200_000_000
         let fixture = try LogindFixture.connected(to: bus, limits: limits)
         if how == "pause" { bus.pauseLogind() }
-        fixture.client.readDelayLocks()
+        fixture.client.readForeignLocks()
         if how == "gone" { fixture.client.stop() } else { try fixture.wait { $0.short == "locks -" } }
         #expect(fixture.events.map(\.short) == (how == "gone" ? [] : ["locks -"]))
         if how == "pause" { bus.resumeLogind() }

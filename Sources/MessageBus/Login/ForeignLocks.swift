@@ -1,7 +1,7 @@
 internal import SystemCalls
 
 /// A delay lock on sleep that some process holds at logind: one of org.freedesktop.login1.Manager.ListInhibitors.
-public struct DelayLock: Equatable, Sendable {
+public struct ForeignLock: Equatable, Sendable {
     /// As its holder calls itself, and what it says that it does meanwhile.
     public let who: String
     public let why: String
@@ -23,35 +23,35 @@ extension LogindClient {
     private static let mostOfUser = 64
 
     /// org.freedesktop.login1.Manager.ListInhibitors.
-    public func readDelayLocks() {
+    public func readForeignLocks() {
         if readingLocks != nil { return }
-        guard isAvailable, let bus else { return tellLater(.delayLocks(nil)) }
+        guard isAvailable, let bus else { return tellLater(.foreignLocks(nil)) }
         do throws(SystemError) {
             readingLocks = try bus.call(manager("ListInhibitors"), timeout: limits.answer) {
                 [unowned(unsafe) self] reply in
                 readingLocks = nil
                 switch reply {
-                case .success(let message): tell(.delayLocks(Self.delayLocks(message)))
-                case .failure: tell(.delayLocks(nil))
+                case .success(let message): tell(.foreignLocks(Self.foreignLocks(message)))
+                case .failure: tell(.foreignLocks(nil))
                 }
             }
         } catch {
-            tellLater(.delayLocks(nil))
+            tellLater(.foreignLocks(nil))
         }
     }
 
     /// nil where the message is malformed.
-    private static func delayLocks(_ message: Message) -> [DelayLock]? {
-        var locks: [DelayLock] = []
+    private static func foreignLocks(_ message: Message) -> [ForeignLock]? {
+        var locks: [ForeignLock] = []
         var seen: [UInt32: [Int32]] = [:]
         let isWhole = message.readArray(of: "(ssssuu)") { message in
-            var lock: DelayLock?
+            var lock: ForeignLock?
             let isRead = message.readStruct("ssssuu") { fields in
                 guard let what = fields.readString(), let who = fields.readString(), let why = fields.readString(),
                     let mode = fields.readString(), let user = fields.readUInt32(), let pid = fields.readUInt32()
                 else { return false }
                 if mode == LockMode.delay.name, names(what, Inhibitor.sleep.name) {
-                    lock = DelayLock(who: who, why: why, user: user, pid: Int32(clamping: pid))
+                    lock = ForeignLock(who: who, why: why, user: user, pid: Int32(clamping: pid))
                 }
                 return true
             }
