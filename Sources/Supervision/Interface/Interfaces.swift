@@ -130,9 +130,9 @@ final class Interfaces {
     }
 
     private func didDisconnect(_ connection: Connection, _ reason: CloseReason) {
-        if connection.hasHeldMuch { trimLater() }
         halfSent[connection.descriptor] = nil
         guard let visitor = visitors.removeValue(forKey: connection.descriptor) else { return }
+        if connection.hasHeldMuch || visitor.watched.hasWaited { trimLater() }
         visitor.watched.stopWatching()
         guard let instance = visitor.instance else { return }
         supervisor.processes[instance.rawValue]?.delegate?.didLose(connection, reason)
@@ -146,7 +146,7 @@ final class Interfaces {
         resumption?.arm(at: Clocks.monotonic + Self.pause)
     }
 
-    /// What clients that did not read have cost is the system's again, once they are gone.
+    /// What clients that did not read, or asked for much, have cost is the system's again, once they are gone.
     private func trimLater() {
         if trimming == nil {
             trimming = try? supervisor.loop.timer(priority: EventLoop.Priority.idle) { linux_trim_locked_memory() }

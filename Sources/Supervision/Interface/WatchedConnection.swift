@@ -13,6 +13,8 @@ final class WatchedConnection {
     /// Whose time its requests use; nil: they have all that they need.
     private let payer: ServiceShares.Payer?
     private var isStopped = false
+    /// Its payer has asked for more than its share.
+    private(set) var hasWaited = false
     /// What came has been read, and the connection is still there.
     var onServed: ((Connection) -> Void)?
 
@@ -66,6 +68,7 @@ final class WatchedConnection {
 
     /// Not even its end is heard meanwhile: what a client that is gone has left costs as much.
     private func waitForShare(of payer: ServiceShares.Payer) {
+        hasWaited = true
         guard supervisor.shares.wait(payer, { [self] in goOn() }) else { return }
         member?.cancel()
         member = nil
