@@ -88,6 +88,18 @@ def test_others_locks_do_not_hide_it(board):
     login.sleep(False)
 
 
+def test_a_logind_that_is_gone_is_waited_for_by_no_app(board):
+    login, pid = start(board)
+    login.hold_others(("player", "fades out", 0, pid))
+    login.sleep(True)
+    wait_until(lambda: board.is_frozen("other"), board.log)
+    holds_for(0.2, lambda: not board.is_frozen("holder"), "it is waited for")
+    begun = time.monotonic()
+    login.kill_manager()
+    wait_until(lambda: board.is_frozen("holder"), board.log)
+    assert time.monotonic() - begun < 1 and "could not be frozen" not in board.log()
+
+
 def test_a_sleep_that_began_while_logind_was_away_waits_for_them_too(board):
     login, pid = start(board)
     login.kill_manager()

@@ -110,6 +110,35 @@ def test_a_user_gives_away_no_more_than_64_processes(board):
         giver.stdin.close()
 
 
+def test_all_users_together_give_away_no_more_than_256(board):
+    board.start()
+    os.chmod(board.control_socket, 0o666)
+    # Root's own count for no other.
+    child = subprocess.Popen(["/bin/sleep", "1000"])
+    board.call("AdoptTask", name="roots", processIdentifier=child.pid)
+    givers = []
+    try:
+        for number, (wanted, taken) in enumerate([(64, 64), (64, 64), (64, 64), (60, 60), (6, 4)]):
+            giver = subprocess.Popen(
+                ["/usr/bin/python3", "-c", GIVER, board.control_socket, str(wanted), f"of-{number}"],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, user=70000 + number, group=70000,
+                extra_groups=[])
+            givers.append(giver)
+            answer = json.loads(giver.stdout.readline())
+            assert answer[0] == taken, answer
+        kind, reason = answer[1][0]
+        assert kind == "tooManyTasks" and reason.startswith("256 commands"), reason
+        again = subprocess.Popen(["/bin/sleep", "1000"])
+        board.call("AdoptTask", name="roots-again", processIdentifier=again.pid)
+    finally:
+        for giver in givers:
+            giver.stdin.close()
+            giver.wait()
+        for each in (child, again):
+            each.kill()
+            each.wait()
+
+
 def test_what_has_ended_is_not_taken_over(board):
     board.start()
     child = subprocess.Popen(["/bin/true"])

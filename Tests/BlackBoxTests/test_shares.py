@@ -71,6 +71,33 @@ def test_an_app_that_talks_without_end_cuts_no_monitor_off(board):
         wait_until(lambda: wire.reply().get("app") == "last", "it hears what is new")
 
 
+TALKER = """
+import os, socket, time
+sender = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+sender.connect(os.environ["NOTIFY_SOCKET"])
+for number in range(100000):
+    sender.send(b"STATUS=%d" % number)
+    time.sleep(0.05)
+"""
+
+
+def test_a_monitor_hears_each_of_an_apps_words(board):
+    app_of(board, "talker", TALKER)
+    board.start()
+    board.wait_active("talker")
+    with board.wire() as wire:
+        wire.send("io.curfew.Control.Monitor", {}, more=True)
+        heard = set()
+
+        def hears():
+            change = wire.reply()
+            if change["kind"] == "app":
+                heard.add(change["detail"]["statusText"])
+            return len(heard) > 4
+
+        wait_until(hears, lambda: f"it hears {heard}")
+
+
 STORM = """
 import socket, sys
 print("begins", flush=True)

@@ -166,6 +166,16 @@ import Testing
         #expect(board.tell(word) == [])
     }
 
+    /// A property alone may be from before our time.
+    @Test func appIsNotThawedForALock_whenTheSleepIsDoubtful() throws {
+        var board = idle()
+        _ = board.tell(.login(.unavailable))
+        _ = board.tell(.login(.available(delayMax: .seconds(5), preparingForSleep: false, preparingForShutdown: false)))
+        _ = board.tell(.login(.preparingForSleep(true)))
+        #expect(board.core.device.sleepState != .awake)
+        #expect(try board.tell(.login(.appHoldsLock(board.instance("camera")))) == [])
+    }
+
     @Test func appThatDoesNotLetGoIsKilled_atTheSecondSleep() throws {
         var board = idle()
         func sleepOnce(_ bound: Int64) throws -> [String] {

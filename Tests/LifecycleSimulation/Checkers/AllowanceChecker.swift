@@ -26,8 +26,11 @@ final class AllowanceChecker: Checker {
             end = began + allowance
             if case .login(.preparingForSleep) = scene.step.event { end = nil }
         case .note(.app(.overrun(let app, _, let reason))):
-            guard story.stage == .preparing, reason.namespace == .watchdog else { return }
-            overruns[app] = min((overruns[app] ?? 0) + 1, 4)
+            guard story.stage == .preparing else { return }
+            switch reason {
+            case .handlerOverrun, .readinessMissed: overruns[app] = min((overruns[app] ?? 0) + 1, 4)
+            default: break
+            }
         case .note(.app(.phaseChanged(let app, .background))): overruns[app] = nil
         case .app(.call(let instance, _, let call, let deadline)): judge(call, deadline, instance, scene)
         default: break
