@@ -9,7 +9,7 @@ public final class LogindClient: LoginService {
     public struct Limits: Sendable {
         /// Until a bus that accepts a connection and says nothing counts as unavailable.
         public var connect: Int64 = 2_000_000_000
-        /// For logind's first answer, and for a lock.
+        /// For logind's first answer, for a lock, and for whatever is asked of it that is not named below.
         public var answer: Int64 = 5_000_000_000
         /// For InhibitDelayMaxUSec, when a sleep or shutdown begins.
         public var inhibitDelayMax: Int64 = 150_000_000

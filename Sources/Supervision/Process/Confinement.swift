@@ -12,7 +12,7 @@ extension Supervisor {
         _ request: inout SpawnRequest, _ app: SupervisedApp, _ configuration: AppConfiguration,
         _ credentials: Credentials?
     ) throws(SystemError) {
-        request.limits = appLimits
+        request.limits += appLimits
         if configuration.sandbox.level != .off {
             request.limits.append(ResourceLimit(resource: Int32(linux_core_limit), soft: 0, hard: 0))
         }

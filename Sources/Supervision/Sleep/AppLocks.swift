@@ -14,7 +14,7 @@ final class AppLocks {
     /// Between two questions, while an app holds one; nanoseconds.
     private static let interval: Int64 = 50_000_000
     /// How long apps that may hold none wait for an answer; nanoseconds. What comes later is heard all the same.
-    private static let patience: Int64 = 100_000_000
+    private static let answerWait: Int64 = 100_000_000
 
     private unowned(unsafe) let supervisor: Supervisor
     private var isAsking = false
@@ -52,7 +52,7 @@ final class AppLocks {
         isAsking = true
         isFresh = true
         login.readForeignLocks()
-        if isAsking { arm(after: Self.patience) }
+        if isAsking { arm(after: Self.answerWait) }
     }
 
     /// Whether it is not to be frozen yet; it is put on the list then, and will be, by `freezeNow`.
