@@ -13,6 +13,7 @@ from test_sandbox import probe, tool, what
 from waiting import wait_until
 
 CLONE_NEWNS, MS_BIND, MS_REC_PRIVATE = 0x20000, 0x1000, 0x4000 | 1 << 18
+MS_RDONLY, MS_REMOUNT = 1, 32
 TOUCH = "for d in {}; do touch $d/x 2>/dev/null && echo $d; done; echo"
 
 
@@ -54,6 +55,19 @@ def with_users(board, *lines):
         assert libc.mount(path, b"/etc/passwd", None, MS_BIND, None) == 0
 
     return prepare
+
+
+def test_what_the_daemon_sees_read_only_is_so_in_a_sandbox(board):
+    """/sys of a container, say: a sandbox gives no more than there was."""
+    def prepare():
+        libc = ctypes.CDLL(None, use_errno=True)
+        assert libc.unshare(CLONE_NEWNS) == 0
+        assert libc.mount(b"none", b"/", None, MS_REC_PRIVATE, None) == 0
+        assert libc.mount(None, b"/sys", None, MS_REMOUNT | MS_BIND | MS_RDONLY, None) == 0
+
+    found = probe(board, "app", {"sys": "grep ' /sys ' /proc/self/mountinfo"})
+    board.start(prepare=prepare)
+    assert what(board, found)["sys"].split()[5].split(",")[0] == "ro"
 
 
 def usual_user(board, name):
