@@ -68,6 +68,9 @@ public final class Journal {
         if isNoted { dropped = 0 }
     }
 
+    /// Bytes of a message that a datagram has room for, whatever comes with it.
+    private static let longestMessage = 4096
+
     private func deliver(
         _ priority: Priority, _ message: String, _ messageID: MessageID?, _ fields: [(String, String)]
     ) -> Bool {
@@ -79,6 +82,11 @@ public final class Journal {
             if let messageID { entry.append("MESSAGE_ID", messageID.id) }
             for (name, value) in fields { entry.append(name, value) }
             guard let error = socket.send(entry.bytes) else { return true }
+            // What is too long for a datagram says as much with its beginning.
+            if error.rawValue == EMSGSIZE, message.utf8.count > Self.longestMessage {
+                let beginning = String(decoding: message.utf8.prefix(Self.longestMessage), as: UTF8.self)
+                return deliver(priority, beginning, messageID, fields)
+            }
             // Full, or too big for a datagram: journald is there, and standard error may well lead to it.
             if error == .again || error.rawValue == EMSGSIZE || error.rawValue == ENOBUFS { return false }
         }

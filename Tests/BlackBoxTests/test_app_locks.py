@@ -88,6 +88,15 @@ def test_others_locks_do_not_hide_it(board):
     login.sleep(False)
 
 
+def test_one_is_named_however_much_it_says(board):
+    login, pid = start(board)
+    login.hold_others(("greedy" + "!" * 300_000, "because" * 30_000, 0, pid))
+    login.sleep(True)
+    board.wait_log("holder: could not be frozen in time: holds logind's lock on sleep, “greedy!")
+    assert all(len(line) < 1000 for line in board.log().splitlines())
+    login.sleep(False)
+
+
 def test_a_logind_that_is_gone_is_waited_for_by_no_app(board):
     login, pid = start(board)
     login.hold_others(("player", "fades out", 0, pid))

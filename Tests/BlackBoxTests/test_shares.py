@@ -71,6 +71,32 @@ def test_an_app_that_talks_without_end_cuts_no_monitor_off(board):
         wait_until(lambda: wire.reply().get("app") == "last", "it hears what is new")
 
 
+ATTACHER = """
+import socket, sys, time
+for _ in range(200):
+    client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    client.connect(sys.argv[1])
+    client.sendall(b'{"method":"io.curfew.Application.AttachDelegate","upgrade":true}\\0')
+    client.recv(1 << 16)
+    client.sendall(b'{"parameters":{}}\\0' * 3)
+    while client.recv(1 << 16):
+        pass
+    client.close()
+time.sleep(1000)
+"""
+
+
+def test_delegates_that_are_attached_and_lost_without_end_do_not_fill_the_journal(board):
+    program = Path(board.root) / "attacher.py"
+    program.write_text(ATTACHER)
+    board.app_file("attacher", f'exec = ["/usr/bin/python3", "{program}", "{board.application_socket}"]\n'
+                               'delegate = "varlink"\n')
+    board.start()
+    board.wait_log("attacher: its delegate connection was closed")
+    board.wait_log("more of the kind is left out")
+    assert board.log().count("its delegate connection was closed") < 61
+
+
 TALKER = """
 import os, socket, time
 sender = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -142,6 +168,58 @@ for _ in range(30):
 """
 
 
+# What another user has to wait for one answer each.
+LIGHT = """
+import socket, sys, time
+times = []
+for _ in range(5):
+    begun = time.monotonic()
+    client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    client.connect(sys.argv[1])
+    client.sendall(b'{"method":"io.curfew.Control.DescribeDevice"}\\0')
+    assert client.recv(1 << 16)
+    times.append(time.monotonic() - begun)
+    client.close()
+    time.sleep(0.2)
+print(sorted(times)[2])
+"""
+
+
+def as_user(user, code, *arguments):
+    return subprocess.run(["/usr/bin/python3", "-c", code, *arguments], user=user, group=user, extra_groups=[],
+                          capture_output=True, text=True, timeout=60)
+
+
+# Leaves calls that wait for no answer on as many connections as a user has, and is gone.
+GHOST = """
+import socket, sys
+call = b'{"method":"io.curfew.Control.Reload","oneway":true}\\0'
+clients = []
+for _ in range(32):
+    client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    client.connect(sys.argv[1])
+    client.setblocking(False)
+    clients.append(client)
+for client in clients:
+    try:
+        while True:
+            client.sendall(call * 100)
+    except BlockingIOError:
+        pass
+print(len(clients))
+"""
+
+
+def test_what_users_that_are_gone_have_left_keeps_no_other_out(board):
+    for number in range(20):
+        board.app_file(f"app-{number}", 'exec = ["/bin/sleep", "1000"]\nlaunch = "manual"\n')
+    board.start()
+    os.chmod(board.control_socket, 0o666)
+    for user in (70001, 70002):
+        assert as_user(user, GHOST, board.control_socket).stdout == "32\n"
+    wait_until(lambda: as_user(70003, LIGHT, board.control_socket).returncode == 0, board.log, 5)
+
+
 def test_many_users_share_what_all_may_use(board):
     for number in range(20):
         board.app_file(f"app-{number}", 'exec = ["/bin/sleep", "1000"]\nlaunch = "manual"\n')
@@ -160,6 +238,9 @@ def test_many_users_share_what_all_may_use(board):
             board.describe("prompt")
             times.append(time.monotonic() - begun)
         assert statistics.median(times) < 0.5, times
+        # Who has asked for little comes first.
+        light = as_user(71000, LIGHT, board.control_socket)
+        assert float(light.stdout) < 0.6, light
         signalled = login.sleep(True)
         assert login.wait_closed("sleep")["t"] - signalled < 1.5
     finally:

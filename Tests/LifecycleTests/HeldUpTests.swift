@@ -76,18 +76,26 @@ import Testing
         #expect(board.sleepSignal(true).contains("release sleep"))
     }
 
-    @Test func appThatHasLaunchedSinceIsAwaited_whenItStartsAgain() throws {
-        var board = launching()
+    /// One that launches, ends and launches again would hold up every sleep.
+    @Test func appThatHasLaunchedSinceIsNotAwaited_whenItStartsAgainWithinTenSleeps() throws {
+        var board = launching {
+            $0.restartLimit = 100
+            $0.restartDelayMax = .seconds(1)
+        }
         _ = board.sleepSignal(true)
         _ = board.pass(.milliseconds(4500))
         _ = board.frozen("camera")
         wake(&board)
         _ = board.returned("camera")
         _ = board.returned("camera")
-        _ = board.gone("camera", .exited(1))
-        _ = board.pass(.seconds(1))
-        _ = board.spawned("camera")
-        #expect(board.sleepSignal(true) == [])
+        for sleep in 2...12 {
+            _ = board.gone("camera", .exited(1))
+            _ = board.pass(.seconds(1))
+            _ = board.spawned("camera")
+            #expect(board.sleepSignal(true) == (sleep < 12 ? ["freeze camera"] : []))
+            _ = board.frozen("camera")
+            wake(&board)
+        }
     }
 
     @Test func launchIsNotHeldAgainstAnApp_whereTheSleepWasHeardOfTooLate() throws {

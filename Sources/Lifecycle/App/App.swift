@@ -39,8 +39,9 @@ struct App: Equatable {
     var outlivesKills = false
     /// Sleeps, up to four, at which it was ended for a handler that did not return, since it last went to background.
     var sleepOverruns = 0
-    /// Its launch took all the time of a sleep: none waits for it again before it has launched.
-    var hasHeldUpSleep = false
+    /// The last sleep of which its launch, or its end by itself, took all the time: the next ten do not wait for
+    /// either.
+    var heldUpSleep: Int?
 
     // What follows from the rest, kept so that one event costs the same however many apps there are.
     var isTouched = false
@@ -64,8 +65,12 @@ struct App: Equatable {
     /// Its main process has ended, though something of its group may be left.
     var hasEnded: Bool { instance == nil || instance?.stage == .clearing }
 
-    /// It is not awaited on the way to sleep: an app that never gets ready costs one sleep its time, not every one.
-    var mayNotHoldUpSleep: Bool { hasHeldUpSleep && instance?.isLaunched == false }
+    /// It is not awaited on the way to this sleep: an app that is slow to get ready, or to end, costs one its time, not
+    /// every one.
+    func mayNotHoldUp(sleep: Int) -> Bool {
+        guard let last = heldUpSleep, last >= sleep - FreezeRecord.memory, let instance else { return false }
+        return !instance.isLaunched || instance.isEndingByItself
+    }
 
     /// It runs in this phase, and nothing is under way.
     func stands(in phase: ScenePhase) -> Bool {

@@ -55,6 +55,8 @@ struct Instance: Equatable {
     private(set) var isGivenUp = false
     /// Its main process has taken too long to be gone once it was killed.
     private(set) var hasOutlivedKill = false
+    /// We have killed it: it did not just end.
+    private(set) var isKilled = false
     /// Why it is being ended, where we end it.
     private(set) var cause: Cause?
 
@@ -75,6 +77,7 @@ struct Instance: Equatable {
     mutating func giveUp(at now: Nanoseconds) {
         stage = .clearing
         isGivenUp = true
+        isKilled = true
         wait(since: now)
     }
 
@@ -319,6 +322,7 @@ struct Instance: Equatable {
             // An operator's or the shutdown's order outlives the overrun that hastens it: it decides about the restart.
             self.cause = cause
             stage = .killing
+            isKilled = true
             call = nil
             livenessDue = nil
             wait(since: now)
@@ -380,6 +384,7 @@ struct Instance: Equatable {
         archive.value(&livenessLimit)
         archive.value(&isGivenUp)
         archive.value(&hasOutlivedKill)
+        archive.value(&isKilled)
         archive.optional(&stop, StopOrder(reason: .unknown)) { $1.archive(&$0) }
         archive.optional(&cause, Cause(reason: .unknown)) { $1.archive(&$0) }
     }

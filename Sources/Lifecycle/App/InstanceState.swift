@@ -20,6 +20,9 @@ extension Instance {
         }
     }
 
+    /// It has said STOPPING=1, unasked.
+    var isEndingByItself: Bool { stage == .stopping && stop?.isOwnWish == true }
+
     /// Its process is there, and nothing has asked it to end.
     var isStaying: Bool { stage == .running && stop == nil }
 

@@ -129,7 +129,6 @@ extension DeviceLifecycle {
     /// didFinishLaunching has returned, and READY=1 has come where it is awaited.
     mutating func didLaunch(_ index: Int) {
         apps[index].instance?.didLaunch()
-        apps[index].hasHeldUpSleep = false
         armLiveness(index)
         for client in apps[index].clients { touch(client) }
     }

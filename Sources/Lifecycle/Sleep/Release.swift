@@ -72,10 +72,11 @@ extension DeviceLifecycle {
     private mutating func noteHeldUp(_ index: Int) {
         guard let preparation = sleep.preparation, preparation.overtime.isAllowanceOver,
             min(preparation.allowance, now.monotonic - preparation.begun) >= Self.leastSleepAllowance,
-            !sleep.isDoubtful, !apps[index].hasHeldUpSleep,
-            apps[index].instance?.call?.call.handler == .didFinishLaunching
+            !sleep.isDoubtful, !apps[index].mayNotHoldUp(sleep: sleep.id),
+            let instance = apps[index].instance,
+            instance.call?.call.handler == .didFinishLaunching || instance.isEndingByItself
         else { return }
-        apps[index].hasHeldUpSleep = true
+        apps[index].heldUpSleep = sleep.id
         emit(.note(.app(.heldUpSleep(AppID(rawValue: index)))))
     }
 

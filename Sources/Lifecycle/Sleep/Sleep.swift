@@ -250,7 +250,7 @@ extension DeviceLifecycle {
         case .darkWake: return !worksInTheDark(instance)
         case .awake, .preparing: break
         }
-        if sleep.overtime.isAllowanceOver || apps[index].mayNotHoldUpSleep { return true }
+        if sleep.overtime.isAllowanceOver || apps[index].mayNotHoldUp(sleep: sleep.id) { return true }
         if instance.isReadyInBackground { return sleep.overtime.isGraceOver || !instance.isHeldByTasks }
         guard instance.stage == .running, instance.call == nil, instance.isLaunched, instance.stop == nil else {
             return false
@@ -275,7 +275,7 @@ extension DeviceLifecycle {
             if instance.freezer == .frozen || instance.freezer == .stuck { return true }
             if canFreeze, app.policy.suspend, !sleep.isDoubtful { return false }
             let overtime = sleep.overtime
-            return overtime.isAllowanceOver || app.mayNotHoldUpSleep
+            return overtime.isAllowanceOver || app.mayNotHoldUp(sleep: sleep.id)
                 || instance.isReadyInBackground && (overtime.isGraceOver || !instance.isHeldByTasks)
         }
     }

@@ -18,7 +18,7 @@ extension App {
         archive.value(&launches)
         archive.optional(&lastTermination, .blank) { $1.archive(&$0) }
         archive.value(&endedForShutdown)
-        archive.value(&hasHeldUpSleep)
+        archive.optional(&heldUpSleep, 0) { $0.value(&$1) }
         archive.value(&sleepOverruns)
         freezeRecord.archive(&archive)
         archive.value(&outlivesKills)

@@ -41,7 +41,8 @@ extension DeviceLifecycle {
         guard let index = index(of: id), let instance = apps[index].instance, instance.stage == .clearing else {
             return
         }
-        if !instance.outlivesKill(at: now.monotonic) { apps[index].outlivesKills = false }
+        // That it ended by itself says nothing of how it is killed.
+        if instance.isKilled, !instance.outlivesKill(at: now.monotonic) { apps[index].outlivesKills = false }
         forget(index)
     }
 

@@ -59,11 +59,25 @@ extension DeviceLifecycle {
         touchNeighbours(index)
     }
 
+    /// On the way to sleep an app that ends by itself has the time for it that is configured, and no more.
     mutating func extendTimeout(_ id: InstanceID, _ time: Nanoseconds) {
-        guard let index = index(of: id), apps[index].instance?.extend(by: time, at: now.monotonic) == true else {
-            return
-        }
+        guard let index = index(of: id), !isEndingInSleep(index),
+            apps[index].instance?.extend(by: time, at: now.monotonic) == true
+        else { return }
         touch(index)
+    }
+
+    private func isEndingInSleep(_ index: Int) -> Bool {
+        sleep.state == .preparing && !sleep.isDoubtful && apps[index].instance?.isEndingByItself == true
+    }
+
+    /// It has not exited in time: what ends by itself has cost the sleep that.
+    mutating func overrunExit(_ index: Int, _ allowance: Nanoseconds) {
+        if isEndingInSleep(index) {
+            sleep.killed.append(apps[index].policy.name)
+            apps[index].heldUpSleep = sleep.id
+        }
+        kill(index, Cause(reason: .exitOverrun(allowance: allowance)))
     }
 
     /// SIGKILL to everything in the control group.

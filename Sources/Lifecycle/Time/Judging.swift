@@ -102,7 +102,7 @@ extension DeviceLifecycle {
         case .start: giveUpSpawn(index)
         case .budget: killForBudget(index)
         case .call(let call, let taken): overrun(index, call, taken: taken)
-        case .exit(let allowance): kill(index, Cause(reason: .exitOverrun(allowance: allowance)))
+        case .exit(let allowance): overrunExit(index, allowance)
         case .liveness(let interval): kill(index, Cause(reason: .livenessMissed(interval: interval)))
         case .death: reportStuck(index, .unkillable)
         case .clearing:

@@ -99,7 +99,7 @@ public protocol LoginService: AnyObject {
     func releaseLock(_ kind: Inhibitor)
     /// Answered by `preparingForSleep`.
     func readPreparingForSleep()
-    /// Reads who holds delay locks on sleep, this process among them. Answered by `delayLocks`.
+    /// Reads who holds delay locks on sleep, this process among them. Answered by `foreignLocks`.
     func readForeignLocks()
     /// Puts the board to sleep, if no lock keeps it awake. Answered by `prepareForSleep` or `suspendRefused`.
     func suspend()

@@ -120,8 +120,8 @@ final class VarlinkDelegate: DelegateChannel {
         switch reason {
         case .closedHere, .endOfStream: break
         case .system, .protocolError, .outputOverflow, .messageTooLong:
-            supervisor.log.app(
-                process.app.name, .warning,
+            supervisor.log.caused(
+                by: process.app.name, .warning,
                 "its delegate connection was closed: \(reason.text); handlers return when it attaches a new one")
         }
     }

@@ -209,7 +209,8 @@ final class Interfaces {
             let isStranger = instance == nil && path == supervisor.paths.applicationSocket
             connection.limitMessages(to: isStranger ? Self.longestOfStrangers : Self.longestMessage)
             let user = connection.peer?.uid ?? .max
-            let payer = instance.map { ServiceShares.Payer.app($0) } ?? (user == 0 ? nil : .user(user))
+            let users = isStranger ? ServiceShares.Payer.stranger(user) : .user(user)
+            let payer = instance.map { ServiceShares.Payer.app($0) } ?? (user == 0 ? nil : users)
             let watched = try WatchedConnection(connection, supervisor, isStranger: isStranger, payer: payer)
             watched.onServed = { [unowned(unsafe) self] in noteHalfSent($0) }
             visitors[connection.descriptor] = Visitor(

@@ -7,6 +7,8 @@ internal import SystemCalls
 final class ServiceShares {
     /// Shares that are kept; those that are paid for are forgotten when there are more.
     private static let most = 64
+    /// Nanoseconds between two that a pool lets go on.
+    private static let turn: Int64 = 1_000_000
 
     enum Payer: Hashable {
         /// An app's requests.
@@ -15,24 +17,27 @@ final class ServiceShares {
         case notify(AppID)
         /// The requests of a user that is neither root nor an app.
         case user(UInt32)
+        /// The same of one that has no right to ask more than who we are.
+        case stranger(UInt32)
         /// Those of all such users: one person may have many user ids (newuidmap).
         case users
+        case strangers
         /// What is taken of connections on one socket.
         case connects(descriptor: Int32)
 
         /// So many nanoseconds go by for each that is used.
         var price: Int64 {
             switch self {
-            case .app, .notify, .user: 10
-            case .users, .connects: 4
+            case .app, .notify, .user, .stranger: 10
+            case .users, .strangers, .connects: 4
             }
         }
 
         /// Nanoseconds that may be used at once.
         var burst: Int64 {
             switch self {
-            case .app, .notify, .user: 20_000_000
-            case .users: 40_000_000
+            case .app, .notify, .user, .stranger: 20_000_000
+            case .users, .strangers: 40_000_000
             case .connects: 10_000_000
             }
         }
@@ -41,7 +46,8 @@ final class ServiceShares {
         fileprivate var pool: Payer? {
             switch self {
             case .user: .users
-            case .app, .notify, .users, .connects: nil
+            case .stranger: .strangers
+            case .app, .notify, .users, .strangers, .connects: nil
             }
         }
 
@@ -50,7 +56,7 @@ final class ServiceShares {
         var clock: Int64 {
             switch self {
             case .app, .notify, .connects: Clocks.ofThread
-            case .user, .users: Clocks.monotonic
+            case .user, .users, .stranger, .strangers: Clocks.monotonic
             }
         }
     }
@@ -61,12 +67,14 @@ final class ServiceShares {
         /// MONOTONIC: when that was so.
         var since: Int64
         /// To be served again once some of it is paid.
-        var waiting: [() -> Void] = []
+        var waiting: [(payer: Payer, resume: () -> Void)] = []
+        /// MONOTONIC: one of a pool comes after the other, so that none takes what is left of it from the next.
+        var nextTurn: Int64 = 0
 
         func debt(at now: Int64) -> Int64 { max(0, debt - (now - since) / payer.price) }
         func isSpent(at now: Int64) -> Bool { debt(at: now) > payer.burst }
         /// When half of a burst may be used again.
-        var due: Int64 { since + (debt - payer.burst / 2) * payer.price }
+        var due: Int64 { max(nextTurn, since + (debt - payer.burst / 2) * payer.price) }
     }
 
     private unowned(unsafe) let loop: EventLoop
@@ -105,7 +113,7 @@ final class ServiceShares {
         }
         var account = payer
         if let pool = payer.pool, let due = shares[pool]?.due, due > shares[payer]?.due ?? .min { account = pool }
-        shares[account]?.waiting.append(resume)
+        shares[account]?.waiting.append((payer, resume))
         arm()
         return true
     }
@@ -114,11 +122,27 @@ final class ServiceShares {
         let now = Clocks.monotonic
         var ready: [() -> Void] = []
         for (payer, share) in shares where !share.waiting.isEmpty && share.due <= now {
-            ready += share.waiting
-            shares[payer]?.waiting = []
+            guard payer == .users || payer == .strangers else {
+                ready += share.waiting.map { $0.resume }
+                shares[payer]?.waiting = []
+                continue
+            }
+            let next = leastIndebted(share.waiting, at: now)
+            ready.append(share.waiting[next].resume)
+            shares[payer]?.waiting.remove(at: next)
+            shares[payer]?.nextTurn = now + Self.turn
         }
         for resume in ready { resume() }
         arm()
+    }
+
+    private func leastIndebted(_ waiting: [(payer: Payer, resume: () -> Void)], at now: Int64) -> Int {
+        var (least, place) = (Int64.max, 0)
+        for index in waiting.indices {
+            let debt = shares[waiting[index].payer]?.debt(at: now) ?? 0
+            if debt < least { (least, place) = (debt, index) }
+        }
+        return place
     }
 
     private func arm() {

@@ -66,16 +66,27 @@ final class WatchedConnection {
         shares.pay(payer, payer.clock - begun)
     }
 
-    /// Not even its end is heard meanwhile: what a client that is gone has left costs as much.
+    /// Not even its end is heard meanwhile. What a client that is gone has left is not looked at: it would hold its
+    /// place, and be served, for as long as its calls last.
     private func waitForShare(of payer: ServiceShares.Payer) {
         hasWaited = true
+        if endIfGone() { return }
         guard supervisor.shares.wait(payer, { [self] in goOn() }) else { return }
         member?.cancel()
         member = nil
     }
 
+    private func endIfGone() -> Bool {
+        // This is gone with it.
+        let connection = connection
+        guard connection.hasHungUp else { return false }
+        connection.close()
+        return true
+    }
+
     private func goOn() {
         guard !isStopped else { return }
+        if endIfGone() { return }
         do throws(SystemError) {
             try watch()
         } catch {

@@ -47,7 +47,8 @@ extension Supervisor {
         case .heldUpSleep(let app):
             log.app(
                 name(app), .warning,
-                "its launch took all the time of a sleep; at the next ones it is frozen at once, until it has launched")
+                "its launch, or its end by itself, took all the time of a sleep; at the next ten it is frozen at once "
+                    + "in either")
         case .phaseChanged(let app, let phase): log.app(name(app), .debug, "is \(phase.name)")
         case .keepAwakeSpent(let app, let budget):
             log.app(

@@ -16,6 +16,9 @@ final class AppLocks {
     /// How long apps that may hold none wait for an answer; nanoseconds. What comes later is heard all the same.
     private static let answerWait: Int64 = 100_000_000
 
+    /// Bytes of what a holder says that are passed on.
+    private static let longestWord = 200
+
     private unowned(unsafe) let supervisor: Supervisor
     private var isAsking = false
     /// The answer is awaited with patience.
@@ -134,7 +137,12 @@ final class AppLocks {
         return true
     }
 
-    private static func text(_ lock: ForeignLock) -> String { "“\(lock.who)”: \(lock.why)" }
+    private static func text(_ lock: ForeignLock) -> String { "“\(bounded(lock.who))”: \(bounded(lock.why))" }
+
+    /// An app may say a megabyte, which no journal takes.
+    private static func bounded(_ text: String) -> String {
+        String(decoding: text.utf8.prefix(longestWord), as: UTF8.self)
+    }
 
     private func arm(after time: Int64) {
         if timer == nil { timer = try? supervisor.loop.timer { [unowned(unsafe) self] in timeIsOver() } }

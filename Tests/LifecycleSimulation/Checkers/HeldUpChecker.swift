@@ -1,30 +1,42 @@
 internal import Lifecycle
 
-/// A launch that has taken all the time of a sleep takes none of the next: until it has launched, the app is frozen as
-/// soon as a sleep is announced, or as the apps that come after it are. That is said once, and of no other app.
+/// A launch, or an end by itself, that has taken all the time of a sleep takes none of the next ten: an app that
+/// launches then is frozen as soon as a sleep is announced, or as the apps that come after it are. That is said once of
+/// those, and of no other app.
 final class HeldUpChecker: Checker {
-    static let hears: [EventKind]? = [.configured]
-    static let sees: [EffectKind]? = [.sleepNotice, .appNotice]
+    static let hears: [EventKind]? = [.configured, .stopping]
+    static let sees: [EffectKind]? = [.sleepNotice, .appNotice, .spawn]
 
     private var order = LaunchOrder()
     private var isPreparing = false
     /// In this sleep handlers have time.
     private var isLongEnough = false
-    /// Their launch has held up a sleep, and they have not launched since.
-    private var owing: Set<AppID> = []
+    /// Their launch has held up a sleep of the last ten: which.
+    private var heldUp: [AppID: Int] = [:]
+    private var sleep = 0
+    private var owing: Set<AppID> { Set(heldUp.filter { $0.value + 10 >= sleep }.keys) }
+    /// They have said that they end.
+    private var ending: Set<InstanceID> = []
     private var said: Set<AppID> = []
     private var isReleased = false
 
     func heard(_ event: Event, _ scene: Scene) {
-        if case .configured = event { order.learn(scene.board.directory) }
+        switch event {
+        case .configured: order.learn(scene.board.directory)
+        case .app(.stopping(let instance)): ending.insert(instance)
+        default: break
+        }
     }
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .note(.sleep(.preparing(_, let allowance))):
+        case .note(.sleep(.preparing(let id, let allowance))):
+            sleep = id
             isPreparing = true
             isLongEnough = allowance >= .seconds(1)
         case .note(.sleep(.released)): isReleased = true
+        // What is taken over is an app of its own, whatever had that place before.
+        case .process(.spawn(let app, _, .backgroundTask, _)): heldUp[app] = nil
         case .note(.sleep(.ended)): isPreparing = false
         case .note(.app(.heldUpSleep(let app))):
             if owing.contains(app) { violate("\(scene.name(app)) is said to hold up sleeps, again", scene) }
@@ -34,7 +46,6 @@ final class HeldUpChecker: Checker {
     }
 
     func stepped(_ step: Step, _ scene: Scene) {
-        forgetLaunched(scene)
         if isPreparing, !scene.sleep.isDoubtful, scene.sleep.isCertain { judge(scene) }
         if isReleased { release(scene) }
         said = []
@@ -42,12 +53,6 @@ final class HeldUpChecker: Checker {
 
     private func isLaunching(_ record: InstanceRecord, _ scene: Scene) -> Bool {
         record.isSpawned && record.isAlive && !record.isKillAsked && !scene.isLaunched(record)
-    }
-
-    private func forgetLaunched(_ scene: Scene) {
-        for record in scene.chronicle.records where owing.contains(record.app) && record.isSpawned {
-            if scene.isLaunched(record) { owing.remove(record.app) }
-        }
     }
 
     private func judge(_ scene: Scene) {
@@ -71,11 +76,11 @@ final class HeldUpChecker: Checker {
     private func release(_ scene: Scene) {
         for app in said {
             let record = scene.chronicle.records.last { $0.app == app }
-            if record.map({ isLaunching($0, scene) }) != true || !isLongEnough {
-                violate("\(scene.name(app)) is said to hold up sleeps, and does not launch", scene)
+            if record.map({ isLaunching($0, scene) || ending.contains($0.instance) }) != true || !isLongEnough {
+                violate("\(scene.name(app)) is said to hold up sleeps, and neither launches nor ends", scene)
             }
         }
-        owing.formUnion(said)
+        for app in said { heldUp[app] = sleep }
         isReleased = false
         isPreparing = false
     }

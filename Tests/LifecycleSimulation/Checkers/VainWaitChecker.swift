@@ -1,8 +1,8 @@
 internal import Lifecycle
 
 /// A sleep that was released while an app had been killed, or its main process gone, for a second and more, and
-/// something of it was left, has waited in vain. None waits for that app's end again, until one of its instances has
-/// gone in time, from the kill to the end of the last process.
+/// something of it was left, has waited in vain. None waits for that app's end again, until one of its instances that
+/// was killed has gone in time, from the kill to the end of the last process.
 final class VainWaitChecker: Checker {
     static let hears: [EventKind]? = [.exited, .groupEmptied, .spawnFailed]
     static let sees: [EffectKind]? = [.spawn, .kill, .clear, .reportStuck, .sleepNotice]
@@ -12,6 +12,7 @@ final class VainWaitChecker: Checker {
         var since: Nanoseconds
         var isLate = false
         var isNamed = false
+        var isKilled = false
     }
 
     private var dying: [InstanceID: Dying] = [:]
@@ -29,7 +30,7 @@ final class VainWaitChecker: Checker {
         case .process(.groupEmptied(let instance)):
             noteLate(instance, scene)
             gone.insert(instance)
-            guard let last = dying.removeValue(forKey: instance), !last.isLate,
+            guard let last = dying.removeValue(forKey: instance), last.isKilled, !last.isLate,
                 let app = scene.board.directory.app(of: instance)
             else { return }
             owing.remove(app)
@@ -47,10 +48,14 @@ final class VainWaitChecker: Checker {
         case .process(.spawn(let app, _, .backgroundTask, _)): owing.remove(app)
         case .process(.kill(let instance)):
             // One that comes up after all that is killed once more.
-            if dying[instance] == nil, !gone.contains(instance) { dying[instance] = Dying(since: scene.now) }
+            if dying[instance] == nil, !gone.contains(instance) {
+                dying[instance] = Dying(since: scene.now, isKilled: true)
+            }
         case .process(.clear(let instance)):
             if gone.contains(instance) { return }
-            dying[instance] = Dying(since: scene.now, isLate: dying[instance]?.isLate ?? false)
+            let before = dying[instance]
+            dying[instance] = Dying(
+                since: scene.now, isLate: before?.isLate ?? false, isKilled: before?.isKilled ?? false)
         case .process(.reportStuck(let instance, _)): dying[instance]?.isNamed = true
         case .note(.sleep(.preparing)): isPreparing = true
         case .note(.sleep(.released)): isReleased = true

@@ -1,0 +1,59 @@
+import Lifecycle
+import Testing
+
+/// STOPPING=1 on the way to sleep: an app that ends by itself costs one sleep the time of that, not every one.
+@Suite struct OwnEndTests {
+    private func stop(_ board: inout Board) throws {
+        _ = try board.tell(.app(.stopping(board.instance("camera"))))
+        // It asks for a minute, again and again.
+        _ = try board.tell(.app(.extendTimeout(board.instance("camera"), .seconds(60))))
+    }
+
+    private func start(delayMax: Nanoseconds = .seconds(30)) -> Board {
+        var board = Board([app("camera") { $0.restartLimit = 100 }])
+        board.login(delayMax: delayMax)
+        board.start()
+        return board
+    }
+
+    private func again(_ board: inout Board) {
+        _ = board.wake(afterSleeping: .seconds(60))
+        _ = board.tell(.login(.lockTaken(.sleep)))
+        _ = board.pass(.seconds(30))
+        _ = board.spawned("camera")
+        _ = board.returned("camera")
+        _ = board.returned("camera")
+    }
+
+    @Test func moreTimeIsNotHadForIt_whileASleepWaits() throws {
+        var board = start()
+        _ = board.sleepSignal(true, delayMax: .seconds(30))
+        try stop(&board)
+        #expect(board.pass(.milliseconds(4999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["kill camera"])
+        #expect(board.gone("camera", .signalled(9)).contains("release sleep"))
+        // The next one does not wait.
+        again(&board)
+        _ = board.sleepSignal(true, delayMax: .seconds(30))
+        #expect(try board.tell(.app(.stopping(board.instance("camera")))) == ["freeze camera"])
+        #expect(board.frozen("camera") == ["sleep is handled", "release sleep"])
+    }
+
+    @Test func nextSleepsFreezeItAtOnce_whenItWasEndingAllTheTimeOfOne() throws {
+        var board = start(delayMax: .seconds(5))
+        try stop(&board)
+        _ = board.sleepSignal(true)
+        #expect(board.pass(.milliseconds(4500)) == ["freeze camera"])
+        #expect(board.frozen("camera") == ["sleep is handled", "release sleep"])
+        _ = board.wake(afterSleeping: .seconds(60))
+        _ = board.tell(.login(.lockTaken(.sleep)))
+        #expect(board.sleepSignal(true) == ["freeze camera"])
+    }
+
+    @Test func appHasMoreTimeThatItAsksFor_whereNoSleepWaits() throws {
+        var board = start()
+        try stop(&board)
+        #expect(board.pass(.milliseconds(14_999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["kill camera"])
+    }
+}
