@@ -1,4 +1,4 @@
-// Background tasks that keep the board awake: logind's block lock, and each app's time for it.
+// Background tasks that keep the board awake: logind's block lock. Their time: TaskTime.swift.
 
 extension DeviceLifecycle {
     /// What is left of an app's time to keep the board awake.
