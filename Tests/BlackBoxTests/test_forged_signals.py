@@ -104,7 +104,10 @@ def test_descriptors_that_come_over_the_bus_hold_up_nothing(board):
     login = board.with_login()
     board.start()
     board.wait_active("app")
+    # The threads that ask for locks have connections of their own, for as long: none is taken for the loop's.
     login.wait_held("sleep")
+    login.wait_held("shutdown")
+    wait_until(lambda: len(os.listdir(f"/proc/{board.loop()}/task")) == 1, "no thread is at work")
     stranger = Stranger(board)
     kept = []
     loop = board.loop()
