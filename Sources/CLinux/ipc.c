@@ -97,22 +97,6 @@ static bool has_processes(uid_t user) {
     return has;
 }
 
-// More is taken away by a thread: the kernel frees what is in a queue at once. So few are gone before their app is
-// started again, which may look for what is its own by the same keys.
-enum { FEW = 64 };
-
-static void remove_keys(struct left *left);
-
-static void *finish(void *context) {
-    struct left *left = context;
-    if (left->count > FEW) remove_keys(left);
-    for (size_t i = 0; i < left->count; i++)
-        if (left->objects[i].place) (void)shmdt(left->objects[i].place);
-    free(left->objects);
-    free(left);
-    return NULL;
-}
-
 // What has a key can be had by it no more from here on. The memory itself is given back by the last that has it.
 static void remove_keys(struct left *left) {
     for (size_t i = 0; i < left->count; i++) {
@@ -124,6 +108,20 @@ static void remove_keys(struct left *left) {
         object->place = place == (void *)-1 ? NULL : place;
         (void)shmctl(object->id, IPC_RMID, NULL);
     }
+}
+
+// More is taken away by a thread: the kernel frees what is in a queue at once. So few are gone before their app is
+// started again, which may look for what is its own by the same keys.
+enum { FEW = 64 };
+
+static void *finish(void *context) {
+    struct left *left = context;
+    if (left->count > FEW) remove_keys(left);
+    for (size_t i = 0; i < left->count; i++)
+        if (left->objects[i].place) (void)shmdt(left->objects[i].place);
+    free(left->objects);
+    free(left);
+    return NULL;
 }
 
 // Whether a user has POSIX message queues, where the system shows them as files; removes: takes them away.

@@ -84,8 +84,7 @@ public final class Journal {
             guard let error = socket.send(entry.bytes) else { return true }
             // What is too long for a datagram says as much with its beginning.
             if error.rawValue == EMSGSIZE, message.utf8.count > Self.longestMessage {
-                let beginning = String(decoding: message.utf8.prefix(Self.longestMessage), as: UTF8.self)
-                return deliver(priority, beginning, messageID, fields)
+                return deliver(priority, message.beginning(bytes: Self.longestMessage), messageID, fields)
             }
             // Full, or too big for a datagram: journald is there, and standard error may well lead to it.
             if error == .again || error.rawValue == EMSGSIZE || error.rawValue == ENOBUFS { return false }
@@ -106,13 +105,8 @@ public final class Journal {
                 bytes += encoded
             }
         }
-        // What a pipe takes in one piece. The rest of the last character goes with it.
-        let limit = 4095
-        if bytes.count > limit {
-            var end = limit
-            while end > 0, bytes[end] & 0xc0 == 0x80 { end -= 1 }
-            bytes.removeSubrange(end...)
-        }
+        // What a pipe takes in one piece.
+        bytes.cut(to: 4095)
         bytes.append(UInt8(ascii: "\n"))
         return bytes
     }

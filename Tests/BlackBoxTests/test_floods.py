@@ -19,9 +19,9 @@ SOURCE = Path(lingering.__file__).read_text()
 STRANGER = {"user": 65534, "group": 65534, "extra_groups": []}
 
 
-def stranger(code, *arguments):
+def stranger(code, *arguments, user=STRANGER["user"]):
     return subprocess.Popen(["/usr/bin/python3", "-c", code, *arguments], stdin=subprocess.PIPE,
-                            stdout=subprocess.PIPE, text=True, **STRANGER)
+                            stdout=subprocess.PIPE, text=True, **{**STRANGER, "user": user})
 
 
 # Opens 200 connections, asks something on each, says how many were answered, and keeps them.

@@ -119,10 +119,7 @@ def test_all_users_together_give_away_no_more_than_256(board):
     givers = []
     try:
         for number, (wanted, taken) in enumerate([(64, 64), (64, 64), (64, 64), (60, 60), (6, 4)]):
-            giver = subprocess.Popen(
-                ["/usr/bin/python3", "-c", GIVER, board.control_socket, str(wanted), f"of-{number}"],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, user=70000 + number, group=70000,
-                extra_groups=[])
+            giver = stranger(GIVER, board.control_socket, str(wanted), f"of-{number}", user=70000 + number)
             givers.append(giver)
             answer = json.loads(giver.stdout.readline())
             assert answer[0] == taken, answer

@@ -81,7 +81,7 @@ final class MonitorFeed {
     }
 
     private func broadcast(_ kind: String, _ app: String?, _ detail: JSON) {
-        let change = SharedReply(Self.change(kind, app, detail))
+        let change = Self.change(kind, app, detail)
         for request in requests { request.reply(continuing: change) }
     }
 
@@ -89,9 +89,9 @@ final class MonitorFeed {
         request.reply(continuing: Self.change(kind, app, detail))
     }
 
-    private static func change(_ kind: String, _ app: String?, _ detail: JSON) -> JSONObject {
-        [
+    private static func change(_ kind: String, _ app: String?, _ detail: JSON) -> SharedReply {
+        SharedReply([
             "time": .string(Timestamp.text(Clocks.realtime)), "kind": .string(kind), "app": JSON(app), "detail": detail,
-        ]
+        ])
     }
 }

@@ -51,6 +51,14 @@ final class ServiceShares {
             }
         }
 
+        /// Several pay into it, each for itself too.
+        fileprivate var isPool: Bool {
+            switch self {
+            case .users, .strangers: true
+            case .app, .notify, .user, .stranger, .connects: false
+            }
+        }
+
         /// What operators ask may wait for a disk: it counts. What apps ask does not, and they are not to pay for what
         /// others make of the processor.
         var clock: Int64 {
@@ -122,7 +130,7 @@ final class ServiceShares {
         let now = Clocks.monotonic
         var ready: [() -> Void] = []
         for (payer, share) in shares where !share.waiting.isEmpty && share.due <= now {
-            guard payer == .users || payer == .strangers else {
+            guard payer.isPool else {
                 ready += share.waiting.map { $0.resume }
                 shares[payer]?.waiting = []
                 continue

@@ -162,7 +162,7 @@ final class NotifyReceiver {
     }
 
     private func setStatus(_ text: String) {
-        let bounded = String(decoding: text.utf8.prefix(Self.longestStatus), as: UTF8.self)
+        let bounded = text.beginning(bytes: Self.longestStatus)
         guard app.statusText != bounded else { return }
         app.statusText = bounded
         supervisor.control?.monitors.ownWordsDidChange(app.id)

@@ -137,11 +137,9 @@ final class AppLocks {
         return true
     }
 
-    private static func text(_ lock: ForeignLock) -> String { "“\(bounded(lock.who))”: \(bounded(lock.why))" }
-
     /// An app may say a megabyte, which no journal takes.
-    private static func bounded(_ text: String) -> String {
-        String(decoding: text.utf8.prefix(longestWord), as: UTF8.self)
+    private static func text(_ lock: ForeignLock) -> String {
+        "“\(lock.who.beginning(bytes: longestWord))”: \(lock.why.beginning(bytes: longestWord))"
     }
 
     private func arm(after time: Int64) {

@@ -46,16 +46,13 @@ public final class Request {
 
     /// The last (or only) reply.
     public func reply(_ parameters: JSONObject = [:]) {
-        answer(Reply(parameters), isLast: true)
+        finish(Reply(parameters))
     }
 
     /// One reply of several; the call must have been made with "more", or it fails with ExpectedMore.
-    public func reply(continuing parameters: JSONObject) {
-        guard wantsMore else { return fail(.expectedMore) }
-        answer(Reply(parameters, continues: true), isLast: false)
-    }
+    public func reply(continuing parameters: JSONObject) { reply(continuing: SharedReply(parameters)) }
 
-    /// One reply of several, the same to each of many callers.
+    /// The same, which may be one reply to many callers.
     public func reply(continuing shared: SharedReply) {
         guard wantsMore else { return fail(.expectedMore) }
         guard !isFinished, let link else { return }
@@ -64,7 +61,7 @@ public final class Request {
 
     /// error: the full name, "io.curfew.Application.NotAnApp".
     public func fail(error: String, _ parameters: JSONObject = [:]) {
-        answer(Reply(parameters, error: error), isLast: true)
+        finish(Reply(parameters, error: error))
     }
 
     /// Answers with one of the standard errors.
@@ -80,17 +77,15 @@ public final class Request {
             return false
         }
         isUpgraded = true
-        answer(Reply(parameters), isLast: true)
+        finish(Reply(parameters))
         return true
     }
 
-    private func answer(_ reply: Reply, isLast: Bool) {
+    private func finish(_ reply: Reply) {
         guard !isFinished, let link else { return }
-        if isLast {
-            isFinished = true
-            onCancelled = nil
-            self.link = nil
-        }
+        isFinished = true
+        onCancelled = nil
+        self.link = nil
         link.answer(self, oneway ? [] : reply.encode())
     }
 

@@ -79,10 +79,12 @@ import Testing
         #expect(isCut && journal.dropped == 0)
     }
 
-    @Test func whatIsTooBigAllTheSame_isDropped() throws {
+    /// Cut in the middle of a character, too.
+    @Test(arguments: ["x", "x" + String(repeating: "é", count: 5000)])
+    func whatIsTooBigAllTheSame_isDropped(_ message: String) throws {
         let socket = try PlayedSocket.datagram()
         let journal = self.journal(socket.name)
-        journal.send(.info, "x", fields: [("X", String(repeating: "x", count: 10_000_000))])
+        journal.send(.info, message, fields: [("X", String(repeating: "x", count: 10_000_000))])
         let isSilent = socket.receive() == nil
         #expect(isSilent)
         #expect(journal.dropped == 1)
