@@ -1,4 +1,4 @@
-"""The daemon's own processes: its keeper, which is the main one, and the loop."""
+"""The daemon's own processes: its keeper, which is the main one, and the loop; what a process has open."""
 
 import contextlib
 import os
@@ -25,6 +25,15 @@ def loops(keeper):
             with contextlib.suppress(FileNotFoundError):  # gone meanwhile
                 if is_loop(pid, keeper):
                     found.append(pid)
+    return found
+
+
+def descriptors(pid):
+    """What its descriptors are: "socket:[1234]", a path."""
+    found = []
+    for number in os.listdir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+            found.append(os.readlink(f"/proc/{pid}/fd/{number}"))
     return found
 
 

@@ -8,6 +8,7 @@ import time
 import dbus
 import dbus.bus
 import dbus.lowlevel
+import family
 from lingering import lingering, listener
 from waiting import wait_until
 
@@ -89,14 +90,7 @@ def test_logind_is_whom_the_bus_names(board):
 
 
 def has_socket(pid, socket):
-    name = f"socket:[{os.fstat(socket.fileno()).st_ino}]"
-    names = []
-    for number in os.listdir(f"/proc/{pid}/fd"):
-        try:
-            names.append(os.readlink(f"/proc/{pid}/fd/{number}"))
-        except FileNotFoundError:
-            pass
-    return name in names
+    return f"socket:[{os.fstat(socket.fileno()).st_ino}]" in family.descriptors(pid)
 
 
 def test_descriptors_that_come_over_the_bus_hold_up_nothing(board):

@@ -6,6 +6,7 @@ import select
 import socket
 import time
 
+import family
 import pytest
 from waiting import wait_until
 from wire import Closed, Wire
@@ -201,23 +202,14 @@ def resident(board):
         return int(file.read().split()[1]) * 4096
 
 
-def holders(folder, target):
-    """How many descriptors in /proc/PID/fd are of that pipe."""
-    found = 0
-    for name in os.listdir(folder):
-        try:
-            found += os.readlink(f"{folder}/{name}") == target
-        except FileNotFoundError:
-            pass  # closed meanwhile
-    return found
-
-
 def test_descriptors_sent_along_are_not_kept(busy):
-    folder = f"/proc/{busy.loop()}/fd"
+    def holders(pid):
+        return family.descriptors(pid).count(pipe)
+
     with busy.wire() as wire:
         reader, writer = os.pipe()
         pipe = os.readlink(f"/proc/self/fd/{reader}")
-        assert holders("/proc/self/fd", pipe) == 2
+        assert holders("self") == 2
         for _ in range(10):
             try:
                 socket.send_fds(wire.socket, [CALL], [reader, writer])
@@ -225,6 +217,6 @@ def test_descriptors_sent_along_are_not_kept(busy):
                 # The kernel refuses them (Linux 6.16).
                 wire.send_raw(CALL)
             assert "device" in wire.reply()
-        wait_until(lambda: holders(folder, pipe) == 0, lambda: f"{holders(folder, pipe)} descriptors are kept")
+        wait_until(lambda: holders(busy.loop()) == 0, lambda: f"{holders(busy.loop())} descriptors are kept")
         os.close(reader)
         os.close(writer)

@@ -1,7 +1,7 @@
 """Memory that runs short: who is told, who is ended, and who is not."""
 
-import os
 
+import family
 import pressure
 import pytest
 from board import PYTHON
@@ -154,20 +154,10 @@ def test_pressure_of_a_group_that_is_removed(board):
     group.rmdir()
     board.wait_log("memory pressure is not heard of any more")
     wait_until(
-        lambda: not [file for file in descriptors(board.loop()) if "memory.pressure" in file],
-        lambda: f"both are closed: {descriptors(board.loop())}")
+        lambda: not [file for file in family.descriptors(board.loop()) if "memory.pressure" in file],
+        lambda: f"both are closed: {family.descriptors(board.loop())}")
     suspend(board, "kiosk")
     assert board.log().count("not heard of any more") == 1
-
-
-def descriptors(pid):
-    found = []
-    for number in os.listdir(f"/proc/{pid}/fd"):
-        try:
-            found.append(os.readlink(f"/proc/{pid}/fd/{number}"))
-        except FileNotFoundError:
-            pass
-    return found
 
 
 def cgroup_with_pressure(board):

@@ -4,6 +4,7 @@ import os
 import subprocess
 import time
 
+import family
 import pytest
 from waiting import holds_for, wait_until
 from wire import VarlinkError
@@ -73,13 +74,7 @@ def test_opportunistic_is_frozen_over_a_sleep_and_goes_on_with_the_same_budget(b
 
 
 def pidfds(board):
-    folder, found = f"/proc/{board.loop()}/fd", 0
-    for name in os.listdir(folder):
-        try:
-            found += "pidfd" in os.readlink(f"{folder}/{name}")
-        except FileNotFoundError:
-            pass  # closed meanwhile
-    return found
+    return sum("pidfd" in name for name in family.descriptors(board.loop()))
 
 
 def test_nothing_is_kept_of_the_tasks_of_an_app_that_was_removed(board):
