@@ -73,7 +73,24 @@ static void abort_connection(int root, unsigned long number) {
     close(file);
 }
 
-static void abort_all_of(const struct numbers *users) {
+static bool is_awaited(int root, unsigned long number) {
+    char text[64];
+    (void)snprintf(text, sizeof text, "%lu/waiting", number);
+    int file = openat(root, text, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    ssize_t length = read(file, text, sizeof text - 1);
+    close(file);
+    if (length <= 0) return false;
+    text[length] = 0;
+    return strtoul(text, NULL, 10) > 0;
+}
+
+struct turn {
+    struct numbers users;  // all that is theirs
+    uid_t first, end;      // of these what is waited for
+};
+
+static void abort_all_of(const struct turn *turn) {
     DIR *all = open_connections();
     if (!all) return;
     struct numbers found = {0}, mounted = {0};
@@ -82,7 +99,10 @@ static void abort_all_of(const struct numbers *users) {
         char *end;
         unsigned long number = strtoul(entry->d_name, &end, 10);
         if (end == entry->d_name || *end || fstatat(dirfd(all), entry->d_name, &status, 0) != 0) continue;
-        if (has(users, status.st_uid)) (void)add(&found, number);
+        bool is_meant = has(&turn->users, status.st_uid);
+        if (!is_meant && status.st_uid >= turn->first && status.st_uid < turn->end)
+            is_meant = is_awaited(dirfd(all), number);
+        if (is_meant) (void)add(&found, number);
     }
     bool is_known = found.count > 0 && list_mounted(&mounted);
     for (size_t i = 0; is_known && i < found.count; i++)
@@ -93,7 +113,7 @@ static void abort_all_of(const struct numbers *users) {
 }
 
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
-static struct numbers waiting;
+static struct turn next;
 static bool is_at_work;
 
 // Whose turn it is is taken out: more may come meanwhile.
@@ -101,20 +121,33 @@ static void *work(void *context) {
     (void)context;
     while (true) {
         pthread_mutex_lock(&guard);
-        struct numbers users = waiting;
-        waiting = (struct numbers){0};
-        is_at_work = users.count > 0;
+        struct turn turn = next;
+        next = (struct turn){0};
+        is_at_work = turn.users.count > 0 || turn.end > 0;
         pthread_mutex_unlock(&guard);
-        if (users.count == 0) return NULL;
-        abort_all_of(&users);
-        free(users.numbers);
+        if (turn.users.count == 0 && turn.end == 0) return NULL;
+        abort_all_of(&turn);
+        free(turn.users.numbers);
     }
+}
+
+// With the guard held.
+static void see_to_it(void) {
+    if (!is_at_work) is_at_work = linux_start_thread("curfewd-fuse", work, NULL) == 0;
 }
 
 void linux_abort_fuse(uid_t user) {
     if (access(connections, F_OK) != 0) return;
     pthread_mutex_lock(&guard);
-    bool starts = (has(&waiting, user) || add(&waiting, user)) && !is_at_work;
-    if (starts) is_at_work = linux_start_thread("curfewd-fuse", work, NULL) == 0;
+    if (has(&next.users, user) || add(&next.users, user)) see_to_it();
+    pthread_mutex_unlock(&guard);
+}
+
+void linux_abort_awaited_fuse(uid_t first, uint32_t count) {
+    if (access(connections, F_OK) != 0) return;
+    pthread_mutex_lock(&guard);
+    next.first = first;
+    next.end = first + count;
+    see_to_it();
     pthread_mutex_unlock(&guard);
 }

@@ -174,6 +174,9 @@ public final class Keeper {
             notifier.notify(String(decoding: text, as: UTF8.self))
         case KEEPER_REMOVE_IPC: linux_remove_ipc(uid_t(truncatingIfNeeded: order.id))
         case KEEPER_ABORT_FUSE: linux_abort_fuse(uid_t(truncatingIfNeeded: order.id))
+        case KEEPER_ABORT_AWAITED_FUSE:
+            let users = base.load(as: keeper_users.self)
+            linux_abort_awaited_fuse(uid_t(truncatingIfNeeded: users.first), users.count)
         default: break
         }
     }

@@ -31,7 +31,7 @@ public struct DeviceLifecycle: Equatable, Sendable {
     /// The instant of the event at hand, or of the last one.
     var now = Instant(monotonic: .zero, boottime: .zero)
     /// When the shell was asked to come back, and what for; nil before the first event.
-    var asked: Deadline?
+    var wakeUp: Deadline?
     /// MONOTONIC: until then the apps' words from before a stall are read.
     var reprieveEnd = Nanoseconds.zero
     var poolRefills = PoolRefills()
@@ -64,7 +64,7 @@ public struct DeviceLifecycle: Equatable, Sendable {
         answerRequests()
         checkInvariants()
         announceChanges()
-        asked = earliestDeadline
+        wakeUp = earliestDeadline
         let result = effects
         effects = []
         return result

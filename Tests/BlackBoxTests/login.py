@@ -95,6 +95,10 @@ class Login:
         """Emits PrepareForSleep; when, in CLOCK_MONOTONIC."""
         return float(self._mock("Edge", "PrepareForSleep", start))
 
+    def say_late(self, signal_name, start):
+        """Emits the signal alone, which is an older one's."""
+        self._mock("EmitSignal", "org.freedesktop.login1.Manager", signal_name, "b", [dbus.Boolean(start)])
+
     def shutdown(self, start):
         return float(self._mock("Edge", "PrepareForShutdown", start))
 

@@ -123,6 +123,21 @@ def test_a_sleep_that_began_while_logind_was_away_waits_for_them_too(board):
     board.wait_active("other")
 
 
+def test_a_sleep_that_was_not_called_off_waits_for_them_too(board):
+    """The end of the one before is heard late: only the answer to a question tells that this one goes on."""
+    login, pid = start(board)
+    login.hold_others(("player", "fades out", 0, pid))
+    login.sleep(True)
+    wait_until(lambda: board.is_frozen("other"), board.log)
+    login.say_late("PrepareForSleep", False)
+    board.wait_log("holds a lock of its own on sleep", 2)
+    wait_until(lambda: board.is_frozen("other"), board.log)
+    holds_for(0.2, lambda: not board.is_frozen("holder"), "it is waited for")
+    login.hold_others()
+    wait_until(lambda: board.is_frozen("holder"), board.log)
+    login.sleep(False)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 @pytest.mark.parametrize("pid", [4_000_000, None])
 def test_a_lock_that_was_left_to_a_child_is_its_app_s_by_the_user(board, pid):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import lingering
 import pytest
-from waiting import wait_until
+from waiting import holds_for, wait_until
 from wire import Closed, Wire
 
 SOURCE = Path(lingering.__file__).read_text()
@@ -273,6 +273,47 @@ def test_an_apps_descriptors_hold_up_its_own_messages_only(board):
     board.call("PrepareForSleep", start=False, kind=None)
     wait_until(lambda: board.describe("lingering")["statusText"] == "after", "its own are heard in the end", 15)
     assert "came with descriptors" in board.log()
+
+
+# An app that sends a pipe to its notify socket, in a vain word, and speaks on.
+SENDS_A_PIPE = """
+import os, socket
+notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+notify.connect(os.environ['NOTIFY_SOCKET'])
+notify.send(b"STATUS=before")
+os.read(os.open(os.environ['GO'], os.O_RDONLY), 1)
+reads, writes = os.pipe()
+socket.send_fds(notify, [b"FDSTORE=1"], [writes])
+os.close(writes)
+notify.send(b"STATUS=after")
+os.read(reads, 1)
+notify.send(b"STATUS=closed")
+os.read(os.pipe()[0], 1)
+"""
+PIDS = Path("/sys/fs/cgroup/pids")
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not os.access(PIDS / "cgroup.procs", os.W_OK),
+                    reason="needs root and the old pids controller")
+def test_descriptors_wait_until_a_thread_can_be_had_for_them(board, tmp_path):
+    program, go = board.programs / "sends.py", tmp_path / "go"
+    program.write_text(SENDS_A_PIPE)
+    os.mkfifo(go)
+    board.plain("sends", exec=["/usr/bin/python3", str(program)], environment={"GO": str(go)})
+    board.start()
+    wait_until(lambda: board.describe("sends")["statusText"] == "before", "it has spoken")
+    group = PIDS / f"curfew-test-{os.getpid()}"
+    group.mkdir()
+    try:
+        (group / "pids.max").write_text("1")
+        (group / "cgroup.procs").write_text(str(board.loop()))
+        go.write_text("x")
+        holds_for(0.5, lambda: board.describe("sends")["statusText"] == "before", "what came is left where it is")
+        (group / "pids.max").write_text("max")
+        wait_until(lambda: board.describe("sends")["statusText"] == "closed", board.log)
+    finally:
+        board.kill()
+        group.rmdir()
 
 
 def test_operators_come_before_strangers(board):

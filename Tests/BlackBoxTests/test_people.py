@@ -123,6 +123,31 @@ def test_the_power_key_puts_the_board_to_sleep_by_logind_where_it_is_asked_for(b
     login.wait_held("handle-power-key", 2)
 
 
+def test_that_logind_does_not_put_the_board_to_sleep_is_a_warning_once_until_it_does(board, played):
+    node = played.add_input(0, keys=POWER_KEY)
+    login = board.with_login(refuse=["suspend"])
+    start(board, "camera")
+    board.device(policy={"debounce": "100ms", "power_key": "sleep"})
+    board.call("Reload")
+    login.wait_held("handle-power-key")
+    line = "logind does not put the board to sleep"
+    for warnings in (1, 1, 2):
+        if warnings == 2:
+            login.sleep(True)
+            login.wait_closed("sleep")
+            login.sleep(False)
+            board.wait_active("camera")
+        said = board.log().count(line)
+
+        def asks():
+            # For 2 s after a wake a key asks for nothing.
+            played.press_power(node)
+            return board.log().count(line) > said
+
+        wait_until(asks, board.log)
+        assert board.log().count(f"warning: {line}") == warnings
+
+
 def test_what_happened_in_a_sleep_is_looked_at_after_it(board, played):
     """Whatever a driver says, or does not say, as it resumes."""
     charger = played.add("power_supply", "AC", type="Mains", online=1)

@@ -1,9 +1,11 @@
 """An app whose process waits in the kernel, where it cannot be frozen: on a file system that the app serves itself."""
 
 import contextlib
+import ctypes
 import fcntl
 import os
 import stat
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -42,27 +44,77 @@ if sys.argv[4] == "ends":
     sys.exit(3)
 time.sleep(10000)
 """
+# Serves one file, and gives it away open; that it is closed is read and not answered.
+SERVES_ANOTHER = """
+import ctypes, os, socket, struct, sys
+libc = ctypes.CDLL(None, use_errno=True)
+user, group = os.getuid(), os.getgid()
+assert libc.unshare(0x10000000 | 0x20000) == 0
+for name, text in (("setgroups", "deny"), ("uid_map", f"0 {user} 1"), ("gid_map", f"0 {group} 1")):
+    with open(f"/proc/self/{name}", "w") as file:
+        file.write(text)
+device = os.open(sys.argv[2], os.O_RDWR)
+options = f"fd={device},rootmode=40000,user_id=0,group_id=0".encode()
+assert libc.mount(b"own", sys.argv[1].encode(), b"fuse", 0, options) == 0
+if os.fork() == 0:
+    file = os.open(sys.argv[1] + "/file", os.O_RDONLY)
+    with socket.socket(socket.AF_UNIX) as other:
+        while other.connect_ex(sys.argv[3]) != 0:
+            os.sched_yield()
+        socket.send_fds(other, [b"x"], [file])
+        other.recv(1)
+    os.read(os.pipe()[0], 1)
+attributes = struct.pack("<6Q10I", 2, 0, 0, 0, 0, 0, 0, 0, 0, 0o100644, 1, 0, 0, 0, 4096, 0)
+answers = {26: struct.pack("<IIIIHHIIHHI7I", 7, 31, 0, 0, 0, 0, 4096, 1, 0, 0, 0, *[0] * 7),
+           1: struct.pack("<4Q2I", 2, 0, 1000, 1000, 0, 0) + attributes, 14: struct.pack("<QII", 1, 0, 0)}
+while True:
+    opcode, unique = struct.unpack_from("<IQ", os.read(device, 1 << 17), 4)
+    if opcode in answers:
+        os.write(device, struct.pack("<IiQ", 16 + len(answers[opcode]), 0, unique) + answers[opcode])
+"""
+TAKES_A_FILE = """
+import os, socket, sys
+os.umask(0)
+with socket.socket(socket.AF_UNIX) as own:
+    own.bind(sys.argv[2])
+    own.listen()
+    other = own.accept()[0]
+    file = socket.recv_fds(other, 1, 1)[1][0]
+with open(sys.argv[1], "w") as said:
+    said.write(str(os.getpid()))
+os.close(file)
+"""
 pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not os.path.exists("/dev/fuse"), reason="needs root and FUSE")
 
 
 def evil(board, how, **keys):
     """Returns where it says which of its processes hangs."""
+    said = board.journals / "hangs"
+    place, device = fuse(board)
+    app(board, "evil", SERVED_BY_ITSELF, [place, said, device, how], **keys)
+    return said
+
+
+def fuse(board):
+    """A place to mount one, and the device."""
     place = board.journals / "own"
     place.mkdir()
-    program = board.programs / "served.py"
-    program.write_text(SERVED_BY_ITSELF)
-    said = board.journals / "hangs"
     # Elsewhere any user may open it.
     device = board.journals / "fuse"
     os.mknod(device, 0o666 | stat.S_IFCHR, os.stat("/dev/fuse").st_rdev)
     for path in (device, board.journals):
         path.chmod(0o777)
-    board.app_file("evil", toml_file({
-        "exec": [*PYTHON, str(program), str(place), str(said), str(device), how], "launch": "boot", "user": "auto",
+    return place, device
+
+
+def app(board, name, text, arguments, **keys):
+    program = board.programs / f"{name}.py"
+    program.write_text(text)
+    board.app_file(name, toml_file({
+        "exec": [*PYTHON, str(program), *map(str, arguments)], "launch": "boot", "user": "auto",
         "sandbox": "default", "restrict_namespaces": False, "restart": "never",
         "read_only_paths": [str(board.programs)],
         "read_write_paths": [str(board.journals)], **keys}))
-    return said
 
 
 @pytest.mark.parametrize("how", ["serves", "ends"])
@@ -105,6 +157,43 @@ def test_of_a_user_that_others_have_too_once_the_kill_has_not_worked(board):
         wait_until(lambda: state(hangs) is None, lambda: f"nothing of it is left: {state(hangs)}\n{board.log()}")
 
 
+def test_what_waits_for_another_app_s_file_system_is_killed_all_the_same(board):
+    """A file that it was given: nothing of its own user's holds it."""
+    place, device = fuse(board)
+    said, meeting = board.journals / "hangs", board.journals / "meeting"
+    app(board, "server", SERVES_ANOTHER, [place, device, meeting])
+    app(board, "taker", TAKES_A_FILE, [said, meeting])
+    board.start()
+    hangs = hanging(board, said)
+    waits = Path(f"/proc/{hangs}/wchan")
+    wait_until(lambda: waits.read_text() == "request_wait_answer", lambda: f"it waits for it: {waits.read_text()}")
+    board.call("Terminate", app="taker", force=True)
+    board.wait_log("could not be killed")
+    wait_until(lambda: state(hangs) is None, lambda: f"nothing of it is left: {state(hangs)}\n{board.log()}")
+    board.wait_active("server")
+
+
+def test_what_is_mounted_where_all_see_it_is_left_alone(board, tmp_path):
+    said = evil(board, "serves")
+    board.start()
+    hangs = hanging(board, said)
+    place = tmp_path / "seen"
+    place.mkdir()
+    device = os.open("/dev/fuse", os.O_RDWR | os.O_NONBLOCK)
+    options = f"fd={device},rootmode=40000,user_id={os.stat(f'/proc/{hangs}').st_uid},group_id=0".encode()
+    assert ctypes.CDLL(None).mount(b"seen", bytes(place), b"fuse", 0, options) == 0
+    try:
+        os.read(device, 1 << 17)
+        board.call("Terminate", app="evil", force=True)
+        wait_until(lambda: state(hangs) is None, lambda: f"nothing of it is left: {state(hangs)}\n{board.log()}")
+        # ENODEV, were it aborted.
+        with pytest.raises(BlockingIOError):
+            os.read(device, 1 << 17)
+    finally:
+        subprocess.run(["umount", "--lazy", str(place)], check=True)
+        os.close(device)
+
+
 def test_an_app_that_hangs_on_its_own_file_system_holds_up_one_sleep(board):
     said = evil(board, "silent")
     board.app("prompt")
@@ -130,7 +219,8 @@ def test_an_app_that_hangs_on_its_own_file_system_holds_up_one_sleep(board):
 
 def hanging(board, said):
     reports = Path(board.root) / "var/lib/curfew/reports.jsonl"
-    wait_until(lambda: said.exists() and said.read_text(), lambda: f"{board.log()}\n{reports.read_text()}")
+    wait_until(lambda: said.exists() and said.read_text(),
+               lambda: board.log() + (reports.read_text() if reports.exists() else ""))
     return int(said.read_text())
 
 

@@ -118,7 +118,7 @@ import Testing
 
     @Test func settingsOfAnUnknownBoard() {
         let settings = BoardSettings(DeviceConfiguration(), nil)
-        #expect(settings.board == HardwareProfile() && settings.watchdogTimeout == nil)
+        #expect(settings.board == HardwareProfile() && settings.watchdogTimeout == .seconds(30))
         #expect(settings.responses[.sessionLocked] == .inactive && settings.responses[.lidClosed] == .background)
         #expect(settings.responses[.idle] == .nothing && settings.responses[.batteryLow] == .lowPower)
         #expect(settings.responses[.batteryCritical] == .powerOff)

@@ -116,19 +116,19 @@ import Testing
 
     @Test func batteryMustBeCriticalForAWhile() {
         var conditions = Self.onBattery(1)
-        #expect(conditions.settleBattery(isAnswered: true, at: .seconds(100)) == .critical)
-        #expect(conditions.settleBattery(isAnswered: true, at: .seconds(103)) == .critical)
+        #expect(conditions.settleBattery(endsAll: true, at: .seconds(100)) == .critical)
+        #expect(conditions.settleBattery(endsAll: true, at: .seconds(103)) == .critical)
         #expect(Self.deadline(conditions) == Deadline(at: .seconds(105), reason: .criticalBattery))
         #expect(Self.deadline(conditions, isBoardUp: false) == .never)
-        #expect(conditions.settleBattery(isAnswered: false, at: .seconds(104)) == .better)
+        #expect(conditions.settleBattery(endsAll: false, at: .seconds(104)) == .better)
         #expect(conditions.powerOffDue == nil)
     }
 
     @Test func batteryThatSaysNothingIsNotKnownToBeBetter() {
         var conditions = Self.onBattery(nil)
-        #expect(conditions.settleBattery(isAnswered: true, at: .seconds(100)) == .unknown)
+        #expect(conditions.settleBattery(endsAll: true, at: .seconds(100)) == .unknown)
         var full = Self.onBattery(100)
-        #expect(full.settleBattery(isAnswered: true, at: .seconds(100)) == .better)
+        #expect(full.settleBattery(endsAll: true, at: .seconds(100)) == .better)
     }
 
     @Test func criticalHeatHasTimeToPass_betweenTwoEnds() {
@@ -137,10 +137,10 @@ import Testing
             [ThermalReading(temperature: 90_000, fair: nil, serious: 70_000, critical: 90_000)], at: .seconds(100))
         #expect(conditions.settleReadings(Self.window, at: .seconds(100)).thermalState == .critical)
         _ = conditions.settleDemands(DevicePolicy(), isIdleHeld: false, at: .seconds(100))
-        let steps = [100, 109, 110].map { conditions.settleHeat(isAnswered: true, at: .seconds($0)) }
+        let steps = [100, 109, 110].map { conditions.settleHeat(endsApps: true, at: .seconds($0)) }
         #expect(steps == [true, false, true] && !conditions.isSurelyCool)
         #expect(Self.deadline(conditions).reason == .thermalRelief)
-        let isEnded = conditions.settleHeat(isAnswered: false, at: .seconds(111))
+        let isEnded = conditions.settleHeat(endsApps: false, at: .seconds(111))
         #expect(!isEnded && conditions.nextThermalKill == nil)
     }
 

@@ -16,9 +16,9 @@ import Testing
         var memory = Memory()
         let isAsked = memory.heard(.warning, at: .seconds(1))
         let isAskedAgain = memory.heard(.critical, at: .seconds(2))
-        #expect(isAsked && !isAskedAgain && memory.asked == .warning)
+        #expect(isAsked && !isAskedAgain && memory.askedLevel == .warning)
         #expect(memory.nextDeadline == Deadline(at: .seconds(11), reason: .memory))
-        #expect(memory.settle(at: .seconds(11)) == nil && memory.asked == nil && memory.nextDeadline == nil)
+        #expect(memory.settle(at: .seconds(11)) == nil && memory.askedLevel == nil && memory.nextDeadline == nil)
         let isStray = memory.didRead(available: 0, total: 100, at: .seconds(12))
         #expect(!isStray && memory == Memory())
     }
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func questionThatNeverEndsIsAFault() {
-        #expect(Memory(asked: .warning).fault == .questionWithoutEnd)
+        #expect(Memory(askedLevel: .warning).fault == .questionWithoutEnd)
         #expect(Memory(answerDue: .zero).fault == .questionWithoutEnd)
         #expect(Self.read(10).memory.fault == nil)
     }

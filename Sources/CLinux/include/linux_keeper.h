@@ -22,6 +22,7 @@ enum {
     KEEPER_NOTIFY,     // struct keeper_signal, then text for the service manager
     KEEPER_REMOVE_IPC, // struct keeper_signal, whose id is a user's number: what that has left of System V's
     KEEPER_ABORT_FUSE, // the same: the file systems that its programs serve to themselves
+    KEEPER_ABORT_AWAITED_FUSE, // struct keeper_users: those that one of these users serves, and others wait for
 };
 
 struct keeper_signal {
@@ -55,6 +56,12 @@ struct keeper_start {
     uint32_t sandbox, path_count, path_bytes, filter_count;
     uint32_t unused;
     int64_t enter;  // the start whose namespaces this one enters; 0: none
+};
+
+struct keeper_users {
+    uint32_t kind;
+    uint32_t count;
+    int64_t first;
 };
 
 // From the keeper.
@@ -96,6 +103,8 @@ void linux_remove_ipc(uid_t user);
 // files and waits for itself. A thread does it, one for all: each step waits for the kernel's lock of all mounts, which
 // an app may keep busy.
 void linux_abort_fuse(uid_t user);
+// The same of `count` users from `first` on, where an answer is waited for at this moment.
+void linux_abort_awaited_fuse(uid_t first, uint32_t count);
 
 // fork(2). The child is killed when its parent dies.
 int linux_fork(void);

@@ -5,17 +5,20 @@ public struct BoardSettings: Equatable, Sendable {
     /// The profile, or what is taken for a board of which nothing is known (its name is empty then).
     public var board: HardwareProfile
     public var watchdogDevice: DeviceConfiguration.WatchdogDevice
-    /// Not more than the profile knows the driver to take, which has the last word; nil: the driver's own.
-    public var watchdogTimeout: Nanoseconds?
+    /// Not more than the profile knows the driver to take, which has the last word.
+    public var watchdogTimeout: Nanoseconds
     /// What each condition asks on this board.
     public var responses = ConditionResponses()
+
+    /// Without a word on it: long enough for a busy board, short enough for a board that is far away.
+    private static let usualWatchdogTimeout = Nanoseconds.seconds(30)
 
     public init(_ device: DeviceConfiguration, _ profile: HardwareProfile?) {
         let board = profile ?? HardwareProfile()
         self.board = board
         watchdogDevice = device.watchdogDevice
-        watchdogTimeout = device.watchdogTimeout ?? board.watchdog.timeout
-        if let limit = board.watchdog.maxTimeout, let timeout = watchdogTimeout, timeout > limit {
+        watchdogTimeout = device.watchdogTimeout ?? board.watchdog.timeout ?? Self.usualWatchdogTimeout
+        if let limit = board.watchdog.maxTimeout, watchdogTimeout > limit {
             watchdogTimeout = limit
         }
         for policies in [board.conditions, device.conditions] {

@@ -25,8 +25,6 @@ public struct HeldBackgroundTask: Hashable, Sendable {
 
 /// What an app asks for when it begins a background task.
 struct BackgroundTaskRequest: Sendable {
-    static let longestName = 255
-
     let name: String
     let keepAwake: Bool?
     let timeAllowed: Duration?
@@ -35,8 +33,9 @@ struct BackgroundTaskRequest: Sendable {
     /// Fails where the device would refuse it too, so that it shows at a desk.
     func check() throws(CurfewError) {
         let isControl = { (scalar: Unicode.Scalar) in scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value) }
-        if name.utf8.count > Self.longestName || name.unicodeScalars.contains(where: isControl) {
-            throw .invalidValue("a background task's name has up to 255 bytes and no control characters")
+        if name.utf8.count > ApplicationInterface.taskNameLimit || name.unicodeScalars.contains(where: isControl) {
+            let limit = ApplicationInterface.taskNameLimit
+            throw .invalidValue("a background task's name has up to \(limit) bytes and no control characters")
         }
         if let timeAllowed, timeAllowed <= .zero {
             throw .invalidValue("the time allowed for a background task is more than nothing")

@@ -4,7 +4,6 @@ internal import Varlink
 
 /// A command as a background task of the app that it is called in.
 final class AppTask {
-    private static let nameLimit = 255
     /// Seconds between SIGTERM and SIGKILL where the task is over.
     private static let lastMoment = 1.0
 
@@ -29,9 +28,10 @@ final class AppTask {
             !(session.variable("CURFEW_APP") ?? "").isEmpty
         else { return nil }
         let name = wish.name ?? command.name
-        guard name.utf8.count <= nameLimit, name == name.printable else {
+        let limit = ApplicationInterface.taskNameLimit
+        guard name.utf8.count <= limit, name == name.printable else {
             throw CommandFailure(
-                code: .usage, text: "a task's name has \(nameLimit) bytes at most, and no control characters")
+                code: .usage, text: "a task's name has \(limit) bytes at most, and no control characters")
         }
         let connection = try DaemonConnection.connect(
             to: ApplicationInterface.name, at: socket, root: "", loop: session.loop)

@@ -65,13 +65,6 @@ struct App: Equatable {
     /// Its main process has ended, though something of its group may be left.
     var hasEnded: Bool { instance == nil || instance?.stage == .clearing }
 
-    /// It is not awaited on the way to this sleep: an app that is slow to get ready, or to end, costs one its time, not
-    /// every one.
-    func mayNotHoldUp(sleep: Int) -> Bool {
-        guard let last = heldUpSleep, last >= sleep - FreezeRecord.memory, let instance else { return false }
-        return !instance.isLaunched || instance.isEndingByItself
-    }
-
     /// It runs in this phase, and nothing is under way.
     func stands(in phase: ScenePhase) -> Bool {
         guard let instance, instance.stage == .running, instance.isLaunched, instance.call == nil else { return false }

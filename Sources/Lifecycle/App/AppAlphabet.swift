@@ -28,7 +28,8 @@ public enum AppNotice: Equatable, Sendable {
     /// A handler ran into its deadline, or its tasks into the end of their budget: the app is about to be killed.
     case overrun(AppID, InstanceID, TerminationReason)
     case phaseChanged(AppID, ScenePhase)
-    /// Its launch took all the time that a sleep has: at the next ones it is frozen at once, until it has launched.
+    /// Its launch took all the time that a sleep had, or its end by itself: at the next ten sleeps it is frozen at once
+    /// when it is at that again.
     case heldUpSleep(AppID)
     /// An app's background tasks do not keep the board awake any more: their budget for that is spent.
     case keepAwakeSpent(AppID, budget: Nanoseconds)

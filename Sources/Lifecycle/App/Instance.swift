@@ -46,10 +46,7 @@ struct Instance: Equatable {
     /// It was reported that this wait takes too long.
     private(set) var isReportedStuck = false
 
-    /// A reading of `clock`.
-    private(set) var livenessDue: Nanoseconds?
-    /// The latest that strangers who crowd its words out may put that off to.
-    private(set) var livenessLimit = Nanoseconds.zero
+    private(set) var liveness = Liveness()
     private(set) var stop: StopOrder?
     /// The shell never said that it was started.
     private(set) var isGivenUp = false
@@ -86,20 +83,15 @@ struct Instance: Equatable {
     /// Counts the full interval from now; nil: none is counted. Returns whether it is counted.
     mutating func armLiveness(_ interval: Nanoseconds?, at now: Nanoseconds) -> Bool {
         guard let interval, isLaunched, stage == .running else {
-            livenessDue = nil
+            liveness.stop()
             return false
         }
-        livenessDue = clock.reading(at: now) + interval
-        livenessLimit = clock.reading(at: now) + interval * Self.unheardIntervals
+        liveness.arm(interval, at: clock.reading(at: now))
         return true
     }
 
-    /// It may have said that it lives, and not been heard: for so long.
-    static let unheardIntervals: Int64 = 10
-
     mutating func putOffLiveness(_ interval: Nanoseconds, at now: Nanoseconds) {
-        guard let due = livenessDue else { return }
-        livenessDue = max(due, min(clock.reading(at: now) + interval, livenessLimit))
+        liveness.putOff(interval, at: clock.reading(at: now))
     }
 
     // MARK: Calls of its delegate
@@ -269,11 +261,11 @@ struct Instance: Equatable {
         var allowance = own
         if let limit = order.waveEnd ?? end {
             let left = min(limit, end ?? .max) - now
-            if left < DeviceLifecycle.leastAllowance { return .kill(order.reason) }
+            if left < Allowances.least { return .kill(order.reason) }
             allowance = min(allowance, left)
         }
         stage = .stopping
-        livenessDue = nil
+        liveness.stop()
         let isCalled = handlers.contains(.willTerminate)
         stop?.begin(allowance, isAsked: !isCalled, at: clock.reading(at: now))
         return isCalled ? .call(order.reason, allowance: allowance) : .terminate
@@ -295,7 +287,7 @@ struct Instance: Equatable {
         stop = order
         stage = .stopping
         call = nil
-        livenessDue = nil
+        liveness.stop()
         return true
     }
 
@@ -324,7 +316,7 @@ struct Instance: Equatable {
             stage = .killing
             isKilled = true
             call = nil
-            livenessDue = nil
+            liveness.stop()
             wait(since: now)
             return true
         case .killing, .clearing: return false
@@ -340,7 +332,7 @@ struct Instance: Equatable {
         hasOutlivedKill = outlivesKill(at: now)
         stage = .clearing
         call = nil
-        livenessDue = nil
+        liveness.stop()
         wait(since: now)
     }
 
@@ -380,8 +372,7 @@ struct Instance: Equatable {
         freezeReasons.archive(&archive)
         archive.value(&waitingSince)
         archive.value(&isReportedStuck)
-        archive.optional(&livenessDue, .zero) { $0.value(&$1) }
-        archive.value(&livenessLimit)
+        liveness.archive(&archive)
         archive.value(&isGivenUp)
         archive.value(&hasOutlivedKill)
         archive.value(&isKilled)

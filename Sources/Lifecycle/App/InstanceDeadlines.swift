@@ -32,7 +32,7 @@ extension Instance {
             if let due = tasks.poolEnd, isOver(due), !tasks.isEmpty { return .budget }
             if let call, isOver(call.deadline) { return .call(call, taken: clock.reading(at: now) - call.issued) }
             if let stop, let due = stop.exitDue, isOver(due) { return .exit(allowance: stop.exitAllowance) }
-            if let due = livenessDue, isOver(due), let interval { return .liveness(interval: interval) }
+            if let due = liveness.due, isOver(due), let interval { return .liveness(interval: interval) }
             return nil
         case .killing: return !isReportedStuck && waitingSince + Self.killBound <= now ? .death : nil
         case .clearing: return !isReportedStuck && waitingSince + Self.clearBound <= now ? .clearing : nil
@@ -67,7 +67,7 @@ extension Instance {
         case .running, .stopping:
             if let call { consider(call.deadline, .handler(app, call.call.handler)) }
             consider(stop?.exitDue, .exit(app))
-            consider(livenessDue, .liveness(app))
+            consider(liveness.due, .liveness(app))
             next.consider(news.limitQuietEnd, .memoryLimit(app))
             consider(tasks.poolEnd, .taskBudget(app))
             if let due = tasks.keepAwakeEnd { next.consider(clock.moment(of: due), .keepAwakeBudget(app)) }

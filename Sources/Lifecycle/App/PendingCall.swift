@@ -20,9 +20,8 @@ struct PendingCall: Equatable {
         }
     }
 
-    /// Three times what the app was told at most, in all.
     mutating func extend(to wanted: Nanoseconds) {
-        deadline = max(deadline, min(wanted, issued + allowance + allowance + allowance))
+        deadline = max(deadline, min(wanted, issued + Allowances.longest(of: allowance)))
     }
 
     static let blank = PendingCall(

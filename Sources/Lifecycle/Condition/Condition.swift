@@ -132,16 +132,3 @@ public enum ThermalState: UInt8, Comparable, CaseIterable, Sendable {
         }
     }
 }
-
-/// How short memory is.
-public enum MemoryPressure: UInt8, CaseIterable, Sendable {
-    case normal, warning, critical
-
-    public var name: String {
-        switch self {
-        case .normal: "normal"
-        case .warning: "warning"
-        case .critical: "critical"
-        }
-    }
-}

@@ -4,8 +4,6 @@
 struct Conditions: Equatable {
     /// How far a battery has to rise above a threshold to leave it, in percent.
     static let batteryHysteresis = 5
-    /// Between one band of apps that heat ends and the next: time to cool down.
-    static let thermalRelief = Nanoseconds.seconds(10)
     /// Apps are told of the battery in steps of so many percent.
     static let levelStep = 5
 
@@ -207,20 +205,20 @@ struct Conditions: Equatable {
 
     enum Battery { case critical, unknown, better }
 
-    /// isAnswered: a critical battery switches the board off.
-    mutating func settleBattery(isAnswered: Bool, at now: Nanoseconds) -> Battery {
-        guard isAnswered, holding.contains(.batteryCritical) else {
+    /// endsAll: a critical battery switches the board off.
+    mutating func settleBattery(endsAll: Bool, at now: Nanoseconds) -> Battery {
+        guard endsAll, holding.contains(.batteryCritical) else {
             criticalSince = nil
             // A battery that says nothing is not known to be better.
-            return isAnswered && charge.value == nil && external.value != 1 ? .unknown : .better
+            return endsAll && charge.value == nil && external.value != 1 ? .unknown : .better
         }
         if criticalSince == nil { criticalSince = now }
         return .critical
     }
 
-    /// isAnswered: critical heat ends apps now. Returns whether it ends the next.
-    mutating func settleHeat(isAnswered: Bool, at now: Nanoseconds) -> Bool {
-        guard isAnswered, holding.contains(.thermalCritical) else {
+    /// endsApps: critical heat ends apps now. Returns whether it ends the next.
+    mutating func settleHeat(endsApps: Bool, at now: Nanoseconds) -> Bool {
+        guard endsApps, holding.contains(.thermalCritical) else {
             nextThermalKill = nil
             return false
         }

@@ -1,11 +1,16 @@
-// What a board that is about to switch itself off for heat asks: less work, lowest priority band first.
+// Critical heat ends apps, lowest priority band first. The board is not switched off: its own trip point does that.
+
+extension Conditions {
+    /// Between one band of apps that heat ends and the next: time to cool down.
+    static let thermalRelief = Nanoseconds.seconds(10)
+}
 
 extension DeviceLifecycle {
     /// Ends one band of running apps, then waits for the board to cool down. Suspended apps give no heat, and
     /// protected ones are left to the board's own trip point.
     mutating func settleCriticalHeat() {
-        let isAnswered = policy.responses[.thermalCritical] == .kill && isBoardUp && !shutdown.isRunning
-        guard conditions.settleHeat(isAnswered: isAnswered, at: now.monotonic) else { return }
+        let endsApps = policy.responses[.thermalCritical] == .kill && isBoardUp && !shutdown.isRunning
+        guard conditions.settleHeat(endsApps: endsApps, at: now.monotonic) else { return }
         var lowest: JetsamOrder?
         for index in apps.indices {
             guard let order = thermalOrder(index) else { continue }

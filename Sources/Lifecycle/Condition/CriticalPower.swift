@@ -12,8 +12,8 @@ extension DeviceLifecycle {
     static let powerOffRetry = Nanoseconds.seconds(30)
 
     mutating func settleCriticalBattery() {
-        let isAnswered = policy.responses[.batteryCritical] == .powerOff
-        let battery = conditions.settleBattery(isAnswered: isAnswered, at: now.monotonic)
+        let endsAll = policy.responses[.batteryCritical] == .powerOff
+        let battery = conditions.settleBattery(endsAll: endsAll, at: now.monotonic)
         if battery == .better { return keepBoardOn() }
         if shutdown.powerOffDue != nil { askForPowerOff() }
         // About to sleep or asleep, the board cannot act; it is due as soon as it is awake.

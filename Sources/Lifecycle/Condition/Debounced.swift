@@ -1,7 +1,6 @@
-/// Holds back the way back only: what a condition begins with is read in `Conditions`.
-///
 /// A value that follows what is wanted at once, but turns back only after `window`: what bounces or hovers at a
-/// threshold changes it at most once in that time, and its last word is never lost. Below 0 it is unknown.
+/// threshold changes it at most once in that time, and its last word is never lost. Below 0 it is unknown. When a
+/// reading first counts as a condition is decided before, in `Conditions`.
 struct Debounced: Equatable {
     private(set) var value: Int
     var wanted: Int

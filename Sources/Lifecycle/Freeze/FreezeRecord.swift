@@ -1,15 +1,13 @@
 /// The sleeps at which freezing an app took too long. Each leaves the next ones half of its time, and an app that is
 /// good at one sleep is not forgiven: two that take turns would hold up every one.
 struct FreezeRecord: Equatable {
-    /// So many sleeps after the last it is forgotten.
-    static let memory = 10
-    /// So many in that time are as bad as two in a row.
+    /// More in the time that they are remembered are as bad as two in a row.
     static let tolerated = 2
     /// The last such sleep.
     private(set) var last: Int?
     private(set) var times = 0
 
-    private func isRemembered(in sleep: Int) -> Bool { last.map { $0 >= sleep - Self.memory } ?? false }
+    private func isRemembered(in sleep: Int) -> Bool { last.map { $0 >= sleep - Sleep.lateOnesRemembered } ?? false }
 
     /// How long freezing may take.
     func bound(inSleep sleep: Int) -> Nanoseconds {

@@ -13,7 +13,7 @@ struct Memory: Equatable {
     /// As last announced.
     private(set) var pressure = MemoryPressure.normal
     /// The level for which the shell was asked to read; nil: it was not.
-    private(set) var asked: MemoryLevel?
+    private(set) var askedLevel: MemoryLevel?
     /// Its answer is not waited for any longer.
     private(set) var answerDue: Nanoseconds?
     /// That no app is left to be ended has been said of the present shortage.
@@ -24,14 +24,14 @@ struct Memory: Equatable {
     /// The kernel says that apps wait for memory. Returns whether it is to be read: two answers could not be told from
     /// each other, and the kernel says so again.
     mutating func heard(_ level: MemoryLevel, at now: Nanoseconds) -> Bool {
-        guard asked == nil else { return false }
-        asked = level
+        guard askedLevel == nil else { return false }
+        askedLevel = level
         answerDue = now + Self.answerBound
         return true
     }
 
     private mutating func forgetQuestion() {
-        asked = nil
+        askedLevel = nil
         answerDue = nil
     }
 
@@ -39,7 +39,7 @@ struct Memory: Equatable {
     /// nothing, with more than a quarter it is a warning.
     /// Returns whether apps are to be ended.
     mutating func didRead(available: Int64, total: Int64, at now: Nanoseconds) -> Bool {
-        guard let level = asked else { return false }
+        guard let level = askedLevel else { return false }
         forgetQuestion()
         if available > total / 2 { return false }
         warningEnd = now + Self.quiet
@@ -83,13 +83,13 @@ struct Memory: Equatable {
         return due == .max ? nil : Deadline(at: due, reason: .memory)
     }
 
-    var fault: Fault? { (asked == nil) == (answerDue == nil) ? nil : .questionWithoutEnd }
+    var fault: Fault? { (askedLevel == nil) == (answerDue == nil) ? nil : .questionWithoutEnd }
 
     mutating func archive(_ archive: inout StateArchive) {
         archive.optional(&warningEnd, .zero) { $0.value(&$1) }
         archive.optional(&criticalEnd, .zero) { $0.value(&$1) }
         archive.raw(&pressure)
-        archive.optional(&asked, .warning) { $0.raw(&$1) }
+        archive.optional(&askedLevel, .warning) { $0.raw(&$1) }
         archive.optional(&answerDue, .zero) { $0.value(&$1) }
         archive.value(&isExhaustionSaid)
         archive.value(&nextJetsam)

@@ -77,25 +77,6 @@ public enum LaunchReason: UInt8, CaseIterable, Sendable {
     }
 }
 
-/// Who ends processes for want of memory, beside Curfew.
-public enum MemoryKiller: UInt8, CaseIterable, Sendable {
-    case kernel
-    /// systemd-oomd
-    case oomd
-}
-
-/// How much memory is short.
-public enum MemoryLevel: UInt8, CaseIterable, Sendable {
-    case warning, critical
-
-    public var name: String {
-        switch self {
-        case .warning: "warning"
-        case .critical: "critical"
-        }
-    }
-}
-
 /// The calls of an app's delegate that are awaited. Each has a time allowance.
 public enum Handler: UInt8, CaseIterable, Sendable {
     case didFinishLaunching

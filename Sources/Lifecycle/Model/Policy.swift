@@ -17,6 +17,12 @@ public enum FrontPolicy: UInt8, Sendable { case many, one }
 
 /// The time each handler may take.
 public struct Allowances: Hashable, Sendable {
+    /// No app is given a deadline that no program can meet.
+    static let least = Nanoseconds.milliseconds(100)
+
+    /// What an app may extend a launch or its end to (EXTEND_TIMEOUT_USEC), in all.
+    static func longest(of told: Nanoseconds) -> Nanoseconds { told * 3 }
+
     var values: [Nanoseconds]
 
     /// The defaults: 20 s to launch, 5 s to enter background and to terminate, 10 s for the rest.
@@ -42,6 +48,7 @@ public struct Allowances: Hashable, Sendable {
 /// What the core must know of an app. The shell knows the rest (program, user, environment, limits).
 public struct AppPolicy: Hashable, Sendable {
     public var name: String
+    /// A file that says nothing of it means `boot` (`AppConfiguration`); what is taken over is never launched.
     public var launch = LaunchPolicy.manual
     /// The scene phase after a launch at boot: active or background.
     public var start = ScenePhase.active

@@ -52,7 +52,7 @@ struct Preparation: Equatable {
     /// The time a handler gets; nil: none, it is not called. overruns: by so many sleeps it is halved.
     func allowance(for handler: Handler, own: Nanoseconds, overruns: Int = 0, at now: Nanoseconds) -> Nanoseconds? {
         let left = allowanceEnd - now
-        if overtime.isAllowanceOver || left < DeviceLifecycle.leastAllowance { return nil }
+        if overtime.isAllowanceOver || left < Allowances.least { return nil }
         let time = min(own, handler == .willResignActive ? min(left, allowance / 2) : left)
         return time.halved(times: overruns, downTo: Self.leastHalf)
     }

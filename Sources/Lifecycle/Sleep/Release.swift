@@ -102,3 +102,12 @@ extension DeviceLifecycle {
         }
     }
 }
+
+extension App {
+    /// It is not awaited on the way to this sleep: an app that is slow to get ready, or to end, costs one its time, not
+    /// every one.
+    func mayNotHoldUp(sleep: Int) -> Bool {
+        guard let last = heldUpSleep, last >= sleep - Sleep.lateOnesRemembered, let instance else { return false }
+        return !instance.isLaunched || instance.isEndingByItself
+    }
+}

@@ -12,6 +12,8 @@
 /// edge ends it (but for an operator's while logind prepares, and a hook's about another sleep), and so does a clock
 /// jump after the release. After 30 s without a sign of sleep logind is asked.
 struct Sleep: Equatable {
+    /// An app that has made a sleep late is held to less for so many sleeps more.
+    static let lateOnesRemembered = 10
     var stage = SleepStage.awake
 
     // Of the present sleep, or of the last one.
@@ -36,9 +38,9 @@ struct Sleep: Equatable {
     /// The apps that had to be ended.
     var killed: [String] = []
     /// The clocks have told of a sleep of the kernel's since it was announced.
-    var isSlept = false
+    var clocksShowSleep = false
     /// By the kernel's own count, whether it has slept since the sleep was announced; nil: it does not say.
-    var kernelSlept: Bool?
+    var kernelCountedSleep: Bool?
     /// The sleep hook has been told that the apps are ready.
     var isHandled = false
 
@@ -66,8 +68,6 @@ struct Sleep: Equatable {
 extension DeviceLifecycle {
     /// Under this there is no time for handlers: all apps are frozen where they stand.
     static let leastSleepAllowance = Nanoseconds.seconds(1)
-    /// No app is given a deadline that no program can meet.
-    static let leastAllowance = Nanoseconds.milliseconds(100)
 
     // MARK: Edges
 
@@ -167,7 +167,7 @@ extension DeviceLifecycle {
                 let isNew = sleep.isLogical || !isAnswer
                 if sleep.isLogical {
                     // Until now it was a sleep of its own.
-                    didSleepFor(now.boottime - (sleep.asleep?.released ?? now).boottime)
+                    settleAfterSleep(now.boottime - (sleep.asleep?.released ?? now).boottime)
                     let released = now
                     sleep.stage.change { (asleep: inout Asleep) in
                         asleep.released = released
@@ -175,7 +175,7 @@ extension DeviceLifecycle {
                     }
                 }
                 sleep.isLogical = false
-                if isNew { sleep.kernelSlept = nil }
+                if isNew { sleep.kernelCountedSleep = nil }
                 restWatchdogs()
                 if !sleep.isDoubtful { setSleepHandled(true) }
                 askLater()

@@ -43,7 +43,7 @@ public enum SleepOutcome: UInt8, CaseIterable, Sendable {
 extension DeviceLifecycle {
     mutating func hear(_ event: SleepEvent) {
         switch event {
-        case .kernelSlept(let hasSlept): sleep.kernelSlept = hasSlept
+        case .kernelSlept(let hasSlept): sleep.kernelCountedSleep = hasSlept
         case .noted(let timeAsleep): login.note(timeAsleep)
         }
     }

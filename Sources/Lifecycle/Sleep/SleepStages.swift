@@ -76,7 +76,7 @@ extension Sleep {
     var isYetToCome: Bool {
         switch stage {
         case .preparing: true
-        case .asleep(let asleep): !isLogical && !isSlept && asleep.timeStopped == .zero
+        case .asleep(let asleep): !isLogical && !clocksShowSleep && asleep.timeStopped == .zero
         case .awake, .darkWake: false
         }
     }

@@ -2,45 +2,45 @@
 
 extension DeviceLifecycle {
     /// BOOTTIME gained on MONOTONIC: the board has slept, and is awake now.
-    mutating func didSleep(_ time: Nanoseconds, heardFromLogin: Bool) {
+    mutating func clocksTellOfSleep(_ time: Nanoseconds, heardFromLogin: Bool) {
         login.doubtGrant()
         switch sleep.state {
         case .awake:
-            didSleepUnannounced(time)
+            noteUnannouncedSleep(time)
             if login.isAvailable, !heardFromLogin { expectEnd() }
         // After its limit logind does not wait for the apps. Before, it was another sleep than the one that is
         // prepared.
         case .preparing:
-            if sleep.isLogical { return didSleepInside(time, heardFromLogin: heardFromLogin) }
+            if sleep.isLogical { return noteSleepInside(time, heardFromLogin: heardFromLogin) }
             guard let preparation = sleep.preparation, preparation.release <= now.monotonic else {
-                return didSleepUnannounced(time)
+                return noteUnannouncedSleep(time)
             }
-            sleep.isSlept = true
+            sleep.clocksShowSleep = true
             if time >= Self.refillingSleep { refillPools() }
             rearmHardwareWatchdog()
             endSleep(cancelled: false, heardFromLogin: heardFromLogin)
         case .asleep:
-            guard !sleep.isLogical else { return didSleepInside(time, heardFromLogin: heardFromLogin) }
-            sleep.isSlept = true
+            guard !sleep.isLogical else { return noteSleepInside(time, heardFromLogin: heardFromLogin) }
+            sleep.clocksShowSleep = true
             wake(heardFromLogin: heardFromLogin)
         // Whatever woke it this time, it was not our alarm.
         case .darkWake:
-            if sleep.isLogical { return didSleepInside(time, heardFromLogin: heardFromLogin) }
+            if sleep.isLogical { return noteSleepInside(time, heardFromLogin: heardFromLogin) }
             endDarkWake()
-            didSleepUnannounced(time)
+            noteUnannouncedSleep(time)
             if login.isAvailable, !heardFromLogin { expectEnd() }
         }
     }
 
     /// The kernel has slept in a logical sleep, which goes on.
-    private mutating func didSleepInside(_ time: Nanoseconds, heardFromLogin: Bool) {
-        didSleepUnannounced(time)
+    private mutating func noteSleepInside(_ time: Nanoseconds, heardFromLogin: Bool) {
+        noteUnannouncedSleep(time)
         if login.isAvailable, !heardFromLogin { sleep.echo = .end }
     }
 
-    private mutating func didSleepUnannounced(_ time: Nanoseconds) {
+    private mutating func noteUnannouncedSleep(_ time: Nanoseconds) {
         emit(.note(.sleep(.unannounced(time))))
-        didSleepFor(time)
+        settleAfterSleep(time)
         rearmHardwareWatchdog()
     }
 

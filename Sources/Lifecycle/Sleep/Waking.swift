@@ -53,8 +53,8 @@ extension DeviceLifecycle {
     private func outcome(cancelled: Bool) -> SleepOutcome {
         switch sleep.state {
         case .awake: .cancelled
-        case .preparing: sleep.isSlept || sleep.kernelSlept == true ? .slept : .cancelled
-        case .asleep: hasReallySlept ? .slept : cancelled ? .cancelled : .failed
+        case .preparing: sleep.clocksShowSleep || sleep.kernelCountedSleep == true ? .slept : .cancelled
+        case .asleep: countsAsSlept ? .slept : cancelled ? .cancelled : .failed
         case .darkWake: .slept
         }
     }
@@ -62,10 +62,10 @@ extension DeviceLifecycle {
     /// Whether it was a sleep that counts: a logical one, or the kernel has slept since the release. That a sleep was
     /// announced is no proof. Where the kernel does not count its sleeps the clocks tell; a sleep that it refuses after
     /// it has stopped all processes looks to them like a short sleep.
-    private var hasReallySlept: Bool {
-        if sleep.isSlept { return true }
+    private var countsAsSlept: Bool {
+        if sleep.clocksShowSleep { return true }
         guard sleep.state == .asleep || sleep.state == .preparing else { return false }
-        if let kernelSlept = sleep.kernelSlept, !sleep.isLogical { return kernelSlept }
+        if let kernelCountedSleep = sleep.kernelCountedSleep, !sleep.isLogical { return kernelCountedSleep }
         guard let asleep = sleep.asleep else { return false }
         return sleep.isLogical || asleep.timeStopped > Self.stallThreshold
             || now.timeAsleep - asleep.released.timeAsleep > Self.sleepThreshold
@@ -74,8 +74,8 @@ extension DeviceLifecycle {
     /// What a sleep leaves behind, and the lock for the next one.
     mutating func leaveSleep(heardFromLogin: Bool) {
         setSleepHandled(false)
-        let hasSlept = hasReallySlept
-        if hasSlept { didSleepFor(now.boottime - (sleep.asleep?.released ?? now).boottime) }
+        let hasSlept = countsAsSlept
+        if hasSlept { settleAfterSleep(now.boottime - (sleep.asleep?.released ?? now).boottime) }
         let wasHeld = sleep.state == .preparing && login.locks[.sleep] == .held
         sleep.isDoubtful = false
         login.forgetRefusal()
@@ -96,10 +96,10 @@ extension DeviceLifecycle {
     }
 
     /// The board has really slept, for so long.
-    mutating func didSleepFor(_ time: Nanoseconds) {
+    mutating func settleAfterSleep(_ time: Nanoseconds) {
         refillKeepAwake()
         if time >= Self.refillingSleep { refillPools() }
         // An app that was not frozen could not give a sign of life all the same.
-        for index in apps.indices where apps[index].instance?.livenessDue != nil { armLiveness(index) }
+        for index in apps.indices where apps[index].instance?.liveness.due != nil { armLiveness(index) }
     }
 }

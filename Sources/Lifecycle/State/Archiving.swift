@@ -42,9 +42,9 @@ extension DeviceLifecycle {
         archive.value(&lastTask)
         archive.value(&now.monotonic)
         archive.value(&now.boottime)
-        var hasBegun = asked != nil
+        var hasBegun = wakeUp != nil
         archive.value(&hasBegun)
-        asked = hasBegun ? .never : nil
+        wakeUp = hasBegun ? .never : nil
         archive.value(&reprieveEnd)
         poolRefills.archive(&archive)
     }
@@ -77,7 +77,7 @@ extension DeviceLifecycle {
             apps[index].announced = app.isRetired ? nil : app.view
         }
         for index in apps.indices { refresh(index) }
-        if asked != nil { asked = earliestDeadline }
+        if wakeUp != nil { wakeUp = earliestDeadline }
         deviceView = device
         return true
     }
@@ -97,8 +97,8 @@ extension Sleep {
         archive.value(&isAttended)
         archive.value(&isForIdleness)
         archive.list(&killed, "") { $0.value(&$1) }
-        archive.value(&isSlept)
-        archive.optional(&kernelSlept, false) { $0.value(&$1) }
+        archive.value(&clocksShowSleep)
+        archive.optional(&kernelCountedSleep, false) { $0.value(&$1) }
         archive.value(&isHandled)
         archive.optional(&formerEnd, .zero) { $0.value(&$1) }
         archive.raw(&echo)

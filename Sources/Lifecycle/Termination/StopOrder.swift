@@ -16,13 +16,13 @@ struct StopOrder: Equatable {
     /// It is carried out from now on. isAsked: SIGTERM is sent at once.
     mutating func begin(_ allowance: Nanoseconds, isAsked: Bool, at reading: Nanoseconds) {
         exitAllowance = allowance
-        extensionLimit = reading + allowance + allowance + allowance
+        extensionLimit = reading + Allowances.longest(of: allowance)
         if isAsked { exitDue = reading + allowance }
     }
 
     /// willTerminate has returned: what is left of its time is for the exit.
     mutating func didAnswer() {
-        exitDue = max(extensionLimit - exitAllowance - exitAllowance, extendedDue)
+        exitDue = max(extensionLimit - Allowances.longest(of: exitAllowance) + exitAllowance, extendedDue)
     }
 
     /// A second order: the earlier end of a wave counts, an operator's outlives a shutdown's, and an app that was
@@ -35,7 +35,6 @@ struct StopOrder: Equatable {
         return wasOwnWish
     }
 
-    /// Three times the allowance at most, in all.
     mutating func extend(to wanted: Nanoseconds) {
         let extended = min(wanted, extensionLimit)
         extendedDue = max(extendedDue, extended)

@@ -10,12 +10,6 @@ extension DeviceLifecycle {
     /// A wake-up that comes later than this means that the board gave no time (a stopped VM, a sleep in which MONOTONIC
     /// ran on, a debugger).
     static let stallThreshold = Nanoseconds.milliseconds(250)
-    /// While a handler's time runs, and while the kernel is about to sleep, the core looks at the clock this often,
-    /// so that a stall in the middle of a long allowance is noticed too.
-    static let stallCheckInterval = Nanoseconds.seconds(1)
-    /// What runs for longer (liveness, budgets) is looked at less often, for the battery's sake: a stall that falls
-    /// between two looks, and only such a one, is not noticed.
-    static let longestCheckInterval = Nanoseconds.seconds(30)
     /// After a stall no app is judged for so long: what the apps said meanwhile is still to be read.
     static let reprieve = Nanoseconds.milliseconds(250)
     /// BOOTTIME gaining this much on MONOTONIC means that the board slept; less is the time between two readings.
@@ -25,12 +19,12 @@ extension DeviceLifecycle {
     mutating func advanceClocks(to instant: Instant, _ heardFromLogin: Bool) {
         let last = now
         now = instant
-        guard let asked else { return }
-        let late = now.monotonic - max(asked.at, last.monotonic)
+        guard let wakeUp else { return }
+        let late = now.monotonic - max(wakeUp.at, last.monotonic)
         if late > Self.stallThreshold {
             // When it began is not known: it may have been soon after the last look. A little always counts, or a board
             // that is late every time would never end a hanging app.
-            let lost = late + min(late, max(asked.at - last.monotonic - Self.stallThreshold, .zero))
+            let lost = late + min(late, max(wakeUp.at - last.monotonic - Self.stallThreshold, .zero))
             reprieveEnd = now.monotonic + Self.reprieve
             sleep.stage.change { (asleep: inout Asleep) in asleep.timeStopped += lost }
             for index in apps.indices where apps[index].instance != nil {
@@ -40,11 +34,11 @@ extension DeviceLifecycle {
             if runningCalls > 0 { emit(.note(.board(.stalled(lost)))) }
         }
         let slept = now.timeAsleep - last.timeAsleep
-        if slept > Self.sleepThreshold { didSleep(slept, heardFromLogin: heardFromLogin) }
+        if slept > Self.sleepThreshold { clocksTellOfSleep(slept, heardFromLogin: heardFromLogin) }
     }
 
     /// When the core wants to be woken, if nothing happens before, and why.
-    public var nextDeadline: Deadline? { asked.flatMap { $0.at == .max ? nil : $0 } }
+    public var nextDeadline: Deadline? { wakeUp.flatMap { $0.at == .max ? nil : $0 } }
 
     /// The earliest of all deadlines; of those that are due at the same moment, the first of this list.
     var earliestDeadline: Deadline {
@@ -58,14 +52,6 @@ extension DeviceLifecycle {
         for deadline in deadlineOfApp { next.consider(deadline) }
         next.consider(now.monotonic + checkInterval, .stallCheck)
         return next
-    }
-
-    /// How soon the core looks at the clock though nothing may be due; `.max`: it need not.
-    private var checkInterval: Nanoseconds {
-        if runningCalls > 0 || sleep.state == .asleep && !sleep.isLogical { return Self.stallCheckInterval }
-        var interval = Nanoseconds.max
-        for each in checkOfApp where each < interval { interval = each }
-        return interval
     }
 
     /// An app's own next deadline.

@@ -62,6 +62,14 @@ public final class ProcessKeeper {
     /// programs that are to be dead: one that waits for an answer of its own cannot be killed before.
     public func abortFUSE(of user: UInt32) { order(KEEPER_ABORT_FUSE, user) }
 
+    /// The same of every user that an app has for itself, where an answer is waited for. For a process that cannot be
+    /// killed though nothing of its own user's holds it: it has been given a file that another app serves.
+    public func abortAwaitedFUSE() {
+        let order = keeper_users(
+            kind: UInt32(KEEPER_ABORT_AWAITED_FUSE), count: OwnUsers.count, first: Int64(OwnUsers.first))
+        try? send(withUnsafeBytes(of: order) { Array($0) }, [])
+    }
+
     private func order(_ kind: Int, _ user: UInt32) {
         let order = keeper_signal(kind: UInt32(kind), signal: 0, id: Int64(user))
         try? send(withUnsafeBytes(of: order) { Array($0) }, [])

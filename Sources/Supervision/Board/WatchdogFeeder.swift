@@ -70,8 +70,7 @@ final class WatchdogFeeder {
 
     private func open(_ device: WatchdogDevice) {
         guard let settings else { return }
-        // Without a word on it: long enough for a busy board, short enough for a board that is far away.
-        let wanted = Int((settings.watchdogTimeout ?? .seconds(30)).rawValue / 1_000_000_000)
+        let wanted = Int(settings.watchdogTimeout.rawValue / 1_000_000_000)
         do throws(WatchdogError) {
             try device.open(timeout: max(wanted, 1), maximum: maximum)
             saidNotFed = false

@@ -8,8 +8,6 @@ internal import Varlink
 /// `io.curfew.Application`: what an app asks of the device. Who asks is settled when its connection is accepted.
 final class ApplicationService {
     static let name = "io.curfew.Application"
-    /// Bytes of a task's name.
-    static let nameLimit = 255
     /// Seconds between background fetches, at least.
     private static let leastFetchInterval = 900.0
 
@@ -101,7 +99,7 @@ final class ApplicationService {
 
     static func isTaskName(_ name: String) -> Bool {
         // C1 too: a terminal takes U+009B for the start of a command.
-        name.utf8.count <= nameLimit
+        name.utf8.count <= ApplicationInterface.taskNameLimit
             && name.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }
     }
 

@@ -363,7 +363,7 @@ final class AppProcess {
     }
 
     func reportStuck(_ stuck: Stuck) {
-        if stuck == .unkillable { abortSharedFUSE() }
+        if stuck == .unkillable { abortOthersFUSE() }
         let lock = stuck == .unfreezable ? supervisor.appLocks.giveUp(on: self) : nil
         if let lock { return supervisor.log.stuck(app.name, stuck, lock) }
         let names = (group?.unfrozenProcesses() ?? []).map { $0.text }.joined(separator: ", ")

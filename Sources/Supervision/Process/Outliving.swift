@@ -4,11 +4,9 @@ internal import ProcessControl
 // What outlives an app's processes, or keeps them from ending: by its user, since the kernel knows no other owner.
 
 extension AppProcess {
-    /// Of a user that no other has: nothing of the app runs that could still use it.
+    /// Of a user that no other has. The next instance is started only after this one's group is empty.
     func removeIPC() {
-        guard let ownUser, !configuration.sandbox.hasPrivateIPC,
-            !supervisor.processes.values.contains(where: { $0 !== self && $0.app === app })
-        else { return }
+        guard let ownUser, !configuration.sandbox.hasPrivateIPC else { return }
         supervisor.keeper.removeIPC(of: ownUser)
     }
 
@@ -17,9 +15,11 @@ extension AppProcess {
         if let ownUser { supervisor.keeper.abortFUSE(of: ownUser) }
     }
 
-    /// Others of that user may have such file systems too, so only once the kill has not worked.
-    func abortSharedFUSE() {
+    /// Others of that user may have such file systems too, and other apps may serve one that it waits for: so only
+    /// once the kill has not worked.
+    func abortOthersFUSE() {
         if let user, user != 0 { supervisor.keeper.abortFUSE(of: user) }
+        supervisor.keeper.abortAwaitedFUSE()
     }
 
     /// That it shares with no other app and no person.

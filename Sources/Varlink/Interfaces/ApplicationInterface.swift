@@ -1,6 +1,8 @@
 /// io.curfew.Application: what an app asks of the device: served by curfewd.
 public enum ApplicationInterface {
     public static let name = "io.curfew.Application"
+    /// Of a background task's name, in bytes. The C client has its own (`NAME_LIMIT` in Clients/c/curfew.c).
+    public static let taskNameLimit = 255
 
     /// The description, as GetInterfaceDescription gives it.
     public static let description = """

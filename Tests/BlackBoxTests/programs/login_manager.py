@@ -138,6 +138,8 @@ def Refuse(self, kinds):
 def Suspend(self, interactive):
     """Only written down: the test says when the board sleeps."""
     record("suspend", interactive=bool(interactive))
+    if "suspend" in state["refuse"]:
+        raise dbus.exceptions.DBusException("Refused", name="org.freedesktop.login1.OperationInProgress")
 
 
 @dbus.service.method(MAIN_IFACE, in_signature="b", out_signature="")

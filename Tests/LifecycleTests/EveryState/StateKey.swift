@@ -127,7 +127,7 @@ struct BoardKey: Hashable {
         isCooling = conditions.nextThermalKill != nil
         isOutOfPower = core.shutdown.isLowBattery
         isOffAsked = core.shutdown.powerOffDue != nil
-        memoryAsked = core.memory.asked
+        memoryAsked = core.memory.askedLevel
         pressure = core.memory.pressure
         isWatched = core.watchdog.timeout != nil
         isResting = core.watchdog.isResting

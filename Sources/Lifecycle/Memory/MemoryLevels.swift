@@ -1,0 +1,31 @@
+/// How short memory is.
+public enum MemoryPressure: UInt8, CaseIterable, Sendable {
+    case normal, warning, critical
+
+    public var name: String {
+        switch self {
+        case .normal: "normal"
+        case .warning: "warning"
+        case .critical: "critical"
+        }
+    }
+}
+
+/// Who ends processes for want of memory, beside Curfew.
+public enum MemoryKiller: UInt8, CaseIterable, Sendable {
+    case kernel
+    /// systemd-oomd
+    case oomd
+}
+
+/// How much memory is short.
+public enum MemoryLevel: UInt8, CaseIterable, Sendable {
+    case warning, critical
+
+    public var name: String {
+        switch self {
+        case .warning: "warning"
+        case .critical: "critical"
+        }
+    }
+}
