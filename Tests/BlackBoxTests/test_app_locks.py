@@ -39,12 +39,26 @@ def test_one_that_does_not_let_go_is_named_and_ended_at_the_next_sleep(board):
     # A bound of its own, within logind's.
     assert 1.5 < login.wait_closed("sleep")["t"] - signalled < 3
     board.wait_log("holder: could not be frozen in time: holds logind's lock on sleep, “greedy”: because")
-    wait_until(lambda: board.is_frozen("holder"), board.log)
     login.sleep(False)
     login.wait_held("sleep", 2)
     login.sleep(True)
     login.wait_closed("sleep", 2)
     assert board.wait_termination("holder")["reason"] == "unfreezable"
+
+
+def test_one_that_lets_go_late_is_frozen_then(board):
+    """Frozen with its lock it would cost this sleep all the time that logind waits."""
+    login, pid = start(board)
+    login.hold_others(("slow", "because", 0, pid))
+    login.sleep(True)
+    login.wait_closed("sleep")
+    board.wait_log("holder: could not be frozen in time: holds logind's lock on sleep, “slow”: because")
+    assert not board.is_frozen("holder")
+    login.hold_others()
+    wait_until(lambda: board.is_frozen("holder"), board.log)
+    login.sleep(False)
+    board.wait_active("other")
+    board.wait_app("holder", scenePhase="active", taskState="running")
 
 
 def test_one_that_keeps_logind_busy_is_named_and_ended_too(board):

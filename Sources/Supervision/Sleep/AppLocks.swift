@@ -103,13 +103,15 @@ final class AppLocks {
         if !waiting.isEmpty || locks == nil && isOnTheWay && !supervisor.isLoginLost { arm(after: Self.interval) }
     }
 
-    /// The time in which it should have been frozen is over. What it holds, for people.
+    /// The time in which it should have been frozen is over. What it holds, for people. It is left running: frozen, it
+    /// could not even let go late, and logind would wait for it as long as it waits at all.
     func giveUp(on process: AppProcess) -> String? {
         let instance = process.instance.rawValue
         guard let place = waiting.firstIndex(of: instance) else { return nil }
+        if let lock = holders[instance] { return "holds logind's lock on sleep, " + Self.text(lock) }
         waiting.remove(at: place)
         process.freezeNow()
-        return holders[instance].map { "holds logind's lock on sleep, " + Self.text($0) }
+        return nil
     }
 
     /// Whose it is for sure: by its pid, where that still is a process of the app's and of the lock's user, as pids are
