@@ -23,6 +23,8 @@ public struct DeviceLifecycle: Equatable, Sendable {
 
     /// Of all that was taken over.
     var adoptedFreezeRecord = FreezeRecord()
+    var adoptedLateEndSleep: Int?
+    var adoptedSlowFreezeSleep: Int?
 
     var lastInstance: Int64 = 0
     var lastCall: Int64 = 0

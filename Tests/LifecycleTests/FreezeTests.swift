@@ -72,6 +72,32 @@ import Testing
         #expect(sleepOnce().contains("kill camera"))
     }
 
+    /// Not against it: a board's card may be slow. But no sleep waits for that again.
+    @Test func appThatIsFrozenLateButInTimeIsNotWaitedForAtTheNextTenSleeps_andNotKilled() {
+        var board = Board([app("camera")])
+        board.login()
+        board.start()
+        for sleep in 1...13 {
+            _ = board.sleepSignal(true)
+            _ = board.returned("camera")
+            #expect(board.returned("camera") == ["freeze camera"])
+            if 3...12 ~= sleep {
+                #expect(board.frozen("camera") == ["sleep is handled", "release sleep"])
+            } else {
+                let release = ["sleep is handled", "release sleep"]
+                let isWaitedFor = sleep != 2
+                #expect(board.pass(.milliseconds(499)) == [])
+                let left = ["sleep is handled", "unfreezable camera", "release sleep"]
+                #expect(board.pass(.milliseconds(1)) == (isWaitedFor ? [] : left))
+                #expect(board.pass(.milliseconds(1400)) + board.frozen("camera") == (isWaitedFor ? release : []))
+            }
+            _ = board.sleepSignal(false)
+            _ = board.tell(.login(.lockTaken(.sleep)))
+            _ = board.returned("camera")
+            _ = board.returned("camera")
+        }
+    }
+
     @Test func freezingHasLessTime_atEachSleepInARowThatItHasTakenTooLong() throws {
         var board = Board([app("camera") { $0.restartLimit = 100 }])
         board.login()

@@ -158,37 +158,78 @@ import Testing
         #expect(board.sleepSignal(true) == ["sleep is handled", "unkillable camera", "release sleep"])
     }
 
-    @Test func endIsAwaitedAgain_onceItHasBeenPrompt() throws {
+    /// However promptly others of it end meanwhile: one that is at it now and then would hold up every other.
+    @Test func endIsAwaitedAgain_afterTenSleeps() throws {
         var board = outlivingItsKill()
         _ = board.gone("camera", .signalled(9))
-        comeBack(&board)
-        _ = try board.ask(1, .terminate(board.id("camera"), force: true))
-        _ = board.pass(.milliseconds(999))
-        _ = board.gone("camera", .signalled(9))
-        _ = try board.ask(2, .launch(board.id("camera"), background: false))
-        comeBack(&board)
-        #expect(board.sleepSignal(true) == ["call camera willResignActive 1.12 s"])
-        #expect(board.pass(.milliseconds(1125)) == ["kill camera"])
-        _ = board.exited("camera", .signalled(9))
-        #expect(board.emptied("camera") == ["sleep is handled", "release sleep"])
+        for sleep in 2...12 {
+            _ = try board.ask(Int64(sleep), .launch(board.id("camera"), background: false))
+            _ = board.spawned("camera")
+            _ = board.returned("camera")
+            _ = board.returned("camera")
+            _ = board.sleepSignal(true)
+            let effects = board.pass(.milliseconds(1125))
+            #expect(effects.contains("kill camera") && effects.contains("release sleep") == (sleep < 12), "\(sleep)")
+            _ = board.gone("camera", .signalled(9))
+            wake(&board)
+        }
     }
 
-    @Test func endThatIsNotPromptCountsAsLate_inEitherOfItsHalves() throws {
+    @Test func endThatASleepHasAwaitedForLongIsNotAwaitedAtTheNext_inEitherOfItsHalves() {
         for (kill, clear) in [(1000, 0), (0, 1000), (500, 500)] {
-            var board = outlivingItsKill()
-            _ = board.gone("camera", .signalled(9))
-            comeBack(&board)
-            _ = try board.ask(1, .terminate(board.id("camera"), force: true))
+            var board = Board([app("camera") { $0.restartLimit = 100 }])
+            board.login()
+            board.start()
+            _ = board.sleepSignal(true)
+            _ = board.pass(.milliseconds(2250))
             _ = board.pass(.milliseconds(Int64(kill)))
             _ = board.exited("camera", .signalled(9))
             _ = board.pass(.milliseconds(Int64(clear)))
-            _ = board.emptied("camera")
-            _ = try board.ask(2, .launch(board.id("camera"), background: false))
+            #expect(board.emptied("camera").contains("release sleep"))
+            wake(&board)
             comeBack(&board)
             _ = board.sleepSignal(true)
             let isLate = kill == 1000 || clear == 1000
             #expect(board.pass(.milliseconds(1125)).contains("release sleep") == isLate)
         }
+    }
+
+    // MARK: What is beyond killing
+
+    /// Ends, and leaves something behind that is not gone after 10 s.
+    private func leaveSomething(_ board: inout Board) throws -> InstanceID {
+        let instance = try board.instance("camera")
+        _ = board.exited("camera", .exited(1))
+        #expect(board.pass(.milliseconds(9999)) == [])
+        return instance
+    }
+
+    @Test func appIsStartedOnceBesideWhatItHasLeft_andNotAgainUntilThatIsGone() throws {
+        var board = Board([app("camera") { $0.restartLimit = 100 }])
+        board.start()
+        let first = try leaveSomething(&board)
+        #expect(board.pass(.milliseconds(1)) == ["unkillable camera", "spawn camera restart"])
+        _ = board.spawned("camera")
+        let second = try leaveSomething(&board)
+        #expect(board.pass(.milliseconds(1)) == ["unkillable camera"])
+        #expect(board.pass(.seconds(3600)) == [])
+        #expect(board.tell(.process(.groupEmptied(first))) == ["spawn camera restart"])
+        _ = board.spawned("camera")
+        // Now the second is the one that may be left.
+        _ = try leaveSomething(&board)
+        #expect(board.pass(.milliseconds(1)) == ["unkillable camera"])
+        #expect(board.tell(.process(.groupEmptied(second))) == ["spawn camera restart"])
+    }
+
+    @Test func appIsStarted_whenTheLaterOfTwoThatItHasLeftIsGone() throws {
+        var board = Board([app("camera") { $0.restartLimit = 100 }])
+        board.start()
+        _ = try leaveSomething(&board)
+        _ = board.pass(.milliseconds(1))
+        _ = board.spawned("camera")
+        _ = try leaveSomething(&board)
+        _ = board.pass(.milliseconds(1))
+        #expect(board.emptied("camera") == ["spawn camera restart"])
     }
 
     // MARK: A handler

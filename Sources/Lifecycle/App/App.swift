@@ -34,9 +34,14 @@ struct App: Equatable {
     var endedForShutdown = false
     /// The sleeps at which it could not be frozen, it or an instance before.
     var freezeRecord = FreezeRecord()
-    /// A sleep was released before its end, long after it was killed: none waits for that again, until an instance of
-    /// it is gone in time.
-    var outlivesKills = false
+    /// The last sleep that its end held up, long after it was killed or its main process was gone: the next ten do not
+    /// wait for that.
+    var lateEndSleep: Int?
+    /// The last sleep in which freezing it took long: the next ten wait less for that.
+    var slowFreezeSleep: Int?
+    /// An instance that has ended and of which something is beyond killing. One more is started beside it, and no
+    /// third.
+    var leftover: InstanceID?
     /// Sleeps, up to four, at which it was ended for a handler that did not return, since it last went to background.
     var sleepOverruns = 0
     /// The last sleep of which its launch, or its end by itself, took all the time: the next ten do not wait for

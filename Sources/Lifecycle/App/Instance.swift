@@ -43,6 +43,8 @@ struct Instance: Equatable {
     private(set) var freezeReasons: FreezeReasons = []
     /// MONOTONIC of the last order to freeze, kill or clear: bounds are counted from it.
     private(set) var waitingSince = Nanoseconds.zero
+    /// No sleep waits for its freezing any more.
+    private(set) var isFreezingSlowly = false
     /// It was reported that this wait takes too long.
     private(set) var isReportedStuck = false
 
@@ -52,13 +54,12 @@ struct Instance: Equatable {
     private(set) var isGivenUp = false
     /// Its main process has taken too long to be gone once it was killed.
     private(set) var hasOutlivedKill = false
-    /// We have killed it: it did not just end.
-    private(set) var isKilled = false
     /// Why it is being ended, where we end it.
     private(set) var cause: Cause?
 
     private mutating func wait(since now: Nanoseconds) {
         waitingSince = now
+        isFreezingSlowly = false
         isReportedStuck = false
     }
 
@@ -74,7 +75,6 @@ struct Instance: Equatable {
     mutating func giveUp(at now: Nanoseconds) {
         stage = .clearing
         isGivenUp = true
-        isKilled = true
         wait(since: now)
     }
 
@@ -198,6 +198,15 @@ struct Instance: Equatable {
         return true
     }
 
+    /// Returns whether a sleep waits for its freezing no more from now on.
+    mutating func judgeSlowFreezing(at now: Nanoseconds) -> Bool {
+        guard isAlive, freezer == .freezing, !isFreezingSlowly, waitingSince + Self.leastFreezeBound <= now else {
+            return false
+        }
+        isFreezingSlowly = true
+        return true
+    }
+
     /// Says once of the present wait who does not let go. Returns whether it is said now.
     mutating func reportStuck() -> Bool {
         if isReportedStuck { return false }
@@ -314,7 +323,6 @@ struct Instance: Equatable {
             // An operator's or the shutdown's order outlives the overrun that hastens it: it decides about the restart.
             self.cause = cause
             stage = .killing
-            isKilled = true
             call = nil
             liveness.stop()
             wait(since: now)
@@ -371,11 +379,11 @@ struct Instance: Equatable {
         archive.raw(&freezer)
         freezeReasons.archive(&archive)
         archive.value(&waitingSince)
+        archive.value(&isFreezingSlowly)
         archive.value(&isReportedStuck)
         liveness.archive(&archive)
         archive.value(&isGivenUp)
         archive.value(&hasOutlivedKill)
-        archive.value(&isKilled)
         archive.optional(&stop, StopOrder(reason: .unknown)) { $1.archive(&$0) }
         archive.optional(&cause, Cause(reason: .unknown)) { $1.archive(&$0) }
     }

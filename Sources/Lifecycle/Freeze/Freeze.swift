@@ -1,6 +1,14 @@
 // An app is frozen for as long as any reason holds, and thawed when the last is gone.
 
 extension Instance {
+    /// It is still being frozen, and no sleep waits for that.
+    var isLeftToFreeze: Bool { freezer == .freezing && isFreezingSlowly }
+
+    /// It is still being frozen, and that has taken long.
+    func freezesLate(at now: Nanoseconds) -> Bool {
+        isAlive && freezer == .freezing && waitingSince + Self.leastFreezeBound <= now
+    }
+
     /// How long freezing may take before its culprits are named.
     static let freezeBound = Nanoseconds.seconds(2)
     /// And of an app that has not been frozen in time at sleep after sleep.
@@ -59,12 +67,16 @@ extension DeviceLifecycle {
         guard sleep.preparation?.isOrderOver == false else { return true }
         return apps[index].clients.allSatisfy { client in
             guard let instance = apps[client].instance, instance.isAlive else { return true }
-            return instance.freezer == .frozen || instance.freezer == .stuck || !apps[client].policy.suspend
+            return instance.freezer == .frozen || instance.freezer == .stuck || instance.isLeftToFreeze
+                || !apps[client].policy.suspend
         }
     }
 
     mutating func didFreeze(_ id: InstanceID) {
-        guard let index = index(of: id), apps[index].instance?.didFreeze() == true else { return }
+        guard let index = index(of: id) else { return }
+        let isLate = apps[index].instance?.freezesLate(at: now.monotonic) == true
+        guard apps[index].instance?.didFreeze() == true else { return }
+        if isLate { noteSlowFreeze(index) }
         touch(index)
         for server in apps[index].servers { touch(server) }
     }
@@ -73,6 +85,28 @@ extension DeviceLifecycle {
     func freezeBound(_ index: Int) -> Nanoseconds {
         let own = apps[index].freezeRecord.bound(inSleep: sleep.id)
         return apps[index].isAdopted ? min(own, adoptedFreezeRecord.bound(inSleep: sleep.id)) : own
+    }
+
+    /// Within its bound, but so slowly that every sleep would be late by it.
+    mutating func noteSlowFreeze(_ index: Int) {
+        guard sleep.state == .preparing else { return }
+        apps[index].slowFreezeSleep = sleep.id
+        guard apps[index].isAdopted else { return }
+        adoptedSlowFreezeSleep = sleep.id
+        touchAll()
+    }
+
+    /// Whether a sleep waits no longer than `leastFreezeBound` for it. It is named then, and may freeze later.
+    func freezesSlowly(_ app: App) -> Bool {
+        func isBefore(_ slow: Int?) -> Bool { sleep.remembers(slow) && slow != sleep.id }
+        return sleep.state == .preparing
+            && (isBefore(app.slowFreezeSleep) || app.isAdopted && isBefore(adoptedSlowFreezeSleep))
+    }
+
+    /// When its freezing is to be looked at.
+    func nextFreezeBound(_ index: Int) -> Nanoseconds {
+        let isWaitedForLess = freezesSlowly(apps[index]) && apps[index].instance?.isFreezingSlowly == false
+        return isWaitedForLess ? Instance.leastFreezeBound : freezeBound(index)
     }
 
     /// A sleep is held up by what cannot be frozen, or goes on without it: once, but not time after time.

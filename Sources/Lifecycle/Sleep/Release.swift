@@ -63,16 +63,30 @@ extension DeviceLifecycle {
     private mutating func noteWhatItCost(_ index: Int) {
         noteHeldUp(index)
         endWhatIsStuckAgain(index)
-        guard !apps[index].outlivesKills, apps[index].instance?.outlivesKill(at: now.monotonic) == true else { return }
-        apps[index].outlivesKills = true
+        if apps[index].instance?.freezesLate(at: now.monotonic) == true { noteSlowFreeze(index) }
+        noteLateEnd(index)
+    }
+
+    /// It should have been gone long ago.
+    mutating func noteLateEnd(_ index: Int) {
+        guard apps[index].instance?.outlivesKill(at: now.monotonic) == true else { return }
+        apps[index].lateEndSleep = sleep.id
         touch(index)
+        guard apps[index].isAdopted else { return }
+        adoptedLateEndSleep = sleep.id
+        touchAll()
+    }
+
+    /// Whether no sleep waits for its end.
+    func endsLate(_ app: App) -> Bool {
+        sleep.remembers(app.lateEndSleep) || app.isAdopted && sleep.remembers(adoptedLateEndSleep)
     }
 
     /// A sleep that was too short for handlers says nothing of an app.
     private mutating func noteHeldUp(_ index: Int) {
         guard let preparation = sleep.preparation, preparation.overtime.isAllowanceOver,
             min(preparation.allowance, now.monotonic - preparation.begun) >= Self.leastSleepAllowance,
-            !sleep.isDoubtful, !apps[index].mayNotHoldUp(sleep: sleep.id),
+            !sleep.isDoubtful, !apps[index].mayNotHoldUp(sleep),
             let instance = apps[index].instance,
             instance.call?.call.handler == .didFinishLaunching || instance.isEndingByItself
         else { return }
@@ -84,7 +98,8 @@ extension DeviceLifecycle {
         for index in apps.indices {
             guard let instance = apps[index].instance else { continue }
             // One that was not waited for may be alive all the same.
-            if apps[index].isSettledForSleep, !apps[index].outlivesKills || !instance.isDyingUnnamed { continue }
+            let isLeftOut = instance.isLeftToFreeze || endsLate(apps[index]) && instance.isDyingUnnamed
+            if apps[index].isSettledForSleep, !isLeftOut { continue }
             // Its freezing begins at this very moment, after a stall: judged when that has had its time.
             let isAlive = instance.isAlive
             if isAlive, instance.freezer == .freezing, instance.waitingSince == now.monotonic { continue }
@@ -106,8 +121,8 @@ extension DeviceLifecycle {
 extension App {
     /// It is not awaited on the way to this sleep: an app that is slow to get ready, or to end, costs one its time, not
     /// every one.
-    func mayNotHoldUp(sleep: Int) -> Bool {
-        guard let last = heldUpSleep, last >= sleep - Sleep.lateOnesRemembered, let instance else { return false }
+    func mayNotHoldUp(_ sleep: Sleep) -> Bool {
+        guard sleep.remembers(heldUpSleep), let instance else { return false }
         return !instance.isLaunched || instance.isEndingByItself
     }
 }

@@ -14,6 +14,9 @@
 struct Sleep: Equatable {
     /// An app that has made a sleep late is held to less for so many sleeps more.
     static let lateOnesRemembered = 10
+
+    /// Whether the present sleep is one of the ten after that one, or that one.
+    func remembers(_ late: Int?) -> Bool { late.map { $0 >= id - Self.lateOnesRemembered } ?? false }
     var stage = SleepStage.awake
 
     // Of the present sleep, or of the last one.
@@ -250,7 +253,7 @@ extension DeviceLifecycle {
         case .darkWake: return !worksInTheDark(instance)
         case .awake, .preparing: break
         }
-        if sleep.overtime.isAllowanceOver || apps[index].mayNotHoldUp(sleep: sleep.id) { return true }
+        if sleep.overtime.isAllowanceOver || apps[index].mayNotHoldUp(sleep) { return true }
         if instance.isReadyInBackground { return sleep.overtime.isGraceOver || !instance.isHeldByTasks }
         guard instance.stage == .running, instance.call == nil, instance.isLaunched, instance.stop == nil else {
             return false
@@ -270,12 +273,12 @@ extension DeviceLifecycle {
         guard let instance = app.instance else { return true }
         switch instance.stage {
         case .spawning: return false
-        case .killing, .clearing: return instance.isReportedStuck || app.outlivesKills
+        case .killing, .clearing: return instance.isReportedStuck || endsLate(app)
         case .running, .stopping:
-            if instance.freezer == .frozen || instance.freezer == .stuck { return true }
+            if instance.freezer == .frozen || instance.freezer == .stuck || instance.isLeftToFreeze { return true }
             if canFreeze, app.policy.suspend, !sleep.isDoubtful { return false }
             let overtime = sleep.overtime
-            return overtime.isAllowanceOver || app.mayNotHoldUp(sleep: sleep.id)
+            return overtime.isAllowanceOver || app.mayNotHoldUp(sleep)
                 || instance.isReadyInBackground && (overtime.isGraceOver || !instance.isHeldByTasks)
         }
     }

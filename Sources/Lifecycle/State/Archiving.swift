@@ -36,6 +36,8 @@ extension DeviceLifecycle {
         watchdog.archive(&archive)
         serviceWatchdog.archive(&archive)
         adoptedFreezeRecord.archive(&archive)
+        archive.optional(&adoptedLateEndSleep, 0) { $0.value(&$1) }
+        archive.optional(&adoptedSlowFreezeSleep, 0) { $0.value(&$1) }
         requests.archive(&archive)
         archive.value(&lastInstance)
         archive.value(&lastCall)

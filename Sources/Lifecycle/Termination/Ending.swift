@@ -4,7 +4,7 @@ extension Instance {
     /// How long a killed process may take to be gone before it is named.
     static let killBound = Nanoseconds.seconds(5)
     /// How long what a main process left behind may take to be gone. It has been sent SIGKILL and never runs its own
-    /// code again, so after that the app may be started anew.
+    /// code again, so after that the app may be started anew, once.
     static let clearBound = Nanoseconds.seconds(10)
     /// What is not gone so long after SIGKILL is beyond it for now: the kernel takes milliseconds.
     private static let promptDeath = Nanoseconds.seconds(1)
@@ -38,12 +38,26 @@ extension DeviceLifecycle {
     }
 
     mutating func groupDidEmpty(_ id: InstanceID) {
-        guard let index = index(of: id), let instance = apps[index].instance, instance.stage == .clearing else {
-            return
-        }
-        // That it ended by itself says nothing of how it is killed.
-        if instance.isKilled, !instance.outlivesKill(at: now.monotonic) { apps[index].outlivesKills = false }
+        guard let index = index(of: id) else { return leftoverIsGone(id) }
+        guard apps[index].instance?.stage == .clearing else { return }
+        if sleep.state == .preparing { noteLateEnd(index) }
         forget(index)
+    }
+
+    /// Something of it is beyond killing. The app may be started anew beside it, but not again and again: each that is
+    /// left may keep a processor busy.
+    mutating func leaveBehind(_ index: Int) {
+        guard let instance = apps[index].instance, instance.isGivenUp || apps[index].leftover == nil else { return }
+        if !instance.isGivenUp { apps[index].leftover = instance.id }
+        forget(index)
+    }
+
+    private mutating func leftoverIsGone(_ id: InstanceID) {
+        guard let index = apps.firstIndex(where: { $0.leftover == id }) else { return }
+        apps[index].leftover = nil
+        if let instance = apps[index].instance, instance.stage == .clearing, instance.isReportedStuck {
+            leaveBehind(index)
+        }
     }
 
     /// Nothing of the instance is left that could run.

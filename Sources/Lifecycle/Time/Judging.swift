@@ -57,7 +57,7 @@ extension DeviceLifecycle {
     /// An app's own next deadline.
     func deadline(ofApp index: Int) -> Deadline {
         apps[index].nextDeadline(
-            AppID(rawValue: index), canLaunch: canLaunch, freezeBound: freezeBound(index), reprieveEnd: reprieveEnd)
+            AppID(rawValue: index), canLaunch: canLaunch, freezeBound: nextFreezeBound(index), reprieveEnd: reprieveEnd)
     }
 
     /// Judges every app that is due, after the event at hand has been heard: it may have been the sign of life.
@@ -93,7 +93,7 @@ extension DeviceLifecycle {
         case .death: reportStuck(index, .unkillable)
         case .clearing:
             reportStuck(index, .unkillable)
-            forget(index)
+            leaveBehind(index)
         }
     }
 
@@ -101,6 +101,11 @@ extension DeviceLifecycle {
     private mutating func judgeLesserTimes(_ index: Int) {
         if apps[index].instance?.isKeepAwakeOver(at: now.monotonic) == true { spendKeepAwake(index) }
         if apps[index].instance?.isExpirationDue(lead: lead(index), at: now.monotonic) == true { touch(index) }
+        if freezesSlowly(apps[index]), apps[index].instance?.judgeSlowFreezing(at: now.monotonic) == true {
+            noteSlowFreeze(index)
+            touch(index)
+            touchNeighbours(index)
+        }
         let bound = freezeBound(index)
         if apps[index].instance?.judgeFreezing(at: now.monotonic, bound: bound) == true {
             // It may have been named already, when the lock was released.

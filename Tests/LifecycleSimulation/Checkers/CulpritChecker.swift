@@ -1,11 +1,12 @@
 internal import Lifecycle
 
 /// What cannot be frozen in time (`FreezeTimes`), or killed within 5 s, or cleared away within 10 s is named then, and
-/// not before but at the release of a sleep. What cannot be cleared away is given up.
+/// not before but at the release of a sleep. What cannot be cleared away is given up, and its app started anew: one
+/// that has left an instance so waits for the end of the next.
 final class CulpritChecker: Checker {
     static let hears: [EventKind]? = [.frozen, .exited, .groupEmptied, .spawnFailed]
     static let sees: [EffectKind]? = [
-        .freeze, .thaw, .kill, .clear, .reportStuck, .report, .releaseLock, .sleepNotice, .endNotice,
+        .spawn, .freeze, .thaw, .kill, .clear, .reportStuck, .report, .releaseLock, .sleepNotice, .endNotice,
     ]
 
     private enum Work { case freezing, killing, clearing }
@@ -26,6 +27,9 @@ final class CulpritChecker: Checker {
     }
 
     private var watches: [Watch] = []
+    /// Given up, and not gone; and the one after it.
+    private var leftovers: [AppID: InstanceID] = [:]
+    private var seconds: [AppID: InstanceID] = [:]
     /// Nothing is left of them, or is waited for.
     private var gone: [InstanceID] = []
     private var named: [(instance: InstanceID, stuck: Stuck, watch: Watch?)] = []
@@ -47,7 +51,12 @@ final class CulpritChecker: Checker {
         switch event {
         case .process(.frozen(let instance)): watches.removeAll { $0.instance == instance && $0.work == .freezing }
         case .process(.exited(let instance, _)): watches.removeAll { $0.instance == instance && $0.work != .clearing }
+        case .process(.groupEmptied(let instance)) where leftovers.values.contains(instance):
+            for (app, leftover) in leftovers where leftover == instance {
+                leftovers[app] = seconds.removeValue(forKey: app)
+            }
         case .process(.groupEmptied(let instance)), .process(.spawnFailed(let instance, _, _)):
+            for (app, second) in seconds where second == instance { seconds[app] = nil }
             guard watches.contains(where: { $0.instance == instance && $0.work == .clearing }) else { return }
             watches.removeAll { $0.instance == instance }
             gone.append(instance)
@@ -57,6 +66,9 @@ final class CulpritChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
+        case .process(.spawn(let app, let instance, let reason, _)):
+            if reason == .backgroundTask { (leftovers[app], seconds[app]) = (nil, nil) }
+            if seconds[app] != nil { violate("\(scene.name(instance)) is a third beside two that are not gone", scene) }
         case .process(.freeze(let instance)): watch(instance, .freezing, scene)
         case .process(.thaw(let instance)): watches.removeAll { $0.instance == instance && $0.work == .freezing }
         case .process(.kill(let instance)): watch(instance, .killing, scene)
@@ -93,9 +105,13 @@ final class CulpritChecker: Checker {
         }
         for watch in watches where watch.isOver && watch.work == .clearing && !isReleased && !scene.chronicle.isEnding {
             guard scene.now - watch.since >= watch.bound(scene),
-                let app = scene.board.directory.app(of: watch.instance),
-                scene.board.core.view(of: app)?.instance == watch.instance
+                let app = scene.board.directory.app(of: watch.instance)
             else { continue }
+            let isWaitedFor = scene.board.core.view(of: app)?.instance == watch.instance
+            if scene.chronicle.record(watch.instance)?.isGivenUp != true {
+                if leftovers[app] == nil { leftovers[app] = watch.instance } else { seconds[app] = watch.instance }
+            }
+            guard isWaitedFor != (seconds[app] == watch.instance) else { continue }
             violate("\(scene.name(watch.instance)) cannot be cleared away, and is waited for", scene)
         }
         for watch in watches where watch.work == .clearing && watch.isOver { gone.append(watch.instance) }

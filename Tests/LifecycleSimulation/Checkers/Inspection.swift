@@ -111,6 +111,7 @@ struct Scene {
     let times: RunnableTimes
     let sleep: SleepKnowledge
     let freezing: FreezeTimes
+    let slowFreezes: SlowFreezes
     let inspection: Inspection
 
     var now: Nanoseconds { step.at.monotonic }
@@ -146,6 +147,7 @@ final class Inspection {
     private let times = RunnableTimes()
     private let sleep = SleepKnowledge()
     private let freezing = FreezeTimes()
+    private let slowFreezes = SlowFreezes()
     private var lastStep: Step?
 
     /// Those that know of every word what follows from it: more happens on rough boards than they know.
@@ -238,7 +240,7 @@ final class Inspection {
     private func scene(of step: Step, on board: SimulatedBoard) -> Scene {
         Scene(
             step: step, board: board, chronicle: chronicle, conditions: conditions, times: times, sleep: sleep,
-            freezing: freezing, inspection: self)
+            freezing: freezing, slowFreezes: slowFreezes, inspection: self)
     }
 
     func inspect(_ step: Step, on board: SimulatedBoard) {
@@ -249,18 +251,21 @@ final class Inspection {
         times.hear(step.event, scene)
         sleep.hear(step.event, scene)
         freezing.hear(step.event, scene)
+        slowFreezes.hear(step.event, scene)
         for checker in listeners[step.event.kind.rawValue] { checker.heard(step.event, scene) }
         chronicle.note(step.event, step, board.directory)
         for effect in step.effects {
             times.see(effect, scene)
             sleep.see(effect, scene)
             freezing.see(effect, scene)
+            slowFreezes.see(effect, scene)
             for checker in watchers[effect.kind.rawValue] { checker.did(effect, scene) }
             chronicle.note(effect, step)
             conditions.see(effect, at: now)
         }
         conditions.finishStep()
         for checker in checkers { checker.stepped(step, scene) }
+        slowFreezes.finishStep(scene)
         freezing.finishStep(scene)
         chronicle.forgetTheDead()
     }

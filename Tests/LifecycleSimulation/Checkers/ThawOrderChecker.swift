@@ -64,7 +64,8 @@ final class ThawOrderChecker: Checker {
         else { return }
         let client = scene.chronicle.records.first { record in
             guard record.isSpawned, record.isAlive, !record.isKillAsked, !record.isFrozenHeard,
-                !named.contains(record.instance), order.servers(of: record.app).contains(server),
+                !named.contains(record.instance), !scene.slowFreezes.isLeft(record.instance, scene),
+                order.servers(of: record.app).contains(server),
                 let entry = scene.board.directory.entry(record.app)
             else { return false }
             return entry.policy.suspend && entry.former.suspend
