@@ -215,8 +215,12 @@ CHILD static bool make_network(const struct view *view) {
 }
 
 CHILD static bool make_ipc(const struct view *view) {
-    if (!wants(view, LINUX_SANDBOX_IPC) || syscall(SYS_unshare, CLONE_NEWIPC) == 0) return true;
-    return lacks(view, LINUX_SANDBOX_IPC);
+    if (!wants(view, LINUX_SANDBOX_IPC)) return true;
+    if (syscall(SYS_unshare, CLONE_NEWIPC) != 0) return lacks(view, LINUX_SANDBOX_IPC);
+    // What is mounted there shows the system's queues.
+    unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+    return mount_at("mqueue", "/dev/mqueue", "mqueue", flags, NULL) == 0 || errno == ENOENT ||
+           lacks(view, LINUX_SANDBOX_IPC);
 }
 
 // MARK: all of it

@@ -39,11 +39,20 @@ public final class ControlGroupRoot {
             nextNumber += 1
             let directory = path + "/" + name
             if mkdir(directory, 0o755) == 0 {
+                Self.keepForRoot(directory)
                 return ControlGroup(name: name, path: directory, controllers: controllers)
             }
             // A group of a predecessor that could not be ended.
             let errno = Errno.current
             if errno != .exists { throw SystemError("mkdir", directory, errno: errno) }
+        }
+    }
+
+    /// The files that the daemon opens again and again: who may read one may put locks on it without end, and each of
+    /// our own close(2) would walk through them. What tells a program its limits stays readable.
+    private static func keepForRoot(_ directory: String) {
+        for name in ["cgroup.freeze", "cgroup.events", "cgroup.procs", "cpu.stat", "memory.current", "memory.events"] {
+            _ = chmod(directory + "/" + name, 0o600)
         }
     }
 

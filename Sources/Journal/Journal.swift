@@ -76,7 +76,8 @@ public final class Journal {
     ) -> Bool {
         if let socket {
             var entry = JournalEntry()
-            entry.append("MESSAGE", message)
+            // journalctl shows what has control characters in it as "[1.2K blob data]": a line that nothing is read of.
+            entry.append("MESSAGE", String(decoding: Self.printable(message, keepsLines: true), as: UTF8.self))
             entry.append("PRIORITY", "\(priority.rawValue)")
             entry.append("SYSLOG_IDENTIFIER", identifier)
             if let messageID { entry.append("MESSAGE_ID", messageID.id) }
@@ -96,18 +97,23 @@ public final class Journal {
     private static func line(_ priority: Priority, _ message: String, _ fields: [(String, String)]) -> [UInt8] {
         var text = priority.name + ": " + message
         for (name, value) in fields { text += " " + name + "=" + value }
+        var bytes = printable(text)
+        // What a pipe takes in one piece.
+        bytes.cut(to: 4095)
+        bytes.append(UInt8(ascii: "\n"))
+        return bytes
+    }
+
+    private static func printable(_ text: String, keepsLines: Bool = false) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count + 1)
         for scalar in text.unicodeScalars {
-            if isControl(scalar) {
+            if isControl(scalar), !keepsLines || scalar != "\n" {
                 bytes.append(UInt8(ascii: " "))
             } else if let encoded = Unicode.UTF8.encode(scalar) {
                 bytes += encoded
             }
         }
-        // What a pipe takes in one piece.
-        bytes.cut(to: 4095)
-        bytes.append(UInt8(ascii: "\n"))
         return bytes
     }
 

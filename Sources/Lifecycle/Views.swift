@@ -9,7 +9,7 @@ public struct AppView: Equatable, Sendable {
     public var instance: InstanceID?
     /// Processes started since the daemon was.
     public var launches: Int
-    /// A restart or launch is due, or waits for another app or for the board to wake.
+    /// A restart or launch is due, or waits for another app or for the board to wake. For tests: no interface says it.
     public var restartPending: Bool
     /// `restart-limit` ends in a row: only an operator starts it again.
     public var isLeftDown: Bool

@@ -95,6 +95,28 @@ def test_user_group_directory_umask_nice_and_descriptors(board):
     assert written.read_text().strip() == "256"
 
 
+# Makes its stdout one that does not block, once, and says each time what it has found.
+CHANGES_ITS_STDOUT = """
+import fcntl, os, sys
+flags = fcntl.fcntl(1, fcntl.F_GETFL)
+print(bool(flags & os.O_NONBLOCK), file=open(sys.argv[1], "a"))
+fcntl.fcntl(1, fcntl.F_SETFL, flags | os.O_NONBLOCK)
+os.read(os.pipe()[0], 1)
+"""
+
+
+def test_what_a_program_does_to_its_stdout_is_no_others(board):
+    program, found = board.programs / "changes.py", board.journals / "found"
+    program.write_text(CHANGES_ITS_STDOUT)
+    board.plain("app", exec=["/usr/bin/python3", str(program), str(found)])
+    board.start()
+    for count in (1, 2):
+        wait_until(lambda count=count: found.exists() and found.read_text().count("\n") == count, board.log)
+        board.call("Terminate", app="app", force=True)
+        board.call("Launch", app="app", background=False)
+    assert found.read_text().splitlines()[:2] == ["False", "False"]
+
+
 def test_a_program_that_cannot_be_started(board):
     board.app_file("app", 'exec = ["/nonexistent/program"]\nrestart = "never"')
     board.app("other")

@@ -57,6 +57,16 @@ def with_users(board, *lines):
     return prepare
 
 
+@pytest.mark.parametrize("level, most", [("default", "0"), ("off", "max")])
+def test_no_group_can_be_made_below_that_of_a_sandbox(board, level, most):
+    """Not by one of root's either, in a mount of the control groups of its own."""
+    board.app_file("app", toml_file({
+        "exec": ["/bin/sleep", "1000"], "user": "root", "sandbox": level, "restrict_namespaces": False}))
+    board.start()
+    board.wait_app("app", scenePhase="active")
+    assert (board.instance("app") / "cgroup.max.descendants").read_text() == f"{most}\n"
+
+
 def test_what_the_daemon_sees_read_only_is_so_in_a_sandbox(board):
     """/sys of a container, say: a sandbox gives no more than there was."""
     def prepare():

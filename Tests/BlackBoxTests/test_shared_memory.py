@@ -159,6 +159,20 @@ print(queue, ctypes.get_errno(), file=open(sys.argv[2], "w"))
 """
 
 
+def test_strict_sees_message_queues_of_its_own(board):
+    """Those of the system are no more in its /dev than in its reach."""
+    program, seen = board.programs / "queue.py", board.journals / "queue"
+    program.write_text(MQUEUE_MAKER + 'print(os.listdir("/dev/mqueue"), file=open(sys.argv[2], "a"))\n')
+    seen.touch()
+    seen.chmod(0o666)
+    board.app_file("app", toml_file({
+        "exec": [*PYTHON, str(program), "/mine", str(seen)], "launch": "boot", "user": "auto", "sandbox": "strict",
+        "restart": "never", "read_only_paths": [str(board.programs)], "read_write_paths": [str(board.journals)]}))
+    board.start(prepare=with_message_queues)
+    board.wait_termination("app")
+    assert seen.read_text().splitlines()[1:] == ["['mine']"], seen.read_text() + board.log()
+
+
 def with_message_queues():
     """As systemd mounts them; in a mount namespace of the daemon's."""
     libc = ctypes.CDLL(None, use_errno=True)

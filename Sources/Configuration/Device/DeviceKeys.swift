@@ -69,7 +69,9 @@ struct DeviceKeys {
                 word: "never", "How long the board sleeps before it is woken for background tasks that are held.")
             keys.duration(
                 "dark-wake-allowance", .seconds(1)...Nanoseconds.seconds(600), &device.policy.darkWakeAllowance,
-                "How long such a wake lasts at most.")
+                .init(
+                    "How long such a wake lasts at most. Where logind has not said that the last sleep is over, so "
+                        + "that it would refuse the next, up to five minutes more."))
         }
     }
 

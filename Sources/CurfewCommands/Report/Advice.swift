@@ -50,8 +50,9 @@ struct Advice {
             ]
         case ("unfreezable", _):
             [
-                "One of its processes hangs in the kernel: on a file system that does not answer (FUSE, NFS), or a "
-                    + "device. The journal names it: journalctl -u curfewd -g 'could not be frozen'",
+                "The journal says why: journalctl -u curfewd -g 'could not be frozen'. One of its processes hangs in "
+                    + "the kernel, on a file system that does not answer (FUSE, NFS) or a device; or it holds a lock "
+                    + "on sleep at logind for over two seconds: let go of that when PrepareForSleep says true.",
                 "An app that has to work there can stay as it is through a sleep: suspend = false in \(file)",
             ]
         case ("readinessMissed", _):

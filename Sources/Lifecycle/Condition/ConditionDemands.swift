@@ -43,7 +43,7 @@ extension DeviceLifecycle {
         touchAll()
     }
 
-    /// Why no app can come to the front now; nil where one can.
+    /// Why the board, as it is now, lets no app come to the front; nil where it lets one.
     var frontDenial: Denial? { conditions.frontDenial(policy.responses) }
 
     /// The kernel neither sleeps nor is about to: in a logical sleep the board goes on.

@@ -272,7 +272,7 @@ struct Conditions: Equatable {
         }
     }
 
-    /// Why no app can come to the front now; nil where one can.
+    /// Why the board, as it is now, lets no app come to the front; nil where it lets one.
     func frontDenial(_ responses: ConditionResponses) -> Denial? {
         limit.value > 0 ? .condition(limiting(responses)) : nil
     }

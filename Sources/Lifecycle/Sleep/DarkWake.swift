@@ -2,7 +2,8 @@
 
 /// A wake by our own alarm: background tasks only.
 struct DarkWake: Equatable {
-    /// MONOTONIC: how long it may last, and then how long it waits for the next sleep to be announced.
+    /// MONOTONIC: its end, then that of the wait for the next sleep to be announced. Where none can be asked for yet it
+    /// goes on (`darkWakeDue`).
     var end: Nanoseconds
     /// It is over, and the next sleep has been asked for.
     var isReturning = false

@@ -109,7 +109,7 @@ extension AppProcess {
     var memoryKiller: MemoryKiller? {
         guard let group else { return nil }
         if group.oomdKills > 0 { return .oomd }
-        if let oomdAnnounced, Clocks.monotonic - oomdAnnounced < PrekillHook.patience { return .oomd }
+        if let oomdAnnounced, Clocks.monotonic - oomdAnnounced < PrekillHook.killWindow { return .oomd }
         guard let events = memoryEvents ?? (try? group.openMemoryEvents()) else { return nil }
         return ((try? events.read())?.oomKill ?? 0) > 0 ? .kernel : nil
     }

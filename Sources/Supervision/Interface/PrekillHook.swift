@@ -8,8 +8,9 @@ internal import Varlink
 /// systemd-oomd's word on whom it is about to kill, so that the end of an app can be recorded as what it is. It calls
 /// every socket of a directory, and waits a little for the answers.
 final class PrekillHook {
-    /// PrekillHookTimeoutSec= of oomd.conf is for an administrator to set: no kill is that late. Nanoseconds.
-    static let patience: Int64 = 60_000_000_000
+    /// A kill that comes so long after its announcement is not systemd-oomd's: it waits PrekillHookTimeoutSec= of
+    /// oomd.conf, which is less. Nanoseconds.
+    static let killWindow: Int64 = 60_000_000_000
 
     let path: String
     /// Who may call beside root; nil where there is no such user.

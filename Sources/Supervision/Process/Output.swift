@@ -21,43 +21,83 @@ struct OutputDescriptors: ~Copyable {
     }
 }
 
-/// The last 64 KiB an app wrote, where there is no journal. Reads from a pipe that the app keeps over its instances, so
-/// that one that fills its stdout is emptied, and never waits for us for long.
+/// The last 64 KiB an app wrote, where there is no journal. What fills its stdout is read from a pipe, and never waits
+/// for us for long.
+///
+/// Each start has a pipe of its own: one that is shared could be given locks without end (fcntl(2)), which every
+/// close(2) of ours would walk through, or be made non-blocking for the next program.
 final class OutputRing {
     static let capacity = 65536
+    /// Hooks may leave processes behind that keep theirs: of more than so many the first is closed.
+    private static let mostHooks = 8
 
-    private var bytes: [UInt8] = []
-    private let reader: FileDescriptor
-    let writer: FileDescriptor
-    private var source: IOSource?
+    private final class Pipe {
+        let reader: FileDescriptor
+        let isHooks: Bool
+        var source: IOSource?
+        var hasEnded = false
 
-    init(_ supervisor: Supervisor) throws(SystemError) {
-        var ends: [Int32] = [-1, -1]
-        guard linux_pipe_cloexec(&ends) == 0 else { throw SystemError("pipe") }
-        reader = FileDescriptor(owning: ends[0])
-        writer = FileDescriptor(owning: ends[1])
-        _ = linux_set_flags(ends[0], O_NONBLOCK | linux_get_flags(ends[0]))
-        source = try supervisor.loop.watch(ends[0], .readable, priority: EventLoop.Priority.idle) {
-            [unowned(unsafe) self, unowned(unsafe) supervisor] _ in
-            drain()
-            supervisor.wakeIfDue()
+        init(_ reader: consuming FileDescriptor, isHooks: Bool) {
+            self.reader = reader
+            self.isHooks = isHooks
         }
     }
 
-    private func drain() {
-        let count = 8192
-        let chunk = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            filled = max(0, read(reader.rawValue, buffer.baseAddress, count))
+    private unowned(unsafe) let supervisor: Supervisor
+    private var bytes: [UInt8] = []
+    private var pipes: [Pipe] = []
+    private var isTidying = false
+
+    init(_ supervisor: Supervisor) { self.supervisor = supervisor }
+
+    /// The end for one program to write to.
+    func open(forHook isHooks: Bool) throws(SystemError) -> FileDescriptor {
+        var ends: [Int32] = [-1, -1]
+        guard linux_pipe_cloexec(&ends) == 0 else { throw SystemError("pipe") }
+        let writer = FileDescriptor(owning: ends[1])
+        let pipe = Pipe(FileDescriptor(owning: ends[0]), isHooks: isHooks)
+        _ = linux_set_flags(ends[0], O_NONBLOCK | linux_get_flags(ends[0]))
+        pipe.source = try supervisor.loop.watch(ends[0], .readable, priority: EventLoop.Priority.idle) {
+            [unowned(unsafe) self, unowned(unsafe) pipe] _ in
+            drain(pipe)
+            supervisor.wakeIfDue()
         }
+        pipes.append(pipe)
+        let hooks = pipes.filter { $0.isHooks && !$0.hasEnded }
+        if hooks.count > Self.mostHooks { end(hooks[0]) }
+        return writer
+    }
+
+    private func drain(_ pipe: Pipe) {
+        if pipe.hasEnded { return }
+        let count = 8192
+        var result = 0
+        let chunk = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            result = read(pipe.reader.rawValue, buffer.baseAddress, count)
+            filled = max(0, result)
+        }
+        // All that could write have closed theirs.
+        if result == 0 { end(pipe) }
         if bytes.count + chunk.count > 2 * Self.capacity {
             bytes.removeFirst(bytes.count + chunk.count - Self.capacity)
         }
         bytes.append(contentsOf: chunk)
     }
 
+    /// Let go of in the next turn: its own handler may be running.
+    private func end(_ pipe: Pipe) {
+        pipe.hasEnded = true
+        if isTidying { return }
+        isTidying = true
+        supervisor.loop.post { [self] in
+            isTidying = false
+            pipes.removeAll { $0.hasEnded }
+        }
+    }
+
     /// The last lines, oldest first, in so many bytes; those that are no UTF-8 are replaced.
     func lastLines(_ count: Int, bytes limit: Int) -> [String] {
-        drain()
+        for pipe in pipes { drain(pipe) }
         let lines = bytes.suffix(limit).split(separator: UInt8(ascii: "\n"))
         return lines.suffix(count).map { String(decoding: $0, as: UTF8.self) }
     }
@@ -65,13 +105,13 @@ final class OutputRing {
 
 extension Supervisor {
     /// The journal's stream where there is a journal, else the app's ring.
-    func openOutput(_ app: SupervisedApp) throws(SystemError) -> OutputDescriptors {
+    func openOutput(_ app: SupervisedApp, forHook: Bool = false) throws(SystemError) -> OutputDescriptors {
         if let stream = log.openStream("curfew-\(app.name)", error: false) {
             return OutputDescriptors(
                 outputFile: stream, errorFile: log.openStream("curfew-\(app.name)", error: true))
         }
-        if app.output == nil { app.output = try OutputRing(self) }
-        guard let ring = app.output else { return OutputDescriptors() }
-        return OutputDescriptors(outputFile: try ring.writer.duplicate(), errorFile: nil)
+        let ring = app.output ?? OutputRing(self)
+        app.output = ring
+        return OutputDescriptors(outputFile: try ring.open(forHook: forHook), errorFile: nil)
     }
 }

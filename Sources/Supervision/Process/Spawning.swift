@@ -107,6 +107,7 @@ extension Supervisor {
         }
         do throws(SystemError) {
             let group = try groups.create(app.name)
+            if app.configuration.sandbox.protectsSystem { try group.forbidChildren() }
             for limit in limits {
                 if case .unavailable(let controllers) = try group.apply(limit) {
                     app.missingControllers.formUnion(controllers)

@@ -1,6 +1,6 @@
 /// What the freezer of an app was told, beside what the core has asked for.
 extension Checks {
-    /// 2 s, and what the loop may be late by.
+    /// Of what may hold one: 2 s, and what the loop may be late by.
     private static let longestExcuse: Int64 = 2_500_000_000
 
     func judgeFreezer(_ record: InstanceRecord) {
@@ -36,9 +36,10 @@ extension Checks {
         return isOwed && !order.wants(.freeze, record.instance)
     }
 
-    /// An app that holds a lock of its own on sleep is frozen when it has let go, or when that takes too long.
+    /// An app that holds a lock of its own on sleep is frozen when it has let go.
     private func isExcused(_ record: InstanceRecord, _ group: PlayedGroup) -> Bool {
-        guard kernel.clock.monotonic - record.frozenWantedAt < Self.longestExcuse else { return false }
-        return kernel.loop.world?.login.appLocks.excuses(group) == true
+        guard let locks = kernel.loop.world?.login.appLocks else { return false }
+        if locks.isHolder(group) { return true }
+        return locks.isAsked && kernel.clock.monotonic - record.frozenWantedAt < Self.longestExcuse
     }
 }

@@ -51,8 +51,8 @@ final class PlayedAppLocks {
         }
     }
 
-    /// Whether an app may be frozen later than the core said, as far as logind has told.
-    func excuses(_ group: PlayedGroup) -> Bool {
-        isAsked || told.contains { kernel.processes[$0]?.group === group || kernel.processes[$0] == nil }
+    /// Whether an app holds one, as far as logind has told.
+    func isHolder(_ group: PlayedGroup) -> Bool {
+        told.contains { kernel.processes[$0]?.group === group || kernel.processes[$0] == nil }
     }
 }

@@ -31,6 +31,32 @@ import Testing
         }
     }
 
+    /// Who may read a file may lock it, and each close(2) of ours goes through all locks.
+    @Test func filesThatAreOpenedAgainAndAgainAreReadByRootAlone() throws {
+        try withControlGroupRoot { root in
+            let group = try root.create("camera")
+            for name in ["cgroup.events", "cgroup.freeze", "cgroup.procs", "cpu.stat", "memory.current"] {
+                var status = stat()
+                guard linux_stat(group.path + "/" + name, &status) == 0 else { continue }
+                #expect(status.st_mode & 0o077 == 0, "\(name)")
+            }
+            var status = stat()
+            #expect(linux_stat(group.path + "/cgroup.events", &status) == 0)
+            try group.remove()
+        }
+    }
+
+    @Test func groupsThatAreForbiddenCannotBeMade() throws {
+        try withControlGroupRoot { root in
+            let group = try root.create("camera")
+            #expect(mkdir(group.path + "/below", 0o755) == 0)
+            #expect(rmdir(group.path + "/below") == 0)
+            try group.forbidChildren()
+            #expect(mkdir(group.path + "/below", 0o755) != 0)
+            try group.remove()
+        }
+    }
+
     @Test func oneDaemonAtATime() throws {
         try withControlGroupRoot { root in
             let base = Files.directoryName(of: root.path)

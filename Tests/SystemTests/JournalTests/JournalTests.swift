@@ -48,6 +48,13 @@ import Testing
         #expect(socket.receive() == expected)
     }
 
+    /// journalctl shows none of a message that has others in it.
+    @Test func controlCharacters_areSentAsBlanks() throws {
+        let socket = try PlayedSocket.datagram()
+        journal(socket.name).send(.info, "a\u{1B}[2Jb\u{9B}c\u{202E}d", fields: [])
+        #expect(socket.receiveText()?.hasPrefix("MESSAGE=a [2Jb c d\n") == true)
+    }
+
     @Test func fullSocket_stallsNothing_andTheLossIsNoted() throws {
         let socket = try PlayedSocket.datagram()
         let journal = self.journal(socket.name)
