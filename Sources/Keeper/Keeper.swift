@@ -177,6 +177,10 @@ public final class Keeper {
         case KEEPER_ABORT_AWAITED_FUSE:
             let users = base.load(as: keeper_users.self)
             linux_abort_awaited_fuse(uid_t(truncatingIfNeeded: users.first), users.count)
+        case KEEPER_FIND_LOCK_HOLDERS:
+            let lock = base.load(as: keeper_lock.self)
+            let directory = String(decoding: bytes[MemoryLayout<keeper_lock>.size...], as: UTF8.self)
+            linux_find_lock_holders(loop.socket, lock.user, lock.pid, directory)
         default: break
         }
     }

@@ -122,6 +122,7 @@ public enum Daemon {
         }
         let code = try loop.run()
         keeper.onOrder = nil
+        keeper.onLockHolder = nil
         supervisor.closeInterfaces()
         // Held up to here: no other daemon may live in this root before our sockets are gone.
         lock.close()

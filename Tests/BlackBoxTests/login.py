@@ -22,7 +22,8 @@ class Login:
         self.address = f"unix:path={self.socket}"
         self.events_file = Path(root) / "login.jsonl"
         self.events_file.touch()
-        self.parameters = {"events": str(self.events_file), "groups": groups, **parameters}
+        self.parameters = {"events": str(self.events_file), "groups": groups,
+                           "inhibit": f"{root}/run/systemd/inhibit", **parameters}
         self.bus = None
         self.manager = None
         self.start_bus()
@@ -114,6 +115,19 @@ class Login:
         rows = [("shutdown:sleep", who, why, "delay", dbus.UInt32(user), dbus.UInt32(pid))
                 for who, why, user, pid in locks]
         self._mock("HoldOthers", dbus.Array(rows, signature="(ssssuu)"))
+
+    def make_lock(self):
+        """The path of a FIFO that is a lock for as long as a process has it open for writing."""
+        return str(self._mock("MakeLock"))
+
+    def show_lock(self, fifo, who, why, user, pid, what="shutdown:sleep", mode="delay", listed=True):
+        """From now on it says that this process took it; listed: to all who ask, and not in its folder alone."""
+        self._mock("ShowLock", fifo, dbus.Struct(
+            (what, who, why, mode, dbus.UInt32(user), dbus.UInt32(pid)), signature="ssssuu"), listed)
+
+    def wait_let_go(self, fifo):
+        """Returns when no process has the lock any more; the event."""
+        return wait_until(lambda: next(iter(self.events("let-go", path=fifo)), None), f"{fifo} is let go")
 
     def be_busy(self, seconds):
         """So long passes from now on before it says who holds locks."""

@@ -23,6 +23,7 @@ enum {
     KEEPER_REMOVE_IPC, // struct keeper_signal, whose id is a user's number: what that has left of System V's
     KEEPER_ABORT_FUSE, // the same: the file systems that its programs serve to themselves
     KEEPER_ABORT_AWAITED_FUSE, // struct keeper_users: those that one of these users serves, and others wait for
+    KEEPER_FIND_LOCK_HOLDERS,  // struct keeper_lock, then the directory: who has logind's lock on sleep
 };
 
 struct keeper_signal {
@@ -64,6 +65,14 @@ struct keeper_users {
     int64_t first;
 };
 
+// As logind names who took it.
+struct keeper_lock {
+    uint32_t kind;
+    uint32_t user;
+    int32_t pid;
+    int32_t unused;
+};
+
 // From the keeper.
 enum {
     KEEPER_STARTED = 1,  // id, pid: it is on its way to its program
@@ -71,6 +80,7 @@ enum {
     KEEPER_FAILED,       // id, step, error, detail: it has not, and will not; nothing more is said of it
     KEEPER_ENDED,        // id, code, status, cpu_ns, max_rss_bytes: of what runs
     KEEPER_ORDER,        // detail: the signal that the keeper was sent
+    KEEPER_LOCK_HOLDER,  // id: user << 32 | pid of a lock that was asked for; pid: who has it, 0: that was all
 };
 
 struct keeper_word {
@@ -105,6 +115,11 @@ void linux_remove_ipc(uid_t user);
 void linux_abort_fuse(uid_t user);
 // The same of `count` users from `first` on, where an answer is waited for at this moment.
 void linux_abort_awaited_fuse(uid_t first, uint32_t count);
+
+// Looks for all processes that have the delay locks on sleep which logind says this user's process has taken, by what
+// logind keeps of its locks in `directory`; each is told as a word to `socket`, where there is room for it. A thread
+// does it, one for all: an app may have many processes, and much open.
+void linux_find_lock_holders(int socket, uid_t user, pid_t pid, const char *directory);
 
 // fork(2). The child is killed when its parent dies.
 int linux_fork(void);

@@ -18,6 +18,8 @@ public final class ProcessKeeper {
     private var lastID: Int64 = 0
     /// A signal that the keeper was sent, as the main process of the service: SIGTERM, SIGINT or SIGHUP.
     public var onOrder: ((Int32) -> Void)?
+    /// A process that has a lock which was asked for by its user and pid; nil: there are no more.
+    public var onLockHolder: ((_ user: UInt32, _ pid: Int32, _ holder: Int32?) -> Void)?
 
     /// For an event loop: readable when there is a word.
     public var descriptor: Int32 { socket.rawValue }
@@ -70,6 +72,13 @@ public final class ProcessKeeper {
         try? send(withUnsafeBytes(of: order) { Array($0) }, [])
     }
 
+    /// Looks for the processes that have the delay locks on sleep which a user's process has taken, as logind says, or
+    /// a number that was its own. directory: logind's, of its locks.
+    public func findLockHolders(user: UInt32, pid: Int32, in directory: String) throws(SystemError) {
+        let order = keeper_lock(kind: UInt32(KEEPER_FIND_LOCK_HOLDERS), user: user, pid: pid, unused: 0)
+        try send(withUnsafeBytes(of: order) { Array($0) } + Array(directory.utf8), [])
+    }
+
     private func order(_ kind: Int, _ user: UInt32) {
         let order = keeper_signal(kind: UInt32(kind), signal: 0, id: Int64(user))
         try? send(withUnsafeBytes(of: order) { Array($0) }, [])
@@ -108,10 +117,17 @@ public final class ProcessKeeper {
     }
 
     private func hear(_ word: keeper_word) {
-        if word.kind == UInt32(KEEPER_ORDER) {
-            onOrder?(word.detail)
-            return
+        switch Int(word.kind) {
+        case KEEPER_ORDER: onOrder?(word.detail)
+        case KEEPER_LOCK_HOLDER:
+            onLockHolder?(
+                UInt32(truncatingIfNeeded: word.id >> 32), Int32(truncatingIfNeeded: word.id),
+                word.pid > 0 ? word.pid : nil)
+        default: hearOfProcess(word)
         }
+    }
+
+    private func hearOfProcess(_ word: keeper_word) {
         guard let process = processes[word.id] else { return }
         switch Int(word.kind) {
         case KEEPER_STARTED: process.pid = word.pid

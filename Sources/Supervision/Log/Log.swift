@@ -12,6 +12,7 @@ final class Log {
         case tasks(ofUser: UInt32)
         case reloads
         case sleeps
+        case locks
     }
 
     private var budgets: [Cause: LineBudget] = [:]
@@ -58,6 +59,11 @@ final class Log {
     func sleep(_ sleep: Int, _ priority: Journal.Priority, _ text: String, _ id: MessageID) {
         guard let text = bounded(text, by: .sleeps) else { return }
         send(priority, "sleep \(sleep): \(text)", id, [("CURFEW_SLEEP_ID", "\(sleep)")])
+    }
+
+    /// Of a lock of an app's user's, of which it is not known who holds it.
+    func strangeLock(_ text: String) {
+        if let text = bounded(text, by: .locks) { send(.warning, text) }
     }
 
     /// nil: left out.

@@ -16,9 +16,6 @@ final class AppLocks {
     /// How long apps that may hold none wait for an answer; nanoseconds. What comes later is heard all the same.
     private static let answerWait: Int64 = 100_000_000
 
-    /// Bytes of what a holder says that are passed on.
-    private static let longestWord = 200
-
     private unowned(unsafe) let supervisor: Supervisor
     private var isAsking = false
     /// The answer is awaited with patience.
@@ -32,14 +29,20 @@ final class AppLocks {
     private var isLogins = false
     /// The apps that were told of, in this sleep.
     private var said: [String] = []
+    /// Of locks whose holder is not known for sure.
+    private let strays: LockHolders
 
-    init(_ supervisor: Supervisor) { self.supervisor = supervisor }
+    init(_ supervisor: Supervisor) {
+        self.supervisor = supervisor
+        strays = LockHolders(supervisor)
+    }
 
     /// logind has announced a sleep.
     func sleepBegins() {
         isLogins = true
         said = []
         holders = [:]
+        strays.reset()
         ask()
     }
 
@@ -48,6 +51,7 @@ final class AppLocks {
         isLogins = false
         isFresh = false
         holders = [:]
+        strays.reset()
     }
 
     private func ask() {
@@ -68,14 +72,14 @@ final class AppLocks {
         return true
     }
 
-    /// logind may be kept busy: what holds no lock as far as is known is frozen without its answer.
+    /// logind may be kept busy, and so may the keeper: what holds no lock as far as is known is frozen without their
+    /// answer.
     private func timeIsOver() {
-        if isAsking {
-            isFresh = false
-            freezeFree()
-        } else {
-            ask()
-        }
+        guard isAsking || isFresh else { return ask() }
+        isFresh = false
+        strays.giveUpWaiting()
+        freezeFree()
+        if !isAsking { arm(after: Self.interval) }
     }
 
     private func freezeFree() {
@@ -87,20 +91,40 @@ final class AppLocks {
     /// locks: nil where logind does not say. One that is gone waits for none; what it said before holds otherwise.
     func hear(_ locks: [ForeignLock]?) {
         isAsking = false
-        isFresh = false
-        if locks != nil || supervisor.isLoginLost { holders = [:] }
+        if locks != nil || supervisor.isLoginLost {
+            holders = [:]
+            strays.beginList()
+        }
         // What was suspended before may have had our lock released by now.
         let isOnTheWay = isLogins && !supervisor.isUp
         var named: [AppProcess] = []
         for lock in isOnTheWay ? locks ?? [] : [] {
-            guard let process = holder(of: lock) else { continue }
-            holders[process.instance.rawValue] = lock
-            if name(process, lock) { named.append(process) }
+            for process in holder(of: lock).map({ [$0] }) ?? strays.holders(of: lock) {
+                holders[process.instance.rawValue] = lock
+                if name(process, lock) { named.append(process) }
+            }
         }
+        isFresh = strays.isAwaited
         for process in named { supervisor.dispatch(.login(.appHoldsLock(process.instance))) }
+        if isFresh { return arm(after: Self.answerWait) }
         freezeFree()
         // An answer that has not come may be the one that names a holder.
         if !waiting.isEmpty || locks == nil && isOnTheWay && !supervisor.isLoginLost { arm(after: Self.interval) }
+    }
+
+    /// The keeper has found a process of this app's that has the lock.
+    func found(_ process: AppProcess, _ lock: ForeignLock) {
+        guard isLogins, !supervisor.isUp else { return }
+        holders[process.instance.rawValue] = lock
+        if name(process, lock) { supervisor.dispatch(.login(.appHoldsLock(process.instance))) }
+    }
+
+    /// All that is held by others is known.
+    func searchesAreOver() {
+        guard isFresh, !isAsking else { return }
+        isFresh = false
+        freezeFree()
+        if !waiting.isEmpty { arm(after: Self.interval) }
     }
 
     /// The time in which it should have been frozen is over. What it holds, for people. It is left running: frozen, it
@@ -108,7 +132,7 @@ final class AppLocks {
     func giveUp(on process: AppProcess) -> String? {
         let instance = process.instance.rawValue
         guard let place = waiting.firstIndex(of: instance) else { return nil }
-        if let lock = holders[instance] { return "holds logind's lock on sleep, " + Self.text(lock) }
+        if let lock = holders[instance] { return "holds logind's lock on sleep, " + lock.words }
         waiting.remove(at: place)
         process.freezeNow()
         return nil
@@ -116,7 +140,7 @@ final class AppLocks {
 
     /// Whose it is for sure: by its pid, where that still is a process of the app's and of the lock's user, as pids are
     /// given anew. Who took it may be gone, and have left it to others of its app: then the user tells which; one that
-    /// an app has for itself does even where the pid is another process's by now.
+    /// an app has for itself does even where the pid is another process's by now. nil: it has to be looked for.
     private func holder(of lock: ForeignLock) -> AppProcess? {
         guard let groups = supervisor.groups else { return nil }
         let users = supervisor.processes.values.filter { $0.user == lock.user }
@@ -135,13 +159,8 @@ final class AppLocks {
         said.append(process.app.name)
         supervisor.log.caused(
             by: process.app.name, .debug,
-            "holds a lock of its own on sleep at logind, \(Self.text(lock)): frozen after it")
+            "holds a lock of its own on sleep at logind, \(lock.words): frozen after it")
         return true
-    }
-
-    /// An app may say a megabyte, which no journal takes.
-    private static func text(_ lock: ForeignLock) -> String {
-        "“\(lock.who.beginning(bytes: longestWord))”: \(lock.why.beginning(bytes: longestWord))"
     }
 
     private func arm(after time: Int64) {

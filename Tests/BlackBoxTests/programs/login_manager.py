@@ -5,8 +5,11 @@ it, refuses locks for what is under way, and writes all of it, with CLOCK_MONOTO
 it also writes which control groups below a given one were frozen at that moment. It has sessions, which are locked and
 unlocked, an idle hint, and what a manager knows of the board.
 
+Locks of others are shown as a test says; some lie as FIFOs in a folder, as logind keeps them, and are gone when they
+are closed by all who had them.
+
 Parameters: events (the file), groups (a cgroup directory), delay (us), sleeping, refuse (a list of kinds), board
-(LidClosed, Docked, OnExternalPower: those it has).
+(LidClosed, Docked, OnExternalPower: those it has), inhibit (the folder).
 """
 
 import json
@@ -23,13 +26,14 @@ MAIN_IFACE = "org.freedesktop.login1.Manager"
 SESSION_IFACE = "org.freedesktop.login1.Session"
 SYSTEM_BUS = True
 
-state = {"locks": 0}
+state = {"locks": 0, "kept": {}}
 
 
 def load(mock, parameters):
     state["events"] = os.open(parameters["events"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     state["groups"] = parameters.get("groups")
     state["refuse"] = parameters.get("refuse", [])
+    state["inhibit"] = parameters.get("inhibit")
     state["others"] = [tuple(lock) for lock in parameters.get("others", [])]
     # "block-weak": systemd 257 and later.
     state["modes"] = ["delay", "block", *(["block-weak"] if parameters.get("weak") else [])]
@@ -110,7 +114,8 @@ def ListInhibitors(self, answer, _refuse):
     def say():
         answer(dbus.Array(
             [(what, who, why, mode, dbus.UInt32(user), dbus.UInt32(pid))
-             for what, who, why, mode, user, pid in state.get("others", [])], signature="(ssssuu)"))
+             for what, who, why, mode, user, pid in [*state.get("others", []), *state["kept"].values()]],
+            signature="(ssssuu)"))
         return False
 
     GLib.timeout_add(state.get("busy", 0), say)
@@ -126,6 +131,41 @@ def BeBusy(self, milliseconds):
 def HoldOthers(self, locks):
     """Locks of other processes: what, who, why, mode, user, pid."""
     state["others"] = [tuple(lock) for lock in locks]
+
+
+@dbus.service.method(MOCK_IFACE, in_signature="", out_signature="s")
+def MakeLock(self):
+    """The path of a FIFO that is to be a lock, open at our end, and not shown yet."""
+    state["locks"] += 1
+    path = f"{state['inhibit']}/{state['locks']}"
+    os.makedirs(state["inhibit"], exist_ok=True)
+    os.mkfifo(f"{path}.ref")
+    os.chmod(f"{path}.ref", 0o666)
+
+    def dropped(fd, _condition):
+        state["kept"].pop(path, None)
+        os.close(fd)
+        for name in (path, f"{path}.ref"):
+            if os.path.exists(name):
+                os.unlink(name)
+        record("let-go", path=f"{path}.ref")
+        return False
+
+    reader = os.open(f"{path}.ref", os.O_RDONLY | os.O_NONBLOCK)
+    GLib.unix_fd_add_full(GLib.PRIORITY_HIGH, reader, GLib.IO_HUP, dropped)
+    return f"{path}.ref"
+
+
+@dbus.service.method(MOCK_IFACE, in_signature="s(ssssuu)b", out_signature="")
+def ShowLock(self, fifo, lock, is_listed):
+    """The FIFO is a lock of this kind from now on."""
+    path = fifo.removesuffix(".ref")
+    what, who, why, mode, user, pid = lock
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"# This is private data. Do not parse.\nWHAT={what}\nMODE={mode}\nUID={user}\nPID={pid}\n"
+                   f"WHO={who}\nWHY={why}\nFIFO={fifo}\n")
+    if is_listed:
+        state["kept"][str(path)] = tuple(lock)
 
 
 @dbus.service.method(MOCK_IFACE, in_signature="as", out_signature="")

@@ -1,0 +1,253 @@
+#include "CLinux.h"
+
+#include <dirent.h>
+#include <pthread.h>
+
+enum {
+    MOST_ORDERS = 64,  // that wait
+    MOST_HOLDERS = 64, // that are told of, an order
+    MOST_LOCKS = 8192, // logind has no more
+    LONGEST = 30,      // seconds
+    FEW = 4096,        // descriptors of a process that are looked at before those of others
+};
+
+struct order {
+    uid_t user;
+    pid_t pid;
+    size_t told;
+    pid_t holders[MOST_HOLDERS];
+};
+
+// A lock is the open end of a FIFO for writing.
+struct lock {
+    uint64_t number; // its inode
+    struct order *order;
+};
+
+struct turn {
+    int socket;
+    char *directory;
+    size_t order_count, lock_count;
+    struct order *orders;
+    struct lock *locks;
+    struct statx place; // of the directory: all FIFOs are on its file system
+    time_t end;
+};
+
+static time_t seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec;
+}
+
+static void tell(const struct turn *turn, const struct order *order, pid_t holder) {
+    struct keeper_word word = {
+        .kind = KEEPER_LOCK_HOLDER,
+        .pid = holder,
+        .id = (int64_t)((uint64_t)order->user << 32 | (uint32_t)order->pid),
+    };
+    while (linux_packet_send(turn->socket, &word, sizeof word, NULL, 0) != 0 && errno == EINTR) continue;
+}
+
+static void tell_once(const struct turn *turn, struct order *order, pid_t holder) {
+    for (size_t i = 0; i < order->told; i++)
+        if (order->holders[i] == holder) return;
+    if (order->told == MOST_HOLDERS) return;
+    order->holders[order->told++] = holder;
+    tell(turn, order, holder);
+}
+
+static bool names_sleep(const char *what) {
+    static const char sleep[] = "sleep";
+    for (const char *at = what;; at++) {
+        size_t length = strcspn(at, ":\n");
+        if (length == sizeof sleep - 1 && strncmp(at, sleep, length) == 0) return true;
+        at += length;
+        if (*at != ':') return false;
+    }
+}
+
+// Which order logind's file on a lock is meant by. Logind writes no pid where it knows that the number is another
+// process's by now, and says 0 then. WHO and WHY, which may be long, have no line's end in them.
+static struct order *order_of(struct turn *turn, int directory, const char *name) {
+    int descriptor = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "r");
+    if (!file) {
+        if (descriptor >= 0) close(descriptor);
+        return NULL;
+    }
+    char text[256];
+    bool is_of_sleep = false, delays = false, begins = true;
+    unsigned long user = UINT32_MAX, pid = 0;
+    while (fgets(text, sizeof text, file)) {
+        if (begins && strncmp(text, "WHAT=", 5) == 0) is_of_sleep = names_sleep(text + 5);
+        if (begins && strcmp(text, "MODE=delay\n") == 0) delays = true;
+        if (begins && strncmp(text, "UID=", 4) == 0) user = strtoul(text + 4, NULL, 10);
+        if (begins && strncmp(text, "PID=", 4) == 0) pid = strtoul(text + 4, NULL, 10);
+        begins = strchr(text, '\n') != NULL;
+    }
+    fclose(file);
+    for (size_t i = 0; is_of_sleep && delays && i < turn->order_count; i++)
+        if (turn->orders[i].user == user && (unsigned long)turn->orders[i].pid == pid) return &turn->orders[i];
+    return NULL;
+}
+
+// Without asking the file system, which may be one that an app serves and answers for never.
+static bool look(int directory, const char *path, struct statx *out) {
+    return statx(directory, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE | STATX_INO, out) == 0;
+}
+
+static const char ending[] = ".ref";
+
+static bool is_reference(const char *path, size_t length) {
+    size_t suffix = sizeof ending - 1;
+    return length > suffix && memcmp(path + length - suffix, ending, suffix) == 0;
+}
+
+static int by_number(const void *left, const void *right) {
+    uint64_t a = ((const struct lock *)left)->number, b = ((const struct lock *)right)->number;
+    return a < b ? -1 : a > b;
+}
+
+static void list_locks(struct turn *turn) {
+    DIR *all = opendir(turn->directory);
+    if (!all) return;
+    turn->locks = calloc(MOST_LOCKS, sizeof *turn->locks);
+    bool is_known = turn->locks && look(dirfd(all), ".", &turn->place);
+    for (struct dirent *entry; is_known && turn->lock_count < MOST_LOCKS && (entry = readdir(all));) {
+        char path[sizeof entry->d_name + sizeof ending];
+        struct statx fifo;
+        if (entry->d_name[0] == '.' || is_reference(entry->d_name, strlen(entry->d_name))) continue;
+        struct order *order = order_of(turn, dirfd(all), entry->d_name);
+        (void)snprintf(path, sizeof path, "%s%s", entry->d_name, ending);
+        if (!order || !look(dirfd(all), path, &fifo) || !S_ISFIFO(fifo.stx_mode)) continue;
+        turn->locks[turn->lock_count++] = (struct lock){fifo.stx_ino, order};
+    }
+    closedir(all);
+    if (turn->lock_count > 1) qsort(turn->locks, turn->lock_count, sizeof *turn->locks, by_number);
+}
+
+// The order whose lock a descriptor is.
+static struct order *order_by(const struct turn *turn, int table, const char *name) {
+    char link[512];
+    struct statx file;
+    struct stat own;
+    ssize_t length = readlinkat(table, name, link, sizeof link);
+    if (length <= 0 || !is_reference(link, (size_t)length) || !look(table, name, &file)) return NULL;
+    if (file.stx_dev_major != turn->place.stx_dev_major || file.stx_dev_minor != turn->place.stx_dev_minor) return NULL;
+    struct lock wanted = {.number = file.stx_ino};
+    struct lock *lock = bsearch(&wanted, turn->locks, turn->lock_count, sizeof wanted, by_number);
+    // Logind's own end is for reading.
+    if (!lock || fstatat(table, name, &own, AT_SYMLINK_NOFOLLOW) != 0 || !(own.st_mode & S_IWUSR)) return NULL;
+    return lock->order;
+}
+
+static DIR *open_folder(int directory, const char *name, const char *folder) {
+    char path[288];
+    (void)snprintf(path, sizeof path, "%s/%s", name, folder);
+    int descriptor = openat(directory, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *opened = descriptor < 0 ? NULL : fdopendir(descriptor);
+    if (!opened && descriptor >= 0) close(descriptor);
+    return opened;
+}
+
+// What a process has open, or one of its threads, from a place in it on and up to another.
+static void look_through(
+    const struct turn *turn, pid_t pid, int directory, const char *name, size_t begin, size_t end) {
+    DIR *table = open_folder(directory, name, "fd");
+    size_t place = 0;
+    if (!table) return;
+    for (struct dirent *entry; place < end && (entry = readdir(table)) && seconds() < turn->end; place++) {
+        if (place < begin || entry->d_name[0] == '.') continue;
+        struct order *order = order_by(turn, dirfd(table), entry->d_name);
+        if (order) tell_once(turn, order, pid);
+    }
+    closedir(table);
+}
+
+// Of a process whose first thread has ended, the others have what is open; a thread may have a table of its own, too.
+static void look_through_threads(const struct turn *turn, pid_t pid, int directory, const char *name) {
+    DIR *threads = open_folder(directory, name, "task");
+    if (!threads) return;
+    for (struct dirent *entry; (entry = readdir(threads)) && seconds() < turn->end;)
+        if (entry->d_name[0] != '.' && atoi(entry->d_name) != pid)
+            look_through(turn, pid, dirfd(threads), entry->d_name, 0, SIZE_MAX);
+    closedir(threads);
+}
+
+// First what processes have open, as threads seldom have what theirs has not; what is much of it comes with these, for
+// none to hide behind.
+static void look_through_all(const struct turn *turn, bool is_first) {
+    DIR *all = opendir("/proc");
+    if (!all) return;
+    for (struct dirent *entry; (entry = readdir(all)) && seconds() < turn->end;) {
+        pid_t pid = atoi(entry->d_name);
+        if (pid <= 0) continue;
+        look_through(turn, pid, dirfd(all), entry->d_name, is_first ? 0 : FEW, is_first ? FEW : SIZE_MAX);
+        if (!is_first) look_through_threads(turn, pid, dirfd(all), entry->d_name);
+    }
+    closedir(all);
+}
+
+static void find_all_of(struct turn *turn) {
+    turn->end = seconds() + LONGEST;
+    list_locks(turn);
+    if (turn->lock_count > 0) {
+        look_through_all(turn, true);
+        look_through_all(turn, false);
+    }
+    for (size_t i = 0; i < turn->order_count; i++) tell(turn, &turn->orders[i], 0);
+    free(turn->locks);
+}
+
+static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
+static struct turn next;
+static bool is_at_work;
+
+static void forget(struct turn *turn) {
+    if (turn->directory) close(turn->socket);
+    free(turn->directory);
+    free(turn->orders);
+    *turn = (struct turn){0};
+}
+
+// Whose turn it is is taken out: more may come meanwhile.
+static void *work(void *context) {
+    (void)context;
+    while (true) {
+        pthread_mutex_lock(&guard);
+        struct turn turn = next;
+        next = (struct turn){0};
+        is_at_work = turn.order_count > 0;
+        pthread_mutex_unlock(&guard);
+        if (turn.order_count == 0) return NULL;
+        find_all_of(&turn);
+        forget(&turn);
+    }
+}
+
+// With the guard held. The socket is kept for as long as the thread has it: the loop's may be closed, and its number
+// be another's.
+static bool take(int socket, const char *directory) {
+    if (next.directory) return true;
+    next.socket = fcntl(socket, F_DUPFD_CLOEXEC, 0);
+    if (next.socket < 0) return false;
+    next.directory = strdup(directory);
+    next.orders = calloc(MOST_ORDERS, sizeof *next.orders);
+    if (next.directory && next.orders) return true;
+    close(next.socket);
+    free(next.directory);
+    free(next.orders);
+    next = (struct turn){0};
+    return false;
+}
+
+void linux_find_lock_holders(int socket, uid_t user, pid_t pid, const char *directory) {
+    pthread_mutex_lock(&guard);
+    if (take(socket, directory) && next.order_count < MOST_ORDERS) {
+        next.orders[next.order_count++] = (struct order){.user = user, .pid = pid};
+        if (!is_at_work) is_at_work = linux_start_thread("curfewd-locks", work, NULL) == 0;
+        if (!is_at_work) forget(&next);
+    }
+    pthread_mutex_unlock(&guard);
+}

@@ -1,0 +1,120 @@
+internal import ControlGroup
+internal import Journal
+internal import Lifecycle
+internal import MessageBus
+internal import ProcessControl
+
+/// Who has a delay lock of which logind's user and pid do not tell: it was given to another app, or left by a process
+/// that is gone, and whose pid may be another's by now. The keeper looks for it in what processes have open, which it
+/// alone may see, and says what it finds later.
+final class LockHolders {
+    /// Locks that are looked for in one sleep: an app may take as many as it likes.
+    private static let most = 64
+    private static let mostOfUser = 16
+
+    private struct Search {
+        let lock: ForeignLock
+        var instances: [InstanceID] = []
+        /// A process was found, an app's or not.
+        var hasAnswer = false
+        var isOver = false
+        /// logind has named it last.
+        var isHeld = true
+    }
+
+    private unowned(unsafe) let supervisor: Supervisor
+    /// Those of the present sleep.
+    private var searches: [Search] = []
+    /// Users of whose locks it was said that no process has them, in this sleep.
+    private var said: [UInt32] = []
+    /// An answer is awaited with patience.
+    private(set) var isAwaited = false
+    /// Where logind keeps what it knows of its locks.
+    private var directory: String { supervisor.paths.root + "/run/systemd/inhibit" }
+
+    init(_ supervisor: Supervisor) {
+        self.supervisor = supervisor
+        supervisor.keeper.onLockHolder = { [unowned(unsafe) self] in hear($0, $1, $2) }
+    }
+
+    /// Another sleep: each lock may be asked for once.
+    func reset() {
+        searches = []
+        said = []
+        isAwaited = false
+    }
+
+    func giveUpWaiting() { isAwaited = false }
+
+    /// What logind names next is all that is held.
+    func beginList() {
+        for index in searches.indices { searches[index].isHeld = false }
+    }
+
+    /// Those that are known; the first time it is asked.
+    func holders(of lock: ForeignLock) -> [AppProcess] {
+        guard let index = place(of: lock.user, lock.pid) else {
+            ask(for: lock)
+            return []
+        }
+        searches[index].isHeld = true
+        return searches[index].instances.compactMap { supervisor.processes[$0.rawValue] }
+    }
+
+    private func place(of user: UInt32, _ pid: Int32) -> Int? {
+        searches.firstIndex { $0.lock.user == user && $0.lock.pid == pid }
+    }
+
+    private func ask(for lock: ForeignLock) {
+        guard supervisor.groups != nil, isOurs(lock.user), searches.count < Self.most,
+            searches.count(where: { $0.lock.user == lock.user }) < Self.mostOfUser
+        else { return }
+        guard (try? supervisor.keeper.findLockHolders(user: lock.user, pid: lock.pid, in: directory)) != nil
+        else { return }
+        searches.append(Search(lock: lock))
+        isAwaited = true
+    }
+
+    /// Root's are the system's own.
+    private func isOurs(_ user: UInt32) -> Bool {
+        if user == 0 { return false }
+        return OwnUsers.isOwn(user) || supervisor.apps.values.contains { ($0.adopter ?? $0.user) == user }
+    }
+
+    private func hear(_ user: UInt32, _ pid: Int32, _ holder: Int32?) {
+        guard let index = place(of: user, pid) else { return }
+        guard let holder else { return finish(index) }
+        searches[index].hasAnswer = true
+        guard searches[index].isHeld, let groups = supervisor.groups,
+            let group = ProcessHandle.controlGroup(of: holder), let name = groups.instance(ofControlGroup: group),
+            let process = supervisor.processes.values.first(where: { $0.group?.name == name }),
+            !searches[index].instances.contains(process.instance)
+        else { return }
+        searches[index].instances.append(process.instance)
+        supervisor.appLocks.found(process, searches[index].lock)
+    }
+
+    private func finish(_ index: Int) {
+        searches[index].isOver = true
+        let search = searches[index]
+        if !search.hasAnswer, search.isHeld, !said.contains(search.lock.user) {
+            said.append(search.lock.user)
+            supervisor.log.strangeLock(
+                "a lock on sleep at logind was taken by pid \(search.lock.pid) of user \(search.lock.user), "
+                    + "\(search.lock.words); no process was found that has it: logind waits for it in vain")
+        }
+        guard isAwaited, searches.allSatisfy({ $0.isOver }) else { return }
+        isAwaited = false
+        supervisor.appLocks.searchesAreOver()
+    }
+}
+
+extension ForeignLock {
+    /// Bytes of what a holder says that are passed on: it may be a megabyte, which no journal takes.
+    private static let longestWord = 200
+
+    /// “who”: why.
+    var words: String {
+        "“\(who.beginning(bytes: Self.longestWord))”: \(why.beginning(bytes: Self.longestWord))"
+    }
+}

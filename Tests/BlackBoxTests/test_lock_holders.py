@@ -1,0 +1,250 @@
+"""Delay locks on sleep that apps have, and others took: who has one is found by its descriptor."""
+
+import os
+import pwd
+import signal
+import subprocess
+
+import pytest
+from board import PYTHON, toml_file
+from waiting import holds_for, wait_until
+
+# Serves a file that is called like a lock, has it open, and answers nothing more.
+SERVES = """
+import ctypes, os, struct, sys
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.unshare(0x20000) == 0
+assert libc.mount(b"none", b"/", None, 0x44000, None) == 0
+device = os.open("/dev/fuse", os.O_RDWR)
+options = f"fd={device},rootmode=40000,user_id=0,group_id=0".encode()
+assert libc.mount(b"own", sys.argv[1].encode(), b"fuse", 0, options) == 0
+if os.fork() == 0:
+    file = os.open(sys.argv[1] + "/1.ref", os.O_WRONLY)
+    open(sys.argv[2], "w").write("opened")
+    os.read(os.pipe()[0], 1)
+attributes = struct.pack("<6Q10I", 2, 0, 0, 0, 0, 0, 0, 0, 0, 0o100644, 1, 0, 0, 0, 4096, 0)
+answers = {26: struct.pack("<IIIIHHIIHHI7I", 7, 31, 0, 0, 0, 0, 4096, 1, 0, 0, 0, *[0] * 7),
+           1: struct.pack("<4Q2I", 2, 0, 0, 0, 0, 0) + attributes, 14: struct.pack("<QII", 1, 0, 0)}
+while True:
+    opcode, unique = struct.unpack_from("<IQ", os.read(device, 1 << 17), 4)
+    if opcode in answers:
+        os.write(device, struct.pack("<IiQ", 16 + len(answers[opcode]), 0, unique) + answers[opcode])
+"""
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+NAMED = "{}: holds a lock of its own on sleep at logind, “stray”: because: frozen after it"
+STUCK = "{}: could not be frozen in time: holds logind's lock on sleep, “stray”: because"
+UNKNOWN = "“stray”: because; no process was found that has it"
+GAMES = {"user": "games", "group": "games"}
+
+
+def lock_app(board, name, *arguments, **keys):
+    """Of a user of its own, if not said otherwise."""
+    if "user" not in keys:
+        keys |= {"user": "auto", "sandbox": "default", "read_only_paths": [str(board.programs)],
+                 "read_write_paths": [str(board.journals), f"{board.root}/run/systemd/inhibit"]}
+    board.app_file(name, toml_file({
+        "exec": [*PYTHON, str(board.programs / "lock_app.py"), str(board.journal(name)), *arguments],
+        "launch": "boot", "restart": "never", **keys}))
+
+
+def user_of(board, app):
+    return os.stat(f"{board.root}/var/lib/curfew-apps/{app}").st_uid
+
+
+class Passed:
+    """An app has given its lock to one of another user, and has ended."""
+    holder, innocent = "taker", "third"
+
+    def __init__(self, board, login, role="get"):
+        self.fifo, meeting = login.make_lock(), f"{board.journals}/meeting"
+        lock_app(board, "taker", role, meeting)
+        lock_app(board, "giver", "give", self.fifo, meeting)
+        lock_app(board, "third", "idle")
+        begin(board, login)
+        self.pid = board.wait_note("taker", "has")["pid"]
+        board.wait_termination("giver")
+        login.show_lock(self.fifo, "stray", "because", user_of(board, "giver"), board.notes("giver")[0]["pid"])
+
+
+class Hidden(Passed):
+    """The same, and a thread has it for itself."""
+
+    def __init__(self, board, login):
+        super().__init__(board, login, "hide")
+
+
+class Buried(Passed):
+    """The same, and it has much else open."""
+
+    def __init__(self, board, login):
+        super().__init__(board, login, "bury")
+
+
+class Shared:
+    """An app shares its user with another, and a helper that is gone took its lock."""
+    holder, innocent = "first", "second"
+
+    def __init__(self, board, login):
+        self.fifo = login.make_lock()
+        lock_app(board, "first", "inherit", self.fifo, **GAMES)
+        lock_app(board, "second", "idle", **GAMES)
+        begin(board, login)
+        note = board.wait_note("first", "has")
+        self.pid = note["pid"]
+        login.show_lock(self.fifo, "stray", "because", pwd.getpwnam("games").pw_uid, note["taker"])
+
+
+class Reused:
+    """The helper's pid is that of a process of another app's by now."""
+    holder, innocent = "first", "second"
+
+    def __init__(self, board, login):
+        self.fifo = login.make_lock()
+        lock_app(board, "first", "inherit", self.fifo)
+        lock_app(board, "second", "idle")
+        begin(board, login)
+        self.pid = board.wait_note("first", "has")["pid"]
+        login.show_lock(
+            self.fifo, "stray", "because", user_of(board, "first"), board.wait_note("second", "idles")["pid"])
+
+
+KINDS = [Passed, Hidden, Buried, Shared, Reused]
+
+
+def begin(board, login):
+    board.app("other")
+    board.start()
+    board.wait_active("other")
+    login.wait_held("sleep")
+
+
+@pytest.fixture(params=KINDS, ids=lambda kind: kind.__name__.lower())
+def lock(request, board):
+    return request.param(board, board.with_login())
+
+
+def test_who_has_it_lets_go_before_it_is_frozen(board, lock):
+    login = board.login
+    login.sleep(True)
+    wait_until(lambda: board.is_frozen("other") and board.is_frozen(lock.innocent), board.log)
+    holds_for(0.3, lambda: not board.is_frozen(lock.holder) and login.held("sleep") == 1, "it is waited for")
+    os.kill(lock.pid, signal.SIGUSR1)
+    closed = login.wait_closed("sleep")
+    assert login.wait_let_go(lock.fifo)["t"] < closed["t"]
+    assert closed["groups"] and all(closed["groups"].values()), closed
+    board.wait_log(NAMED.format(lock.holder))
+    assert board.log().count("holds a lock") == 1 and "could not be frozen" not in board.log()
+    login.sleep(False)
+    board.wait_active("other")
+    board.wait_app(lock.holder, scenePhase="active", taskState="running")
+
+
+def test_who_has_it_for_two_sleeps_is_ended_and_the_third_is_in_time(board, lock):
+    login = board.login
+    login.sleep(True)
+    login.wait_closed("sleep")
+    board.wait_log(STUCK.format(lock.holder))
+    assert not board.is_frozen(lock.holder)
+    login.sleep(False)
+    login.wait_held("sleep", 2)
+    login.sleep(True)
+    assert board.wait_termination(lock.holder)["reason"] == "unfreezable"
+    login.wait_let_go(lock.fifo)
+    login.wait_closed("sleep", 2)
+    login.sleep(False)
+    login.wait_held("sleep", 3)
+    signalled = login.sleep(True)
+    assert login.wait_closed("sleep", 3)["t"] - signalled < 1
+    login.sleep(False)
+    board.wait_active("other")
+    assert board.terminations(lock.innocent) == [] and NAMED.format(lock.innocent) not in board.log()
+    assert UNKNOWN not in board.log()
+
+
+def test_who_has_it_and_was_suspended_is_thawed_to_let_go(board):
+    login = board.with_login()
+    lock = Passed(board, login)
+    board.call("Background", app="taker")
+    wait_until(lambda: board.is_frozen("taker"), board.log)
+    login.sleep(True)
+    wait_until(lambda: not board.is_frozen("taker"), board.log)
+    os.kill(lock.pid, signal.SIGUSR1)
+    login.wait_let_go(lock.fifo)
+    wait_until(lambda: board.is_frozen("taker"), board.log)
+    login.sleep(False)
+    board.wait_active("other")
+    assert "could not be frozen" not in board.log()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/fuse"), reason="needs FUSE")
+def test_a_file_for_which_no_program_answers_holds_up_no_search(board):
+    login = board.with_login()
+    place, opened = board.journals / "own", board.journals / "opened"
+    place.mkdir()
+    with subprocess.Popen([*PYTHON, "-c", SERVES, place, opened], start_new_session=True) as server:
+        try:
+            wait_until(opened.exists, "it has its file open")
+            lock = Passed(board, login)
+            login.sleep(True)
+            board.wait_log(NAMED.format("taker"))
+            os.kill(lock.pid, signal.SIGUSR1)
+            login.wait_closed("sleep")
+            login.sleep(False)
+            login.wait_held("sleep", 2)
+            login.hold_others(("stray", "because", 70_001, 4_000_000))
+            login.sleep(True)
+            board.wait_log(UNKNOWN)
+            login.sleep(False)
+        finally:
+            os.killpg(server.pid, signal.SIGKILL)
+
+
+def test_one_that_is_looked_for_in_vain_is_said_once_a_sleep(board):
+    login = board.with_login()
+    lock_app(board, "gone", "idle", launch="manual")
+    begin(board, login)
+    user = 70_001  # of the apps' own
+    login.hold_others(("stray", "because", user, 4_000_000), ("stray", "because", user, 4_000_001))
+    for number in (1, 2):
+        signalled = login.sleep(True)
+        assert login.wait_closed("sleep", number)["t"] - signalled < 1
+        board.wait_log(UNKNOWN, number)
+        login.sleep(False)
+        login.wait_held("sleep", number + 1)
+    assert board.log().count("no process was found") == 2 and f"of user {user}" in board.log()
+
+
+def test_one_that_a_process_of_no_app_has_is_its_own_business(board):
+    login = board.with_login()
+    lock_app(board, "second", "idle", **GAMES)
+    lock_app(board, "first", "idle", **GAMES)
+    begin(board, login)
+    fifo = login.make_lock()
+    own = os.open(fifo, os.O_WRONLY)
+    login.show_lock(fifo, "stray", "because", pwd.getpwnam("games").pw_uid, os.getpid())
+    signalled = login.sleep(True)
+    assert login.wait_closed("sleep")["t"] - signalled < 1
+    os.close(own)
+    login.sleep(False)
+    board.wait_active("other")
+    assert "stray" not in board.log()
+
+
+@pytest.mark.parametrize("change", [{"what": "shutdown:idle"}, {"mode": "block"}, {"user": 70_002}, {"pid": 4_000_002}])
+def test_it_is_looked_for_by_all_that_logind_says(board, change):
+    """Another lock of the app's that is none on sleep, or that another process took, is none that logind waits for."""
+    login = board.with_login()
+    fifo = login.make_lock()
+    lock_app(board, "first", "inherit", fifo, **GAMES)
+    lock_app(board, "second", "idle", **GAMES)
+    begin(board, login)
+    taker = board.wait_note("first", "has")["taker"]
+    user = pwd.getpwnam("games").pw_uid
+    login.show_lock(fifo, **{"who": "x", "why": "y", "user": user, "pid": taker, "what": "sleep", "mode": "delay",
+                             "listed": False, **change})
+    login.hold_others(("stray", "because", user, taker))
+    signalled = login.sleep(True)
+    assert login.wait_closed("sleep")["t"] - signalled < 1
+    board.wait_log(UNKNOWN)
+    assert "holds a lock" not in board.log()
+    login.sleep(False)
