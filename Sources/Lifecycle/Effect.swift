@@ -17,8 +17,8 @@ public enum Effect: Equatable, Sendable {
 }
 
 /// What is worth a line in the journal. On three of them the shell also acts: with a sleep's announcement it notes it
-/// on disk and what the kernel has counted so far, with its end it removes the note (`keepTraces`); and it syncs
-/// reports when an essential app is lost (`Notices.swift`).
+/// on disk and what the kernel has counted so far, with its end it removes the note and no more asks for apps' locks
+/// (`keepTraces`); and it syncs reports when an essential app is lost (`Notices.swift`).
 public enum Notice: Equatable, Sendable {
     case app(AppNotice)
     case sleep(SleepNotice)

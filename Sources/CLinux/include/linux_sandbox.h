@@ -16,7 +16,7 @@ enum {
     LINUX_SANDBOX_HOMES = 8,
     // /proc without the processes of other users (Linux 5.8).
     LINUX_SANDBOX_PROCESSES = 16,
-    // No network interface but lo.
+    // No network interface but a lo of its own, which is down.
     LINUX_SANDBOX_NETWORK = 32,
     // lo is up.
     LINUX_SANDBOX_LOOPBACK = 64,

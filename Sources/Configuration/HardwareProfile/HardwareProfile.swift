@@ -71,8 +71,8 @@ public struct HardwareProfile: Equatable, Sendable {
         /// The same, of batteries.
         public var batteries: [String] = []
         /// In percent; at and below it the battery is low.
-        public var batteryLow = 20
-        public var batteryCritical = 5
+        public var batteryLow = DevicePolicy().batteryLow
+        public var batteryCritical = DevicePolicy().batteryCritical
         public var underVoltage: Alarm?
 
         public init() {}

@@ -310,7 +310,7 @@ struct Instance: Equatable {
         return true
     }
 
-    /// The first cause stays: it is what the end is recorded with. Returns whether it is to be killed now.
+    /// cause: what the end is recorded with, unless it is being killed already. Returns whether it is to be killed now.
     mutating func kill(_ cause: Cause, at now: Nanoseconds) -> Bool {
         switch stage {
         case .spawning:

@@ -1,4 +1,4 @@
-// What an app's end gives back when memory is short.
+// Which app is ended when memory is short, for what its end gives back.
 
 /// What one app's processes have of the memory.
 public struct MemoryUse: Equatable, Sendable {
@@ -61,27 +61,5 @@ extension DeviceLifecycle {
     /// Another has killed the app's main process: said before its exit is.
     mutating func wasKilledForMemory(_ id: InstanceID, _ killer: MemoryKiller) {
         if let index = index(of: id) { apps[index].instance?.wasKilled(by: killer) }
-    }
-
-    /// One app has reached its own limit (memory.high).
-    mutating func reachedMemoryLimit(_ id: InstanceID) {
-        let end = now.monotonic + Memory.quiet
-        guard let index = index(of: id), apps[index].instance?.news.reachedLimit(quietUntil: end) == true else {
-            return
-        }
-        touch(index)
-    }
-
-    mutating func settleMemory() {
-        guard let change = memory.settle(at: now.monotonic) else { return }
-        if change.before == .critical {
-            for index in apps.indices where apps[index].launch.queued != nil { touch(index) }
-        }
-        emit(.note(.board(.memoryPressure(change.after))))
-        guard change.isWorse else { return }
-        for index in apps.indices where apps[index].instance?.isAlive == true {
-            apps[index].instance?.news.warn(change.after == .critical ? .critical : .warning)
-            touch(index)
-        }
     }
 }

@@ -102,7 +102,7 @@ public struct DevicePolicy: Hashable, Sendable {
     public var responses = ConditionResponses()
     /// What a condition changed turns back only after so long.
     public var debounce = Nanoseconds.seconds(2)
-    /// Percent, on battery.
+    /// Percent, on battery: where the board's profile says nothing else.
     public var batteryLow = 20
     public var batteryCritical = 5
     /// Apps of this band and above are ended for memory only when no other app is left, and never for heat.

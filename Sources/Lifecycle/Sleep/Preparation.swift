@@ -49,7 +49,8 @@ struct Preparation: Equatable {
     static let mostHalvings = 4
     private static let leastHalf = Nanoseconds.milliseconds(500)
 
-    /// The time a handler gets; nil: none, it is not called. overruns: by so many sleeps it is halved.
+    /// The time a handler gets; nil: none, it is not called. overruns: sleeps, for each of
+    /// which it is halved once.
     func allowance(for handler: Handler, own: Nanoseconds, overruns: Int = 0, at now: Nanoseconds) -> Nanoseconds? {
         let left = allowanceEnd - now
         if overtime.isAllowanceOver || left < Allowances.least { return nil }

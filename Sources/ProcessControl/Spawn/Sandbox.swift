@@ -19,7 +19,7 @@ public struct Sandbox: Equatable, Sendable {
         public static let homes = Parts(rawValue: UInt32(LINUX_SANDBOX_HOMES))
         /// /proc does not show the processes of other users. Needs Linux 5.8.
         public static let processes = Parts(rawValue: UInt32(LINUX_SANDBOX_PROCESSES))
-        /// No network interface but lo.
+        /// No network interface but a lo of its own, which is down.
         public static let network = Parts(rawValue: UInt32(LINUX_SANDBOX_NETWORK))
         /// With `network`: lo is up.
         public static let loopback = Parts(rawValue: UInt32(LINUX_SANDBOX_LOOPBACK))

@@ -30,8 +30,8 @@ extension Supervisor {
         if let lowPower = preferences.lowPower { answers.submit(.setLowPower(lowPower)) }
     }
 
-    /// Throws when it cannot be kept; then nothing changes.
-    func setLowPower(_ enabled: Bool?) throws(SystemError) {
+    /// For the next start; the core is told by its own request. Throws when it cannot be kept: then nothing changes.
+    func saveLowPower(_ enabled: Bool?) throws(SystemError) {
         var next = preferences
         next.lowPower = enabled
         try next.save()

@@ -124,7 +124,7 @@ final class ControlService {
     private func setLowPower(_ request: Request) {
         let enabled = request.parameters["enabled"]?.boolValue
         do throws(SystemError) {
-            try supervisor.setLowPower(enabled)
+            try supervisor.saveLowPower(enabled)
         } catch {
             return deny(request, .notSaved, error.text)
         }
