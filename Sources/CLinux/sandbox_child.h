@@ -15,7 +15,7 @@ enum {
     SANDBOX_TREE = OPEN_TREE_CLONE | O_CLOEXEC | AT_RECURSIVE,
 };
 
-// What is made empty: /dev, what is its own, then homes, from HOME on, which are read-only in the end.
+// What is made empty: /dev, what is its own, then homes, which are read-only in the end. Last their number.
 enum { DEV, TMP, VAR_TMP, SHM, HOME, ROOT, RUN_USER, ROOTS };
 
 // A path of the request, found while the system is still as it was.

@@ -1,7 +1,7 @@
 // Starting an app, and when that is allowed.
 
 extension Instance {
-    /// How long the shell may take to start a program.
+    /// How long shell, keeper and child may take until a program runs; judged here.
     static let spawnBound = Nanoseconds.seconds(30)
     /// And the start of one that is to be ended anyway.
     static let unwantedSpawnBound = Nanoseconds.seconds(5)

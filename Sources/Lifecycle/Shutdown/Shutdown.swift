@@ -145,8 +145,8 @@ extension DeviceLifecycle {
     private func isEndedByShutdown(_ index: Int) -> Bool {
         guard let instance = apps[index].instance else { return false }
         if instance.stage == .spawning { return instance.cause == nil }
-        // One that was ending by its own wish is asked to.
-        return instance.isAlive && instance.stop?.isOwnWish != false
+        // One that was not asked to end yet, or is ending by its own wish.
+        return instance.isAlive && instance.stop?.isOwnWish ?? true
     }
 
     private func holdsUpShutdown(_ index: Int) -> Bool {
