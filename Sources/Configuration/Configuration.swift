@@ -34,7 +34,7 @@ public struct Configuration: Equatable, Sendable {
     }
 
     /// Every error: curfew.toml's first, then the apps' by name.
-    public var allErrors: [ConfigurationError] { apps.reduce(errors) { $0 + $1.errors } }
+    public var allErrors: [ConfigurationError] { errors + apps.flatMap { $0.errors } }
 }
 
 /// What became of an app's file.

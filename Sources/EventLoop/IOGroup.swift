@@ -5,10 +5,12 @@ public import SystemCalls
 ///
 /// sd-event asks the kernel for all that is ready before each handler that it runs: with a hundred connections ready, a
 /// hundred times a hundred. A group asks once for up to `turn` of its members; those that had no turn come first in the
-/// next one. Between two turns every other source has its own.
+/// next one. Between two turns every other source has its own; a turn ends early once it has taken long.
 public final class IOGroup {
     /// Members that are served before other sources have their turn.
     public static let turn = 16
+    /// Nanoseconds after which no further member is served before them.
+    private static let longestTurn: Int64 = 5_000_000
 
     private let epoll: FileDescriptor
     private var source: IOSource?
@@ -16,6 +18,9 @@ public final class IOGroup {
     private var handlers: [UInt64: Callback<IOReadiness>] = [:]
     private var lastNumber: UInt64 = 0
     private let ready: UnsafeMutablePointer<epoll_event>
+    /// What of `ready` an early end of the turn has left: first in the next, or one that is slow and always ready would
+    /// have every turn.
+    private var left = 0..<0
 
     fileprivate init(_ epoll: consuming FileDescriptor) {
         self.epoll = epoll
@@ -63,13 +68,16 @@ public final class IOGroup {
     }
 
     private func serve() {
-        // EINTR cannot be, as nothing is waited for.
-        let count = Int(epoll_wait(epoll.rawValue, ready, Int32(Self.turn), 0))
-        guard count > 0 else { return }
-        for index in 0..<count {
+        if left.isEmpty {
+            // EINTR cannot be, as nothing is waited for.
+            left = 0..<max(0, Int(epoll_wait(epoll.rawValue, ready, Int32(Self.turn), 0)))
+        }
+        let end = Clocks.monotonic + Self.longestTurn
+        while let index = left.popFirst() {
             // The handler of one before it may have cancelled it.
             guard let handler = handlers[ready[index].data.u64] else { continue }
             handler.run(IOReadiness(rawValue: ready[index].events))
+            if Clocks.monotonic >= end { return }
         }
     }
 }

@@ -92,9 +92,10 @@ extension Configuration {
 
     /// The apps that are new, gone or different in another configuration.
     func names(changedIn next: Configuration) -> [String] {
+        var before: [String: AppEntry] = [:]
+        for app in apps { before[app.name] = app }
         var names: [String] = []
-        for app in next.apps where !apps.contains(app) { names.append(app.name) }
-        for app in apps where !next.apps.contains(where: { $0.name == app.name }) { names.append(app.name) }
-        return names.sorted()
+        for app in next.apps where before.removeValue(forKey: app.name) != app { names.append(app.name) }
+        return (names + before.keys).sorted()
     }
 }

@@ -166,6 +166,45 @@ def test_reload_names_the_device_and_its_profile(board):
     assert ended.stdout == "changed: curfew.toml, hardware profile\n"
 
 
+def test_reloads_that_are_asked_for_at_once_are_one(board):
+    board.app("app", launch="manual")
+    board.start()
+    wires = [board.wire() for _ in range(10)]
+    for wire in wires:
+        wire.call(f"{CONTROL}.DescribeDevice")
+    loop = board.loop()
+    os.kill(loop, signal.SIGSTOP)
+    try:
+        board.app("new", launch="manual")
+        for wire in wires:
+            wire.send(f"{CONTROL}.Reload")
+    finally:
+        os.kill(loop, signal.SIGCONT)
+    assert [wire.reply()["changed"] for wire in wires].count(["new"]) >= 5
+    # Two, should the daemon have lost the processor while it read what they ask.
+    assert board.log().count("configuration reloaded") <= 2
+    # Each of these is asked for after the answer to the one before.
+    board.app("newer", launch="manual")
+    assert [wire.call(f"{CONTROL}.Reload")["changed"] for wire in wires] == [["newer"]] + 9 * [[]]
+    # And what follows in one breath finds what the reload has read.
+    board.app("newest", launch="manual")
+    wires[0].send(f"{CONTROL}.Reload")
+    wires[0].send(f"{CONTROL}.Describe", {"app": "newest"})
+    assert wires[0].reply()["changed"] == ["newest"] and wires[0].reply()["app"]["name"] == "newest"
+    board.app_file("bad", "exec = 1\n")
+    os.kill(loop, signal.SIGSTOP)
+    try:
+        for wire in wires:
+            wire.send(f"{CONTROL}.Reload")
+    finally:
+        os.kill(loop, signal.SIGCONT)
+    for wire in wires:
+        error = wire.receive()
+        assert error["error"] == f"{CONTROL}.InvalidConfiguration", error
+        wire.close()
+    assert board.log().count("was not reloaded") <= 2
+
+
 def test_a_reload_with_a_bad_file_changes_nothing(board):
     board.app("app")
     board.app("other")

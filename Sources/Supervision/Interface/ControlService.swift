@@ -1,4 +1,5 @@
 internal import Configuration
+internal import EventLoop
 internal import Journal
 internal import Lifecycle
 internal import SystemCalls
@@ -10,6 +11,8 @@ final class ControlService {
 
     private unowned(unsafe) let supervisor: Supervisor
     let monitors: MonitorFeed
+    /// Reloads that wait for the files to be read: once for all that were asked for before.
+    private var reloads: [Request] = []
 
     init(_ supervisor: Supervisor) {
         self.supervisor = supervisor
@@ -18,6 +21,9 @@ final class ControlService {
 
     /// The methods that are served. Push, SetBackgroundRefresh and Upgrade are described, and not served yet.
     func handle(_ request: Request) {
+        if request.methodName == "Reload" { return reload(request) }
+        // What a client asks after a reload, it asks of what that has read.
+        if reloads.contains(where: { $0.connection === request.connection }) { reloadAll() }
         switch request.methodName {
         case "List": request.reply(["apps": .array(supervisor.appValues)])
         case "Describe": describe(request)
@@ -33,7 +39,6 @@ final class ControlService {
         case "PrepareForSleep": prepareForSleep(request)
         case "AdoptTask": adopt(request)
         case "SetLowPowerMode": setLowPower(request)
-        case "Reload": reload(request)
         case "ListTerminations": listTerminations(request)
         case "Monitor": monitors.add(request)
         default: request.fail(.methodNotImplemented(method: request.method))
@@ -131,16 +136,31 @@ final class ControlService {
         submit(request, .setLowPower(enabled))
     }
 
+    /// Not at once: what many ask for in one turn of the loop is done once, and paid for by the first of them.
     private func reload(_ request: Request) {
+        reloads.append(request)
+        guard reloads.count == 1 else { return }
+        let payer = supervisor.interfaces?.payer(of: request.connection)
+        supervisor.loop.post { [self] in
+            let begun = payer?.clock ?? 0
+            reloadAll()
+            if let payer { supervisor.shares.pay(payer, payer.clock - begun) }
+        }
+    }
+
+    private func reloadAll() {
+        let requests = reloads
+        reloads = []
+        guard !requests.isEmpty else { return }
         switch supervisor.reload() {
-        case .success(let changed): request.reply(["changed": .array(changed.map { .string($0) })])
+        case .success(let changed):
+            for request in requests { request.reply(["changed": .array(changed.map { .string($0) })]) }
         case .failure(let error):
-            request.fail(
-                error: "io.curfew.Control.InvalidConfiguration",
-                [
-                    "file": .string(error.file), "line": JSON(error.line.map { Int64($0) }),
-                    "message": .string(error.message),
-                ])
+            let details: JSONObject = [
+                "file": .string(error.file), "line": JSON(error.line.map { Int64($0) }),
+                "message": .string(error.message),
+            ]
+            for request in requests { request.fail(error: "io.curfew.Control.InvalidConfiguration", details) }
         }
     }
 

@@ -115,6 +115,11 @@ final class Interfaces {
         sources.append(source)
     }
 
+    /// Who pays for what is asked over a connection; nil: no share is kept of it.
+    func payer(of connection: Connection?) -> ServiceShares.Payer? {
+        connection.flatMap { visitors[$0.descriptor]?.watched.payer }
+    }
+
     /// Connections that come and go at once are taken at a pace: they cost more than they say.
     private func accept(_ server: Server) {
         let payer = ServiceShares.Payer.connects(descriptor: server.descriptor)

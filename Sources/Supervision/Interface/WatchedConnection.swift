@@ -11,7 +11,7 @@ final class WatchedConnection {
     /// nil: it waits for its payer's share, or is not watched any more.
     private var member: IOGroupMember?
     /// Whose time its requests use; nil: they have all that they need.
-    private let payer: ServiceShares.Payer?
+    let payer: ServiceShares.Payer?
     private var isStopped = false
     /// Its payer has asked for more than its share.
     private(set) var hasWaited = false
