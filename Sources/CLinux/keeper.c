@@ -81,7 +81,17 @@ pid_t linux_peek_end(pid_t pid, struct linux_exit *out) {
     return info.si_pid;
 }
 
+// What would end us, and means nothing here: a stray one would end every app. Faults, SIGQUIT and SIGABRT stay what
+// they are: they are sent to see an end.
+static void ignore_others(void) {
+    const int others[] = {SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGPWR, SIGSTKFLT};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) signal(others[i], SIG_IGN);
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++) signal(number, SIG_IGN);
+}
+
+// The loop inherits what is ignored; programs that are started do not (reset_signals in spawn_child.c).
 int linux_take_signals(void) {
+    ignore_others();
     sigset_t mask;
     sigemptyset(&mask);
     int taken[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP};

@@ -97,6 +97,24 @@ def test_a_signal_that_was_ignored_before_is_heard(board):
     assert board.wait_termination("app")
 
 
+@pytest.mark.parametrize("number", [
+    signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF, signal.SIGIO, signal.SIGRTMIN + 3])
+def test_a_signal_that_means_nothing_ends_nothing(board, number):
+    board.app_file("app", ONCE)
+    board.start()
+    pid = board.wait_app("app", scenePhase="active")["mainPID"]
+    loop = board.loop()
+    for process in (board.daemon.pid, loop):
+        os.kill(process, number)
+    # It dies of a signal before it does anything else.
+    board.daemon.send_signal(signal.SIGHUP)
+    board.wait_log("configuration reloaded")
+    assert board.loop() == loop and board.describe("app")["mainPID"] == pid
+    # What it starts does not inherit that.
+    ignored = [line.split()[1] for line in Path(f"/proc/{pid}/status").read_text().splitlines() if "SigIgn" in line]
+    assert int(ignored[0], 16) == 0
+
+
 def test_no_loop_outlives_its_keeper_even_if_it_stands(board):
     board.start()
     loop = board.loop()
