@@ -42,6 +42,17 @@ internal import CLinux
         }
     }
 
+    /// The same for a regular file alone, whatever lies there: it waits for nothing, and no terminal is taken.
+    public static func openRegular(_ path: String, _ flags: Int32, mode: UInt32 = 0o600) throws(SystemError)
+        -> FileDescriptor
+    {
+        let file = try open(path, flags | O_NONBLOCK | O_NOCTTY, mode: mode)
+        var status = stat()
+        if fstat(file.rawValue, &status) != 0 { throw SystemError("fstat", path) }
+        if Int32(bitPattern: status.st_mode) & S_IFMT == S_IFREG { return file }
+        throw SystemError("open as a regular file", path, errno: .invalid)
+    }
+
     /// Reads until the end of the file or `limit` bytes, whichever comes first.
     public func readAll(limit: Int = .max) throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []

@@ -2,9 +2,10 @@ internal import CLinux
 
 /// Whole files and directories, by path.
 public enum Files {
-    /// At most `limit` bytes of a file.
+    /// At most `limit` bytes of a file. Never waits: what is no regular file (/proc and /sys have regular ones) is not
+    /// read.
     public static func read(_ path: String, limit: Int = .max) throws(SystemError) -> [UInt8] {
-        let file = try FileDescriptor.open(path, O_RDONLY)
+        let file = try FileDescriptor.openRegular(path, O_RDONLY)
         do throws(SystemError) {
             return try file.readAll(limit: limit)
         } catch {
@@ -23,13 +24,13 @@ public enum Files {
     }
 
     /// Replaces a file so that a crash or power loss leaves the old or the new content, never a mixture:
-    /// temporary file, fsync, rename, fsync of the directory when `durable`.
+    /// temporary file, fsync, rename, fsync of the directory when `durable`. The temporary file is always a new one.
     public static func replace(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o644, durable: Bool = true)
         throws(SystemError)
     {
         let temporary = path + ".new"
         do throws(SystemError) {
-            let file = try FileDescriptor.open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode: mode)
+            let file = try create(temporary, mode)
             try file.writeAll(bytes)
             if durable, fsync(file.rawValue) != 0 { throw SystemError("fsync", temporary) }
             if rename(temporary, path) != 0 { throw SystemError("rename", path) }
@@ -40,6 +41,12 @@ public enum Files {
         guard durable else { return }
         let directory = try FileDescriptor.open(directoryName(of: path), O_RDONLY | O_DIRECTORY)
         if fsync(directory.rawValue) != 0 { throw SystemError("fsync", path) }
+    }
+
+    /// Not what lies there: that may be left from a crash, or a FIFO.
+    private static func create(_ path: String, _ mode: UInt32) throws(SystemError) -> FileDescriptor {
+        if unlink(path) != 0, Errno.current != .noEntry { throw SystemError("unlink", path) }
+        return try FileDescriptor.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
     }
 
     /// Creates a directory, and those above it with the mode 0755; one that is there already is left as it is.

@@ -1,6 +1,7 @@
 """What is kept of ends: no app and no command takes the place of others' reports."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -51,3 +52,38 @@ def test_commands_without_number_leave_apps_reports(board):
     kept = lines(board)
     assert [end["namespace"] for end in of(board, "quiet")] == ["exit"]
     assert len([end for end in kept if end["app"].startswith("task-")]) <= 40 + 4
+
+
+def test_what_is_no_file_in_the_place_of_one_holds_up_nothing(board):
+    """A FIFO is waited for by whatever opens it without care."""
+    places = [board.state / name for name in ("reports.jsonl", "reports.jsonl.1", "preferences.json.new")]
+    places += [board.run / name for name in ("asleep.new", "announced.new", "announced", "hook-limit.new")]
+    for place in places:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        os.mkfifo(place)
+    os.mkfifo(board.state / "preferences.json")
+    board.app_file("app", 'exec = ["/bin/sh", "-c", "exit 3"]\nrestart = "never"\n')
+    board.start()
+    assert board.wait_termination("app")["code"] == "0x3"
+    board.call("SetLowPowerMode", enabled=True)
+    assert json.loads((board.state / "preferences.json").read_text()) == {"lowPowerMode": True}
+    board.call("PrepareForSleep", start=True)
+    board.call("PrepareForSleep", start=False)
+    tool = subprocess.run([CURFEW, "--root", board.root, "reports"], capture_output=True, text=True, timeout=30,
+                          stdin=subprocess.DEVNULL, check=False)
+    assert tool.returncode == 0 and "app" in tool.stdout, tool
+    assert board.stop() == 0
+    # Without a daemon the tool reads them itself.
+    tool = subprocess.run([CURFEW, "--root", board.root, "reports"], capture_output=True, text=True, timeout=30,
+                          stdin=subprocess.DEVNULL, check=False)
+    assert "reports.jsonl" in tool.stderr, tool
+
+
+def test_an_id_that_none_can_have_counted_to_is_no_id(board):
+    board.state.mkdir(parents=True)
+    line = '{"report": "%d", "app": "old", "time": "2026-01-01T00:00:00.000Z"}\n'
+    (board.state / "reports.jsonl").write_text("".join(line % number for number in (4, 2**63 - 1, 2**53 + 1)))
+    board.app_file("app", 'exec = ["/bin/sh", "-c", "exit 3"]\nrestart = "never"\n')
+    board.start()
+    assert board.wait_termination("app")["report"] == "5"
+    assert [end["report"] for end in board.terminations()] == ["4", "5"]

@@ -141,6 +141,9 @@ def test_a_mark_that_cannot_be_made_costs_time_only(board, hook, names, told):
     assert board.calls("app") == LAUNCH + SLEEP + WAKE
     assert hook.told() == told
     assert all((board.run / name / "full").is_dir() for name in names)
+    if "asleep.new" in names:
+        # There was none to take away: that it was not made is said once.
+        assert board.log().count("the sleep hook is not told of this sleep") == 1, board.log()
 
 
 def test_logind_s_end_counts_where_the_hook_s_own_is_lost(board, hook):

@@ -73,6 +73,17 @@ import Varlink
         }
     }
 
+    @Test(arguments: ["9223372036854775807", "9007199254740992", "9223372036854775808", "-1", "0"])
+    func anIDThatNoneCanHaveCountedTo_isNone(_ id: String) throws {
+        try withDirectory { directory in
+            let lines = "{\"report\": \"7\"}\n{\"report\": \"\(id)\"}\n"
+            try Files.replace(directory + "/reports.jsonl", with: Array(lines.utf8))
+            let store = ReportStore(directory: directory)
+            #expect(store.nextID() == 8)
+            #expect(store.all().count == 1)
+        }
+    }
+
     @Test func theFileIsBegunAnew_whenLong() throws {
         try withDirectory { directory in
             let store = ReportStore(directory: directory)

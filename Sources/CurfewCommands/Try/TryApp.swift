@@ -28,7 +28,8 @@ struct TryApp {
     ) throws(CommandFailure) {
         let bytes: [UInt8]
         do throws(SystemError) {
-            bytes = try Files.read(path, limit: 1 << 20)
+            // It may be a pipe: <(...) of a shell.
+            bytes = try FileDescriptor.open(path, O_RDONLY).readAll(limit: 1 << 20)
         } catch {
             throw CommandFailure(code: .usage, text: "the app's file cannot be read: \(error.text)")
         }

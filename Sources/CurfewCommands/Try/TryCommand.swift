@@ -124,7 +124,10 @@ struct TryCommand: SessionCommand {
         guard let script else { return nil }
         let bytes: [UInt8]
         do throws(SystemError) {
-            bytes = try script == "-" ? Self.readInput() : Files.read(script, limit: 1 << 20)
+            // A pipe may have a name too: <(...) of a shell.
+            bytes =
+                try script == "-"
+                ? Self.readInput() : FileDescriptor.open(script, O_RDONLY).readAll(limit: 1 << 20)
         } catch {
             throw CommandFailure(code: .usage, text: "the script cannot be read: \(error.text)")
         }

@@ -42,7 +42,8 @@ final class ReportStore {
         let stored = report.stored
         do throws(SystemError) {
             try Files.createDirectories(directory, mode: 0o750)
-            let file = try FileDescriptor.open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, mode: 0o640)
+            let file = try FileDescriptor.openRegular(
+                path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, mode: 0o640)
             var bytes = stored.bytes()
             bytes.append(UInt8(ascii: "\n"))
             let size = lseek(file.rawValue, 0, SEEK_END)
@@ -104,7 +105,7 @@ final class ReportStore {
 
     /// Waits until the reports are on the disk: the board is about to be reset.
     func sync() {
-        if let file = try? FileDescriptor.open(path, O_RDONLY) { fsync(file.rawValue) }
+        if let file = try? FileDescriptor.openRegular(path, O_RDONLY) { fsync(file.rawValue) }
     }
 
     /// All that is kept, oldest first. Lines that a power loss cut short are left out. A later line with the identifier
@@ -130,7 +131,11 @@ final class ReportStore {
         all().last { $0["app"]?.stringValue == name }.map(Self.identifier)
     }
 
-    private static func identifier(of report: JSON) -> Int { report["report"]?.stringValue.flatMap { Int($0) } ?? 0 }
+    /// 0: none. What no daemon can have counted to (2^53) is none either.
+    private static func identifier(of report: JSON) -> Int {
+        let id = report["report"]?.stringValue.flatMap { Int($0) } ?? 0
+        return id <= Int.max >> 10 ? id : 0
+    }
 
     private func prepare() {
         guard !isPrepared else { return }
@@ -150,7 +155,7 @@ final class ReportStore {
 
     /// A line that a power loss cut short must not swallow the next one.
     private func endsWithNewline(_ size: Int) -> Bool {
-        guard let file = try? FileDescriptor.open(path, O_RDONLY) else { return true }
+        guard let file = try? FileDescriptor.openRegular(path, O_RDONLY) else { return true }
         var last: UInt8 = 0
         guard pread(file.rawValue, &last, 1, size - 1) == 1 else { return true }
         return last == UInt8(ascii: "\n")

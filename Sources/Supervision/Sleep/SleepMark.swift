@@ -12,6 +12,8 @@ extension Supervisor {
                 try Files.remove(paths.sleepMark)
             }
         } catch {
+            // It was not made, which was said, or the hook has taken it.
+            if !isHandled, error.errno == .noEntry { return }
             // The hook announces it then, to a board that is ready: only time is lost.
             log.daemon(.warning, "the sleep hook is not told of this sleep: " + error.text)
         }
