@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from board import CURFEW
 from test_floods import stranger
 from waiting import holds_for, wait_until
 
@@ -134,6 +135,49 @@ def test_all_users_together_give_away_no_more_than_256(board):
         for each in (child, again):
             each.kill()
             each.wait()
+
+
+def tool(board, *arguments):
+    return subprocess.run([CURFEW, "--root", board.root, *arguments], capture_output=True, text=True, timeout=60,
+                          stdin=subprocess.DEVNULL, check=False)
+
+
+def test_the_state_of_thousands_of_apps_is_said_as_it_is_read(board):
+    """It is more than is kept for a client that does not read."""
+    names = [f"app-{number:04}" for number in range(3000)]
+    for name in names:
+        board.app_file(name, 'exec = ["/bin/sleep", "1000"]\nlaunch = "manual"\n')
+    board.app_file("bad", "exec = 1\n")
+    board.start()
+    shown = tool(board, "status", "--json")
+    assert shown.returncode == 0, shown.stderr
+    assert [app["name"] for app in json.loads(shown.stdout)["apps"]] == [*names, "bad"]
+    assert tool(board, "tasks").stdout == "No app holds a background task.\n"
+    unknown = tool(board, "launch", "app-2999x")
+    assert unknown.returncode == 3 and "did you mean 'app-2999'?" in unknown.stderr, unknown.stderr
+
+    def resident():
+        return int(Path(f"/proc/{board.loop()}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    before = resident()
+    deaf = [board.wire() for _ in range(30)]
+    for wire in deaf:
+        wire.send("io.curfew.Control.Monitor", more=True)
+    # What one that reads late is told is as it is then, and it is told all of it.
+    board.call("Launch", app="app-2999", background=None)
+    assert resident() - before < 8 << 20
+    told = {}
+    while True:
+        change = deaf[0].receive()["parameters"]
+        if change["kind"] == "synchronized":
+            break
+        told[change["app"]] = change["detail"]
+    assert set(told) == {None, *names, "bad"} and told["app-2999"]["taskState"] == "running"
+    board.call("Terminate", app="app-2999", force=True)
+    while change["kind"] != "termination":
+        change = deaf[0].receive()["parameters"]
+    for wire in deaf:
+        wire.close()
 
 
 def test_what_has_ended_is_not_taken_over(board):

@@ -96,11 +96,27 @@ import Varlink
         let daemon = try PlayedDaemon { method, parameters in
             switch method {
             case "ListTerminations": .reply(["terminations": []])
-            case "List": .reply(["apps": [Sample.app("camera")]])
+            case "Monitor": .state(apps: [Sample.app("camera")])
             default: .error("io.curfew.Control.NoSuchApp", ["app": parameters["app"] ?? ""])
             }
         }
         #expect(daemon.run("reports", "kamera").code == 3)
+    }
+
+    @Test func whatChangesWhileTheStateIsSaid_isShownOnce_asItIsThen() throws {
+        let daemon = try PlayedDaemon { _, _ in
+            let state = [
+                ("device", Sample.device), ("app", Sample.app("camera")), ("app", Sample.app("modem")),
+                ("app", Sample.app("camera", ["scenePhase": "background"])), ("task", Sample.task("upload")),
+                ("task", Sample.task("upload", ["timeRemaining": 5.0])), ("task", Sample.task("scan", ["identifier": 8])),
+                ("task", Sample.task("scan", ["identifier": 8, "ended": "ended"])), ("synchronized", [:]),
+            ]
+            return .replies(state.map { Sample.change($0.0, $0.1) })
+        }
+        let status = try JSON.parse(daemon.run("status", "--json").output)
+        #expect(status["apps"]?.arrayValue?.map { $0["name"]?.stringValue } == ["camera", "modem"])
+        #expect(status["apps"]?.arrayValue?.first?["scenePhase"]?.stringValue == "background")
+        #expect(status["tasks"]?.arrayValue?.map { $0["timeRemaining"]?.doubleValue } == [5])
     }
 
     @Test func monitorPrintsJsonAsReceived() throws {

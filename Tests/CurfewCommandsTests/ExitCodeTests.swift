@@ -16,7 +16,7 @@ import Varlink
 
     @Test func anUnknownAppIs3AndTheClosestName() throws {
         let daemon = try PlayedDaemon { method, parameters in
-            if method == "List" { return .reply(["apps": [Sample.app("camera"), Sample.app("modem")]]) }
+            if method == "Monitor" { return .state(apps: [Sample.app("camera"), Sample.app("modem")]) }
             return .error("io.curfew.Control.NoSuchApp", ["app": parameters["app"] ?? ""])
         }
         let outcome = daemon.run("launch", "camra")

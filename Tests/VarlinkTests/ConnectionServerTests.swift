@@ -48,6 +48,38 @@ final class ConnectionServerTests {
         #expect(peer.receive().text == reply(3))
     }
 
+    /// Far more than is kept for a peer that does not read: it is asked for as the peer takes it.
+    @Test func whatIsTooMuchToBeSaidAtOnce_isSaidAsItIsRead() {
+        peer.send(call(0) + "{\"method\":\"a.S\",\"more\":true}\0" + call(1))
+        loop.runUntilQuiet()
+        var said = 0
+        let stream = requests[1]
+        let text = String(repeating: "x", count: 10_000)
+        stream.onRoom = {
+            said += 1
+            if said < 1000 { return stream.reply(continuing: ["n": .integer(Int64(said)), "text": .string(text)]) }
+            stream.reply(["n": .integer(Int64(said))])
+        }
+        requests[2].reply(["n": 1])
+        loop.runUntilQuiet()
+        #expect(said == 0)
+        requests[0].reply(["n": 0])
+        loop.runUntilQuiet()
+        #expect(said > 0 && said < 500)
+        #expect(peer.receive().text.hasPrefix(reply(0)))
+        var last = ""
+        while said < 1000 {
+            loop.runUntilQuiet()
+            let received = peer.receive()
+            #expect(!received.ended)
+            last = received.text
+        }
+        loop.runUntilQuiet()
+        last += peer.receive().text
+        #expect(last.hasSuffix(reply(1000) + reply(1)))
+        #expect(!connection.wantsWrite && connection.isOpen)
+    }
+
     @Test func aStreamHoldsBackWhatCameLater() {
         peer.send("{\"method\":\"a.S\",\"more\":true}\0" + call(1))
         loop.runUntilQuiet()

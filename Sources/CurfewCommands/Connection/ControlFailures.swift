@@ -81,7 +81,8 @@ extension CommandFailure {
     }
 
     static func noSuchApp(_ name: String, _ session: Session) -> CommandFailure {
-        let list = (try? session.control().call("List"))?["apps"]?.arrayValue ?? []
+        // Not List: of thousands of apps that would be longer than a message may be.
+        let list = (try? Snapshot.take(session))?.apps ?? []
         return noSuchApp(name, known: list.compactMap { $0["name"]?.stringValue }, tool: session.tool)
     }
 

@@ -5,6 +5,7 @@ struct Snapshot {
     private(set) var device: JSON = .null
     private(set) var apps: [JSON] = []
     private(set) var tasks: [JSON] = []
+    private var placeOfApp: [String: Int] = [:]
 
     /// The connection it takes is of no further use.
     static func take(_ session: Session) throws(CommandFailure) -> Snapshot {
@@ -19,8 +20,9 @@ struct Snapshot {
                 let change = MonitorChange(reply)
                 switch change.kind {
                 case "device": snapshot.value.device = change.detail
-                case "app": snapshot.value.apps.append(change.detail)
-                case "task": snapshot.value.tasks.append(change.detail)
+                // What changes before all of it was said comes twice, or ends.
+                case "app": snapshot.value.add(change.detail, app: change.app)
+                case "task": snapshot.value.add(task: change.detail)
                 case "synchronized": outcome.value = .complete
                 default: break
                 }
@@ -35,6 +37,21 @@ struct Snapshot {
         case .failed(let error)?: throw .of(error, app: nil, doing: "described", session: session)
         case nil: throw .of(isOver ? .closed : .timedOut, app: nil, doing: "described", session: session)
         }
+    }
+
+    private mutating func add(_ value: JSON, app: String?) {
+        if let place = app.flatMap({ placeOfApp[$0] }) {
+            apps[place] = value
+        } else {
+            if let app { placeOfApp[app] = apps.count }
+            apps.append(value)
+        }
+    }
+
+    private mutating func add(task value: JSON) {
+        let identifier = value["identifier"]
+        tasks.removeAll { $0["identifier"] == identifier }
+        if value["ended"]?.stringValue == nil { tasks.append(value) }
     }
 
     private enum Outcome {

@@ -88,19 +88,29 @@ extension Supervisor {
     }
 
     /// Every configured app, the unusable ones too, by name.
-    var appValues: [JSON] {
-        var values: [JSON] = []
-        var place: [String: Int] = [:]
+    var appValues: [JSON] { appPlaces.compactMap { appValue(at: $0) } }
+
+    /// By name: an AppID, or the complement of the place in the configuration of an app whose file cannot be used.
+    var appPlaces: [Int] {
+        var places: [String: Int] = [:]
         for id in core.appIDs {
-            guard let view = core.view(of: id) else { continue }
-            place[view.name] = values.count
-            values.append(appValue(id, view))
+            if let name = core.view(of: id)?.name { places[name] = id.rawValue }
         }
-        for app in configuration.apps where !app.errors.isEmpty && place[app.name] == nil {
-            place[app.name] = values.count
-            values.append(invalidAppValue(app.name, app.errors))
+        for (index, app) in configuration.apps.enumerated() where !app.errors.isEmpty && places[app.name] == nil {
+            places[app.name] = ~index
         }
-        return Array(place.keys).sorted().compactMap { name in place[name].map { values[$0] } }
+        return Array(places.keys).sorted().compactMap { places[$0] }
+    }
+
+    /// nil: it is gone meanwhile.
+    func appValue(at place: Int) -> JSON? {
+        if place >= 0 {
+            let id = AppID(rawValue: place)
+            return core.view(of: id).map { appValue(id, $0) }
+        }
+        guard configuration.apps.indices.contains(~place) else { return nil }
+        let app = configuration.apps[~place]
+        return app.errors.isEmpty ? nil : invalidAppValue(app.name, app.errors)
     }
 
     /// `State` of io.curfew.Application.

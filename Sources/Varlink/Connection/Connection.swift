@@ -81,7 +81,9 @@ public final class Connection {
 
     public var wantsRead: Bool { isOpen && !readEnded && failure == nil && !undigested && !isPaused }
 
-    public var wantsWrite: Bool { isOpen && failure == nil && (!output.isEmpty || (undigested && !isPaused)) }
+    public var wantsWrite: Bool {
+        isOpen && failure == nil && (!output.isEmpty || (undigested && !isPaused) || requests.first?.onRoom != nil)
+    }
 
     /// Nothing is read while as many calls wait as may, or one that may change what is spoken here.
     private var isPaused: Bool { upgrading || requests.count >= Self.requestLimit }
@@ -226,6 +228,7 @@ public final class Connection {
     private func settle() {
         guard isOpen else { return }
         if failure == nil { flush() }
+        if failure == nil, output.isEmpty { requests.first?.onRoom?() }
         if let failure { return finish(failure) }
         if readEnded, !undigested {
             if role == .client || (requests.isEmpty && output.isEmpty) || peerIsGone() { return finish(lastWords) }

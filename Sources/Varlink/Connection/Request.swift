@@ -13,6 +13,10 @@ public final class Request {
     /// Called once when the connection ends before the last reply was given.
     public var onCancelled: (() -> Void)?
 
+    /// Set where there is more to reply than should wait for a slow reader: called while it is set and this call is the
+    /// one that is answered now, whenever all that was replied has left. To be set as the call comes, or in it.
+    public var onRoom: (() -> Void)?
+
     private var link: Connection?
     private(set) var isFinished = false
     private(set) var isUpgraded = false
@@ -85,6 +89,7 @@ public final class Request {
         guard !isFinished, let link else { return }
         isFinished = true
         onCancelled = nil
+        onRoom = nil
         self.link = nil
         link.answer(self, oneway ? [] : reply.encode())
     }
@@ -92,6 +97,7 @@ public final class Request {
     /// The connection has ended.
     func abandon() {
         link = nil
+        onRoom = nil
         held = []
         isFinished = true
     }
