@@ -16,8 +16,9 @@ public struct ConfigurationError: Error, Equatable, Sendable {
     /// "FILE:LINE: message".
     public var text: String { text(as: "") }
 
-    /// "FILE:LINE: warning: message", as compilers write it.
+    /// "FILE:LINE: warning: message", as compilers write it; what the file's name could do to a terminal is left out.
     public func text(as kind: String) -> String {
+        let file = readable(file, limit: 4096)
         if let line { return "\(file):\(line): \(kind)\(message)" }
         return "\(file): \(kind)\(message)"
     }

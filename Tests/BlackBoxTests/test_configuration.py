@@ -107,6 +107,23 @@ def test_check_says_what_is_wrong_and_where(board):
     assert not board.run.exists()
 
 
+def test_what_files_are_called_is_shown_and_does_nothing(board):
+    folder = os.fsencode(board.apps_folder)
+    for name in (b"a\xff\xfe.toml", b"b\x1b[31m.toml", b"c\n.toml", b"d\xc2\x9b31m.toml"):
+        with open(os.path.join(folder, name), "w", encoding="ascii") as file:
+            file.write(GOOD)
+    ended = check(board)
+    assert ended.returncode == 1
+    tool = subprocess.run([boards.CURFEW, "--root", board.root, "check"], capture_output=True, text=True, timeout=30,
+                          check=False)
+    board.start()
+    for text in (ended.stdout, tool.stdout, board.log()):
+        # One line for each of them, and for the first a warning.
+        assert "/a\ufffd\ufffd.toml: " in text and "is passed over: its name is not UTF-8" in text, text
+        assert not [each for each in text if each != "\n" and not each.isprintable()], repr(text)
+        assert text.count(": the name ") == 3 and "\n.toml" not in text, text
+
+
 # Reading it again.
 
 def test_reload_adds_removes_and_changes(board):

@@ -243,6 +243,29 @@ final class TemporaryRoot {
         #expect(!configuration.isValid)
     }
 
+    @Test func aFileWhoseNameIsNotUTF8_isNamedInAWarning() throws {
+        let bytes = Array((root.path + "/etc/curfew/apps/a").utf8) + [0xFF, 0xFE] + Array(".toml".utf8) + [0]
+        let path = bytes.map { CChar(bitPattern: $0) }
+        fclose(fopen(path, "w"))
+        let configuration = root.load()
+        #expect(configuration.apps.isEmpty && configuration.isValid)
+        #expect(
+            root.short(configuration.warnings) == [
+                "apps/a\u{FFFD}\u{FFFD}.toml: is passed over: its name is not UTF-8; expected NAME.toml"
+            ])
+    }
+
+    @Test func whatAFileIsCalled_doesNothingToATerminal() throws {
+        try root.administrator("apps/a\u{1B}[31mb.toml", minimal)
+        try root.administrator("apps/c\nd.toml", minimal)
+        try FileManager.default.createDirectory(
+            atPath: root.path + "/etc/curfew/apps/e\u{9B}.toml", withIntermediateDirectories: true)
+        let errors = root.load().allErrors
+        #expect(errors.count == 3)
+        let text = errors.map(\.text).joined()
+        #expect(!text.unicodeScalars.contains { $0.properties.generalCategory == .control })
+    }
+
     @Test func invalidAppIsStillKnownToOthers() throws {
         try root.administrator("apps/a.toml", minimal + "user = \"u\"\nafter = [\"b\"]")
         try root.administrator("apps/b.toml", "exec = 5")

@@ -170,8 +170,11 @@ struct Loader {
             apps.append(App(path: path, result: result))
         case .masked: break
         case .missing:
-            // Removed while the directory was read.
-            if origin == .named { refuse(name, path, "is not there") }
+            // Removed while the directory was read, or it is not found by its name as text.
+            if origin == .named { return refuse(name, path, "is not there") }
+            if holds(Array(name.utf8), "\u{FFFD}") {
+                advice.warn(path, nil, "is passed over: its name is not UTF-8; expected NAME.toml")
+            }
         case .unreadable(let why): refuse(name, path, why)
         }
     }
