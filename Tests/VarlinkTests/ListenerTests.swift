@@ -60,7 +60,14 @@ struct ListenerTests {
         try Files.replace(path, with: [1, 2, 3])
         let error = try #require(throws: SystemError.self) { try Listener(path: path, mode: 0o600) }
         #expect(error.errno == .exists)
+        #expect(error.text.contains("remove what lies there, which is no socket: \(path)"))
         #expect(try Files.read(path) == [1, 2, 3])
+    }
+
+    @Test func whatIsInTheWayOfTheNewSocketIsNamed() throws {
+        try #require(mkdir(path + ".new", 0o700) == 0)
+        let error = try #require(throws: SystemError.self) { try Listener(path: path, mode: 0o600) }
+        #expect(error.text.hasPrefix("unlink \(path).new: "))
     }
 
     @Test func pathsThatCannotBe() throws {

@@ -37,7 +37,7 @@ public final class Listener {
     public convenience init(path: String, mode: UInt32, group: UInt32? = nil) throws(SystemError) {
         try Self.checkVacant(path)
         let temporary = path + ".new"
-        _ = unlink(temporary)
+        if unlink(temporary) != 0, Errno.current != .noEntry { throw SystemError("unlink", temporary) }
         let descriptor = linux_unix_socket()
         if descriptor < 0 { throw SystemError("socket", path) }
         let socket = FileDescriptor(owning: descriptor)
@@ -58,7 +58,7 @@ public final class Listener {
     private static func checkVacant(_ path: String) throws(SystemError) {
         switch linux_is_socket(path) {
         case 1: break
-        case 0: throw SystemError("bind", path, errno: .exists)
+        case 0: throw SystemError("listen: remove what lies there, which is no socket:", path, errno: .exists)
         default:
             let errno = Errno.current
             if errno == .noEntry { return }
