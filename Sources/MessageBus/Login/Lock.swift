@@ -16,11 +16,20 @@ final class Lock {
         self.client = client
         self.event = event
         self.priority = priority
-        limit = try Delay(event: event, priority: priority) { [unowned(unsafe) self] in
-            // A lock that comes later is closed.
-            request = nil
-            refuse("logind does not answer")
+        limit = try Delay(event: event, priority: priority) { [unowned(unsafe) self] in timeIsOver() }
+    }
+
+    private func timeIsOver() {
+        // A loop that was late itself finds here what logind has said in time.
+        if let request, request.hear() {
+            // Nothing of the thread is left; or it is about to go, which is waited for once more.
+            _ = self.request?.hear()
+            if self.request != nil { limit?.start(nanoseconds: client.limits.answer) }
+            return
         }
+        // A lock that comes later is closed.
+        request = nil
+        refuse("logind does not answer")
     }
 
     var isHeld: Bool { descriptor != nil }

@@ -17,6 +17,7 @@ final class LockRequest {
     private static let lost = [ECONNRESET, ENOTCONN, EPIPE, ECONNREFUSED, ENOENT, ESHUTDOWN]
 
     private let socket: FileDescriptor
+    private let answered: (Answer) -> Void
     private var source: OpaquePointer?
     /// What was said, until the thread has closed its own copy of the lock: nothing waits for two.
     private var heard: Answer?
@@ -30,6 +31,7 @@ final class LockRequest {
         var ends: [Int32] = [-1, -1]
         if linux_packet_pair(&ends) != 0 { throw SystemError("socketpair") }
         socket = FileDescriptor(owning: ends[0])
+        self.answered = answered
         guard let order = linux_order_lock(address, manager, arguments.what, arguments.why, arguments.mode) else {
             _ = CLinux.close(ends[1])
             throw SystemError("ask for a lock")
@@ -37,7 +39,7 @@ final class LockRequest {
         order.pointee.socket = ends[1]
         order.pointee.microseconds = microseconds
         do throws(SystemError) {
-            try listen(event, priority, answered)
+            try listen(event, priority)
             let error = linux_start_thread("curfewd-lock", { askForLock($0) }, order)
             if error != 0 { throw SystemError("start a thread", errno: Errno(rawValue: error)) }
         } catch {
@@ -46,24 +48,28 @@ final class LockRequest {
         }
     }
 
-    private func listen(_ event: OpaquePointer, _ priority: Int32, _ answered: @escaping (Answer) -> Void)
-        throws(SystemError)
-    {
-        let number = socket.rawValue
-        let callback = BusCallback<Void> { [unowned(unsafe) self] in
-            var answer = linux_lock_answer()
-            var lock: Int32 = -1
-            if linux_hear_lock(number, &answer, &lock) {
-                heard = Self.read(answer, lock)
-            } else if Errno.current != .again, Errno.current != .interrupted {
-                // It has hung up: nothing of it is left.
-                let answer = heard ?? .refused(Errno.current.text)
-                heard = nil
-                answered(answer)
-            }
+    /// Takes the next of what the thread has said: an answer, and then that it has ended. False where it has said
+    /// nothing more yet.
+    func hear() -> Bool {
+        var answer = linux_lock_answer()
+        var lock: Int32 = -1
+        if linux_hear_lock(socket.rawValue, &answer, &lock) {
+            heard = Self.read(answer, lock)
+            return true
         }
+        let errno = Errno.current
+        if errno == .again || errno == .interrupted { return false }
+        // It has hung up: nothing of it is left.
+        let last = heard ?? .refused(errno.text)
+        heard = nil
+        answered(last)
+        return true
+    }
+
+    private func listen(_ event: OpaquePointer, _ priority: Int32) throws(SystemError) {
+        let callback = BusCallback<Void> { [unowned(unsafe) self] in _ = hear() }
         let result = sd_event_add_io(
-            event, &source, number, EPOLLIN.rawValue,
+            event, &source, socket.rawValue, EPOLLIN.rawValue,
             { _, _, _, pointer in
                 guard let pointer else { return 0 }
                 Unmanaged<BusCallback<Void>>.fromOpaque(pointer).takeUnretainedValue().run(())

@@ -70,6 +70,21 @@ import Testing
         #expect(fixture.events.map(\.short) == ["refused shutdown"])
     }
 
+    @Test func lock_thatWasGrantedInTime_isHeld_thoughTheLoopWasLate() throws {
+        let bus = try PrivateBus.withLogind()
+        var limits = LogindClient.Limits()
+        limits.answer = 500_000_000
+        let fixture = try LogindFixture.connected(to: bus, limits: limits)
+        fixture.client.takeLock(.sleep, mode: .delay)
+        let over = Clocks.monotonic + limits.answer
+        // Meanwhile the loop does not run.
+        while try bus.inhibitors() != ["sleep delay"] { try #require(Clocks.monotonic < over + 20_000_000_000) }
+        while Clocks.monotonic < over + 1_000_000 {}
+        try fixture.wait(count: 1)
+        #expect(fixture.events.map(\.short) == ["taken sleep"])
+        #expect(try bus.inhibitors() == ["sleep delay"])
+    }
+
     @Test func lock_withoutAnAnswer_isRefusedInTime_andALateGrantIsClosed() throws {
         let bus = try PrivateBus.withLogind()
         var limits = LogindClient.Limits()
