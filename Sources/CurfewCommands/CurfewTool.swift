@@ -25,7 +25,7 @@ public enum CurfewTool {
             return session.exitCode
         } catch let failure as CommandFailure {
             if !failure.text.isEmpty {
-                console.error(console.errorStyle.paint("curfew:", .bad) + " " + failure.text + "\n")
+                console.error(console.errorStyle.paint("curfew:", .bad) + " " + failure.text.printableLines + "\n")
             }
             return failure.code.rawValue
         } catch {

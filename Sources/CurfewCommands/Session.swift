@@ -72,6 +72,7 @@ final class Session {
     func control() throws(CommandFailure) -> DaemonConnection {
         if let open { return open }
         let connection = try DaemonConnection.connect(root: root, loop: loop)
+        connection.isVerbatim = isJSON
         open = connection
         return connection
     }

@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 import Varlink
 
@@ -35,6 +36,60 @@ import Varlink
         #expect(
             outcome.error == "curfew: curfewd is not running (nothing answers at "
                 + "/nonexistent/run/curfew/io.curfew.Control); start it with: curfewd --root /nonexistent\n")
+    }
+
+    @Test func aDaemonThatAnswersNoClient_isGivenUp() throws {
+        let daemon = try PlayedDaemon { _, _ in .silence }
+        let connection = try DaemonConnection.connect(
+            root: daemon.root, loop: DescriptorLoop(), patience: 50_000_000)
+        #expect(throws: VarlinkError.timedOut) { try connection.call("Launch", ["app": "camera"], timeout: nil) }
+    }
+
+    @Test func aDaemonThatAnswersOthers_isWaitedFor() throws {
+        let asked = Mutex(0)
+        let daemon = try PlayedDaemon { method, _ in
+            if method == "DescribeDevice" { asked.withLock { $0 += 1 } }
+            return method == "Launch" ? .silence : asked.withLock { $0 } < 3 ? .reply([:]) : .silence
+        }
+        let connection = try DaemonConnection.connect(
+            root: daemon.root, loop: DescriptorLoop(), patience: 50_000_000)
+        #expect(throws: VarlinkError.timedOut) { try connection.call("Launch", ["app": "camera"], timeout: nil) }
+        // Twice it answered, and was waited for; then it did not.
+        #expect(asked.withLock { $0 } == 3)
+    }
+
+    @Test func whatADaemonSays_doesNothingToATerminal() throws {
+        let text: JSON = "\u{1B}[31mEVIL\u{1B}]0;t\u{7}\n\u{9B}31m\u{202E}"
+        let app = Sample.app("x").with("name", text).with("statusText", text).with("invalid", text)
+        let end = Sample.overrun.with("report", text).with("explanation", text).with("app", text).with("event", text)
+        let task = Sample.task("x", ["name": text, "app": text])
+        let daemon = try PlayedDaemon { method, _ in
+            switch method {
+            case "Monitor":
+                .state(apps: [app], tasks: [task], then: [Sample.change("termination", end)])
+            case "Describe": .reply(["app": app.with("lastTermination", end), "tasks": [task]])
+            case "ListTerminations": .reply(["terminations": [end]])
+            case "Launch": .error("io.curfew.Control.AppEnded", ["termination": end])
+            case "Terminate": .error("io.curfew.Control.NotRunning", ["app": text])
+            case "Background": .error("org.varlink.service.InvalidParameter", ["parameter": text])
+            case "Reload": .error("io.curfew.Control.InvalidConfiguration", ["file": text, "message": text])
+            case "PrepareForSleep": .reply(["sleepId": 1, "killed": [text]])
+            default: .error("io.curfew.\u{1B}[31m", ["reason": text])
+            }
+        }
+        for command in [
+            ["status"], ["status", "x"], ["tasks"], ["monitor"], ["reports"], ["report", "--last"], ["report", "1"],
+            ["launch", "x"], ["terminate", "x"], ["background", "x"], ["activate", "x"], ["reload"], ["sleep"],
+            ["wake"], ["low-power", "on"],
+        ] {
+            let outcome = PlayedDaemon.run(["--root", daemon.root] + command)
+            let scalars = (outcome.output + outcome.error).unicodeScalars
+            let bad = scalars.filter { $0 != "\n" && ($0.properties.generalCategory == .control || $0 == "\u{202E}") }
+            #expect(bad.isEmpty, "\(command)")
+            #expect(!outcome.output.contains("EVIL\n") && !outcome.error.contains("EVIL\n"), "\(command)")
+        }
+        // A program gets what was said.
+        #expect(daemon.run("report", "--last", "--json").output.contains("\\u001b[31mEVIL"))
     }
 
     @Test func aDaemonThatGoesAwayIs4() throws {

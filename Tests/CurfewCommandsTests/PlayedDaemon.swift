@@ -12,6 +12,8 @@ final class PlayedDaemon: @unchecked Sendable {
         /// A first reply; the others never come.
         case open(JSONObject)
         case error(String, JSONObject)
+        /// Nothing, ever.
+        case silence
         /// Closes the connection without an answer.
         case hangUp
 
@@ -85,6 +87,7 @@ final class PlayedDaemon: @unchecked Sendable {
             request.fail(error: "org.varlink.service.MethodNotImplemented")
         case .open(let object): request.reply(continuing: object)
         case .error(let name, let parameters): request.fail(error: name, parameters)
+        case .silence: break
         case .hangUp: request.connection?.close()
         }
     }

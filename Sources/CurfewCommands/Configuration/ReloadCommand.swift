@@ -16,7 +16,7 @@ struct ReloadCommand: SessionCommand {
         let control = try session.control()
         let reply: JSONObject
         do throws(VarlinkError) {
-            reply = try control.call("Reload", timeout: 60_000_000_000)
+            reply = try control.call("Reload", timeout: nil)
         } catch {
             throw .of(error, app: nil, doing: "reloaded", session: session)
         }

@@ -13,6 +13,9 @@ final class DaemonConnection {
     private let connection: Connection
     private let loop: DescriptorLoop
     private var source: DescriptorLoop.Source?
+    private let patience: Int64
+    /// What is said goes to a program as it is. What people get to see of it does nothing to their terminal.
+    var isVerbatim = false
     private(set) var closeReason: CloseReason?
 
     static func socketPath(root: String) -> String { root + "/run/curfew/io.curfew.Control" }
@@ -36,13 +39,15 @@ final class DaemonConnection {
             let errno = Errno.current
             if errno != .interrupted { throw connectFailure(errno, path, root: root) }
         }
-        return DaemonConnection(socket, interface, path, loop)
+        return DaemonConnection(socket, interface, path, loop, patience)
     }
 
     private init(
-        _ socket: consuming FileDescriptor, _ interface: String, _ path: String, _ loop: DescriptorLoop
+        _ socket: consuming FileDescriptor, _ interface: String, _ path: String, _ loop: DescriptorLoop,
+        _ patience: Int64
     ) {
         self.path = path
+        self.patience = patience
         self.interface = interface
         self.loop = loop
         let connection = Connection(owning: socket, role: .client)
@@ -73,10 +78,12 @@ final class DaemonConnection {
         _ handler: @escaping (Response) -> Void
     ) {
         let call = Call("\(interface ?? self.interface).\(method)", parameters, more: more)
-        if !connection.call(call, handler) { handler(.connectionClosed) }
+        let heard = isVerbatim ? handler : { handler($0.printable) }
+        if !connection.call(call, heard) { handler(.connectionClosed) }
     }
 
-    /// Calls and waits for the reply. timeout: nanoseconds. `whileWaiting` is called once, after a second.
+    /// Calls and waits for the reply. timeout: nanoseconds; nil: as long as the daemon answers others. `whileWaiting`
+    /// is called once, after a second.
     func call(
         _ method: String, _ parameters: JSONObject = [:], timeout: Int64? = DaemonConnection.patience,
         whileWaiting: (() -> Void)? = nil
@@ -88,12 +95,28 @@ final class DaemonConnection {
         if let whileWaiting, !loop.run(until: min(deadline, start + 1_000_000_000), { response.value != nil }) {
             whileWaiting()
         }
-        guard loop.run(until: deadline, { response.value != nil }) else { throw .timedOut }
+        while !loop.run(until: min(deadline, Clocks.monotonic + patience), { response.value != nil }) {
+            if Clocks.monotonic >= deadline || !answersOthers(or: { response.value != nil }) { throw .timedOut }
+        }
         switch response.value {
         case .reply(let parameters, _)?: return parameters
         case .error(let name, let parameters)?: throw .error(name: name, parameters: parameters)
         case .connectionClosed?, nil: throw lost
         }
+    }
+
+    /// Whether it says anything to a client that asks how the board is, or else what it was asked before.
+    private func answersOthers(or isAnswered: () -> Bool) -> Bool {
+        // A root is only named where there is nothing at all.
+        let other: DaemonConnection
+        do throws(CommandFailure) {
+            other = try .connect(to: interface, at: path, root: "", loop: loop, patience: patience)
+        } catch {
+            return isAnswered()
+        }
+        let hasAnswered = Reference(false)
+        other.begin("DescribeDevice") { _ in hasAnswered.value = true }
+        return loop.run(patience: patience) { hasAnswered.value || isAnswered() }
     }
 
     /// Why the connection is no more.

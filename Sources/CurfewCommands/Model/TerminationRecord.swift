@@ -25,6 +25,7 @@ struct TerminationRecord: Equatable {
 
     init(_ json: JSON) {
         self.json = json
+        let json = json.printable
         app = json["app"]?.stringValue ?? "?"
         time = json["time"]?.stringValue.flatMap { LocalTime($0) }
         namespace = json["namespace"]?.stringValue ?? "unknown"

@@ -15,10 +15,12 @@ struct MonitorCommand: SessionCommand {
         let output = OutputWatch(session.loop)
         let control = try session.control()
         let isOver = Reference<VarlinkError?>(nil)
+        let hasBegun = Reference(false)
         var view = MonitorView()
         control.begin("Monitor", more: true) { response in
             switch response {
             case .reply(let reply, let continues):
+                hasBegun.value = true
                 if session.isJSON {
                     session.say(JSON.object(reply).line)
                 } else {
@@ -30,7 +32,12 @@ struct MonitorCommand: SessionCommand {
             }
         }
         func isEnough() -> Bool { interruption?.isRequested == true || output.isGone }
-        _ = session.loop.run { isOver.value != nil || isEnough() }
+        func isDone() -> Bool { isOver.value != nil || isEnough() }
+        // It begins at once: only the changes may be long in coming.
+        if !session.loop.run(patience: DaemonConnection.patience, { hasBegun.value || isDone() }) {
+            throw .of(.timedOut, app: nil, doing: "monitored", session: session)
+        }
+        _ = session.loop.run { isDone() }
         if isEnough() { return }
         switch isOver.value {
         case .closed?, nil:

@@ -111,13 +111,6 @@ extension AppName {
     }
 }
 
-extension String {
-    /// `printable`, line by line.
-    var printableLines: String {
-        split(separator: "\n", omittingEmptySubsequences: false).map { String($0).printable }.joined(separator: "\n")
-    }
-}
-
 extension AppFileText {
     fileprivate mutating func set(_ key: AppKeyName, _ value: String) { set(key.name, value) }
     fileprivate mutating func remove(_ key: AppKeyName) { remove(key.name) }

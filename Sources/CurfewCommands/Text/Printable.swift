@@ -1,0 +1,40 @@
+internal import Varlink
+
+// What others say is shown, and does nothing to a terminal.
+
+extension String {
+    /// `printable`, line by line.
+    var printableLines: String {
+        split(separator: "\n", omittingEmptySubsequences: false).map { String($0).printable }.joined(separator: "\n")
+    }
+}
+
+extension JSON {
+    /// With every text in it `printable`.
+    var printable: JSON {
+        switch self {
+        case .string(let text): .string(text.printable)
+        case .array(let values): .array(values.map(\.printable))
+        case .object(let object): .object(object.printable)
+        case .null, .bool, .integer, .number: self
+        }
+    }
+}
+
+extension JSONObject {
+    var printable: JSONObject {
+        var object = JSONObject()
+        for member in members { object[member.name.printable] = member.value.printable }
+        return object
+    }
+}
+
+extension Response {
+    var printable: Response {
+        switch self {
+        case .reply(let parameters, let continues): .reply(parameters.printable, continues: continues)
+        case .error(let name, let parameters): .error(name: name.printable, parameters: parameters.printable)
+        case .connectionClosed: self
+        }
+    }
+}
