@@ -98,7 +98,8 @@ def test_a_signal_that_was_ignored_before_is_heard(board):
 
 
 @pytest.mark.parametrize("number", [
-    signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF, signal.SIGIO, signal.SIGRTMIN + 3])
+    signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF, signal.SIGIO,
+    signal.SIGRTMIN + 3])
 def test_a_signal_that_means_nothing_ends_nothing(board, number):
     board.app_file("app", ONCE)
     board.start()

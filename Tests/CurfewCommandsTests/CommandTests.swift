@@ -108,7 +108,8 @@ import Varlink
             let state = [
                 ("device", Sample.device), ("app", Sample.app("camera")), ("app", Sample.app("modem")),
                 ("app", Sample.app("camera", ["scenePhase": "background"])), ("task", Sample.task("upload")),
-                ("task", Sample.task("upload", ["timeRemaining": 5.0])), ("task", Sample.task("scan", ["identifier": 8])),
+                ("task", Sample.task("upload", ["timeRemaining": 5.0])),
+                ("task", Sample.task("scan", ["identifier": 8])),
                 ("task", Sample.task("scan", ["identifier": 8, "ended": "ended"])), ("synchronized", [:]),
             ]
             return .replies(state.map { Sample.change($0.0, $0.1) })

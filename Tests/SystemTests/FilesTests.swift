@@ -33,8 +33,8 @@ import Testing
             let elsewhere = directory + "/elsewhere"
             try Files.replace(elsewhere, with: [7], durable: false)
             for make in [
-                { mkfifo(temporary, 0o600) }, { symlink(elsewhere, temporary) }, { symlink("/nowhere/at/all", temporary) },
-                { link(elsewhere, temporary) }, { mkfifo(path, 0o600) },
+                { mkfifo(temporary, 0o600) }, { symlink(elsewhere, temporary) },
+                { symlink("/nowhere/at/all", temporary) }, { link(elsewhere, temporary) }, { mkfifo(path, 0o600) },
             ] {
                 try #require(make() == 0)
                 try Files.replace(path, with: [1, 2], mode: 0o600, durable: false)

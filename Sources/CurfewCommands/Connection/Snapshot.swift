@@ -49,8 +49,9 @@ struct Snapshot {
     }
 
     private mutating func add(task value: JSON) {
-        let identifier = value["identifier"]
-        tasks.removeAll { $0["identifier"] == identifier }
+        tasks.removeAll { task in
+            ["app", "identifier", "name"].allSatisfy { task[$0] == value[$0] }
+        }
         if value["ended"]?.stringValue == nil { tasks.append(value) }
     }
 

@@ -131,7 +131,7 @@ final class ReportStore {
         all().last { $0["app"]?.stringValue == name }.map(Self.identifier)
     }
 
-    /// 0: none. What no daemon can have counted to (2^53) is none either.
+    /// 0: it has none. Beyond 2^53 is more than was ever counted.
     private static func identifier(of report: JSON) -> Int {
         let id = report["report"]?.stringValue.flatMap { Int($0) } ?? 0
         return id <= Int.max >> 10 ? id : 0

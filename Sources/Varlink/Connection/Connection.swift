@@ -231,15 +231,10 @@ public final class Connection {
         if failure == nil, output.isEmpty { requests.first?.onRoom?() }
         if let failure { return finish(failure) }
         if readEnded, !undigested {
-            if role == .client || (requests.isEmpty && output.isEmpty) || peerIsGone() { return finish(lastWords) }
+            // A peer that only stopped writing still reads its replies.
+            if role == .client || (requests.isEmpty && output.isEmpty) || hasHungUp { return finish(lastWords) }
         }
         reportInterest()
-    }
-
-    /// A peer that only stopped writing still reads its replies.
-    private func peerIsGone() -> Bool {
-        var entry = pollfd(fd: descriptor, events: 0, revents: 0)
-        return CLinux.poll(&entry, 1, 0) > 0 && Int32(entry.revents) & (POLLHUP | POLLERR) != 0
     }
 
     private func flush() {

@@ -153,9 +153,8 @@ public enum ControlInterface {
 
         # Called with "more" (else org.varlink.service.ExpectedMore): first the state of everything as kinds "device", \
         "app" and "task" (detail: that
-        # type), then one of kind "synchronized", then every change as it happens, those and "termination", one a reply. What \
-        changes while the
-        # state of everything is said is said at once too.
+        # type), then one of kind "synchronized", then every change as it happens, those and "termination", one a reply.
+        # What changes while the state of everything is said is said at once too.
         method Monitor() -> (time: string, kind: string, app: ?string, detail: object)
 
         error NoSuchApp (app: string)
