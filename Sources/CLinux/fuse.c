@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <time.h>
 
 struct numbers {
     size_t count, room;
@@ -85,35 +86,74 @@ static bool is_awaited(int root, unsigned long number) {
     return strtoul(text, NULL, 10) > 0;
 }
 
-struct turn {
-    struct numbers users;  // all that is theirs
-    uid_t first, end;      // of these what is waited for
-};
-
-static void abort_all_of(const struct turn *turn) {
-    DIR *all = open_connections();
-    if (!all) return;
-    struct numbers found = {0}, mounted = {0};
+// Those of a directory's connections that some users made.
+static void list_connections(DIR *all, bool (*is_meant)(const void *, uid_t), const void *users, struct numbers *out) {
     for (struct dirent *entry; (entry = readdir(all));) {
         struct stat status;
         char *end;
         unsigned long number = strtoul(entry->d_name, &end, 10);
         if (end == entry->d_name || *end || fstatat(dirfd(all), entry->d_name, &status, 0) != 0) continue;
-        bool is_meant = has(&turn->users, status.st_uid);
-        if (!is_meant && status.st_uid >= turn->first && status.st_uid < turn->end)
-            is_meant = is_awaited(dirfd(all), number);
-        if (is_meant) (void)add(&found, number);
+        if (is_meant(users, status.st_uid)) (void)add(out, number);
     }
-    bool is_known = found.count > 0 && list_mounted(&mounted);
-    for (size_t i = 0; is_known && i < found.count; i++)
-        if (!has(&mounted, found.numbers[i])) abort_connection(dirfd(all), found.numbers[i]);
-    free(found.numbers);
+}
+
+// All but what is mounted where we see it.
+static void abort_hidden(DIR *all, const struct numbers *found) {
+    struct numbers mounted = {0};
+    bool is_known = found->count > 0 && list_mounted(&mounted);
+    for (size_t i = 0; is_known && i < found->count; i++)
+        if (!has(&mounted, found->numbers[i])) abort_connection(dirfd(all), found->numbers[i]);
     free(mounted.numbers);
+}
+
+static bool is_one_of(const void *users, uid_t user) { return has(users, user); }
+
+static void abort_all_of(const struct numbers *users) {
+    DIR *all = open_connections();
+    struct numbers found = {0};
+    if (!all) return;
+    list_connections(all, is_one_of, users, &found);
+    abort_hidden(all, &found);
+    free(found.numbers);
+    closedir(all);
+}
+
+struct range {
+    uid_t first, end;
+};
+
+static bool is_in_range(const void *users, uid_t user) {
+    const struct range *range = users;
+    return user >= range->first && user < range->end;
+}
+
+// What is only slow or busy has moments at which no answer of it is awaited.
+static void keep_awaited(int root, struct numbers *found) {
+    size_t kept = 0;
+    for (size_t i = 0; i < found->count; i++)
+        if (is_awaited(root, found->numbers[i])) found->numbers[kept++] = found->numbers[i];
+    found->count = kept;
+}
+
+enum { LOOKS = 100 };
+static const struct timespec between_looks = {.tv_nsec = 50000000};
+
+static void abort_awaited(const struct range *users) {
+    DIR *all = open_connections();
+    struct numbers found = {0};
+    if (!all) return;
+    list_connections(all, is_in_range, users, &found);
+    for (int i = 0; i < LOOKS && found.count > 0; i++) {
+        keep_awaited(dirfd(all), &found);
+        if (found.count > 0) (void)nanosleep(&between_looks, NULL);
+    }
+    abort_hidden(all, &found);
+    free(found.numbers);
     closedir(all);
 }
 
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
-static struct turn next;
+static struct numbers waiting;
 static bool is_at_work;
 
 // Whose turn it is is taken out: more may come meanwhile.
@@ -121,33 +161,43 @@ static void *work(void *context) {
     (void)context;
     while (true) {
         pthread_mutex_lock(&guard);
-        struct turn turn = next;
-        next = (struct turn){0};
-        is_at_work = turn.users.count > 0 || turn.end > 0;
+        struct numbers users = waiting;
+        waiting = (struct numbers){0};
+        is_at_work = users.count > 0;
         pthread_mutex_unlock(&guard);
-        if (turn.users.count == 0 && turn.end == 0) return NULL;
-        abort_all_of(&turn);
-        free(turn.users.numbers);
+        if (users.count == 0) return NULL;
+        abort_all_of(&users);
+        free(users.numbers);
     }
-}
-
-// With the guard held.
-static void see_to_it(void) {
-    if (!is_at_work) is_at_work = linux_start_thread("curfewd-fuse", work, NULL) == 0;
 }
 
 void linux_abort_fuse(uid_t user) {
     if (access(connections, F_OK) != 0) return;
     pthread_mutex_lock(&guard);
-    if (has(&next.users, user) || add(&next.users, user)) see_to_it();
+    bool starts = (has(&waiting, user) || add(&waiting, user)) && !is_at_work;
+    if (starts) is_at_work = linux_start_thread("curfewd-fuse", work, NULL) == 0;
     pthread_mutex_unlock(&guard);
+}
+
+// A thread of its own: it looks for seconds.
+static struct range range;
+static bool is_looking;
+
+static void *look(void *context) {
+    (void)context;
+    abort_awaited(&range);
+    pthread_mutex_lock(&guard);
+    is_looking = false;
+    pthread_mutex_unlock(&guard);
+    return NULL;
 }
 
 void linux_abort_awaited_fuse(uid_t first, uint32_t count) {
     if (access(connections, F_OK) != 0) return;
     pthread_mutex_lock(&guard);
-    next.first = first;
-    next.end = first + count;
-    see_to_it();
+    if (!is_looking) {
+        range = (struct range){first, first + count};
+        is_looking = linux_start_thread("curfewd-waits", look, NULL) == 0;
+    }
     pthread_mutex_unlock(&guard);
 }

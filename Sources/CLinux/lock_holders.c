@@ -1,13 +1,16 @@
 #include "CLinux.h"
 
 #include <dirent.h>
+#include <linux/kcmp.h>
 #include <pthread.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 
 enum {
     MOST_ORDERS = 64,  // that wait
     MOST_HOLDERS = 64, // that are told of, an order
     MOST_LOCKS = 8192, // logind has no more
-    LONGEST = 30,      // seconds
+    LONGEST = 5,       // seconds
     FEW = 4096,        // descriptors of a process that are looked at before those of others
 };
 
@@ -165,26 +168,31 @@ static void look_through(
     closedir(table);
 }
 
-// Of a process whose first thread has ended, the others have what is open; a thread may have a table of its own, too.
+// Of a process whose first thread has ended, the others have what is open; a thread may have a table of its own, too:
+// one that shares its first thread's has nothing new.
 static void look_through_threads(const struct turn *turn, pid_t pid, int directory, const char *name) {
     DIR *threads = open_folder(directory, name, "task");
     if (!threads) return;
     for (struct dirent *entry; (entry = readdir(threads)) && seconds() < turn->end;)
-        if (entry->d_name[0] != '.' && atoi(entry->d_name) != pid)
+        if (entry->d_name[0] != '.' && atoi(entry->d_name) != pid &&
+            syscall(SYS_kcmp, pid, atoi(entry->d_name), KCMP_FILES, 0, 0) != 0)
             look_through(turn, pid, dirfd(threads), entry->d_name, 0, SIZE_MAX);
     closedir(threads);
 }
 
-// First what processes have open, as threads seldom have what theirs has not; what is much of it comes with these, for
-// none to hide behind.
-static void look_through_all(const struct turn *turn, bool is_first) {
+enum part { FIRST, REST, THREADS };
+
+// First the first of what each process has open, then the rest of what is much, then threads, which seldom have what
+// theirs has not: none is to hide behind another.
+static void look_through_all(const struct turn *turn, enum part part) {
     DIR *all = opendir("/proc");
     if (!all) return;
     for (struct dirent *entry; (entry = readdir(all)) && seconds() < turn->end;) {
         pid_t pid = atoi(entry->d_name);
         if (pid <= 0) continue;
-        look_through(turn, pid, dirfd(all), entry->d_name, is_first ? 0 : FEW, is_first ? FEW : SIZE_MAX);
-        if (!is_first) look_through_threads(turn, pid, dirfd(all), entry->d_name);
+        if (part == FIRST) look_through(turn, pid, dirfd(all), entry->d_name, 0, FEW);
+        if (part == REST) look_through(turn, pid, dirfd(all), entry->d_name, FEW, SIZE_MAX);
+        if (part == THREADS) look_through_threads(turn, pid, dirfd(all), entry->d_name);
     }
     closedir(all);
 }
@@ -193,10 +201,10 @@ static void find_all_of(struct turn *turn) {
     turn->end = seconds() + LONGEST;
     list_locks(turn);
     if (turn->lock_count > 0) {
-        look_through_all(turn, true);
-        look_through_all(turn, false);
+        for (enum part part = FIRST; part <= THREADS; part++) look_through_all(turn, part);
     }
-    for (size_t i = 0; i < turn->order_count; i++) tell(turn, &turn->orders[i], 0);
+    pid_t last = seconds() < turn->end ? 0 : -1;
+    for (size_t i = 0; i < turn->order_count; i++) tell(turn, &turn->orders[i], last);
     free(turn->locks);
 }
 
@@ -214,6 +222,8 @@ static void forget(struct turn *turn) {
 // Whose turn it is is taken out: more may come meanwhile.
 static void *work(void *context) {
     (void)context;
+    // This thread alone: apps may have much open.
+    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), 19);
     while (true) {
         pthread_mutex_lock(&guard);
         struct turn turn = next;

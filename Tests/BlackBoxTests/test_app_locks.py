@@ -61,6 +61,15 @@ def test_one_that_lets_go_late_is_frozen_then(board):
     board.wait_app("holder", scenePhase="active", taskState="running")
 
 
+def test_one_that_is_never_suspended_is_named_at_once(board):
+    """Nothing of it is waited for but by logind."""
+    login, pid = start(board, PROGRAM + "suspend = false\n")
+    login.hold_others(("greedy", "because", 0, pid))
+    login.sleep(True)
+    board.wait_log("warning: holder: holds a lock of its own on sleep at logind, “greedy”: because: logind waits")
+    login.sleep(False)
+
+
 def test_one_that_keeps_logind_busy_is_named_and_ended_too(board):
     """The answer comes when what waited for it is frozen."""
     login, pid = start(board)

@@ -4,10 +4,12 @@ import grp
 import os
 import pwd
 import resource
+import socket
 import subprocess
 from pathlib import Path
 
 import cgroups
+import family
 from board import CURFEW
 from test_hooks_and_signals import write_hook
 from waiting import holds_for, wait_until
@@ -115,6 +117,40 @@ def test_what_a_program_does_to_its_stdout_is_no_others(board):
         board.call("Terminate", app="app", force=True)
         board.call("Launch", app="app", background=False)
     assert found.read_text().splitlines()[:2] == ["False", "False"]
+
+
+# Gives its stdout away, and ends.
+GIVES_ITS_STDOUT = """
+import socket, sys
+with socket.socket(socket.AF_UNIX) as other:
+    other.connect(sys.argv[1])
+    socket.send_fds(other, [b"x"], [1])
+"""
+
+
+def test_an_output_that_is_kept_by_others_is_let_go_of_with_its_instance(board):
+    """Else an app that ends again and again would leave the daemon without a descriptor."""
+    program, place = board.programs / "gives.py", board.journals / "taker"
+    program.write_text(GIVES_ITS_STDOUT)
+    with socket.socket(socket.AF_UNIX) as taker:
+        taker.bind(str(place))
+        taker.listen()
+        board.plain("app", exec=["/usr/bin/python3", str(program), str(place)], restart="always",
+                    restart_delay="0s", restart_delay_max="1ms", restart_limit=1000)
+        board.start()
+        kept = []
+        for _ in range(20):
+            given = taker.accept()[0]
+            kept += socket.recv_fds(given, 1, 1)[1]
+            given.close()
+        loop = board.loop()
+
+        def pipes():
+            return sum(link.startswith("pipe:") for link in family.descriptors(loop))
+
+        wait_until(lambda: pipes() < 12, lambda: f"{pipes()} pipes are open")
+        for descriptor in kept:
+            os.close(descriptor)
 
 
 def test_a_program_that_cannot_be_started(board):

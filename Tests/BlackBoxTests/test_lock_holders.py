@@ -214,20 +214,38 @@ def test_one_that_is_looked_for_in_vain_is_said_once_a_sleep(board):
     assert board.log().count("no process was found") == 2 and f"of user {user}" in board.log()
 
 
+def test_one_that_rests_with_a_process_of_no_app_is_said_so(board):
+    """With the bus, say, in a message that is not read."""
+    login = board.with_login()
+    lock_app(board, "first", "idle", **GAMES)
+    lock_app(board, "second", "idle", **GAMES)
+    begin(board, login)
+    fifo = login.make_lock()
+    own = os.open(fifo, os.O_WRONLY)
+    login.show_lock(fifo, "stray", "because", pwd.getpwnam("games").pw_uid, 4_000_000)
+    login.sleep(True)
+    board.wait_log(f"“stray”: because; pid {os.getpid()}, which is no app's, has it now")
+    os.close(own)
+    login.sleep(False)
+
+
 def test_one_that_a_process_of_no_app_has_is_its_own_business(board):
+    """A person's, of the user that apps have too."""
     login = board.with_login()
     lock_app(board, "second", "idle", **GAMES)
     lock_app(board, "first", "idle", **GAMES)
     begin(board, login)
     fifo = login.make_lock()
     own = os.open(fifo, os.O_WRONLY)
-    login.show_lock(fifo, "stray", "because", pwd.getpwnam("games").pw_uid, os.getpid())
-    signalled = login.sleep(True)
-    assert login.wait_closed("sleep")["t"] - signalled < 1
-    os.close(own)
-    login.sleep(False)
-    board.wait_active("other")
-    assert "stray" not in board.log()
+    with subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE, pass_fds=[own], user="games") as person:
+        os.close(own)
+        login.show_lock(fifo, "stray", "because", pwd.getpwnam("games").pw_uid, person.pid)
+        signalled = login.sleep(True)
+        assert login.wait_closed("sleep")["t"] - signalled < 1
+        login.sleep(False)
+        board.wait_active("other")
+        assert "stray" not in board.log()
+        person.stdin.close()
 
 
 @pytest.mark.parametrize("change", [{"what": "shutdown:idle"}, {"mode": "block"}, {"user": 70_002}, {"pid": 4_000_002}])

@@ -88,6 +88,21 @@ import Testing
         #expect(board.pass(.seconds(100)) == [])
     }
 
+    /// A shell that says so at once would be asked again in the same event, without end.
+    @Test func launchThatFailsIsNotTriedAgainAtOnce_whateverIsConfigured() throws {
+        var board = Board([
+            app("camera") {
+                $0.restartDelay = .zero
+                $0.restartDelayMax = .zero
+            }
+        ])
+        _ = board.tell(.started)
+        let failed = board.tell(.process(.spawnFailed(board.last("camera"), code: 2, explanation: "no such user")))
+        #expect(!failed.contains { $0.hasPrefix("spawn") }, "\(failed)")
+        #expect(board.pass(.milliseconds(99)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["spawn camera restart"])
+    }
+
     @Test func pendingRestartIsTakenBack_whenTerminated() throws {
         var board = running()
         board.crash("camera")

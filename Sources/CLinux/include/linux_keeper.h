@@ -80,7 +80,8 @@ enum {
     KEEPER_FAILED,       // id, step, error, detail: it has not, and will not; nothing more is said of it
     KEEPER_ENDED,        // id, code, status, cpu_ns, max_rss_bytes: of what runs
     KEEPER_ORDER,        // detail: the signal that the keeper was sent
-    KEEPER_LOCK_HOLDER,  // id: user << 32 | pid of a lock that was asked for; pid: who has it, 0: that was all
+    // id: user << 32 | pid of a lock that was asked for; pid: who has it, 0: that was all, -1: it was given up.
+    KEEPER_LOCK_HOLDER,
 };
 
 struct keeper_word {
@@ -113,7 +114,7 @@ void linux_remove_ipc(uid_t user);
 // files and waits for itself. A thread does it, one for all: each step waits for the kernel's lock of all mounts, which
 // an app may keep busy.
 void linux_abort_fuse(uid_t user);
-// The same of `count` users from `first` on, where an answer is waited for at this moment.
+// The same of `count` users from `first` on, where an answer is waited for all the time, for five seconds.
 void linux_abort_awaited_fuse(uid_t first, uint32_t count);
 
 // Looks for all processes that have the delay locks on sleep which logind says this user's process has taken, by what

@@ -111,6 +111,9 @@ struct RestartState: Equatable {
 }
 
 extension LaunchState {
+    /// What cannot be launched would else be tried again in the same event, without end.
+    private static let leastDelayAfterFailure = Nanoseconds.milliseconds(100)
+
     /// The app has ended. uptime: in which it could run; isRestarted: such an end is one to come back from.
     mutating func plan(
         after reason: TerminationReason, _ policy: AppPolicy, uptime: Nanoseconds, isRestarted: Bool,
@@ -121,7 +124,8 @@ extension LaunchState {
             return
         }
         guard isRestarted else { return }
-        let delay = restart.takeDelay(policy)
+        let least = reason.namespace == .launchFailure ? Self.leastDelayAfterFailure : .zero
+        let delay = max(restart.takeDelay(policy), least)
         if delay <= .zero { return comeBack(after: reason) }
         restart.due = now + delay
     }

@@ -122,7 +122,7 @@ public final class ProcessKeeper {
         case KEEPER_LOCK_HOLDER:
             onLockHolder?(
                 UInt32(truncatingIfNeeded: word.id >> 32), Int32(truncatingIfNeeded: word.id),
-                word.pid > 0 ? word.pid : nil)
+                word.pid != 0 ? word.pid : nil)
         default: hearOfProcess(word)
         }
     }

@@ -60,7 +60,7 @@ final class HookDelegate: DelegateChannel {
             request.workingDirectory = process.configuration.workingDirectory ?? "/"
             request.umask = process.configuration.umask ?? SupervisedApp.usualUmask
             request.companion = process.child
-            let output = try supervisor.openOutput(app, forHook: true)
+            let output = try supervisor.openOutput(app, process.instance, forHook: true)
             request.standardOutput = output.output
             request.standardError = output.error
             let directory = try process.group?.openDirectory()

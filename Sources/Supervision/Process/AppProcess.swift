@@ -206,6 +206,7 @@ final class AppProcess {
     /// It could not be asked for as a whole: the core does not know of it yet.
     func abandon() {
         delegate?.close()
+        app.output?.close(instance)
         try? group?.remove()
     }
 
@@ -251,6 +252,7 @@ final class AppProcess {
     /// Nothing is left of it.
     private func forget() {
         delegate?.close()
+        app.output?.close(instance)
         stopWatching()
         do throws(SystemError) {
             try group?.remove()

@@ -1,5 +1,7 @@
 internal import Configuration
+internal import Journal
 internal import ProcessControl
+internal import SystemCalls
 
 // What outlives an app's processes, or keeps them from ending: by its user, since the kernel knows no other owner.
 
@@ -20,6 +22,10 @@ extension AppProcess {
     func abortOthersFUSE() {
         if let user, user != 0 { supervisor.keeper.abortFUSE(of: user) }
         supervisor.keeper.abortAwaitedFUSE()
+        guard Files.exists("/sys/fs/fuse/connections") else { return }
+        supervisor.log.app(
+            app.name, .notice,
+            "should a file system that another app serves, and does not answer, hold it, that is ended")
     }
 
     /// That it shares with no other app and no person.

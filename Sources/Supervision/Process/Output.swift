@@ -1,6 +1,7 @@
 internal import CLinux
 internal import EventLoop
 internal import Journal
+internal import Lifecycle
 internal import SystemCalls
 
 // Where an app's stdout and stderr go.
@@ -28,17 +29,19 @@ struct OutputDescriptors: ~Copyable {
 /// close(2) of ours would walk through, or be made non-blocking for the next program.
 final class OutputRing {
     static let capacity = 65536
-    /// Hooks may leave processes behind that keep theirs: of more than so many the first is closed.
+    /// Hooks may leave processes behind that keep theirs: of more than so many of an instance the first is closed.
     private static let mostHooks = 8
 
     private final class Pipe {
         let reader: FileDescriptor
+        let instance: InstanceID
         let isHooks: Bool
         var source: IOSource?
         var hasEnded = false
 
-        init(_ reader: consuming FileDescriptor, isHooks: Bool) {
+        init(_ reader: consuming FileDescriptor, of instance: InstanceID, isHooks: Bool) {
             self.reader = reader
+            self.instance = instance
             self.isHooks = isHooks
         }
     }
@@ -50,12 +53,12 @@ final class OutputRing {
 
     init(_ supervisor: Supervisor) { self.supervisor = supervisor }
 
-    /// The end for one program to write to.
-    func open(forHook isHooks: Bool) throws(SystemError) -> FileDescriptor {
+    /// The end for one program of an instance to write to, until that is gone (`close`).
+    func open(for instance: InstanceID, isHooks: Bool) throws(SystemError) -> FileDescriptor {
         var ends: [Int32] = [-1, -1]
         guard linux_pipe_cloexec(&ends) == 0 else { throw SystemError("pipe") }
         let writer = FileDescriptor(owning: ends[1])
-        let pipe = Pipe(FileDescriptor(owning: ends[0]), isHooks: isHooks)
+        let pipe = Pipe(FileDescriptor(owning: ends[0]), of: instance, isHooks: isHooks)
         _ = linux_set_flags(ends[0], O_NONBLOCK | linux_get_flags(ends[0]))
         pipe.source = try supervisor.loop.watch(ends[0], .readable, priority: EventLoop.Priority.idle) {
             [unowned(unsafe) self, unowned(unsafe) pipe] _ in
@@ -63,9 +66,17 @@ final class OutputRing {
             supervisor.wakeIfDue()
         }
         pipes.append(pipe)
-        let hooks = pipes.filter { $0.isHooks && !$0.hasEnded }
+        let hooks = pipes.filter { $0.isHooks && $0.instance == instance && !$0.hasEnded }
         if hooks.count > Self.mostHooks { end(hooks[0]) }
         return writer
+    }
+
+    /// Nothing of the instance is left. What it has given to others may keep its pipes open for ever.
+    func close(_ instance: InstanceID) {
+        for pipe in pipes where pipe.instance == instance && !pipe.hasEnded {
+            drain(pipe)
+            if !pipe.hasEnded { end(pipe) }
+        }
     }
 
     private func drain(_ pipe: Pipe) {
@@ -105,13 +116,15 @@ final class OutputRing {
 
 extension Supervisor {
     /// The journal's stream where there is a journal, else the app's ring.
-    func openOutput(_ app: SupervisedApp, forHook: Bool = false) throws(SystemError) -> OutputDescriptors {
+    func openOutput(_ app: SupervisedApp, _ instance: InstanceID, forHook: Bool = false) throws(SystemError)
+        -> OutputDescriptors
+    {
         if let stream = log.openStream("curfew-\(app.name)", error: false) {
             return OutputDescriptors(
                 outputFile: stream, errorFile: log.openStream("curfew-\(app.name)", error: true))
         }
         let ring = app.output ?? OutputRing(self)
         app.output = ring
-        return OutputDescriptors(outputFile: try ring.open(forHook: forHook), errorFile: nil)
+        return OutputDescriptors(outputFile: try ring.open(for: instance, isHooks: forHook), errorFile: nil)
     }
 }

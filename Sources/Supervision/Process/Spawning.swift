@@ -61,7 +61,7 @@ extension Supervisor {
             try app.notify?.admit(only: credentials?.user ?? geteuid())
             let channel = try makeDelegate(process, app, credentials)
             process.delegate = channel
-            let output = try openOutput(app)
+            let output = try openOutput(app, process.instance)
             let directory = try process.group?.openDirectory()
             let directoryDescriptor: Int32? =
                 switch directory {

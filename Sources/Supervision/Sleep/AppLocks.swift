@@ -1,3 +1,4 @@
+internal import Configuration
 internal import ControlGroup
 internal import EventLoop
 internal import Journal
@@ -157,9 +158,11 @@ final class AppLocks {
     private func name(_ process: AppProcess, _ lock: ForeignLock) -> Bool {
         guard !said.contains(process.app.name) else { return false }
         said.append(process.app.name)
+        let isFrozen = process.configuration.policy.suspend
         supervisor.log.caused(
-            by: process.app.name, .debug,
-            "holds a lock of its own on sleep at logind, \(lock.words): frozen after it")
+            by: process.app.name, isFrozen ? .debug : .warning,
+            "holds a lock of its own on sleep at logind, \(lock.words): "
+                + (isFrozen ? "frozen after it" : "logind waits for it, as suspend = false lets it run"))
         return true
     }
 

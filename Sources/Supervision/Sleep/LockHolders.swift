@@ -1,3 +1,4 @@
+internal import CLinux
 internal import ControlGroup
 internal import Journal
 internal import Lifecycle
@@ -15,8 +16,10 @@ final class LockHolders {
     private struct Search {
         let lock: ForeignLock
         var instances: [InstanceID] = []
-        /// A process was found, an app's or not.
-        var hasAnswer = false
+        /// A process that has it and is no app's.
+        var stranger: Int32?
+        /// That one is the user's who took it: of a person, perhaps, and logind's to wait for.
+        var isUsersOwn = false
         var isOver = false
         /// logind has named it last.
         var isHeld = true
@@ -84,24 +87,41 @@ final class LockHolders {
     private func hear(_ user: UInt32, _ pid: Int32, _ holder: Int32?) {
         guard let index = place(of: user, pid) else { return }
         guard let holder else { return finish(index) }
-        searches[index].hasAnswer = true
+        if holder < 0 { return finish(index, isGivenUp: true) }
         guard searches[index].isHeld, let groups = supervisor.groups,
             let group = ProcessHandle.controlGroup(of: holder), let name = groups.instance(ofControlGroup: group),
-            let process = supervisor.processes.values.first(where: { $0.group?.name == name }),
-            !searches[index].instances.contains(process.instance)
-        else { return }
+            let process = supervisor.processes.values.first(where: { $0.group?.name == name })
+        else {
+            searches[index].stranger = holder
+            if Self.user(of: holder) == user { searches[index].isUsersOwn = true }
+            return
+        }
+        if searches[index].instances.contains(process.instance) { return }
         searches[index].instances.append(process.instance)
         supervisor.appLocks.found(process, searches[index].lock)
     }
 
-    private func finish(_ index: Int) {
+    private static func user(of pid: Int32) -> UInt32? {
+        var status = stat()
+        return linux_stat("/proc/\(pid)", &status) == 0 ? status.st_uid : nil
+    }
+
+    private func finish(_ index: Int, isGivenUp: Bool = false) {
         searches[index].isOver = true
         let search = searches[index]
-        if !search.hasAnswer, search.isHeld, !said.contains(search.lock.user) {
+        if search.instances.isEmpty, !search.isUsersOwn, search.isHeld, !said.contains(search.lock.user) {
             said.append(search.lock.user)
+            let holder =
+                if let stranger = search.stranger {
+                    "pid \(stranger), which is no app's, has it now"
+                } else if isGivenUp {
+                    "apps have too much open to find which has it"
+                } else {
+                    "no process was found that has it: logind waits for it in vain"
+                }
             supervisor.log.strangeLock(
                 "a lock on sleep at logind was taken by pid \(search.lock.pid) of user \(search.lock.user), "
-                    + "\(search.lock.words); no process was found that has it: logind waits for it in vain")
+                    + "\(search.lock.words); \(holder)")
         }
         guard isAwaited, searches.allSatisfy({ $0.isOver }) else { return }
         isAwaited = false

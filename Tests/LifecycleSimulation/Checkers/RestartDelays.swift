@@ -16,6 +16,8 @@ struct RestartDelays {
         let step: Int
         /// It had surely been up for long.
         let isStable: Bool
+        /// It is not tried again at once.
+        let isLaunchFailure: Bool
     }
 
     private struct Next {
@@ -43,7 +45,10 @@ struct RestartDelays {
         case .report(let end):
             let isStable = isStable(end, scene)
             ends.removeAll { $0.app == end.app }
-            ends.append(End(app: end.app, at: scene.now, step: scene.step.number, isStable: isStable))
+            ends.append(
+                End(
+                    app: end.app, at: scene.now, step: scene.step.number, isStable: isStable,
+                    isLaunchFailure: end.reason.namespace == .launchFailure))
             starts.removeAll { $0.instance == end.instance }
             // A launch is wished. Should that be denied when the delay is over, nothing is said of it.
             let says = scene.step.effects.contains {
@@ -86,11 +91,12 @@ struct RestartDelays {
         nexts.removeAll { $0.app == app }
         nexts.append(Next(app: app, delay: isKnown ? delay.doubled(upTo: longest) : nil))
         guard isKnown else { return nil }
-        let least = min(entry.policy.restartDelay, entry.former.restartDelay)
+        let floor = end.isLaunchFailure ? Nanoseconds.milliseconds(100) : .zero
+        let least = max(floor, min(entry.policy.restartDelay, entry.former.restartDelay))
         if delay < least { return "\(scene.name(app)) waits for its restart for less than \(least.text)" }
         if let known, known.delay == nil, !end.isStable { return nil }
         let doubled = end.isStable ? nil : known?.delay
-        let most = max(doubled ?? .zero, entry.policy.restartDelay, entry.former.restartDelay)
+        let most = max(doubled ?? .zero, entry.policy.restartDelay, entry.former.restartDelay, floor)
         return delay > most ? "\(scene.name(app)) waits \(delay.text) for its restart, and \(most.text) are due" : nil
     }
 }
