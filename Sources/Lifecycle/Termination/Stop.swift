@@ -1,4 +1,5 @@
-// Ending an app: asked first (willTerminate, then SIGTERM), killed when its time is over.
+// Ending an app: asked first (willTerminate, then SIGTERM), killed when its time is over. One that is not thawed is
+// killed at once (`order` in App/Instance.swift).
 
 extension DeviceLifecycle {
     /// Ends the present instance. What is to start it next is called off by an operator only: after a shutdown it waits

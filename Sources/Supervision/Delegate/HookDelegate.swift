@@ -95,7 +95,8 @@ final class HookDelegate: DelegateChannel {
         supervisor.dispatch(.app(.handlerReturned(process.instance, call)))
     }
 
-    /// It shows in the app's status until it succeeds: what it was to save may not be.
+    /// What it was to save may not be: it shows in the app's status until it succeeds, in the place of what the app has
+    /// said, where that says nothing.
     private func didFail(_ handler: Handler, _ text: String) {
         supervisor.log.handlerFailed(process.app.name, handler, text)
         process.app.failedHook = (handler, "\(handler.method): \(text)")
