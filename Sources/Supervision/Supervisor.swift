@@ -196,6 +196,7 @@ final class Supervisor {
     /// Forgets a process, and lets go of it in the next turn of the loop: one of its own handlers may be running.
     func discard(_ process: AppProcess) {
         processes[process.instance.rawValue] = nil
+        appLocks.hasEnded(process)
         if discarded.isEmpty { loop.post { [unowned(unsafe) self] in forgetDiscarded() } }
         discarded.append(process)
     }

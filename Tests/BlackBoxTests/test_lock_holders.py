@@ -3,6 +3,7 @@
 import os
 import pwd
 import signal
+import socket
 import subprocess
 
 import pytest
@@ -212,6 +213,34 @@ def test_one_that_is_looked_for_in_vain_is_said_once_a_sleep(board):
         login.sleep(False)
         login.wait_held("sleep", number + 1)
     assert board.log().count("no process was found") == 2 and f"of user {user}" in board.log()
+
+
+def test_one_that_was_handed_on_when_its_holder_is_ended_is_looked_for_again(board):
+    login = board.with_login()
+    fifo = login.make_lock()
+    meetings = [str(board.journals / name) for name in ("first-meeting", "second-meeting")]
+    lock_app(board, "first", "get", meetings[0])
+    lock_app(board, "giver", "give", fifo, meetings[0])
+    lock_app(board, "second", "get", meetings[1], suspend=False)
+    begin(board, login)
+    board.wait_note("first", "has")
+    board.wait_termination("giver")
+    login.show_lock(fifo, "stray", "because", user_of(board, "giver"), board.notes("giver")[0]["pid"])
+    login.sleep(True)
+    login.wait_closed("sleep")
+    login.sleep(False)
+    login.wait_held("sleep", 2)
+    login.sleep(True)
+    board.wait_log(NAMED.format("first"), 2)
+    own = os.open(fifo, os.O_WRONLY)
+    with socket.socket(socket.AF_UNIX) as giver:
+        giver.connect(meetings[1])
+        socket.send_fds(giver, [b"x"], [own])
+        giver.recv(1)
+    os.close(own)
+    assert board.wait_termination("first")["reason"] == "unfreezable"
+    board.wait_log("second: holds a lock of its own on sleep at logind, “stray”")
+    login.sleep(False)
 
 
 def test_one_that_rests_with_a_process_of_no_app_is_said_so(board):

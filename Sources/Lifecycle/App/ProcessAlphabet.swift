@@ -26,7 +26,8 @@ public enum ProcessEffect: Equatable, Sendable {
     case freeze(InstanceID)
     /// Not answered: a thaw that the kernel refuses is tried again by the shell.
     case thaw(InstanceID)
-    /// Freeze what waits for a lock of its own at logind, and say which processes could not be frozen or killed.
+    /// Wait no longer for what logind says of its locks, and say which processes could not be frozen or killed. One
+    /// that holds a lock of its own is left running.
     case reportStuck(InstanceID, Stuck)
 }
 

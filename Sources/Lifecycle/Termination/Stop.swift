@@ -50,7 +50,7 @@ extension DeviceLifecycle {
         emit(.process(.terminate(id)))
     }
 
-    /// STOPPING=1 of an app that ends by itself, whether or not it is to be asked to.
+    /// STOPPING=1 of an app that ends by itself. Of one that has been asked to end it says nothing new.
     mutating func appBeganToStop(_ id: InstanceID) {
         guard let index = index(of: id) else { return }
         let own = apps[index].policy.allowances[.willTerminate]

@@ -8,7 +8,7 @@ public struct Termination: Hashable, Sendable {
     public var handler: Handler?
     /// The time that the handler was told it had, or the size of the pool that its tasks have spent.
     public var allowance: Nanoseconds?
-    /// The runnable time that was taken of it; nil where the app was not killed for taking too long.
+    /// The runnable time that was taken of it; nil where no handler ran and no pool was spent.
     public var taken: Nanoseconds?
     /// Since the process was started, in MONOTONIC time.
     public var uptime: Nanoseconds

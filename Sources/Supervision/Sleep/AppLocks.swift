@@ -120,6 +120,15 @@ final class AppLocks {
         if name(process, lock) { supervisor.dispatch(.login(.appHoldsLock(process.instance))) }
     }
 
+    /// It has ended in the middle of a sleep, and may have given its lock to another.
+    func hasEnded(_ process: AppProcess) {
+        let instance = process.instance.rawValue
+        waiting.removeAll { $0 == instance }
+        guard holders.removeValue(forKey: instance) != nil, isLogins, !supervisor.isUp else { return }
+        strays.searchAgain(after: process.instance)
+        if !isAsking { ask() }
+    }
+
     /// All that is held by others is known.
     func searchesAreOver() {
         guard isFresh, !isAsking else { return }

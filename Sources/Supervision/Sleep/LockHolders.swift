@@ -64,6 +64,11 @@ final class LockHolders {
         return searches[index].instances.compactMap { supervisor.processes[$0.rawValue] }
     }
 
+    /// An app that had one has ended: who has it now is looked for anew, once for each that ends.
+    func searchAgain(after instance: InstanceID) {
+        searches.removeAll { $0.instances.contains(instance) }
+    }
+
     private func place(of user: UInt32, _ pid: Int32) -> Int? {
         searches.firstIndex { $0.lock.user == user && $0.lock.pid == pid }
     }
