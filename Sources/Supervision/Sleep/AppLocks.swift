@@ -142,10 +142,18 @@ final class AppLocks {
     func giveUp(on process: AppProcess) -> String? {
         let instance = process.instance.rawValue
         guard let place = waiting.firstIndex(of: instance) else { return nil }
-        if let lock = holders[instance] { return "holds logind's lock on sleep, " + lock.words }
+        if let lock = holders[instance] {
+            return "holds logind's lock on sleep, " + lock.words + taker(of: lock, process)
+        }
         waiting.remove(at: place)
         process.freezeNow()
         return nil
+    }
+
+    /// Who gave it to the app, which may not have asked for it.
+    private func taker(of lock: ForeignLock, _ holder: AppProcess) -> String {
+        let names = supervisor.apps.values.filter { ($0.adopter ?? $0.user) == lock.user }.map(\.name).sorted()
+        return holder.user == lock.user || names.isEmpty ? "" : "; \(names.joined(separator: " or ")) took it"
     }
 
     /// Whose it is for sure: by its pid, where that still is a process of the app's and of the lock's user, as pids are
