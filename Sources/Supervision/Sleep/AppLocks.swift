@@ -152,7 +152,7 @@ final class AppLocks {
 
     /// Who gave it to the app, which may not have asked for it.
     private func taker(of lock: ForeignLock, _ holder: AppProcess) -> String {
-        let names = supervisor.apps.values.filter { ($0.adopter ?? $0.user) == lock.user }.map(\.name).sorted()
+        let names = supervisor.apps.values.filter { ($0.adopter ?? $0.user) == lock.user }.map { $0.name }.sorted()
         return holder.user == lock.user || names.isEmpty ? "" : "; \(names.joined(separator: " or ")) took it"
     }
 
