@@ -44,6 +44,9 @@ final class OutputRing {
             self.instance = instance
             self.isHooks = isHooks
         }
+
+        // Before the descriptor goes.
+        deinit { source = nil }
     }
 
     private unowned(unsafe) let supervisor: Supervisor
