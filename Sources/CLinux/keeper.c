@@ -3,6 +3,10 @@
 
 #include <sys/syscall.h>
 
+// The keeper looks whether a packet is as long as the last of them.
+_Static_assert(sizeof(struct keeper_users) == sizeof(struct keeper_signal), "one length");
+_Static_assert(sizeof(struct keeper_lock) == sizeof(struct keeper_signal), "one length");
+
 int linux_packet_pair(int out[2]) { return socketpair(AF_UNIX, linux_packet_type, 0, out); }
 
 void linux_packet_room(int fd, int bytes) {

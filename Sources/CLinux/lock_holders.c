@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <linux/kcmp.h>
 #include <pthread.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 
 enum {
@@ -222,8 +221,6 @@ static void forget(struct turn *turn) {
 // Whose turn it is is taken out: more may come meanwhile.
 static void *work(void *context) {
     (void)context;
-    // This thread alone: apps may have much open.
-    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), 19);
     while (true) {
         pthread_mutex_lock(&guard);
         struct turn turn = next;

@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 from board import PYTHON, toml_file
+from sandboxed import in_sandbox
 from waiting import holds_for, wait_until
 
 # Serves a file that is called like a lock, has it open, and answers nothing more.
@@ -41,8 +42,7 @@ GAMES = {"user": "games", "group": "games"}
 def lock_app(board, name, *arguments, **keys):
     """Of a user of its own, if not said otherwise."""
     if "user" not in keys:
-        keys |= {"user": "auto", "sandbox": "default", "read_only_paths": [str(board.programs)],
-                 "read_write_paths": [str(board.journals), f"{board.root}/run/systemd/inhibit"]}
+        keys |= in_sandbox(board, f"{board.root}/run/systemd/inhibit")
     board.app_file(name, toml_file({
         "exec": [*PYTHON, str(board.programs / "lock_app.py"), str(board.journal(name)), *arguments],
         "launch": "boot", "restart": "never", **keys}))
@@ -243,14 +243,19 @@ def test_one_that_was_handed_on_when_its_holder_is_ended_is_looked_for_again(boa
     login.sleep(False)
 
 
-def test_one_that_rests_with_a_process_of_no_app_is_said_so(board):
-    """With the bus, say, in a message that is not read."""
+def held_outside(board):
+    """Two apps share a user, and no process of theirs has the lock: logind, its FIFO, and our end of it."""
     login = board.with_login()
-    lock_app(board, "first", "idle", **GAMES)
-    lock_app(board, "second", "idle", **GAMES)
+    for name in ("first", "second"):
+        lock_app(board, name, "idle", **GAMES)
     begin(board, login)
     fifo = login.make_lock()
-    own = os.open(fifo, os.O_WRONLY)
+    return login, fifo, os.open(fifo, os.O_WRONLY)
+
+
+def test_one_that_rests_with_a_process_of_no_app_is_said_so(board):
+    """With the bus, say, in a message that is not read."""
+    login, fifo, own = held_outside(board)
     login.show_lock(fifo, "stray", "because", pwd.getpwnam("games").pw_uid, 4_000_000)
     login.sleep(True)
     board.wait_log(f"“stray”: because; pid {os.getpid()}, which is no app's, has it now")
@@ -260,12 +265,7 @@ def test_one_that_rests_with_a_process_of_no_app_is_said_so(board):
 
 def test_one_that_a_process_of_no_app_has_is_its_own_business(board):
     """A person's, of the user that apps have too."""
-    login = board.with_login()
-    lock_app(board, "second", "idle", **GAMES)
-    lock_app(board, "first", "idle", **GAMES)
-    begin(board, login)
-    fifo = login.make_lock()
-    own = os.open(fifo, os.O_WRONLY)
+    login, fifo, own = held_outside(board)
     with subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE, pass_fds=[own], user="games") as person:
         os.close(own)
         login.show_lock(fifo, "stray", "because", pwd.getpwnam("games").pw_uid, person.pid)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from board import PYTHON, toml_file
+from sandboxed import in_sandbox
 from waiting import wait_until
 
 # What is asked of a FUSE file system before it has said its first word waits in the kernel until it is killed; what it
@@ -68,7 +69,11 @@ attributes = struct.pack("<6Q10I", 2, 0, 0, 0, 0, 0, 0, 0, 0, 0o100644, 1, 0, 0,
 answers = {26: struct.pack("<IIIIHHIIHHI7I", 7, 31, 0, 0, 0, 0, 4096, 1, 0, 0, 0, *[0] * 7),
            1: struct.pack("<4Q2I", 2, 0, 1000, 1000, 0, 0) + attributes, 14: struct.pack("<QII", 1, 0, 0)}
 while True:
-    opcode, unique = struct.unpack_from("<IQ", os.read(device, 1 << 17), 4)
+    try:
+        request = os.read(device, 1 << 17)
+    except OSError:
+        os.read(os.pipe()[0], 1)  # it was aborted
+    opcode, unique = struct.unpack_from("<IQ", request, 4)
     if opcode in answers:
         os.write(device, struct.pack("<IiQ", 16 + len(answers[opcode]), 0, unique) + answers[opcode])
 """
@@ -111,10 +116,8 @@ def app(board, name, text, arguments, **keys):
     program = board.programs / f"{name}.py"
     program.write_text(text)
     board.app_file(name, toml_file({
-        "exec": [*PYTHON, str(program), *map(str, arguments)], "launch": "boot", "user": "auto",
-        "sandbox": "default", "restrict_namespaces": False, "restart": "never",
-        "read_only_paths": [str(board.programs)],
-        "read_write_paths": [str(board.journals)], **keys}))
+        "exec": [*PYTHON, str(program), *map(str, arguments)], "launch": "boot", "restart": "never",
+        "restrict_namespaces": False, **in_sandbox(board), **keys}))
 
 
 @pytest.mark.parametrize("how", ["serves", "ends"])

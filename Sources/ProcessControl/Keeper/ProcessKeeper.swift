@@ -18,8 +18,15 @@ public final class ProcessKeeper {
     private var lastID: Int64 = 0
     /// A signal that the keeper was sent, as the main process of the service: SIGTERM, SIGINT or SIGHUP.
     public var onOrder: ((Int32) -> Void)?
-    /// A process that has a lock which was asked for by its user and pid; nil: there are no more.
-    public var onLockHolder: ((_ user: UInt32, _ pid: Int32, _ holder: Int32?) -> Void)?
+    /// Of a search for those who have a lock, by the user and pid that it was asked for by.
+    public enum LockSearchWord {
+        case holder(pid: Int32)
+        /// There are no more.
+        case over
+        /// It took too long.
+        case givenUp
+    }
+    public var onLockHolder: ((_ user: UInt32, _ pid: Int32, LockSearchWord) -> Void)?
 
     /// For an event loop: readable when there is a word.
     public var descriptor: Int32 { socket.rawValue }
@@ -122,7 +129,7 @@ public final class ProcessKeeper {
         case KEEPER_LOCK_HOLDER:
             onLockHolder?(
                 UInt32(truncatingIfNeeded: word.id >> 32), Int32(truncatingIfNeeded: word.id),
-                word.pid != 0 ? word.pid : nil)
+                word.pid > 0 ? .holder(pid: word.pid) : word.pid == 0 ? .over : .givenUp)
         default: hearOfProcess(word)
         }
     }

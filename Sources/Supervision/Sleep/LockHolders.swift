@@ -89,16 +89,22 @@ final class LockHolders {
         return OwnUsers.isOwn(user) || supervisor.apps.values.contains { ($0.adopter ?? $0.user) == user }
     }
 
-    private func hear(_ user: UInt32, _ pid: Int32, _ holder: Int32?) {
+    private func hear(_ user: UInt32, _ pid: Int32, _ word: ProcessKeeper.LockSearchWord) {
         guard let index = place(of: user, pid) else { return }
-        guard let holder else { return finish(index) }
-        if holder < 0 { return finish(index, isGivenUp: true) }
+        switch word {
+        case .holder(let holder): hear(of: holder, index)
+        case .over: finish(index)
+        case .givenUp: finish(index, isGivenUp: true)
+        }
+    }
+
+    private func hear(of holder: Int32, _ index: Int) {
         guard searches[index].isHeld, let groups = supervisor.groups,
             let group = ProcessHandle.controlGroup(of: holder), let name = groups.instance(ofControlGroup: group),
             let process = supervisor.processes.values.first(where: { $0.group?.name == name })
         else {
             searches[index].stranger = holder
-            if Self.user(of: holder) == user { searches[index].isUsersOwn = true }
+            if Self.user(of: holder) == searches[index].lock.user { searches[index].isUsersOwn = true }
             return
         }
         if searches[index].instances.contains(process.instance) { return }

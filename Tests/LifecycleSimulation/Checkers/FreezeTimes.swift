@@ -42,6 +42,12 @@ final class FreezeTimes {
     private var adopted: Set<AppID> = []
     private var rowOfAdopted: Row?
     private var killed: Set<InstanceID> = []
+    /// In this step, without a word on their freezing: for that, or for another reason, which their report will tell.
+    private var killedUnnamed: Set<InstanceID> = []
+    /// What was counted of them, as it was before.
+    private var doubtful: [InstanceID: (row: Row?, ofAdopted: Row?)] = [:]
+    /// Thawed in this step, as it ended the sleep in which they were named.
+    private var thawed: Set<InstanceID> = []
     private(set) var sleep = 0
     private var isPreparing = false
     private var isReleased = false
@@ -50,6 +56,8 @@ final class FreezeTimes {
     private var hasSlept = false
     /// Named in this step, before it ended the sleep.
     private var named: Set<InstanceID> = []
+    /// The same, in a sleep or not.
+    private var said: Set<InstanceID> = []
     private var asleepBefore: Nanoseconds?
     private var story = SleepStory()
 
@@ -83,18 +91,32 @@ final class FreezeTimes {
             adopted.insert(app)
         case .process(.spawn(let app, _, _, _)): adopted.remove(app)
         case .process(.freeze(let instance)): freezing.append(Freezing(instance: instance, since: scene.now))
-        case .process(.thaw(let instance)): end(instance)
-        case .process(.kill(let instance)): killed.insert(instance)
+        case .process(.thaw(let instance)):
+            if named.contains(instance) { thawed.insert(instance) } else { end(instance) }
+        case .process(.kill(let instance)):
+            killed.insert(instance)
+            if !said.contains(instance) { killedUnnamed.insert(instance) }
+        case .report(let end) where end.reason != .unfreezable: takeBack(end)
         case .note(.sleep(.preparing(let id, _))):
             sleep = id
             isPreparing = true
             hasSlept = false
         case .note(.sleep(.released)): isReleased = true
-        case .login(.releaseLock(.sleep)): isLockReleased = true
-        case .process(.reportStuck(let instance, .unfreezable)) where isPreparing: named.insert(instance)
+        // One that came too late is given back.
+        case .login(.releaseLock(.sleep)): isLockReleased = scene.step.event != .login(.lockTaken(.sleep))
+        case .process(.reportStuck(let instance, .unfreezable)):
+            said.insert(instance)
+            if isPreparing { named.insert(instance) }
         case .note(.sleep(.ended)): isPreparing = false
         default: break
         }
+    }
+
+    /// It was killed for another reason before that could be counted.
+    private func takeBack(_ end: Termination) {
+        guard let before = doubtful.removeValue(forKey: end.instance), rows[end.app]?.last == sleep else { return }
+        rows[end.app] = before.row
+        if adopted.contains(end.app) { rowOfAdopted = before.ofAdopted }
     }
 
     /// Those that this step counts.
@@ -121,12 +143,13 @@ final class FreezeTimes {
         let counted = counted(scene)
         for index in freezing.indices where isOver(freezing[index], scene) { freezing[index].isStuck = true }
         for each in counted {
+            if killedUnnamed.contains(each.instance) { doubtful[each.instance] = (rows[each.app], rowOfAdopted) }
             rows[each.app] = Row.after(rows[each.app], sleep)
             if adopted.contains(each.app) { rowOfAdopted = Row.after(rowOfAdopted, sleep) }
         }
-        freezing.removeAll { killed.contains($0.instance) }
-        killed = []
-        named = []
+        freezing.removeAll { killed.contains($0.instance) || thawed.contains($0.instance) }
+        (killed, killedUnnamed, thawed) = ([], [], [])
+        (named, said) = ([], [])
         if isReleased { isPreparing = false }
         isReleased = false
         isLockReleased = false
