@@ -22,9 +22,8 @@ public struct DeviceLifecycle: Equatable, Sendable {
     var serviceWatchdog = ServiceWatchdog()
 
     /// Of all that was taken over.
-    var adoptedFreezeRecord = FreezeRecord()
-    var adoptedLateEndSleep: Int?
-    var adoptedSlowFreezeSleep: Int?
+    var adoptedFreezeRecord = OverdueSleeps()
+    var adoptedLate = LateSleeps()
 
     var lastInstance: Int64 = 0
     var lastCall: Int64 = 0

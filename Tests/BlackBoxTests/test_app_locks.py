@@ -61,13 +61,36 @@ def test_one_that_lets_go_late_is_frozen_then(board):
     board.wait_app("holder", scenePhase="active", taskState="running")
 
 
-def test_one_that_is_never_suspended_is_named_at_once(board):
-    """Nothing of it is waited for but by logind."""
+def test_one_that_is_never_suspended_is_named_and_ended_at_the_next_sleep(board):
+    """Our lock is released without it; logind waits for the app's, as long as it waits at all."""
     login, pid = start(board, PROGRAM + "suspend = false\n")
     login.hold_others(("greedy", "because", 0, pid))
-    login.sleep(True)
-    board.wait_log("warning: holder: holds a lock of its own on sleep at logind, “greedy”: because: logind waits")
+    signalled = login.sleep(True)
+    assert login.wait_closed("sleep")["t"] - signalled < 1.5
+    board.wait_log(
+        "warning: holder: keeps a lock of its own on sleep at logind, which waits for it: “greedy”: because"
+    )
     login.sleep(False)
+    login.wait_held("sleep", 2)
+    login.sleep(True)
+    end = board.wait_termination("holder")
+    assert end["reason"] == "sleepLockHeld"
+    login.hold_others()
+    login.sleep(False)
+
+
+def test_one_that_is_never_suspended_and_lets_go_is_not_named(board):
+    login, pid = start(board, PROGRAM + "suspend = false\n")
+    for times in (1, 2):
+        login.hold_others(("player", "fades out", 0, pid))
+        login.wait_held("sleep", times)
+        login.sleep(True)
+        board.wait_log("holder: holds a lock of its own on sleep at logind, “player”: fades out", times)
+        login.hold_others()
+        board.wait_log("holder: let go of its lock on sleep at logind", times)
+        login.sleep(False)
+    assert "keeps a lock of its own" not in board.log()
+    assert board.describe("holder")["mainPID"] == pid
 
 
 def test_one_that_keeps_logind_busy_is_named_and_ended_too(board):

@@ -43,6 +43,9 @@ extension MutationTests {
                 return [$0, .note(.app(.heldUpSleep(AppID(rawValue: 0))))]
             }
         },
+        Mutation("says of no app that it keeps its lock", .heldLocks) {
+            .replacing { if case .note(.app(.keepsLock)) = $0 { [] } else { [$0] } }
+        },
         Mutation("forgets that a sleep has waited for an end", .vainWaits) {
             .replacing {
                 guard case .process(.reportStuck(_, .unkillable)) = $0 else { return [$0] }

@@ -5,8 +5,8 @@ import Vocabulary
 
 @Suite struct FreezeRecordTests {
     /// Whether each of these sleeps ends the app, and the record after them.
-    private static func counted(_ sleeps: [Int]) -> (ends: [Bool], record: FreezeRecord) {
-        var record = FreezeRecord()
+    private static func counted(_ sleeps: [Int]) -> (ends: [Bool], record: OverdueSleeps) {
+        var record = OverdueSleeps()
         return (sleeps.map { record.count($0) }, record)
     }
 
@@ -28,6 +28,6 @@ import Vocabulary
     @Test func theTimeIsNeverLessThanHalfASecond() {
         let bounds = [1, 2, 3, 4].map { Self.counted(Array(1...$0)).record.bound(inSleep: $0 + 1) }
         #expect(bounds == [.seconds(1), .milliseconds(500), .milliseconds(500), .milliseconds(500)])
-        #expect(FreezeRecord().bound(inSleep: 1) == .seconds(2))
+        #expect(OverdueSleeps().bound(inSleep: 1) == .seconds(2))
     }
 }

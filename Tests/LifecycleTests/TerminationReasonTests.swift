@@ -39,6 +39,9 @@ import Testing
             reason: .unfreezable, name: "unfreezable", namespace: .watchdog, code: 0x8bad_f00d, isFailure: true,
             words: "suspension: it could not be frozen at sleep after sleep", archived: "19 0 0 "),
         Row(
+            reason: .sleepLockHeld, name: "sleepLockHeld", namespace: .watchdog, code: 0x8bad_f00d, isFailure: true,
+            words: "sleep-lock: it kept its own lock on sleep at logind, at sleep after sleep", archived: "20 0 0 "),
+        Row(
             reason: .taskBudgetSpent(budget: .seconds(30), held: ["a"], more: 0), name: "taskBudgetSpent",
             namespace: .backgroundTask, code: 0x2182_bad2, key: "[background] task-budget",
             words: "background task \"a\" was still held when the budget of 30 s was spent",
@@ -135,7 +138,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "0 2 99 5 0 ", "15 1 2 0 ", "15 1 9999999999 1 1:x ", "12 1 -9999999999 0 ", "7 1 7 0 ", "20 0 0 ",
+        "0 2 99 5 0 ", "15 1 2 0 ", "15 1 9999999999 1 1:x ", "12 1 -9999999999 0 ", "7 1 7 0 ", "21 0 0 ",
     ])
     func reasonOfNoKindIsRefused(_ text: String) throws { #expect(try restored(text) == nil) }
 }

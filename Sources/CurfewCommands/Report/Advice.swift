@@ -55,6 +55,13 @@ struct Advice {
                     + "on sleep at logind for over two seconds: let go of that when PrepareForSleep says true.",
                 "An app that has to work there can stay as it is through a sleep: suspend = false in \(file)",
             ]
+        case ("sleepLockHeld", _):
+            [
+                "It runs through sleeps (suspend = false) and held a lock of its own on sleep at logind: let go of it "
+                    + "when PrepareForSleep says true. An app that has handlers needs no such lock: curfewd keeps "
+                    + "one for all, until DidEnterBackground has returned.",
+                lookFirst,
+            ]
         case ("readinessMissed", _):
             [
                 "With \(AppKeyName.readiness.setting("notify")) the app must send READY=1 to NOTIFY_SOCKET when it is "

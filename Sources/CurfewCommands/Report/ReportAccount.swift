@@ -63,6 +63,7 @@ struct ReportAccount {
         case ("handlerOverrun", let handler): ": its handler \(handler) overran its deadline"
         case ("livenessMissed", _): ": it gave no sign of life"
         case ("unfreezable", _): ": it could not be frozen"
+        case ("sleepLockHeld", _): ": it held up sleep after sleep"
         default: " by its watchdog"
         }
     }

@@ -33,12 +33,11 @@ struct App: Equatable {
     /// A shutdown ends it: it comes back should that be cancelled.
     var endedForShutdown = false
     /// The sleeps at which it could not be frozen, it or an instance before.
-    var freezeRecord = FreezeRecord()
-    /// The last sleep that its end held up, long after it was killed or its main process was gone: the next ten do not
-    /// wait for that.
-    var lateEndSleep: Int?
-    /// The last sleep in which freezing it took long: the next ten wait less for that.
-    var slowFreezeSleep: Int?
+    var freezeRecord = OverdueSleeps()
+    /// The same, of a lock of its own, if it runs through sleeps.
+    var lockRecord = OverdueSleeps()
+    /// The sleeps that it has made late, it or an instance before.
+    var late = LateSleeps()
     /// An instance that has ended and of which something is beyond killing. One more is started beside it, and no
     /// third.
     var leftover: InstanceID?

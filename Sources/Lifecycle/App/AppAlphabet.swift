@@ -31,6 +31,8 @@ public enum AppNotice: Equatable, Sendable {
     /// Its launch took all the time that a sleep had, or its end by itself: at the next ten sleeps it is frozen at once
     /// when it is at that again.
     case heldUpSleep(AppID)
+    /// It runs through sleeps, and has not let go of its own lock at logind in time.
+    case keepsLock(AppID, InstanceID)
     /// An app's background tasks do not keep the board awake any more: their budget for that is spent.
     case keepAwakeSpent(AppID, budget: Nanoseconds)
     /// The board's watchdog is not fed any more: the board resets after this time.

@@ -38,6 +38,7 @@ struct Instance: Equatable {
 
     var tasks = HeldTasks()
     var news = News()
+    var heldLock = HeldLock()
 
     private(set) var freezer = Freezer.thawed
     private(set) var freezeReasons: FreezeReasons = []
@@ -182,7 +183,10 @@ struct Instance: Equatable {
     }
 
     /// The board is awake.
-    mutating func forgetSleep() { freezeReasons.remove(.sleep) }
+    mutating func forgetSleep() {
+        freezeReasons.remove(.sleep)
+        _ = heldLock.release()
+    }
 
     /// Returns whether that was waited for.
     mutating func didFreeze() -> Bool {
@@ -376,6 +380,7 @@ struct Instance: Equatable {
         archive.optional(&call, .blank) { $1.archive(&$0) }
         tasks.archive(&archive)
         news.archive(&archive)
+        heldLock.archive(&archive)
         archive.raw(&freezer)
         freezeReasons.archive(&archive)
         archive.value(&waitingSince)

@@ -73,6 +73,7 @@ extension Instance {
             if let due = tasks.keepAwakeEnd { next.consider(clock.moment(of: due), .keepAwakeBudget(app)) }
             if let due = expirationDue(lead: lead) { next.consider(clock.moment(of: due), .taskExpiration(app)) }
             if freezer == .freezing { next.consider(waitingSince + freezeBound, .freeze(app)) }
+            next.consider(heldLock.due, .sleepLock(app))
         case .killing: if !isReportedStuck { next.consider(waitingSince + Self.killBound, .death(app)) }
         case .clearing: if !isReportedStuck { next.consider(waitingSince + Self.clearBound, .clearing(app)) }
         }

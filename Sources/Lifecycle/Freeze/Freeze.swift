@@ -87,22 +87,6 @@ extension DeviceLifecycle {
         return apps[index].isAdopted ? min(own, adoptedFreezeRecord.bound(inSleep: sleep.id)) : own
     }
 
-    /// Within its bound, but so slowly that every sleep would be late by it.
-    mutating func noteSlowFreeze(_ index: Int) {
-        guard sleep.state == .preparing else { return }
-        apps[index].slowFreezeSleep = sleep.id
-        guard apps[index].isAdopted else { return }
-        adoptedSlowFreezeSleep = sleep.id
-        touchAll()
-    }
-
-    /// Whether a sleep waits no longer than `leastFreezeBound` for it. It is named then, and may freeze later.
-    func freezesSlowly(_ app: App) -> Bool {
-        func isBefore(_ slow: Int?) -> Bool { sleep.remembers(slow) && slow != sleep.id }
-        return sleep.state == .preparing
-            && (isBefore(app.slowFreezeSleep) || app.isAdopted && isBefore(adoptedSlowFreezeSleep))
-    }
-
     /// When its freezing is to be looked at.
     func nextFreezeBound(_ index: Int) -> Nanoseconds {
         let isWaitedForLess = freezesSlowly(apps[index]) && apps[index].instance?.isFreezingSlowly == false
@@ -115,22 +99,12 @@ extension DeviceLifecycle {
             let instance = apps[index].instance, instance.isAlive, instance.freezer == .stuck
         else { return }
         if apps[index].isAdopted { _ = adoptedFreezeRecord.count(sleep.id) }
-        guard apps[index].freezeRecord.count(sleep.id) else { return }
-        sleep.killed.append(apps[index].policy.name)
-        kill(index, Cause(reason: .unfreezable))
+        if apps[index].freezeRecord.count(sleep.id) { endForSleep(index, .unfreezable) }
     }
 
-    /// Frozen in background already, it cannot let go of a lock that logind waits for, even after ours is released: it
-    /// is thawed for that, and frozen again. The shell does so when the lock is gone.
-    mutating func thawForLock(_ id: InstanceID) {
-        guard sleep.isYetToCome, sleep.isAnnouncedByLogin, !sleep.isDoubtful,
-            let index = index(of: id), canFreeze, apps[index].policy.suspend,
-            apps[index].instance?.refreeze(at: now.monotonic) == true
-        else { return }
-        emit(.process(.thaw(id)))
-        emit(.process(.freeze(id)))
-        touch(index)
-        touchNeighbours(index)
+    mutating func endForSleep(_ index: Int, _ reason: TerminationReason) {
+        sleep.killed.append(apps[index].policy.name)
+        kill(index, Cause(reason: reason))
     }
 
     mutating func setFreezing(_ available: Bool) {

@@ -16,6 +16,8 @@ public enum LoginEvent: Equatable, Sendable {
     case powerOffRefused
     /// On the way to sleep: an instance holds a delay lock of its own.
     case appHoldsLock(InstanceID)
+    /// It does not any more.
+    case appReleasedLock(InstanceID)
 }
 
 /// What logind is asked for.
@@ -59,7 +61,8 @@ extension DeviceLifecycle {
         case .preparingForSleep(let value): hearPreparingAnswer(value)
         case .suspendRefused: suspendWasRefused()
         case .powerOffRefused: break
-        case .appHoldsLock(let instance): thawForLock(instance)
+        case .appHoldsLock(let instance): hearHeldLock(instance)
+        case .appReleasedLock(let instance): hearLockReleased(instance)
         }
     }
 }

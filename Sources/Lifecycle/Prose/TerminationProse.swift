@@ -7,6 +7,7 @@ extension TerminationReason {
         case .exitOverrun: "exitOverrun"
         case .livenessMissed: "livenessMissed"
         case .unfreezable: "unfreezable"
+        case .sleepLockHeld: "sleepLockHeld"
         case .taskBudgetSpent: "taskBudgetSpent"
         case .taskBudgetRanOut: "taskBudgetRanOut"
         case .memoryCritical: "memoryCritical"
@@ -34,6 +35,7 @@ extension TerminationReason {
             "process-exit: the app did not exit within \(allowance.text) of being asked to"
         case .livenessMissed(let interval): "liveness: no WATCHDOG=1 for \(interval.text)"
         case .unfreezable: "suspension: it could not be frozen at sleep after sleep"
+        case .sleepLockHeld: "sleep-lock: it kept its own lock on sleep at logind, at sleep after sleep"
         case .taskBudgetSpent(let budget, let held, let more): Self.budgetSpent(budget, held, more)
         case .taskBudgetRanOut(let budget): "asked to end as its budget of \(budget.text) ran out"
         case .memoryCritical(let available, let bytes, let isProtected):

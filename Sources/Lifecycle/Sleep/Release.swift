@@ -67,21 +67,6 @@ extension DeviceLifecycle {
         noteLateEnd(index)
     }
 
-    /// It should have been gone long ago.
-    mutating func noteLateEnd(_ index: Int) {
-        guard apps[index].instance?.outlivesKill(at: now.monotonic) == true else { return }
-        apps[index].lateEndSleep = sleep.id
-        touch(index)
-        guard apps[index].isAdopted else { return }
-        adoptedLateEndSleep = sleep.id
-        touchAll()
-    }
-
-    /// Whether no sleep waits for its end.
-    func endsLate(_ app: App) -> Bool {
-        sleep.remembers(app.lateEndSleep) || app.isAdopted && sleep.remembers(adoptedLateEndSleep)
-    }
-
     /// A sleep that was too short for handlers says nothing of an app.
     private mutating func noteHeldUp(_ index: Int) {
         guard let preparation = sleep.preparation, preparation.overtime.isAllowanceOver,

@@ -1,7 +1,7 @@
 // Writing the whole state down and reading it back. What follows from the rest is not written but derived again.
 
 extension DeviceLifecycle {
-    private static let formatVersion = 14
+    private static let formatVersion = 15
 
     /// The whole state between two events, to be written down.
     public func archived() -> [UInt8] {
@@ -36,8 +36,7 @@ extension DeviceLifecycle {
         watchdog.archive(&archive)
         serviceWatchdog.archive(&archive)
         adoptedFreezeRecord.archive(&archive)
-        archive.optional(&adoptedLateEndSleep, 0) { $0.value(&$1) }
-        archive.optional(&adoptedSlowFreezeSleep, 0) { $0.value(&$1) }
+        adoptedLate.archive(&archive)
         requests.archive(&archive)
         archive.value(&lastInstance)
         archive.value(&lastCall)

@@ -21,8 +21,8 @@ extension App {
         archive.optional(&heldUpSleep, 0) { $0.value(&$1) }
         archive.value(&sleepOverruns)
         freezeRecord.archive(&archive)
-        archive.optional(&lateEndSleep, 0) { $0.value(&$1) }
-        archive.optional(&slowFreezeSleep, 0) { $0.value(&$1) }
+        lockRecord.archive(&archive)
+        late.archive(&archive)
         archive.optional(&leftover, InstanceID(rawValue: 0)) { $0.raw(&$1) }
         archive.optional(&pool, TaskPool(.zero)) { $1.archive(&$0) }
         archive.optional(&keepAwakePool, TaskPool(.zero)) { $1.archive(&$0) }

@@ -17,6 +17,7 @@ private struct FlatReason {
         case handlerOverrun, readinessMissed, exitOverrun, livenessMissed, taskBudgetSpent, taskBudgetRanOut
         case memoryCritical, killedForMemory, overheated, lowBattery, endedByOperator, configurationRemoved, exited
         case exitedUnseen, signalled, launchFailed, launchTimedOut, shutdown, unknown, unfreezable
+        case sleepLockHeld
     }
 
     var kind: Kind
@@ -54,6 +55,7 @@ private struct FlatReason {
         case .shutdown: self.init(kind: .shutdown)
         case .unknown: self.init(kind: .unknown)
         case .unfreezable: self.init(kind: .unfreezable)
+        case .sleepLockHeld: self.init(kind: .sleepLockHeld)
         }
     }
 
@@ -88,6 +90,7 @@ private struct FlatReason {
         case .shutdown: return .shutdown
         case .unknown: return .unknown
         case .unfreezable: return .unfreezable
+        case .sleepLockHeld: return .sleepLockHeld
         }
     }
 

@@ -10,6 +10,8 @@ public indirect enum TerminationReason: Hashable, Sendable {
     case livenessMissed(interval: Nanoseconds)
     /// The kernel could not freeze it at two sleeps in a row, or at three of ten.
     case unfreezable
+    /// It runs through sleeps, and did not let go of its own lock at logind, as often.
+    case sleepLockHeld
     /// held: the names of the first three tasks that were still held; more: how many others there were.
     case taskBudgetSpent(budget: Nanoseconds, held: [String], more: Int)
     /// A command was told that its budget ran out, and ended.
@@ -80,7 +82,7 @@ extension TerminationReason {
     public var namespace: TerminationNamespace {
         switch self {
         case .handlerOverrun(let handler, _): handler == .backgroundTaskWillExpire ? .backgroundTask : .watchdog
-        case .readinessMissed, .exitOverrun, .livenessMissed, .unfreezable: .watchdog
+        case .readinessMissed, .exitOverrun, .livenessMissed, .unfreezable, .sleepLockHeld: .watchdog
         case .taskBudgetSpent, .taskBudgetRanOut: .backgroundTask
         case .memoryCritical, .killedForMemory: .jetsam
         case .overheated: .thermal
@@ -97,7 +99,7 @@ extension TerminationReason {
     /// 0x8badf00d for the watchdog, the signal of a crash, the status of an exit, the errno of a failed launch.
     public var code: UInt64 {
         switch self {
-        case .handlerOverrun, .readinessMissed, .exitOverrun, .livenessMissed, .unfreezable:
+        case .handlerOverrun, .readinessMissed, .exitOverrun, .livenessMissed, .unfreezable, .sleepLockHeld:
             namespace == .watchdog ? Self.watchdogCode : Self.taskBudgetCode
         case .taskBudgetSpent, .taskBudgetRanOut: Self.taskBudgetCode
         case .overheated: Self.overheatedCode
@@ -122,8 +124,9 @@ extension TerminationReason {
         case .readinessMissed: "[allowances] " + Handler.didFinishLaunching.key
         case .exitOverrun: "[allowances] " + Handler.willTerminate.key
         case .livenessMissed: "liveness"
-        case .unfreezable, .memoryCritical, .killedForMemory, .overheated, .lowBattery, .endedByOperator,
-            .configurationRemoved, .exited, .exitedUnseen, .signalled, .launchFailed, .launchTimedOut, .shutdown,
+        case .unfreezable, .sleepLockHeld, .memoryCritical, .killedForMemory, .overheated, .lowBattery,
+            .endedByOperator, .configurationRemoved, .exited, .exitedUnseen, .signalled, .launchFailed, .launchTimedOut,
+            .shutdown,
             .unknown:
             nil
         }

@@ -16,6 +16,7 @@ public struct Deadline: Equatable, Sendable {
         case memoryLimit(AppID)
         case restart(AppID)
         case freeze(AppID)
+        case sleepLock(AppID)
         case death(AppID)
         case clearing(AppID)
         /// A handler runs: a look at the clock, so that a stalled board is noticed before apps are judged.

@@ -97,7 +97,7 @@ extension DeviceLifecycle {
         }
     }
 
-    /// What is over and ends no app, but for one that could not be frozen at sleep after sleep.
+    /// What is over and ends no app, but for one that has held up sleep after sleep.
     private mutating func judgeLesserTimes(_ index: Int) {
         if apps[index].instance?.isKeepAwakeOver(at: now.monotonic) == true { spendKeepAwake(index) }
         if apps[index].instance?.isExpirationDue(lead: lead(index), at: now.monotonic) == true { touch(index) }
@@ -114,5 +114,6 @@ extension DeviceLifecycle {
             reportStuck(index, .unfreezable)
             endWhatIsStuckAgain(index)
         }
+        judgeHeldLock(index)
     }
 }

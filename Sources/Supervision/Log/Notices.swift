@@ -49,6 +49,12 @@ extension Supervisor {
                 name(app), .warning,
                 "its launch, or its end by itself, took all the time of a sleep; at the next ten it is frozen at once "
                     + "in either")
+        case .keepsLock(let app, let instance):
+            let lock =
+                processes[instance.rawValue].flatMap { appLocks.stopAsking(for: $0) } ?? "which it has let go of by now"
+            log.app(
+                name(app), .warning, "keeps a lock of its own on sleep at logind, which waits for it: \(lock)",
+                .unfreezable)
         case .phaseChanged(let app, let phase): log.app(name(app), .debug, "is \(phase.name)")
         case .keepAwakeSpent(let app, let budget):
             log.app(

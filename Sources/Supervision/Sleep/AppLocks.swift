@@ -10,7 +10,7 @@ internal import SystemCalls
 /// Delay locks on sleep that apps hold at logind by themselves. One that is frozen cannot let go of its own, and logind
 /// would wait for it as long as it waits at all. So on the way to sleep it is asked who holds some, and those apps are
 /// frozen when they have let go; one that was suspended before is thawed for that. One that does not let go counts as
-/// one that cannot be frozen, which the core bounds.
+/// one that cannot be frozen, which the core bounds; one that runs through sleeps has the same time.
 final class AppLocks {
     /// Between two questions, while an app holds one; nanoseconds.
     private static let interval: Int64 = 50_000_000
@@ -25,6 +25,8 @@ final class AppLocks {
     private var holders: [Int64: ForeignLock] = [:]
     /// Instances that are to be frozen.
     private var waiting: [Int64] = []
+    /// Instances that run through sleeps, and of which the core has heard that they hold one.
+    private var running: [Int64] = []
     private var timer: TimerSource?
     /// logind has announced the present sleep: in no other does an app hear that it is to let go.
     private var isLogins = false
@@ -43,6 +45,7 @@ final class AppLocks {
         isLogins = true
         said = []
         holders = [:]
+        running = []
         strays.reset()
         ask()
     }
@@ -52,6 +55,7 @@ final class AppLocks {
         isLogins = false
         isFresh = false
         holders = [:]
+        running = []
         strays.reset()
     }
 
@@ -106,24 +110,45 @@ final class AppLocks {
             }
         }
         isFresh = strays.isAwaited
-        for process in named { supervisor.dispatch(.login(.appHoldsLock(process.instance))) }
+        for process in named { tell(of: process) }
+        tellOfReleases()
         if isFresh { return arm(after: Self.answerWait) }
         freezeFree()
         // An answer that has not come may be the one that names a holder.
-        if !waiting.isEmpty || locks == nil && isOnTheWay && !supervisor.isLoginLost { arm(after: Self.interval) }
+        if isAwaited || locks == nil && isOnTheWay && !supervisor.isLoginLost { arm(after: Self.interval) }
+    }
+
+    /// Some app is to let go of its lock.
+    private var isAwaited: Bool { !waiting.isEmpty || !running.isEmpty }
+
+    private func tell(of process: AppProcess) {
+        if !process.configuration.policy.suspend { running.append(process.instance.rawValue) }
+        supervisor.dispatch(.login(.appHoldsLock(process.instance)))
+    }
+
+    private func tellOfReleases() {
+        if isFresh { return }
+        let free = running.filter { holders[$0] == nil }
+        running.removeAll { holders[$0] == nil }
+        for instance in free {
+            guard let process = supervisor.processes[instance] else { continue }
+            supervisor.log.caused(by: process.app.name, .debug, "let go of its lock on sleep at logind")
+            supervisor.dispatch(.login(.appReleasedLock(process.instance)))
+        }
     }
 
     /// The keeper has found a process of this app's that has the lock.
     func found(_ process: AppProcess, _ lock: ForeignLock) {
         guard isLogins, !supervisor.isUp else { return }
         holders[process.instance.rawValue] = lock
-        if name(process, lock) { supervisor.dispatch(.login(.appHoldsLock(process.instance))) }
+        if name(process, lock) { tell(of: process) }
     }
 
     /// It has ended in the middle of a sleep, and may have given its lock to another.
     func hasEnded(_ process: AppProcess) {
         let instance = process.instance.rawValue
         waiting.removeAll { $0 == instance }
+        running.removeAll { $0 == instance }
         guard holders.removeValue(forKey: instance) != nil, isLogins, !supervisor.isUp else { return }
         strays.searchAgain(after: process.instance)
         if !isAsking { ask() }
@@ -134,7 +159,14 @@ final class AppLocks {
         guard isFresh, !isAsking else { return }
         isFresh = false
         freezeFree()
-        if !waiting.isEmpty { arm(after: Self.interval) }
+        if isAwaited { arm(after: Self.interval) }
+    }
+
+    /// The time in which it should have let go is over, of one that runs through sleeps. What it holds, for people.
+    func stopAsking(for process: AppProcess) -> String? {
+        let instance = process.instance.rawValue
+        running.removeAll { $0 == instance }
+        return holders[instance].map { words(of: $0, process) }
     }
 
     /// The time in which it should have been frozen is over. What it holds, for people. It is left running: frozen, it
@@ -142,18 +174,17 @@ final class AppLocks {
     func giveUp(on process: AppProcess) -> String? {
         let instance = process.instance.rawValue
         guard let place = waiting.firstIndex(of: instance) else { return nil }
-        if let lock = holders[instance] {
-            return "holds logind's lock on sleep, " + lock.words + taker(of: lock, process)
-        }
+        if let lock = holders[instance] { return "holds logind's lock on sleep, " + words(of: lock, process) }
         waiting.remove(at: place)
         process.freezeNow()
         return nil
     }
 
-    /// Who gave it to the app, which may not have asked for it.
-    private func taker(of lock: ForeignLock, _ holder: AppProcess) -> String {
+    /// With who gave it to the app, which may not have asked for it.
+    private func words(of lock: ForeignLock, _ holder: AppProcess) -> String {
         let names = supervisor.apps.values.filter { ($0.adopter ?? $0.user) == lock.user }.map { $0.name }.sorted()
-        return holder.user == lock.user || names.isEmpty ? "" : "; \(names.joined(separator: " or ")) took it"
+        let taker = holder.user == lock.user ? "" : names.joined(separator: " or ")
+        return lock.words + (taker.isEmpty ? "" : "; \(taker) took it")
     }
 
     /// Whose it is for sure: by its pid, where that still is a process of the app's and of the lock's user, as pids are
@@ -177,9 +208,8 @@ final class AppLocks {
         said.append(process.app.name)
         let isFrozen = process.configuration.policy.suspend
         supervisor.log.caused(
-            by: process.app.name, isFrozen ? .debug : .warning,
-            "holds a lock of its own on sleep at logind, \(lock.words): "
-                + (isFrozen ? "frozen after it" : "logind waits for it, as suspend = false lets it run"))
+            by: process.app.name, .debug,
+            "holds a lock of its own on sleep at logind, \(lock.words)" + (isFrozen ? ": frozen after it" : ""))
         return true
     }
 

@@ -199,14 +199,6 @@ extension SimulatedBoard {
         }
     }
 
-    /// Some apps that are suspended hold a lock of their own.
-    private func tellOfOwnLocks(after delay: Nanoseconds) {
-        for process in processes
-        where process.isFrozen && (process.instance.rawValue + Int64(login.handshake)).isMultiple(of: 4) {
-            sendFromLogin(.login(.appHoldsLock(process.instance)), after: delay + .milliseconds(1))
-        }
-    }
-
     private func commit(_ kind: Operation) {
         login[kind] = .committed
         switch kind {

@@ -81,7 +81,7 @@ extension SimulatedBoard {
             return nil
         // A lock that is refused for good is asked for again for ever.
         case .login where login.refusedIdly.contains(true): return nil
-        case .spawn, .handler, .exit, .restart, .freeze, .death, .clearing, .sleepAllowance, .taskGrace,
+        case .spawn, .handler, .exit, .restart, .freeze, .sleepLock, .death, .clearing, .sleepAllowance, .taskGrace,
             .sleepRelease, .sleepCancellation, .login, .darkWake, .shutdown, .condition, .criticalBattery,
             .thermalRelief,
             .memory:

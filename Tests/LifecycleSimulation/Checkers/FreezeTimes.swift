@@ -10,26 +10,6 @@ final class FreezeTimes {
         var isStuck = false
     }
 
-    private struct Row {
-        /// The last sleep that counts, and how many did since ten have not.
-        var last: Int
-        var sleeps = 1
-
-        func bound(in sleep: Int) -> Nanoseconds {
-            guard last + 10 >= sleep else { return .seconds(2) }
-            switch last == sleep ? sleeps - 1 : sleeps {
-            case 0: return .seconds(2)
-            case 1: return .seconds(1)
-            default: return .milliseconds(500)
-            }
-        }
-
-        static func after(_ row: Row?, _ sleep: Int) -> Row {
-            guard let row, row.last + 10 >= sleep else { return Row(last: sleep) }
-            return Row(last: sleep, sleeps: row.last == sleep ? row.sleeps : row.sleeps + 1)
-        }
-    }
-
     struct Counted {
         let instance: InstanceID
         let app: AppID
@@ -38,14 +18,14 @@ final class FreezeTimes {
     }
 
     private var freezing: [Freezing] = []
-    private var rows: [AppID: Row] = [:]
+    private var rows: [AppID: OverdueRow] = [:]
     private var adopted: Set<AppID> = []
-    private var rowOfAdopted: Row?
+    private var rowOfAdopted: OverdueRow?
     private var killed: Set<InstanceID> = []
     /// In this step, without a word on their freezing: for that, or for another reason, which their report will tell.
     private var killedUnnamed: Set<InstanceID> = []
     /// What was counted of them, as it was before.
-    private var doubtful: [InstanceID: (row: Row?, ofAdopted: Row?)] = [:]
+    private var doubtful: [InstanceID: (row: OverdueRow?, ofAdopted: OverdueRow?)] = [:]
     /// Thawed in this step, as it ended the sleep in which they were named.
     private var thawed: Set<InstanceID> = []
     private(set) var sleep = 0
@@ -119,18 +99,22 @@ final class FreezeTimes {
         if adopted.contains(end.app) { rowOfAdopted = before.ofAdopted }
     }
 
+    /// As far as is known, the board has not slept yet in the present sleep.
+    var isYetToCome: Bool {
+        let isReleasedBefore = story.stage == .asleep && !isReleased
+        return isPreparing || isReleasedBefore && !story.isLogical && !hasSlept
+    }
+
     /// Those that this step counts.
     func counted(_ scene: Scene) -> [Counted] {
-        let isReleasedBefore = story.stage == .asleep && !isReleased
-        let isYetToCome = isPreparing || isReleasedBefore && !story.isLogical && !hasSlept
+        let isYetToCome = isYetToCome
         return freezing.compactMap { each in
             guard isYetToCome || named.contains(each.instance) else { return nil }
             let isOver = isOver(each, scene)
             guard each.isStuck || isOver, isOver != each.isStuck || isReleased || isLockReleased,
                 let app = scene.board.directory.app(of: each.instance), rows[app]?.last != sleep
             else { return nil }
-            let isAgain = rows[app]?.last == sleep - 1 || Row.after(rows[app], sleep).sleeps > 2
-            return Counted(instance: each.instance, app: app, isAgain: isAgain)
+            return Counted(instance: each.instance, app: app, isAgain: OverdueRow.isTooMuch(rows[app], sleep))
         }
     }
 
@@ -144,8 +128,8 @@ final class FreezeTimes {
         for index in freezing.indices where isOver(freezing[index], scene) { freezing[index].isStuck = true }
         for each in counted {
             if killedUnnamed.contains(each.instance) { doubtful[each.instance] = (rows[each.app], rowOfAdopted) }
-            rows[each.app] = Row.after(rows[each.app], sleep)
-            if adopted.contains(each.app) { rowOfAdopted = Row.after(rowOfAdopted, sleep) }
+            rows[each.app] = .after(rows[each.app], sleep)
+            if adopted.contains(each.app) { rowOfAdopted = .after(rowOfAdopted, sleep) }
         }
         freezing.removeAll { killed.contains($0.instance) || thawed.contains($0.instance) }
         (killed, killedUnnamed, thawed) = ([], [], [])

@@ -66,6 +66,7 @@ public enum CheckerName: Int, CaseIterable, Sendable {
     case stuckAgain = 62
     case heldUp = 63
     case vainWaits = 64
+    case heldLocks = 65
 }
 
 /// A rule that was broken.
@@ -191,7 +192,7 @@ final class Inspection {
             (.expirations, ExpirationChecker()), (.adoptions, AdoptionChecker()),
             (.reloads, ReloadChecker()), (.sleepWishes, SleepWishChecker()), (.invariants, InvariantChecker()),
             (.stuckAgain, StuckAgainChecker()), (.heldUp, HeldUpChecker()),
-            (.vainWaits, VainWaitChecker()),
+            (.vainWaits, VainWaitChecker()), (.heldLocks, HeldLockChecker()),
         ]
     }
 

@@ -6,7 +6,8 @@ enum EventKind: Int, CaseIterable {
     case spawned, spawnFailed, exited, groupEmptied, frozen
     case handlerReturned, ready, ping, crowdedOut, stopping, extendTimeout
     case loginAvailable, loginUnavailable, lockTaken, lockRefused, prepareForSleep, prepareForShutdown
-    case preparingForSleep, kernelSlept, suspendRefused, powerOffRefused, appHoldsLock, sleepNoted, session
+    case preparingForSleep, kernelSlept, suspendRefused, powerOffRefused, appHoldsLock, appReleasedLock, sleepNoted,
+        session
     case lid, keyPressed, power, underVoltage, temperatures, network, polling
     case memoryPressure, memoryRead, memoryLimitReached, killedForMemory, hardwareWatchdog, serviceWatchdog
     case requested, requestAbandoned, stopRequested
@@ -88,6 +89,7 @@ extension LoginEvent {
         case .preparingForSleep: .preparingForSleep
         case .suspendRefused: .suspendRefused
         case .appHoldsLock: .appHoldsLock
+        case .appReleasedLock: .appReleasedLock
         case .powerOffRefused: .powerOffRefused
         }
     }

@@ -53,6 +53,7 @@ extension Deadline.Reason {
         case .memoryLimit(let app): "memory limit of \(names.name(app))"
         case .restart(let app): "restart of \(names.name(app))"
         case .freeze(let app): "freeze of \(names.name(app))"
+        case .sleepLock(let app): "sleep lock of \(names.name(app))"
         case .death(let app): "death of \(names.name(app))"
         case .clearing(let app): "clearing of \(names.name(app))"
         case .stallCheck: "stall check"

@@ -64,6 +64,7 @@ extension LoginEvent {
         case .preparingForSleep(let answer): "PreparingForSleep is \(answer.map { "\($0)" } ?? "unknown")"
         case .suspendRefused: "the sleep is refused"
         case .appHoldsLock(let instance): "\(names.name(instance)) holds a lock of its own"
+        case .appReleasedLock(let instance): "\(names.name(instance)) has released its own lock"
         case .powerOffRefused: "the board stays on"
         }
     }

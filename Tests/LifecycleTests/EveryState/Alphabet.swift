@@ -58,6 +58,8 @@ struct Alphabet {
             .login(.prepareForShutdown(false, delayMax: nil, signalled: now)), .login(.preparingForSleep(true)),
             .login(.preparingForSleep(false)), .login(.preparingForSleep(nil)), .login(.suspendRefused),
             .login(.appHoldsLock(core.apps.first?.instance?.id ?? InstanceID(rawValue: 0))),
+            .login(.appHoldsLock(core.apps.last?.instance?.id ?? InstanceID(rawValue: 0))),
+            .login(.appReleasedLock(core.apps.last?.instance?.id ?? InstanceID(rawValue: 0))),
             .sleep(.kernelSlept(true)),
             .sleep(.kernelSlept(false)),
         ]

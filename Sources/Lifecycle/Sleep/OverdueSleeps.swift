@@ -1,6 +1,6 @@
-/// The sleeps at which freezing an app took too long. Each leaves the next ones half of its time, and an app that is
-/// good at one sleep is not forgiven: two that take turns would hold up every one.
-struct FreezeRecord: Equatable {
+/// The sleeps at which freezing an app took too long, or letting go of its own lock. Each leaves the next ones half of
+/// its time, and an app that is good at one sleep is not forgiven: two that take turns would hold up every one.
+struct OverdueSleeps: Equatable {
     /// More in the time that they are remembered are as bad as two in a row.
     static let tolerated = 2
     /// The last such sleep.
@@ -9,7 +9,7 @@ struct FreezeRecord: Equatable {
 
     private func isRemembered(in sleep: Int) -> Bool { last.map { $0 >= sleep - Sleep.lateOnesRemembered } ?? false }
 
-    /// How long freezing may take.
+    /// How long it may take.
     func bound(inSleep sleep: Int) -> Nanoseconds {
         guard isRemembered(in: sleep) else { return Instance.freezeBound }
         let earlier = last == sleep ? times - 1 : times
