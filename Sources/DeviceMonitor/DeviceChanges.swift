@@ -9,7 +9,7 @@ public struct DeviceChanges: OptionSet, Sendable {
     public static let thermal = DeviceChanges(rawValue: 2)
     /// hwmon: voltage alarms, for one.
     public static let hwmon = DeviceChanges(rawValue: 4)
-    /// drm: a display was plugged in or out.
+    /// drm: a display was plugged in or out. Heard and not used so far.
     public static let display = DeviceChanges(rawValue: 8)
     /// input: devices with a lid switch or a power key may have come or gone.
     public static let inputs = DeviceChanges(rawValue: 16)

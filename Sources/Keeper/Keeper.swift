@@ -165,15 +165,15 @@ public final class Keeper {
     /// descriptors: nil: there was no room for them.
     private func take(_ bytes: UnsafeMutableRawBufferPointer, _ descriptors: ArraySlice<Int32>?) {
         guard let base = bytes.baseAddress, bytes.count >= MemoryLayout<keeper_signal>.size else { return }
-        let order = base.load(as: keeper_signal.self)
-        switch Int(order.kind) {
-        case KEEPER_START: start(order.id, bytes, descriptors)
-        case KEEPER_SIGNAL: children.signal(order.id, order.signal)
+        let word = base.load(as: keeper_signal.self)
+        switch Int(word.kind) {
+        case KEEPER_START: start(word.id, bytes, descriptors)
+        case KEEPER_SIGNAL: children.signal(word.id, word.signal)
         case KEEPER_NOTIFY:
             let text = bytes[MemoryLayout<keeper_signal>.size...]
             notifier.notify(String(decoding: text, as: UTF8.self))
-        case KEEPER_REMOVE_IPC: linux_remove_ipc(uid_t(truncatingIfNeeded: order.id))
-        case KEEPER_ABORT_FUSE: linux_abort_fuse(uid_t(truncatingIfNeeded: order.id))
+        case KEEPER_REMOVE_IPC: linux_remove_ipc(uid_t(truncatingIfNeeded: word.id))
+        case KEEPER_ABORT_FUSE: linux_abort_fuse(uid_t(truncatingIfNeeded: word.id))
         case KEEPER_ABORT_AWAITED_FUSE:
             let users = base.load(as: keeper_users.self)
             linux_abort_awaited_fuse(uid_t(truncatingIfNeeded: users.first), users.count)

@@ -17,7 +17,7 @@ struct LoopProcess {
     private(set) var lastEnd: Int32?
     private var startedAt: Int64 = 0
     private var startDue: Int64 = 0
-    /// Nanoseconds before the next start.
+    /// Nanoseconds between the next end and the start after it.
     private var delay: Int64 = 0
 
     /// Its socket is not watched yet.
@@ -68,8 +68,10 @@ struct LoopProcess {
         return nil
     }
 
+    private var longerDelay: Int64 { min(max(2 * delay, Self.firstDelay), Self.longestDelay) }
+
     private mutating func waitLonger() {
-        delay = min(max(2 * delay, Self.firstDelay), Self.longestDelay)
+        delay = longerDelay
         startDue = Clocks.monotonic + delay
     }
 
@@ -82,8 +84,9 @@ struct LoopProcess {
         closeSocket()
         pid = 0
         lastEnd = end.code == linux_code_exited ? nil : end.status
-        let lived = Clocks.monotonic - startedAt
-        startDue = Clocks.monotonic + (lived > Self.stable ? 0 : delay)
-        delay = lived > Self.stable ? 0 : min(max(2 * delay, Self.firstDelay), Self.longestDelay)
+        let now = Clocks.monotonic
+        let isStable = now - startedAt > Self.stable
+        startDue = isStable ? now : now + delay
+        delay = isStable ? 0 : longerDelay
     }
 }

@@ -89,8 +89,8 @@ import Testing
         #expect(!isEarly && isStuck && instance.freezer == .stuck)
         let isReportedStuck = instance.reportStuck()
         let isNamedTwice = instance.reportStuck()
-        let freezesLate = instance.didFreeze()
-        #expect(isReportedStuck && !isNamedTwice && freezesLate && instance.freezer == .frozen)
+        let isFreezeLate = instance.didFreeze()
+        #expect(isReportedStuck && !isNamedTwice && isFreezeLate && instance.freezer == .frozen)
     }
 
     @Test func whatIsOverdueIsJudgedLater_afterAStall() {

@@ -61,7 +61,7 @@ import Testing
         for (number, wish) in [(Int64(1), PendingRequest.Wish.running), (2, .phase), (3, .running)] {
             requests.add(
                 PendingRequest(
-                    id: Self.id(number), app: number == 3 ? 1 : 0, wish: wish, phase: .active, launches: true))
+                    id: Self.id(number), app: number == 3 ? 1 : 0, wish: wish, phase: .active, isForLaunch: true))
         }
         #expect(requests.launches(of: 0) == [Self.id(1)])
         requests.letLaunchesStand(0)

@@ -45,7 +45,7 @@ struct Instance: Equatable {
     /// MONOTONIC of the last order to freeze, kill or clear: bounds are counted from it.
     private(set) var waitingSince = Nanoseconds.zero
     /// No sleep waits for its freezing any more.
-    private(set) var isFreezingSlowly = false
+    private(set) var isFreezeUnawaited = false
     /// It was reported that this wait takes too long.
     private(set) var isReportedStuck = false
 
@@ -60,7 +60,7 @@ struct Instance: Equatable {
 
     private mutating func wait(since now: Nanoseconds) {
         waitingSince = now
-        isFreezingSlowly = false
+        isFreezeUnawaited = false
         isReportedStuck = false
     }
 
@@ -203,11 +203,11 @@ struct Instance: Equatable {
     }
 
     /// Returns whether a sleep waits for its freezing no more from now on.
-    mutating func judgeSlowFreezing(at now: Nanoseconds) -> Bool {
-        guard isAlive, freezer == .freezing, !isFreezingSlowly, waitingSince + Self.leastFreezeBound <= now else {
+    mutating func stopAwaitingFreeze(at now: Nanoseconds) -> Bool {
+        guard isAlive, freezer == .freezing, !isFreezeUnawaited, waitingSince + Self.leastFreezeBound <= now else {
             return false
         }
-        isFreezingSlowly = true
+        isFreezeUnawaited = true
         return true
     }
 
@@ -227,6 +227,7 @@ struct Instance: Equatable {
     // MARK: Its end
 
     enum Ordered {
+        /// Carried out by `carryOutStop`, as soon as no other handler runs.
         case noted
         /// It cannot be asked, or is not to be.
         case kill
@@ -384,7 +385,7 @@ struct Instance: Equatable {
         archive.raw(&freezer)
         freezeReasons.archive(&archive)
         archive.value(&waitingSince)
-        archive.value(&isFreezingSlowly)
+        archive.value(&isFreezeUnawaited)
         archive.value(&isReportedStuck)
         liveness.archive(&archive)
         archive.value(&isGivenUp)

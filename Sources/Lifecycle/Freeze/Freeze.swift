@@ -2,10 +2,10 @@
 
 extension Instance {
     /// It is still being frozen, and no sleep waits for that.
-    var isLeftToFreeze: Bool { freezer == .freezing && isFreezingSlowly }
+    var isLeftToFreeze: Bool { freezer == .freezing && isFreezeUnawaited }
 
     /// It is still being frozen, and that has taken long.
-    func freezesLate(at now: Nanoseconds) -> Bool {
+    func isFreezeLate(at now: Nanoseconds) -> Bool {
         isAlive && freezer == .freezing && waitingSince + Self.leastFreezeBound <= now
     }
 
@@ -74,7 +74,7 @@ extension DeviceLifecycle {
 
     mutating func didFreeze(_ id: InstanceID) {
         guard let index = index(of: id) else { return }
-        let isLate = apps[index].instance?.freezesLate(at: now.monotonic) == true
+        let isLate = apps[index].instance?.isFreezeLate(at: now.monotonic) == true
         guard apps[index].instance?.didFreeze() == true else { return }
         if isLate { noteSlowFreeze(index) }
         touch(index)
@@ -89,7 +89,7 @@ extension DeviceLifecycle {
 
     /// When its freezing is to be looked at.
     func nextFreezeBound(_ index: Int) -> Nanoseconds {
-        let isWaitedForLess = freezesSlowly(apps[index]) && apps[index].instance?.isFreezingSlowly == false
+        let isWaitedForLess = hasFrozenSlowly(apps[index]) && apps[index].instance?.isFreezeUnawaited == false
         return isWaitedForLess ? Instance.leastFreezeBound : freezeBound(index)
     }
 

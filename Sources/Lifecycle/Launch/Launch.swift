@@ -33,7 +33,7 @@ extension DeviceLifecycle {
     /// An app that is on its way out is launched when it is gone. phase: where it is to stand; nil: as before.
     mutating func queueLaunch(_ index: Int, _ reason: LaunchReason, phase: ScenePhase? = nil) {
         if isThere(index) { return }
-        if let phase { keep(index, phase) }
+        if let phase { grantPhase(index, phase) }
         if reason == .user {
             apps[index].launch.queue(reason)
         } else {

@@ -13,7 +13,7 @@ struct PendingRequest: Equatable {
     /// Where it wishes the app to stand, for as long as it may be denied; nil: it changes nothing (any more).
     var change: ScenePhase?
     /// The app's launch is wished by it, and has not begun; it may be denied.
-    var launches = false
+    var isForLaunch = false
 
     var isActivation: Bool { wish == .phase && phase == .active }
     var isWishForBackground: Bool { wish == .phase && phase == .background }
@@ -29,6 +29,6 @@ struct PendingRequest: Equatable {
         archive.raw(&phase)
         archive.optional(&leaving, InstanceID(rawValue: 0)) { $0.raw(&$1) }
         archive.optional(&change, .background) { $0.raw(&$1) }
-        archive.value(&launches)
+        archive.value(&isForLaunch)
     }
 }

@@ -9,11 +9,11 @@ struct PendingRequests: Equatable {
     func filter(_ holds: (PendingRequest) -> Bool) -> [PendingRequest] { all.filter(holds) }
 
     /// A launch of the app is wished that may be denied yet.
-    func wishesLaunch(of app: Int) -> Bool { all.contains { $0.app == app && $0.launches } }
+    func wishesLaunch(of app: Int) -> Bool { all.contains { $0.app == app && $0.isForLaunch } }
 
     /// Those by which a launch of the app, which has now begun, was wished alone.
     func launches(of app: Int) -> [RequestID] {
-        all.filter { $0.app == app && $0.launches && $0.wish == .running }.map { $0.id }
+        all.filter { $0.app == app && $0.isForLaunch && $0.wish == .running }.map { $0.id }
     }
 
     /// Where the apps are to stand by what is wished. phases: where they stand without it.
@@ -56,7 +56,7 @@ struct PendingRequests: Equatable {
 
     /// The app's launch is wished for good.
     mutating func letLaunchesStand(_ app: Int) {
-        for place in all.indices where all[place].app == app { all[place].launches = false }
+        for place in all.indices where all[place].app == app { all[place].isForLaunch = false }
     }
 
     /// apps: how many there are. Looked for after each event: only the newest can be there twice.

@@ -40,7 +40,7 @@ extension DeviceLifecycle {
         // A task is started by who started it.
         if isThere(index) || apps[index].isAdopted { return wait(id, index, .running) }
         let phase = background ? ScenePhase.background : .active
-        wait(id, index, .running, change: phase, launches: true)
+        wait(id, index, .running, change: phase, isForLaunch: true)
         wishLaunch(index)
         denyOthers(index, phase)
         deriveWishes()
@@ -53,9 +53,9 @@ extension DeviceLifecycle {
         }
         if let denial = launchDenial ?? frontDenial { return reply(id, .app(.denied(denial))) }
         endDarkWake()
-        let launches = !isThere(index)
-        wait(id, index, .phase, .active, change: .active, launches: launches)
-        if launches { wishLaunch(index) }
+        let isForLaunch = !isThere(index)
+        wait(id, index, .phase, .active, change: .active, isForLaunch: isForLaunch)
+        if isForLaunch { wishLaunch(index) }
         denyOthers(index, .active)
         deriveWishes()
     }
@@ -64,8 +64,8 @@ extension DeviceLifecycle {
         guard isThere(index) || apps[index].launch.queued != nil else { return reply(id, .app(.notRunning)) }
         if !isThere(index), shutdown.isRunning { return reply(id, .app(.denied(.shuttingDown))) }
         // A launch that waits goes on, to background.
-        let launches = apps[index].launchIfDenied != nil
-        wait(id, index, .phase, .background, change: .background, launches: launches)
+        let isForLaunch = apps[index].launchIfDenied != nil
+        wait(id, index, .phase, .background, change: .background, isForLaunch: isForLaunch)
         denyOthers(index, .background)
         deriveWishes()
     }
@@ -130,10 +130,10 @@ extension DeviceLifecycle {
 
     private mutating func wait(
         _ id: RequestID, _ index: Int, _ wish: PendingRequest.Wish, _ phase: ScenePhase = .active,
-        change: ScenePhase? = nil, launches: Bool = false
+        change: ScenePhase? = nil, isForLaunch: Bool = false
     ) {
         var request = PendingRequest(
-            id: id, app: index, wish: wish, phase: phase, change: change, launches: launches)
+            id: id, app: index, wish: wish, phase: phase, change: change, isForLaunch: isForLaunch)
         if let instance = apps[index].instance, wish == .ended || instance.isLeaving {
             request.leaving = instance.id
         }

@@ -19,12 +19,12 @@ extension DeviceLifecycle {
     /// What a request has changed cannot be denied any more: it is carried out, or its client is gone.
     mutating func grant(_ id: RequestID) {
         guard let granted = requests.grant(id, isOneInFront: policy.front == .one) else { return }
-        if let phase = granted.change { keep(granted.app, phase) }
-        if granted.launches { letLaunchesStand(granted.app) }
+        if let phase = granted.change { grantPhase(granted.app, phase) }
+        if granted.isForLaunch { letLaunchesStand(granted.app) }
     }
 
     /// Where it stands without any wish that may be denied.
-    mutating func keep(_ index: Int, _ phase: ScenePhase) {
+    mutating func grantPhase(_ index: Int, _ phase: ScenePhase) {
         apps[index].grantedPhase = phase
         if policy.front == .one, phase == .active {
             for other in apps.indices where other != index { apps[other].grantedPhase = .background }
@@ -60,11 +60,11 @@ extension DeviceLifecycle {
     /// isForGood: no end of that is in sight. Else one that goes on to background is waited for too.
     mutating func denyLaunches(_ denial: Denial, isForGood: Bool = false) {
         let present = apps.map { $0.instance?.id }
-        let goingOn = isForGood ? [] : requests.filter { $0.launches && $0.isWishForBackground }
+        let goingOn = isForGood ? [] : requests.filter { $0.isForLaunch && $0.isWishForBackground }
         deny(denial) { request in
             if request.isActivation { return true }
             if request.isWishForBackground { return isForGood && request.isUnbegun(present[request.app]) }
-            return request.wish == .running && request.launches && !goingOn.contains { $0.app == request.app }
+            return request.wish == .running && request.isForLaunch && !goingOn.contains { $0.app == request.app }
         }
     }
 

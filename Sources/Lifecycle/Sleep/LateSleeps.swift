@@ -40,7 +40,7 @@ extension DeviceLifecycle {
     }
 
     /// Whether a sleep waits no longer than `leastFreezeBound` for it. It is named then, and may freeze later.
-    func freezesSlowly(_ app: App) -> Bool {
+    func hasFrozenSlowly(_ app: App) -> Bool {
         func isBefore(_ slow: Int?) -> Bool { sleep.remembers(slow) && slow != sleep.id }
         return sleep.state == .preparing && (isBefore(app.late.freeze) || app.isAdopted && isBefore(adoptedLate.freeze))
     }

@@ -63,7 +63,7 @@ extension DeviceLifecycle {
     private mutating func noteWhatItCost(_ index: Int) {
         noteHeldUp(index)
         endWhatIsStuckAgain(index)
-        if apps[index].instance?.freezesLate(at: now.monotonic) == true { noteSlowFreeze(index) }
+        if apps[index].instance?.isFreezeLate(at: now.monotonic) == true { noteSlowFreeze(index) }
         noteLateEnd(index)
     }
 
@@ -71,7 +71,7 @@ extension DeviceLifecycle {
     private mutating func noteHeldUp(_ index: Int) {
         guard let preparation = sleep.preparation, preparation.overtime.isAllowanceOver,
             min(preparation.allowance, now.monotonic - preparation.begun) >= Self.leastSleepAllowance,
-            !sleep.isDoubtful, !apps[index].mayNotHoldUp(sleep),
+            !sleep.isDoubtful, !apps[index].isNotAwaited(by: sleep),
             let instance = apps[index].instance,
             instance.call?.call.handler == .didFinishLaunching || instance.isEndingByItself
         else { return }
@@ -106,7 +106,7 @@ extension DeviceLifecycle {
 extension App {
     /// It is not awaited on the way to this sleep: an app that is slow to get ready, or to end, costs one its time, not
     /// every one.
-    func mayNotHoldUp(_ sleep: Sleep) -> Bool {
+    func isNotAwaited(by sleep: Sleep) -> Bool {
         guard sleep.remembers(heldUpSleep), let instance else { return false }
         return !instance.isLaunched || instance.isEndingByItself
     }

@@ -253,7 +253,7 @@ extension DeviceLifecycle {
         case .darkWake: return !worksInTheDark(instance)
         case .awake, .preparing: break
         }
-        if sleep.overtime.isAllowanceOver || apps[index].mayNotHoldUp(sleep) { return true }
+        if sleep.overtime.isAllowanceOver || apps[index].isNotAwaited(by: sleep) { return true }
         if instance.isReadyInBackground { return sleep.overtime.isGraceOver || !instance.isHeldByTasks }
         guard instance.stage == .running, instance.call == nil, instance.isLaunched, instance.stop == nil else {
             return false
@@ -278,7 +278,7 @@ extension DeviceLifecycle {
             if instance.freezer == .frozen || instance.freezer == .stuck || instance.isLeftToFreeze { return true }
             if canFreeze, app.policy.suspend, !sleep.isDoubtful { return false }
             let overtime = sleep.overtime
-            return overtime.isAllowanceOver || app.mayNotHoldUp(sleep)
+            return overtime.isAllowanceOver || app.isNotAwaited(by: sleep)
                 || instance.isReadyInBackground && (overtime.isGraceOver || !instance.isHeldByTasks)
         }
     }

@@ -101,7 +101,7 @@ extension DeviceLifecycle {
     private mutating func judgeLesserTimes(_ index: Int) {
         if apps[index].instance?.isKeepAwakeOver(at: now.monotonic) == true { spendKeepAwake(index) }
         if apps[index].instance?.isExpirationDue(lead: lead(index), at: now.monotonic) == true { touch(index) }
-        if freezesSlowly(apps[index]), apps[index].instance?.judgeSlowFreezing(at: now.monotonic) == true {
+        if hasFrozenSlowly(apps[index]), apps[index].instance?.stopAwaitingFreeze(at: now.monotonic) == true {
             noteSlowFreeze(index)
             touch(index)
             touchNeighbours(index)

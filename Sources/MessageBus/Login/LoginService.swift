@@ -46,6 +46,7 @@ public enum LockMode: Sendable {
 /// none.
 public struct LoginConditions: Equatable, Sendable {
     public var isLidClosed: Bool?
+    /// As logind counts it: in a dock, or with more than one display. Read and not used so far.
     public var isDocked: Bool?
     public var isOnExternalPower: Bool?
 

@@ -95,18 +95,18 @@ final class HookDelegate: DelegateChannel {
         supervisor.dispatch(.app(.handlerReturned(process.instance, call)))
     }
 
-    /// What it was to save may not be: it shows in the app's status until it succeeds, in the place of what the app has
-    /// said, where that says nothing.
+    /// What it was to save may not be: it shows in the app's status until it succeeds, unless the app has said
+    /// something of itself (STATUS=).
     private func didFail(_ handler: Handler, _ text: String) {
         supervisor.log.handlerFailed(process.app.name, handler, text)
         process.app.failedHook = (handler, "\(handler.method): \(text)")
-        supervisor.control?.monitors.ownWordsDidChange(process.app.id)
+        supervisor.control?.monitors.detailsDidChange(process.app.id)
     }
 
     private func didSucceed(_ handler: Handler) {
         guard process.app.failedHook?.handler == handler else { return }
         process.app.failedHook = nil
-        supervisor.control?.monitors.ownWordsDidChange(process.app.id)
+        supervisor.control?.monitors.detailsDidChange(process.app.id)
     }
 
     func close() {

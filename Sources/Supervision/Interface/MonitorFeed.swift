@@ -81,9 +81,9 @@ final class MonitorFeed {
         broadcast("app", view.name, supervisor.appValue(id, view))
     }
 
-    /// What an app says of itself, as often as it likes: the last of its words is passed on, when nothing else is to be
-    /// done.
-    func ownWordsDidChange(_ id: AppID) {
+    /// What only the shell knows of an app: what it says of itself, as often as it likes, its main process, a hook that
+    /// failed. The last is passed on, when nothing else is to be done.
+    func detailsDidChange(_ id: AppID) {
         guard !listeners.isEmpty, !newWords.contains(id) else { return }
         if wordsTimer == nil {
             wordsTimer = try? supervisor.loop.timer(priority: EventLoop.Priority.idle) { [unowned(unsafe) self] in

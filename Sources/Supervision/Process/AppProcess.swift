@@ -157,7 +157,7 @@ final class AppProcess {
         tellOfMainProcess()
     }
 
-    private func tellOfMainProcess() { supervisor.control?.monitors.ownWordsDidChange(app.id) }
+    private func tellOfMainProcess() { supervisor.control?.monitors.detailsDidChange(app.id) }
 
     /// A process that is not our child: into our group, and followed from here.
     func takeOver(_ handle: ProcessHandle) throws(SystemError) {

@@ -165,7 +165,7 @@ final class NotifyReceiver {
         let bounded = text.beginning(bytes: Self.longestStatus)
         guard app.statusText != bounded else { return }
         app.statusText = bounded
-        supervisor.control?.monitors.ownWordsDidChange(app.id)
+        supervisor.control?.monitors.detailsDidChange(app.id)
     }
 
     private func isOwn(_ notification: Notification, _ process: AppProcess) -> Bool {

@@ -16,6 +16,12 @@ extension Supervisor {
         }
     }
 
+    /// One that was never started, or is gone, has left nothing.
+    func clear(_ instance: InstanceID) {
+        guard let process = processes[instance.rawValue] else { return dispatch(.process(.groupEmptied(instance))) }
+        process.clear()
+    }
+
     func perform(_ effect: AppEffect) {
         switch effect {
         case .call(let instance, let call, let handler, let allowance):

@@ -47,12 +47,6 @@ extension Supervisor {
         return process
     }
 
-    /// One that was never started, or is gone, has left nothing.
-    func clear(_ instance: InstanceID) {
-        guard let process = processes[instance.rawValue] else { return dispatch(.process(.groupEmptied(instance))) }
-        process.clear()
-    }
-
     private func launch(
         _ process: AppProcess, _ app: SupervisedApp, _ credentials: Credentials?, _ reason: LaunchReason
     ) throws(LaunchFailure) {
