@@ -44,7 +44,7 @@ final class Supervisor {
     var application: ApplicationService?
     var interfaces: Interfaces?
     private(set) lazy var answers = Answers(self)
-    private(set) lazy var tasks = TaskFollowers(self)
+    private(set) lazy var taskFollowers = TaskFollowers(self)
     private(set) lazy var appLocks = AppLocks(self)
     let disposal: Disposal
     /// Processes that are to be taken over, by the name of the app they become.

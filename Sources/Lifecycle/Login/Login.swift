@@ -4,14 +4,11 @@ struct Login: Equatable {
     static let defaultDelayMax = Nanoseconds.seconds(5)
     /// How long an answer of logind is waited for, should its client not give up sooner (`LogindClient.Limits`). A lock
     /// that is not answered is waited for twice as long the next time.
-    ///
-    /// Of the lock for a shutdown also how long it rests after a refusal: 60 s at first, then twice as long. A refused
-    /// lock for sleep is asked for again by `recheckDelay`, one that keeps awake by the next task.
     static let patience = Nanoseconds.seconds(30)
     static let longestPatience = Nanoseconds.seconds(120)
 
     /// logind is asked so often: after the release, without any sign of sleep, whether it still means it; awake, for
-    /// the lock that it refused, and whether an old sleep is over.
+    /// the sleep lock that it refused, and whether an old sleep is over.
     static let recheckDelay = Nanoseconds.seconds(30)
 
     enum LockState: UInt8, CaseIterable { case none, requested, held }
@@ -128,7 +125,11 @@ struct Login: Equatable {
         }
     }
 
-    /// Returns whether it was asked for.
+    /// Returns whether it was asked for. When it is asked for again:
+    ///
+    /// - for sleep, after `recheckDelay`;
+    /// - for a shutdown, after `lockPatience`, which a refusal doubles as a missing answer does: 60 s at first;
+    /// - to keep awake, with the next task that wants it, and when something has changed (`forgetRefusal`).
     mutating func wasRefused(_ kind: LockKind, at now: Nanoseconds) -> Bool {
         guard locks[kind] == .requested else { return false }
         lose(kind)

@@ -1,4 +1,4 @@
-/// How short memory is.
+/// How short of memory the board is.
 public enum MemoryPressure: UInt8, CaseIterable, Sendable {
     case normal, warning, critical
 
@@ -18,7 +18,7 @@ public enum MemoryKiller: UInt8, CaseIterable, Sendable {
     case oomd
 }
 
-/// How much memory is short.
+/// A word that memory is short: the kernel's to us, and ours to apps.
 public enum MemoryLevel: UInt8, CaseIterable, Sendable {
     case warning, critical
 

@@ -215,7 +215,7 @@ extension DeviceLifecycle {
         boundSleep(since: since)
         emit(.note(.sleep(.preparing(sleep: sleep.id, allowance: sleep.preparation?.allowance ?? .zero))))
         denyLaunches(.sleeping)
-        // From here on background is as near to the front as an app may be (`phaseLimit`): `settlePhase` takes each
+        // From here on background is as near to the front as an app may be (`goalLimit`): `settlePhase` takes each
         // there.
         touchAll()
     }

@@ -2,9 +2,9 @@
 
 extension DeviceLifecycle {
     /// The most that anything on the board allows at present.
-    var phaseLimit: ScenePhase { sleep.state == .awake ? conditions.phaseLimit : .background }
+    var goalLimit: ScenePhase { sleep.state == .awake ? conditions.phaseLimit : .background }
 
-    func goal(_ index: Int) -> ScenePhase { min(apps[index].requestedPhase, phaseLimit) }
+    func goal(_ index: Int) -> ScenePhase { min(apps[index].requestedPhase, goalLimit) }
 
     /// Makes the next call, if one is due and the app can hear it. Handlers that it lacks have returned at once.
     mutating func settlePhase(_ index: Int) {

@@ -74,11 +74,11 @@ final class ApplicationService {
         let reply: JSONObject = ["identifier": .integer(task.rawValue), "timeRemaining": JSON(remaining?.seconds)]
         if request.wantsMore {
             request.reply(continuing: reply)
-            supervisor.tasks.keep(request, untilExpiring: task)
+            supervisor.taskFollowers.keep(request, untilExpiring: task)
         } else {
             request.reply(reply)
         }
-        if let named { supervisor.tasks.follow(named, task, of: instance) }
+        if let named { supervisor.taskFollowers.follow(named, task, of: instance) }
     }
 
     private func answer(_ request: Request, _ outcome: RequestOutcome) {

@@ -6,7 +6,7 @@ extension Supervisor {
     func perform(_ effect: ClientEffect) {
         switch effect {
         case .reply(let request, let outcome): answers.answer(request, outcome)
-        case .taskChanged(_, let instance, let task, let change): tasks.didChange(instance, task, change)
+        case .taskChanged(_, let instance, let task, let change): taskFollowers.didChange(instance, task, change)
         case .appChanged(let app): appDidChange(app)
         case .deviceChanged: control?.deviceDidChange()
         }
