@@ -52,8 +52,9 @@ let fast: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
 // What the simulation of the shell plays: the linker sends the daemon's calls to Tests/ShellSimulation/Calls.
 let playedCalls = [
     "accept4", "access", "clock_gettime", "close", "epoll_create1", "epoll_ctl",
-    "epoll_wait", "fcntl", "fstat", "fsync", "getenv", "getpid", "getsockopt", "getxattr",
-    "kill", "linux_hear_lock", "linux_pidfd_open", "linux_pidfd_pid", "linux_pidfd_send_signal", "linux_process_user",
+    "epoll_wait", "eventfd", "fcntl", "fstat", "fsync", "getenv", "getpid", "getsockopt", "getxattr",
+    "kill", "linux_dispose", "linux_finish_disposal", "linux_hear_lock", "linux_is_disposed", "linux_pidfd_open",
+    "linux_pidfd_pid", "linux_pidfd_send_signal", "linux_process_user",
     "linux_packet_pair", "linux_packet_receive", "linux_packet_send", "linux_read_process_stat", "linux_start_thread",
     "lstat", "mallopt", "mkdir", "mlockall",
     "open",

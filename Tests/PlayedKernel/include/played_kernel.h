@@ -14,6 +14,7 @@ int __real_fsync(int fd);
 int __real_pipe2(int ends[2], int flags);
 int __real_poll(struct pollfd *entries, nfds_t count, int timeout);
 int __real_epoll_create1(int flags);
+int __real_eventfd(unsigned count, int flags);
 int __real_epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event);
 int __real_epoll_wait(int epoll, struct epoll_event *events, int limit, int timeout);
 int __real_fstat(int fd, struct stat *out);

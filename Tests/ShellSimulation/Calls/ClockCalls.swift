@@ -15,7 +15,7 @@ func wrapClock(_ clock: clockid_t, _ out: UnsafeMutablePointer<timespec>?) -> In
 
 @_cdecl("__wrap_timerfd_create") func wrapTimerCreate(_ clock: Int32, _ flags: Int32) -> Int32 {
     guard let kernel = Kernel.playing else { return failed(EINVAL) }
-    let descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+    let descriptor = __real_eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
     guard descriptor >= 0 else { return -1 }
     kernel.descriptors.add(descriptor, clock == CLOCK_REALTIME ? .clockChange : .alarm(Descriptors.Alarm()))
     return descriptor

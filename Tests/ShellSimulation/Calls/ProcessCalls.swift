@@ -8,7 +8,7 @@ extension Kernel {
     func openProcess(_ pid: Int32) -> Int32 {
         guard let process = processes[pid] else { return failed(ESRCH) }
         if let errno = faults.strike(.pidfd) { return failed(errno) }
-        let descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        let descriptor = __real_eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
         guard descriptor >= 0 else { return -1 }
         process.tell(descriptor)
         descriptors.add(descriptor, .process(pid))

@@ -21,6 +21,8 @@ final class Kernel {
     let faults: Faults
     let loop: PlayedLoop
     let bus = PlayedBus()
+    /// Of the threads that get rid of what others have sent: the sockets that each has to close.
+    var disposals: [UnsafeMutablePointer<linux_disposal>: [Int32]] = [:]
     private(set) lazy var keeper = PlayedKeeper(self, seed: seed)
     private let seed: UInt64
     let judge: Judge
