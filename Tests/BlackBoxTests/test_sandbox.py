@@ -251,31 +251,6 @@ def test_a_program_that_goes_to_the_background_is_told(board):
     board.wait_log("its main process has ended and left others behind")
 
 
-def test_a_daemon_without_roots_rights_runs_sandboxed_apps(tmp_path):
-    if os.geteuid() != 0:
-        pytest.skip("it takes root to be another user")
-    root = Path("/var/tmp") / f"curfew-user-{os.getpid()}"
-    (root / "etc/curfew/apps").mkdir(parents=True)
-    (root / "etc/curfew/apps/app.toml").write_text('exec = ["/bin/sleep", "1000"]\nsandbox = "default"\n')
-    for folder, _, files in os.walk(root):
-        for one in [folder, *(os.path.join(folder, name) for name in files)]:
-            os.chown(one, 65534, 65534)
-    with open(tmp_path / "log", "wb") as log:
-        daemon = subprocess.Popen(
-            [CURFEWD, "--root", str(root), "--no-board"], user=65534, group=65534, extra_groups=[],
-            env={"DBUS_SYSTEM_BUS_ADDRESS": f"unix:path={root}/no-bus"}, stdout=log, stderr=log)
-    try:
-        def status():
-            done = subprocess.run([CURFEW, "--root", str(root), "status", "app", "--json"], capture_output=True,
-                                  text=True, timeout=30)
-            return done.returncode == 0 and '"running"' in done.stdout
-        wait_until(status, lambda: (tmp_path / "log").read_text())
-    finally:
-        daemon.terminate()
-        daemon.wait(30)
-        shutil.rmtree(root)
-
-
 NOTES = "test -d $STATE_DIRECTORY && echo $(id -u) > $STATE_DIRECTORY/note; exec sleep 1000"
 
 

@@ -56,8 +56,8 @@ need_swift() {
 # Lists of packages; what is in them is for the scripts to name.
 build_packages=(git g++ pkg-config libsystemd-dev libudev-dev libjansson-dev libtomlplusplus-dev)
 # shellcheck disable=SC2034  # for deploy/test
-test_packages=(dbus strace iproute2 libglib2.0-bin python3 python3-dbus python3-dbusmock python3-gi python3-pytest
-    python3-pytest-xdist python3-venv python3-pip shellcheck umockdev gir1.2-umockdev-1.0)
+test_packages=(dbus libnss-systemd strace iproute2 libglib2.0-bin python3 python3-dbus python3-dbusmock python3-gi
+    python3-pytest python3-pytest-xdist python3-venv python3-pip shellcheck umockdev gir1.2-umockdev-1.0)
 
 # What makes the virtual machine of the board tests, and runs it; beside it a QEMU.
 board_packages=(python3 mmdebstrap e2fsprogs cpio kmod gzip)

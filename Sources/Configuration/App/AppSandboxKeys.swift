@@ -24,9 +24,9 @@ extension AppKeys {
             "user", "the name of a user", &app.user,
             .init(
                 "Whose rights it runs with. \"auto\": a user that it has for itself, and a folder that only it can "
-                    + "enter, told as STATE_DIRECTORY. A program that talks to the system's D-Bus needs the name of "
-                    + "one that the system has: dbus-daemon turns away users that it does not find. Without a sandbox "
-                    + "the default is the daemon's, which is usually root.",
+                    + "enter, told as STATE_DIRECTORY. Its name is curfew-NAME, where nss-systemd(8) is there "
+                    + "to say so (Debian: libnss-systemd); dbus-daemon turns away users without a name. Without a "
+                    + "sandbox the default is the daemon's, which is usually root.",
                 example: #""www-data""#),
             show: { .optional($0) }, read: { AppFile.account($0, $1, accounts.user).map(Optional.some) })
         keys.value(

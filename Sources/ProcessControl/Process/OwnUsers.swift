@@ -1,7 +1,7 @@
 internal import CLinux
 internal import SystemCalls
 
-/// Users that apps have for themselves: a number each, which is in no users data base, and a folder that is theirs
+/// Users that apps have for themselves: a number each, which is in no file of users, and a folder that is theirs
 /// alone. An app's folder says which number is its own, for as long as it is there.
 public final class OwnUsers {
     /// None that Debian, systemd or subuid(5) gives away.
@@ -12,12 +12,14 @@ public final class OwnUsers {
     private let root: String
     /// Owners of the folders that are there; nil: not read yet. Only this process adds one.
     private var taken: Set<UInt32>?
+    private let records: UserRecords
 
     /// directory: of all folders, made when it is not there. root: the daemon's own, empty for the system's: apps of
     /// the same name below different ones are not to be the same user.
     public init(directory: String, root: String = "") {
         self.directory = directory
         self.root = root
+        records = UserRecords(directory: root + "/run/userdb")
     }
 
     /// group: by name or number; nil: one of the same number as the user. Needs root.
@@ -30,6 +32,7 @@ public final class OwnUsers {
             throw .strangeFolder(folder, owner: owner, user: user, group: gid ?? user)
         }
         if owner == nil { try make(folder, user, user) }
+        records.write(user, of: app, home: folder)
         return Credentials(user: user, group: gid ?? user, home: folder, stateDirectory: folder)
     }
 
@@ -95,10 +98,11 @@ public final class OwnUsers {
         return owners
     }
 
+    /// To the system, by another than us.
     private static func isKnown(_ user: UInt32) -> Bool {
         var entry = linux_user()
         defer { linux_user_free(&entry) }
-        return linux_user_by_id(user, &entry) == 0
+        return linux_user_by_id(user, &entry) == 0 && !UserRecords.isOwn(String(cString: entry.name))
     }
 
     /// Under another name first: a folder that is there is its app's.

@@ -79,9 +79,10 @@ final class Interfaces {
         }
     }
 
-    /// The group that may operate the device; root alone where there is no such group.
+    /// The group that may operate the device; root alone where there is no such group. Who runs curfewd without root's
+    /// rights operates it alone.
     private static var operators: UInt32? {
-        try? Credentials.resolve(user: nil, group: "curfew").group
+        geteuid() == 0 ? try? Credentials.resolve(user: nil, group: "curfew").group : nil
     }
 
     private func open(

@@ -4,7 +4,7 @@
 
 # What a board of few megabytes has, and what curfewd needs from it; the package under test brings nothing along.
 guest_packages=(systemd systemd-sysv udev dbus libpam-systemd kmod procps util-linux util-linux-extra python3
-    libudev1 libjansson4 libsystemd0)
+    libudev1 libjansson4 libsystemd0 libnss-systemd)
 # Programs that were not made for Curfew. systemd does not start them.
 guest_services=(redis-server mosquitto nginx-light postgresql)
 unneeded_files=(/usr/share/doc /usr/share/locale)

@@ -17,6 +17,9 @@ ASKED = {
 LOOK = """
 touch /etc/probe /usr/probe /var/tmp/probe /root/probe /home/probe 2>/dev/null
 (id -u; ls -A /tmp; ls -d /proc/1; ls /dev/vda) >$STATE_DIRECTORY/seen 2>/dev/null
+id -un >$STATE_DIRECTORY/name 2>&1
+busctl call org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.login1.Manager ListSeats \\
+    >$STATE_DIRECTORY/bus 2>&1
 touch $STATE_DIRECTORY/end; exec sleep 10000
 """
 
@@ -70,5 +73,9 @@ def sandbox(board):
         has = board.apps()[name]["sandboxHas"]
         assert ("fewer system calls" if name == "strict" else "no namespaces of its own") in has, has
         assert board.sh(f"cat {GROUPS}/{name}.*/pids.max").strip() == "256"
+    # Who has a name is let in by dbus-daemon.
+    folder = "/var/lib/curfew-apps/plain"
+    assert board.sh(f"cat {folder}/name").strip() == "curfew-plain"
+    assert board.sh(f"cat {folder}/bus").startswith("a(so)"), board.sh(f"cat {folder}/bus")
     board.sh("! ls /etc/probe /usr/probe /var/tmp/probe /root/probe /home/probe 2>/dev/null")
     assert not any(one["sandboxLacks"] for one in board.apps().values()), board.apps()
