@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from board import CURFEW, CURFEWD, PYTHON, toml_file
+from board import CURFEW, PYTHON, toml_file
 from waiting import wait_until
 
 STATUS = "grep -E '^(Uid|NoNewPrivs|CapBnd|CapEff|Seccomp):' /proc/self/status | tr -s '\\t' ' ' | cut -d ' ' -f 1,2"
