@@ -133,6 +133,10 @@ class Login:
         """So long passes from now on before it says who holds locks."""
         self._mock("BeBusy", dbus.UInt32(seconds * 1000))
 
+    def fail_lists(self, count):
+        """So many times from now on it does not say who holds locks."""
+        self._mock("FailLists", dbus.UInt32(count))
+
     def refuse(self, *kinds):
         """Locks on these are refused from now on, and no others."""
         self._mock("Refuse", dbus.Array(kinds, signature="s"))

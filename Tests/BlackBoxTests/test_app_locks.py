@@ -93,6 +93,20 @@ def test_one_that_is_never_suspended_and_lets_go_is_not_named(board):
     assert board.describe("holder")["mainPID"] == pid
 
 
+def test_what_logind_said_last_holds_while_it_does_not_say(board):
+    login, pid = start(board)
+    login.hold_others(("player", "fades out", 0, pid))
+    login.sleep(True)
+    board.wait_log("holder: holds a lock of its own on sleep at logind, “player”: fades out: frozen after it")
+    asked = len(login.events("listed"))
+    login.fail_lists(5)
+    wait_until(lambda: len(login.events("listed")) > asked + 6, board.log)
+    assert not board.is_frozen("holder")
+    login.hold_others()
+    wait_until(lambda: board.is_frozen("holder"), board.log)
+    login.sleep(False)
+
+
 def test_one_that_keeps_logind_busy_is_named_and_ended_too(board):
     """The answer comes when what waited for it is frozen."""
     login, pid = start(board)

@@ -98,6 +98,20 @@ import Testing
         }
     }
 
+    @Test func oneThatFreezesSlowlyTakesNoTimeFromAnother_inTheSameSleep() {
+        var board = startedBoard([])
+        for name in ["task-a", "task-b"] {
+            _ = board.ask(1, .adopt(app: name, TaskParameters(name: name)))
+            _ = board.spawned(name)
+        }
+        _ = board.sleepSignal(true)
+        #expect(board.pass(.seconds(2)) == ["freeze task-a", "freeze task-b"])
+        #expect(board.pass(.milliseconds(600)) == [])
+        #expect(board.frozen("task-a") == [])
+        #expect(board.pass(.milliseconds(1399)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["unfreezable task-b", "sleep is handled", "release sleep"])
+    }
+
     @Test func nameIsTakenAgain_whenItIsFree() throws {
         var board = adopted()
         let denied = board.ask(2, .adopt(app: "task-sync", TaskParameters(name: "sync")))

@@ -102,6 +102,25 @@ import Testing
         #expect(board.frozen("storage") == ["sleep is handled", "release sleep"])
     }
 
+    @Test func serverFreezesAnyway_whenItsClientIsNotWaitedForAnyMore() throws {
+        var board = Board([app("storage"), app("camera") { $0.after = ["storage"] }])
+        board.login()
+        board.start()
+        for isRemembered in [false, true] {
+            _ = board.sleepSignal(true)
+            for name in ["storage", "storage", "camera"] { _ = board.returned(name) }
+            #expect(board.returned("camera") == ["freeze camera"])
+            #expect(board.pass(.milliseconds(499)) == [])
+            #expect(board.pass(.milliseconds(1)) == (isRemembered ? ["freeze storage"] : []))
+            if isRemembered { break }
+            #expect(board.frozen("camera") == ["freeze storage"])
+            _ = board.frozen("storage")
+            _ = board.sleepSignal(false)
+            _ = board.tell(.login(.lockTaken(.sleep)))
+            for _ in 1...2 { for name in ["storage", "camera"] { _ = board.returned(name) } }
+        }
+    }
+
     @Test func orderGivesWay_whenTheReleaseIsNear() throws {
         var board = Board([app("storage"), app("camera") { $0.after = ["storage"] }])
         board.login()

@@ -107,9 +107,13 @@ def Inhibit(self, what, who, why, mode):
 
 
 @dbus.service.method(
-    MAIN_IFACE, in_signature="", out_signature="a(ssssuu)", async_callbacks=("answer", "_refuse"))
-def ListInhibitors(self, answer, _refuse):
+    MAIN_IFACE, in_signature="", out_signature="a(ssssuu)", async_callbacks=("answer", "refuse"))
+def ListInhibitors(self, answer, refuse):
     record("listed")
+    if state.get("unlisted", 0) > 0:
+        state["unlisted"] -= 1
+        refuse(dbus.exceptions.DBusException("Try again", name="org.freedesktop.DBus.Error.Failed"))
+        return
 
     def say():
         answer(dbus.Array(
@@ -125,6 +129,12 @@ def ListInhibitors(self, answer, _refuse):
 def BeBusy(self, milliseconds):
     """So long passes before ListInhibitors is answered."""
     state["busy"] = int(milliseconds)
+
+
+@dbus.service.method(MOCK_IFACE, in_signature="u", out_signature="")
+def FailLists(self, count):
+    """So many times from now on it does not say who holds locks."""
+    state["unlisted"] = int(count)
 
 
 @dbus.service.method(MOCK_IFACE, in_signature="a(ssssuu)", out_signature="")
