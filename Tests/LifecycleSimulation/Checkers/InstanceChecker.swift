@@ -28,13 +28,16 @@ final class InstanceChecker: Checker {
             lastCall = call.rawValue
             expect(instance, "called", scene)
         case .process(.terminate(let instance)): expect(instance, "terminated", scene)
+        // A start that was given up: should it come up after all.
+        case .process(.kill(let instance)) where scene.chronicle.record(instance)?.isGivenUp == true: break
         case .process(.kill(let instance)): expect(instance, "killed", scene)
         case .process(.freeze(let instance)), .process(.thaw(let instance)):
             // The clocks come first: a sleep may end in the step that brings the news of its death.
             if case .process(.exited(instance, _)) = scene.step.event { return }
             expect(instance, "frozen or thawed", scene)
         case .process(.clear(let instance)):
-            if scene.chronicle.record(instance)?.status == nil { violate("\(scene.name(instance)) still runs", scene) }
+            let record = scene.chronicle.record(instance)
+            if record?.status == nil, record?.isGivenUp != true { violate("\(scene.name(instance)) still runs", scene) }
             if !cleared.insert(instance.rawValue).inserted { violate("cleared twice", scene) }
         case .process(.reportStuck(let instance, _)): named.insert(instance.rawValue)
         case .login, .sleep, .report, .client, .app(.inform), .note, .board, .memory, .watchdog, .stopDaemon:

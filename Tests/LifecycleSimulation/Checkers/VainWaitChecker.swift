@@ -5,7 +5,7 @@ internal import Lifecycle
 /// than it is to for what freezes slowly (`SlowFreezes`).
 final class VainWaitChecker: Checker {
     static let hears: [EventKind]? = [.exited, .groupEmptied, .spawnFailed]
-    static let sees: [EffectKind]? = [.spawn, .kill, .clear, .reportStuck, .sleepNotice]
+    static let sees: [EffectKind]? = [.spawn, .kill, .clear, .reportStuck, .sleepNotice, .endNotice]
     private static let inTime = Nanoseconds.seconds(1)
 
     private struct Dying {
@@ -80,6 +80,8 @@ final class VainWaitChecker: Checker {
             if gone.contains(instance) { return }
             dying[instance] = Dying(since: scene.now, isLate: dying[instance]?.isLate ?? false)
         case .process(.reportStuck(let instance, _)): dying[instance]?.isNamed = true
+        // That it did not wait for an end does not mean that no sleep is to.
+        case .note(.shutdown(.cancelled)): for instance in dying.keys { dying[instance]?.isNamed = false }
         case .note(.sleep(.preparing(let id, _))):
             sleep = id
             isPreparing = true
