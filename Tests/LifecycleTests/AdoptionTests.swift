@@ -112,6 +112,26 @@ import Testing
         #expect(board.pass(.milliseconds(1)) == ["unfreezable task-b", "sleep is handled", "release sleep"])
     }
 
+    @Test func noneIsAwaitedForLong_whenOneFrozeSlowlyAtASleepBefore() {
+        var board = startedBoard([])
+        for sleep in 1...2 {
+            for name in ["task-a", "task-b"] {
+                _ = board.ask(1, .adopt(app: name, TaskParameters(name: name)))
+                _ = board.spawned(name)
+            }
+            _ = board.sleepSignal(true)
+            #expect(board.pass(.seconds(2)) == ["freeze task-a", "freeze task-b"])
+            #expect(board.pass(.milliseconds(499)) == [])
+            // The one that is judged first is noted for this sleep, too: the other is not awaited all the same.
+            let left = ["sleep is handled", "unfreezable task-a", "unfreezable task-b", "release sleep"]
+            #expect(board.pass(.milliseconds(1)) == (sleep == 2 ? left : []))
+            for name in ["task-a", "task-b"] { _ = board.frozen(name) }
+            _ = board.wake(afterSleeping: .seconds(600))
+            _ = board.tell(.login(.lockTaken(.sleep)))
+            for name in ["task-a", "task-b"] { board.gone(name, .unknown) }
+        }
+    }
+
     @Test func nameIsTakenAgain_whenItIsFree() throws {
         var board = adopted()
         let denied = board.ask(2, .adopt(app: "task-sync", TaskParameters(name: "sync")))

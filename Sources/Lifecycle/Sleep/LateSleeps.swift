@@ -4,11 +4,23 @@ struct LateSleeps: Equatable {
     /// Its end: long after it was killed, or its main process was gone.
     var end: Int?
     /// Freezing it.
-    var freeze: Int?
+    private(set) var freeze: Int?
+    /// The last before that.
+    private(set) var freezeBefore: Int?
+
+    mutating func noteFreeze(_ sleep: Int) {
+        guard freeze != sleep else { return }
+        freezeBefore = freeze
+        freeze = sleep
+    }
+
+    /// The last before this sleep in which freezing it took long.
+    func freeze(before sleep: Int) -> Int? { freeze == sleep ? freezeBefore : freeze }
 
     mutating func archive(_ archive: inout StateArchive) {
         archive.optional(&end, 0) { $0.value(&$1) }
         archive.optional(&freeze, 0) { $0.value(&$1) }
+        archive.optional(&freezeBefore, 0) { $0.value(&$1) }
     }
 }
 
@@ -22,7 +34,7 @@ extension DeviceLifecycle {
     /// Within its bound, but so slowly that every sleep would be late by it.
     mutating func noteSlowFreeze(_ index: Int) {
         guard sleep.state == .preparing else { return }
-        noteLate(index) { $0.freeze = $1 }
+        noteLate(index) { $0.noteFreeze($1) }
     }
 
     /// What is taken over is a new app each time: all of it has one memory.
@@ -41,7 +53,7 @@ extension DeviceLifecycle {
 
     /// Whether a sleep waits no longer than `leastFreezeBound` for it. It is named then, and may freeze later.
     func hasFrozenSlowly(_ app: App) -> Bool {
-        func isBefore(_ slow: Int?) -> Bool { sleep.remembers(slow) && slow != sleep.id }
-        return sleep.state == .preparing && (isBefore(app.late.freeze) || app.isAdopted && isBefore(adoptedLate.freeze))
+        func isRemembered(_ late: LateSleeps) -> Bool { sleep.remembers(late.freeze(before: sleep.id)) }
+        return sleep.state == .preparing && (isRemembered(app.late) || app.isAdopted && isRemembered(adoptedLate))
     }
 }

@@ -70,7 +70,7 @@ extension DeviceLifecycle {
     /// A sleep that was too short for handlers says nothing of an app.
     private mutating func noteHeldUp(_ index: Int) {
         guard let preparation = sleep.preparation, preparation.overtime.isAllowanceOver,
-            min(preparation.allowance, now.monotonic - preparation.begun) >= Self.leastSleepAllowance,
+            min(preparation.allowanceEnd, now.monotonic) - preparation.begun >= Self.leastSleepAllowance,
             !sleep.isDoubtful, !apps[index].isNotAwaited(by: sleep),
             let instance = apps[index].instance,
             instance.call?.call.handler == .didFinishLaunching || instance.isEndingByItself
