@@ -9,7 +9,7 @@ enum {
     MOST_ORDERS = 64,  // that wait
     MOST_HOLDERS = 64, // that are told of, an order
     MOST_LOCKS = 8192, // logind has no more
-    LONGEST = 5,       // seconds
+    LONGEST = 2,       // seconds: logind may wait for five
     FEW = 4096,        // descriptors of a process that are looked at before those of others
 };
 

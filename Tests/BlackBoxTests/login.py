@@ -112,8 +112,11 @@ class Login:
 
     def hold_others(self, *locks):
         """Locks of other processes from now on: (who, why, user, pid) each, of mode delay on sleep."""
-        rows = [("shutdown:sleep", who, why, "delay", dbus.UInt32(user), dbus.UInt32(pid))
-                for who, why, user, pid in locks]
+        self.show_others(*(("shutdown:sleep", *lock) for lock in locks))
+
+    def show_others(self, *locks):
+        """The same of any kind: (what, who, why, user, pid) each."""
+        rows = [(what, who, why, "delay", dbus.UInt32(user), dbus.UInt32(pid)) for what, who, why, user, pid in locks]
         self._mock("HoldOthers", dbus.Array(rows, signature="(ssssuu)"))
 
     def make_lock(self):

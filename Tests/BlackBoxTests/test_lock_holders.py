@@ -243,6 +243,21 @@ def test_one_that_was_handed_on_when_its_holder_is_ended_is_looked_for_again(boa
     login.sleep(False)
 
 
+def test_apps_whose_locks_leave_none_for_ours_are_ended(board):
+    """Of any kind: logind has 8192 for all."""
+    login = board.with_login(refuse=["shutdown:sleep", "sleep"])
+    user = pwd.getpwnam("games").pw_uid
+    for name, keys in (("greedy", GAMES), ("innocent", {"user": "daemon", "group": "daemon"})):
+        lock_app(board, name, "idle", **keys)
+    others = [("shutdown", "many", "because", pwd.getpwnam("daemon").pw_uid, 4_000_000)] * 255
+    login.show_others(*others, *[("shutdown", "many", "because", user, 4_000_000)] * 256)
+    board.start()
+    assert board.wait_termination("greedy")["reason"] == "lockTableFilled"
+    # Ours is asked for again as soon as it is gone.
+    wait_until(lambda: len(login.events("refused", what="sleep")) > 1, login.events)
+    assert board.terminations("innocent") == []
+
+
 def held_outside(board):
     """Two apps share a user, and no process of theirs has the lock: logind, its FIFO, and our end of it."""
     login = board.with_login()
@@ -291,7 +306,43 @@ def test_it_is_looked_for_by_all_that_logind_says(board, change):
                              "listed": False, **change})
     login.hold_others(("stray", "because", user, taker))
     signalled = login.sleep(True)
-    assert login.wait_closed("sleep")["t"] - signalled < 1
     board.wait_log(UNKNOWN)
-    assert "holds a lock" not in board.log()
+    # As no process has it, both answer for it.
+    for name in ("first", "second"):
+        board.wait_log(f"{name}: answers for a lock that its user took on sleep at logind, “stray”")
+    login.hold_others()
+    assert login.wait_closed("sleep")["t"] - signalled < 1
+    assert "holds a lock of its own" not in board.log()
+    login.sleep(False)
+
+
+def test_apps_answer_for_what_is_not_found_if_their_user_took_it(board):
+    """In a queue of io_uring's, say, where no process has it open."""
+    login, fifo, own = held_outside(board)
+    os.close(own)
+    login.hold_others(("stray", "because", pwd.getpwnam("games").pw_uid, 4_000_000))
+    for number in (1, 2):
+        signalled = login.sleep(True)
+        assert login.wait_closed("sleep", number)["t"] - signalled < 3
+        login.sleep(False)
+        login.wait_held("sleep", number + 1)
+    for name in ("first", "second"):
+        assert board.wait_termination(name)["reason"] == "unfreezable"
+    board.wait_log("first: could not be frozen in time: holds logind's lock on sleep, “stray”: because; "
+                   "no process was found that has it, and its user took it")
+
+
+def test_what_was_let_go_leaves_its_place_in_the_search_to_others(board):
+    """Sixteen of a user's are looked for at a time."""
+    login, fifo, own = held_outside(board)
+    os.close(own)
+    user = pwd.getpwnam("games").pw_uid
+    rows = [("stray", "because", user, 4_000_000 + one) for one in range(17)]
+    login.hold_others(*rows)
+    login.sleep(True)
+    board.wait_log("first: answers for a lock")
+    login.hold_others(rows[-1])
+    holds_for(0.5, lambda: not board.is_frozen("first"), "it is waited for")
+    login.hold_others()
+    wait_until(lambda: board.is_frozen("first"), board.log)
     login.sleep(False)

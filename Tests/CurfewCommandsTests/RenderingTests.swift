@@ -119,6 +119,7 @@ import Varlink
     @Test(arguments: [
         (TerminationReason.livenessMissed(interval: .seconds(2)), "gave no sign of life", "WATCHDOG=1"),
         (.unfreezable, "could not be frozen", "suspend = false"),
+        (.lockTableFilled, "left curfewd no lock", "Inhibit"),
         (.sleepLockHeld, "held up sleep after sleep", "PrepareForSleep"),
         (.exitOverrun(allowance: .seconds(5)), "took too long to end", "SIGTERM"),
         (.readinessMissed(allowance: .seconds(20)), "took too long to launch", "READY=1"),

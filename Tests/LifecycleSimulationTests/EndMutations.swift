@@ -46,6 +46,15 @@ extension MutationTests {
         Mutation("says of no app that it keeps its lock", .heldLocks) {
             .replacing { if case .note(.app(.keepsLock)) = $0 { [] } else { [$0] } }
         },
+        Mutation("says of an operator's kill that it was for many locks", .heldLocks) {
+            .replacing { effect in
+                guard case .report(var end) = effect, end.reason == .endedByOperator(isForced: true) else {
+                    return [effect]
+                }
+                end.reason = .lockTableFilled
+                return [.report(end)]
+            }
+        },
         Mutation("forgets that a sleep has waited for an end", .vainWaits) {
             .replacing {
                 guard case .process(.reportStuck(_, .unkillable)) = $0 else { return [$0] }

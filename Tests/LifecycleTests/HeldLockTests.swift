@@ -139,4 +139,18 @@ import Testing
         _ = board.tell(.process(.exited(try board.instance("camera"), .exited(0))))
         #expect(try !pass(.seconds(3), &board).contains("camera keeps its lock"))
     }
+
+    /// Whether the board sleeps or not.
+    @Test func oneWhoseLocksLeaveUsNoneIsEndedAtOnce_andOursIsTakenAgain() throws {
+        var board = awake()
+        beginSleep(&board)
+        _ = board.sleepSignal(false)
+        #expect(board.tell(.login(.lockRefused(.sleep))) == ["read PreparingForSleep"])
+        let camera = try board.instance("camera")
+        #expect(board.tell(.login(.appFillsLocks(camera))) == ["kill camera"])
+        #expect(board.tell(.login(.appFillsLocks(camera))) == [])
+        _ = board.tell(.process(.exited(camera, .signalled(9))))
+        #expect(board.tell(.process(.groupEmptied(camera))) == ["take sleep"])
+        #expect(board.tell(.login(.appFillsLocks(camera))) == [])
+    }
 }

@@ -42,6 +42,9 @@ import Testing
             reason: .sleepLockHeld, name: "sleepLockHeld", namespace: .watchdog, code: 0x8bad_f00d, isFailure: true,
             words: "sleep-lock: it kept its own lock on sleep at logind, at sleep after sleep", archived: "20 0 0 "),
         Row(
+            reason: .lockTableFilled, name: "lockTableFilled", namespace: .watchdog, code: 0x8bad_f00d, isFailure: true,
+            words: "sleep-lock: so many locks at logind were its own that curfewd's was refused", archived: "21 0 0 "),
+        Row(
             reason: .taskBudgetSpent(budget: .seconds(30), held: ["a"], more: 0), name: "taskBudgetSpent",
             namespace: .backgroundTask, code: 0x2182_bad2, key: "[background] task-budget",
             words: "background task \"a\" was still held when the budget of 30 s was spent",
@@ -138,7 +141,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "0 2 99 5 0 ", "15 1 2 0 ", "15 1 9999999999 1 1:x ", "12 1 -9999999999 0 ", "7 1 7 0 ", "21 0 0 ",
+        "0 2 99 5 0 ", "15 1 2 0 ", "15 1 9999999999 1 1:x ", "12 1 -9999999999 0 ", "7 1 7 0 ", "22 0 0 ",
     ])
     func reasonOfNoKindIsRefused(_ text: String) throws { #expect(try restored(text) == nil) }
 }

@@ -55,6 +55,11 @@ struct Advice {
                     + "on sleep at logind for over two seconds: let go of that when PrepareForSleep says true.",
                 "An app that has to work there can stay as it is through a sleep: suspend = false in \(file)",
             ]
+        case ("lockTableFilled", _):
+            [
+                "It takes locks at logind (Inhibit) and does not let go of them: close the descriptor of each.",
+                lookFirst,
+            ]
         case ("sleepLockHeld", _):
             [
                 "It runs through sleeps (suspend = false) and held a lock of its own on sleep at logind: let go of it "

@@ -64,6 +64,7 @@ struct ReportAccount {
         case ("livenessMissed", _): ": it gave no sign of life"
         case ("unfreezable", _): ": it could not be frozen"
         case ("sleepLockHeld", _): ": it held up sleep after sleep"
+        case ("lockTableFilled", _): ": it left curfewd no lock at logind"
         default: " by its watchdog"
         }
     }

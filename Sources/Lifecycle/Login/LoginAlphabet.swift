@@ -18,6 +18,8 @@ public enum LoginEvent: Equatable, Sendable {
     case appHoldsLock(InstanceID)
     /// It does not any more.
     case appReleasedLock(InstanceID)
+    /// logind has refused our lock for sleep, and hundreds of those that it has are this instance's.
+    case appFillsLocks(InstanceID)
 }
 
 /// What logind is asked for.
@@ -63,6 +65,7 @@ extension DeviceLifecycle {
         case .powerOffRefused: break
         case .appHoldsLock(let instance): hearHeldLock(instance)
         case .appReleasedLock(let instance): hearLockReleased(instance)
+        case .appFillsLocks(let instance): endForLocks(instance)
         }
     }
 }

@@ -25,6 +25,11 @@ extension DeviceLifecycle {
         }
     }
 
+    /// There is room for it again.
+    mutating func retakeSleepLock() {
+        if wantsLock(.sleep) { takeLock(.sleep) }
+    }
+
     mutating func releaseLock(_ kind: LockKind) {
         if login.release(kind) { emit(.login(.releaseLock(kind))) }
     }

@@ -8,6 +8,7 @@ extension TerminationReason {
         case .livenessMissed: "livenessMissed"
         case .unfreezable: "unfreezable"
         case .sleepLockHeld: "sleepLockHeld"
+        case .lockTableFilled: "lockTableFilled"
         case .taskBudgetSpent: "taskBudgetSpent"
         case .taskBudgetRanOut: "taskBudgetRanOut"
         case .memoryCritical: "memoryCritical"
@@ -36,6 +37,7 @@ extension TerminationReason {
         case .livenessMissed(let interval): "liveness: no WATCHDOG=1 for \(interval.text)"
         case .unfreezable: "suspension: it could not be frozen at sleep after sleep"
         case .sleepLockHeld: "sleep-lock: it kept its own lock on sleep at logind, at sleep after sleep"
+        case .lockTableFilled: "sleep-lock: so many locks at logind were its own that curfewd's was refused"
         case .taskBudgetSpent(let budget, let held, let more): Self.budgetSpent(budget, held, more)
         case .taskBudgetRanOut(let budget): "asked to end as its budget of \(budget.text) ran out"
         case .memoryCritical(let available, let bytes, let isProtected):

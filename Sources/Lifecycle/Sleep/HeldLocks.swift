@@ -56,4 +56,10 @@ extension DeviceLifecycle {
         emit(.note(.app(.keepsLock(AppID(rawValue: index), instance.id))))
         if apps[index].lockRecord.count(sleep.id) { endForSleep(index, .sleepLockHeld) }
     }
+
+    /// Without our lock no app is told of a sleep in time.
+    mutating func endForLocks(_ id: InstanceID) {
+        guard let index = index(of: id), apps[index].instance?.isAlive == true else { return }
+        kill(index, Cause(reason: .lockTableFilled))
+    }
 }

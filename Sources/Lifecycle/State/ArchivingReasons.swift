@@ -17,7 +17,7 @@ private struct FlatReason {
         case handlerOverrun, readinessMissed, exitOverrun, livenessMissed, taskBudgetSpent, taskBudgetRanOut
         case memoryCritical, killedForMemory, overheated, lowBattery, endedByOperator, configurationRemoved, exited
         case exitedUnseen, signalled, launchFailed, launchTimedOut, shutdown, unknown, unfreezable
-        case sleepLockHeld
+        case sleepLockHeld, lockTableFilled
     }
 
     var kind: Kind
@@ -56,6 +56,7 @@ private struct FlatReason {
         case .unknown: self.init(kind: .unknown)
         case .unfreezable: self.init(kind: .unfreezable)
         case .sleepLockHeld: self.init(kind: .sleepLockHeld)
+        case .lockTableFilled: self.init(kind: .lockTableFilled)
         }
     }
 
@@ -91,6 +92,7 @@ private struct FlatReason {
         case .unknown: return .unknown
         case .unfreezable: return .unfreezable
         case .sleepLockHeld: return .sleepLockHeld
+        case .lockTableFilled: return .lockTableFilled
         }
     }
 

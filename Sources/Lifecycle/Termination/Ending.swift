@@ -41,6 +41,7 @@ extension DeviceLifecycle {
         guard let index = index(of: id) else { return leftoverIsGone(id) }
         guard apps[index].instance?.stage == .clearing else { return }
         if sleep.state == .preparing { noteLateEnd(index) }
+        if apps[index].instance?.cause?.reason == .lockTableFilled { retakeSleepLock() }
         forget(index)
     }
 

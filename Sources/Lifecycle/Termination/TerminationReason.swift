@@ -12,6 +12,8 @@ public indirect enum TerminationReason: Hashable, Sendable {
     case unfreezable
     /// It runs through sleeps, and did not let go of its own lock at logind, as often.
     case sleepLockHeld
+    /// So many of logind's locks were its own that ours was refused.
+    case lockTableFilled
     /// held: the names of the first three tasks that were still held; more: how many others there were.
     case taskBudgetSpent(budget: Nanoseconds, held: [String], more: Int)
     /// A command was told that its budget ran out, and ended.
@@ -82,7 +84,8 @@ extension TerminationReason {
     public var namespace: TerminationNamespace {
         switch self {
         case .handlerOverrun(let handler, _): handler == .backgroundTaskWillExpire ? .backgroundTask : .watchdog
-        case .readinessMissed, .exitOverrun, .livenessMissed, .unfreezable, .sleepLockHeld: .watchdog
+        case .readinessMissed, .exitOverrun, .livenessMissed, .unfreezable, .sleepLockHeld, .lockTableFilled:
+            .watchdog
         case .taskBudgetSpent, .taskBudgetRanOut: .backgroundTask
         case .memoryCritical, .killedForMemory: .jetsam
         case .overheated: .thermal
@@ -99,7 +102,8 @@ extension TerminationReason {
     /// 0x8badf00d for the watchdog, the signal of a crash, the status of an exit, the errno of a failed launch.
     public var code: UInt64 {
         switch self {
-        case .handlerOverrun, .readinessMissed, .exitOverrun, .livenessMissed, .unfreezable, .sleepLockHeld:
+        case .handlerOverrun, .readinessMissed, .exitOverrun, .livenessMissed, .unfreezable, .sleepLockHeld,
+            .lockTableFilled:
             namespace == .watchdog ? Self.watchdogCode : Self.taskBudgetCode
         case .taskBudgetSpent, .taskBudgetRanOut: Self.taskBudgetCode
         case .overheated: Self.overheatedCode
@@ -124,7 +128,8 @@ extension TerminationReason {
         case .readinessMissed: "[allowances] " + Handler.didFinishLaunching.key
         case .exitOverrun: "[allowances] " + Handler.willTerminate.key
         case .livenessMissed: "liveness"
-        case .unfreezable, .sleepLockHeld, .memoryCritical, .killedForMemory, .overheated, .lowBattery,
+        case .unfreezable, .sleepLockHeld, .lockTableFilled, .memoryCritical, .killedForMemory, .overheated,
+            .lowBattery,
             .endedByOperator, .configurationRemoved, .exited, .exitedUnseen, .signalled, .launchFailed, .launchTimedOut,
             .shutdown,
             .unknown:

@@ -21,6 +21,7 @@ extension LogindClient {
     /// The most of one user's that are looked at, one of each process: any user may take some thousand, and they are
     /// not to hide another's.
     private static let mostOfUser = 64
+    private static let fewestOfCrowd = 256
 
     /// org.freedesktop.login1.Manager.ListInhibitors.
     public func readForeignLocks() {
@@ -31,7 +32,10 @@ extension LogindClient {
                 [unowned(unsafe) self] reply in
                 readingLocks = nil
                 switch reply {
-                case .success(let message): tell(.foreignLocks(Self.foreignLocks(message)))
+                case .success(let message):
+                    let all = Self.foreignLocks(message)
+                    if let all, !all.crowds.isEmpty { tell(.lockCrowds(all.crowds)) }
+                    tell(.foreignLocks(all?.locks))
                 case .failure: tell(.foreignLocks(nil))
                 }
             }
@@ -40,19 +44,21 @@ extension LogindClient {
         }
     }
 
-    /// nil where the message is malformed.
-    private static func foreignLocks(_ message: Message) -> [ForeignLock]? {
+    /// crowds: the last lock of each user who has so many, of any kind, as no honest program takes. nil where the
+    /// message is malformed.
+    private static func foreignLocks(_ message: Message) -> (locks: [ForeignLock], crowds: [ForeignLock])? {
         var locks: [ForeignLock] = []
         var seen: [UInt32: [Int32]] = [:]
+        var all: [UInt32: (count: Int, last: ForeignLock)] = [:]
         let isWhole = message.readArray(of: "(ssssuu)") { message in
             var lock: ForeignLock?
             let isRead = message.readStruct("ssssuu") { fields in
                 guard let what = fields.readString(), let who = fields.readString(), let why = fields.readString(),
                     let mode = fields.readString(), let user = fields.readUInt32(), let pid = fields.readUInt32()
                 else { return false }
-                if mode == LockMode.delay.name, names(what, Inhibitor.sleep.name) {
-                    lock = ForeignLock(who: who, why: why, user: user, pid: Int32(clamping: pid))
-                }
+                let each = ForeignLock(who: who, why: why, user: user, pid: Int32(clamping: pid))
+                all[user] = ((all[user]?.count ?? 0) + 1, each)
+                if mode == LockMode.delay.name, names(what, Inhibitor.sleep.name) { lock = each }
                 return true
             }
             if let lock, seen[lock.user, default: []].count < mostOfUser,
@@ -63,7 +69,7 @@ extension LogindClient {
             }
             return isRead
         }
-        return isWhole ? locks : nil
+        return isWhole ? (locks, all.values.filter { $0.count >= fewestOfCrowd }.map { $0.last }) : nil
     }
 
     /// "shutdown:sleep" names sleep.

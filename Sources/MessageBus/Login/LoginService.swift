@@ -77,6 +77,8 @@ public enum LoginMessage: Equatable, Sendable {
     case preparingForSleep(Bool?)
     /// The answer to `readForeignLocks`; nil where there was none in time.
     case foreignLocks([ForeignLock]?)
+    /// The last of each user's locks that has hundreds of them. Comes before `foreignLocks`.
+    case lockCrowds([ForeignLock])
     /// The answer to `suspend`, where there will be no sleep.
     case suspendRefused(reason: String)
     /// Once after each `available`, and then when something has changed; at most ten a second.

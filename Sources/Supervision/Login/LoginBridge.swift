@@ -117,6 +117,7 @@ extension Supervisor {
             if let kind = kind.core { dispatch(.login(.lockTaken(kind))) }
         case .lockRefused(let kind, let reason):
             sayRefusal(of: kind, reason)
+            if kind == .sleep, isUp, !core.expectsRefusal { appLocks.lookForCrowds() }
             if let kind = kind.core { dispatch(.login(.lockRefused(kind))) }
         // `unavailable` comes with it, and says so of all of them.
         case .lockLost: break
@@ -124,6 +125,7 @@ extension Supervisor {
             if value != true { tellIfKernelSlept() } else if isUp { appLocks.sleepBegins() }
             dispatch(.login(.preparingForSleep(value)))
         case .foreignLocks(let locks): appLocks.hear(locks)
+        case .lockCrowds(let locks): appLocks.hearCrowds(locks)
         case .suspendRefused(let reason):
             // A closed lid asks again and again.
             log.daemon(saidSuspendRefused ? .debug : .warning, "logind does not put the board to sleep: \(reason)")

@@ -22,36 +22,55 @@ struct OutputDescriptors: ~Copyable {
     }
 }
 
-/// The last 64 KiB an app wrote, where there is no journal. What fills its stdout is read from a pipe, and never waits
-/// for us for long.
+/// The last 64 KiB an app wrote, where there is no journal. Its stdout is a socket, as the journal's is.
 ///
-/// Each start has a pipe of its own: one that is shared could be given locks without end (fcntl(2)), which every
+/// No pipe: a page of the app's own file system could be put into that (splice(2)), and to read it would be to wait for
+/// the app. Each start has one of its own: one that is shared could be given locks without end (fcntl(2)), which every
 /// close(2) of ours would walk through, or be made non-blocking for the next program.
 final class OutputRing {
     static let capacity = 65536
     /// Hooks may leave processes behind that keep theirs: of more than so many of an instance the first is closed.
     private static let mostHooks = 8
 
-    private final class Pipe {
-        let reader: FileDescriptor
+    private final class Channel {
+        private var reader: FileDescriptor?
+        let number: Int32
         let instance: InstanceID
         let isHooks: Bool
+        private unowned(unsafe) let disposal: Disposal
+        /// Descriptors can be sent here.
+        private let takesDescriptors: Bool
         var source: IOSource?
         var hasEnded = false
 
-        init(_ reader: consuming FileDescriptor, of instance: InstanceID, isHooks: Bool) {
-            self.reader = reader
+        init(
+            _ reader: consuming FileDescriptor, of instance: InstanceID, isHooks: Bool, _ disposal: Disposal
+        ) {
+            number = reader.rawValue
+            _ = linux_refuse_descriptors(number)
+            takesDescriptors = linux_takes_descriptors(number)
+            self.reader = .some(reader)
             self.instance = instance
             self.isHooks = isHooks
+            self.disposal = disposal
         }
 
-        // Before the descriptor goes.
-        deinit { source = nil }
+        /// As recv(2) without blocking; EBADMSG where descriptors were sent.
+        func receive(_ buffer: UnsafeMutablePointer<UInt8>?, _ count: Int) -> Int {
+            takesDescriptors ? linux_receive_bytes(number, buffer, count) : linux_unix_receive(number, buffer, count)
+        }
+
+        // The source goes before the descriptor, which a thread closes if others are in it.
+        deinit {
+            source = nil
+            guard let reader = reader.take() else { return }
+            if takesDescriptors, !linux_drain(number, false) { disposal.close(reader) }
+        }
     }
 
     private unowned(unsafe) let supervisor: Supervisor
     private var bytes: [UInt8] = []
-    private var pipes: [Pipe] = []
+    private var channels: [Channel] = []
     private var isTidying = false
 
     init(_ supervisor: Supervisor) { self.supervisor = supervisor }
@@ -59,39 +78,40 @@ final class OutputRing {
     /// The end for one program of an instance to write to, until that is gone (`close`).
     func open(for instance: InstanceID, isHooks: Bool) throws(SystemError) -> FileDescriptor {
         var ends: [Int32] = [-1, -1]
-        guard linux_pipe_cloexec(&ends) == 0 else { throw SystemError("pipe") }
+        guard linux_unix_pair(&ends) == 0 else { throw SystemError("socketpair") }
         let writer = FileDescriptor(owning: ends[1])
-        let pipe = Pipe(FileDescriptor(owning: ends[0]), of: instance, isHooks: isHooks)
-        _ = linux_set_flags(ends[0], O_NONBLOCK | linux_get_flags(ends[0]))
-        pipe.source = try supervisor.loop.watch(ends[0], .readable, priority: EventLoop.Priority.idle) {
-            [unowned(unsafe) self, unowned(unsafe) pipe] _ in
-            drain(pipe)
+        let channel = Channel(FileDescriptor(owning: ends[0]), of: instance, isHooks: isHooks, supervisor.disposal)
+        // A program that reads its stdout finds the end.
+        _ = shutdown(ends[0], Int32(SHUT_WR))
+        channel.source = try supervisor.loop.watch(ends[0], .readable, priority: EventLoop.Priority.idle) {
+            [unowned(unsafe) self, unowned(unsafe) channel] _ in
+            drain(channel)
             supervisor.wakeIfDue()
         }
-        pipes.append(pipe)
-        let hooks = pipes.filter { $0.isHooks && $0.instance == instance && !$0.hasEnded }
+        channels.append(channel)
+        let hooks = channels.filter { $0.isHooks && $0.instance == instance && !$0.hasEnded }
         if hooks.count > Self.mostHooks { end(hooks[0]) }
         return writer
     }
 
-    /// Nothing of the instance is left. What it has given to others may keep its pipes open for ever.
+    /// Nothing of the instance is left. What it has given to others may keep its sockets open for ever.
     func close(_ instance: InstanceID) {
-        for pipe in pipes where pipe.instance == instance && !pipe.hasEnded {
-            drain(pipe)
-            if !pipe.hasEnded { end(pipe) }
+        for channel in channels where channel.instance == instance && !channel.hasEnded {
+            drain(channel)
+            if !channel.hasEnded { end(channel) }
         }
     }
 
-    private func drain(_ pipe: Pipe) {
-        if pipe.hasEnded { return }
+    private func drain(_ channel: Channel) {
+        if channel.hasEnded { return }
         let count = 8192
         var result = 0
         let chunk = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            result = read(pipe.reader.rawValue, buffer.baseAddress, count)
+            result = channel.receive(buffer.baseAddress, count)
             filled = max(0, result)
         }
-        // All that could write have closed theirs.
-        if result == 0 { end(pipe) }
+        // All that could write have closed theirs, or it is misused.
+        if result == 0 || result < 0 && Errno.current.rawValue == EBADMSG { end(channel) }
         if bytes.count + chunk.count > 2 * Self.capacity {
             bytes.removeFirst(bytes.count + chunk.count - Self.capacity)
         }
@@ -99,19 +119,19 @@ final class OutputRing {
     }
 
     /// Let go of in the next turn: its own handler may be running.
-    private func end(_ pipe: Pipe) {
-        pipe.hasEnded = true
+    private func end(_ channel: Channel) {
+        channel.hasEnded = true
         if isTidying { return }
         isTidying = true
         supervisor.loop.post { [self] in
             isTidying = false
-            pipes.removeAll { $0.hasEnded }
+            channels.removeAll { $0.hasEnded }
         }
     }
 
     /// The last lines, oldest first, in so many bytes; those that are no UTF-8 are replaced.
     func lastLines(_ count: Int, bytes limit: Int) -> [String] {
-        for pipe in pipes { drain(pipe) }
+        for channel in channels { drain(channel) }
         let lines = bytes.suffix(limit).split(separator: UInt8(ascii: "\n"))
         return lines.suffix(count).map { String(decoding: $0, as: UTF8.self) }
     }

@@ -27,6 +27,8 @@ final class AppLocks {
     private var waiting: [Int64] = []
     /// Instances that run through sleeps, and of which the core has heard that they hold one.
     private var running: [Int64] = []
+    /// Our own lock was refused, and it is asked why.
+    private var isCrowded = false
     private var timer: TimerSource?
     /// logind has announced the present sleep: in no other does an app hear that it is to let go.
     private var isLogins = false
@@ -144,6 +146,24 @@ final class AppLocks {
         if name(process, lock) { tell(of: process) }
     }
 
+    /// Our lock was refused: whose are all those that logind has?
+    func lookForCrowds() {
+        isCrowded = true
+        supervisor.login?.readForeignLocks()
+    }
+
+    /// Where apps share a user they answer for it together.
+    func hearCrowds(_ locks: [ForeignLock]) {
+        guard isCrowded else { return }
+        isCrowded = false
+        for lock in locks {
+            let apps = supervisor.apps.values.filter { ($0.adopter ?? $0.user) == lock.user && lock.user != 0 }
+            for process in apps.compactMap({ $0.process }) {
+                supervisor.dispatch(.login(.appFillsLocks(process.instance)))
+            }
+        }
+    }
+
     /// It has ended in the middle of a sleep, and may have given its lock to another.
     func hasEnded(_ process: AppProcess) {
         let instance = process.instance.rawValue
@@ -184,22 +204,25 @@ final class AppLocks {
     private func words(of lock: ForeignLock, _ holder: AppProcess) -> String {
         let names = supervisor.apps.values.filter { ($0.adopter ?? $0.user) == lock.user }.map { $0.name }.sorted()
         let taker = holder.user == lock.user ? "" : names.joined(separator: " or ")
-        return lock.words + (taker.isEmpty ? "" : "; \(taker) took it")
+        let isLost = strays.isLost(lock) ? "; no process was found that has it, and its user took it" : ""
+        return lock.words + (taker.isEmpty ? isLost : "; \(taker) took it")
     }
 
     /// Whose it is for sure: by its pid, where that still is a process of the app's and of the lock's user, as pids are
-    /// given anew. Who took it may be gone, and have left it to others of its app: then the user tells which; one that
-    /// an app has for itself does even where the pid is another process's by now. nil: it has to be looked for.
+    /// given anew. Who took it may be gone, and have left it to others of its app: then a user that no other app has
+    /// tells which, where the pid is another process's by now, too, if it is the app's own. nil: it has to be looked
+    /// for.
     private func holder(of lock: ForeignLock) -> AppProcess? {
         guard let groups = supervisor.groups else { return nil }
-        let users = supervisor.processes.values.filter { $0.user == lock.user }
+        let apps = supervisor.apps.values.filter { ($0.adopter ?? $0.user) == lock.user }
+        let only = apps.count == 1 ? apps[0].process : nil
         if let place = ProcessHandle.controlGroup(of: lock.pid) {
             guard let name = groups.instance(ofControlGroup: place) else {
-                return OwnUsers.isOwn(lock.user) && users.count == 1 ? users[0] : nil
+                return OwnUsers.isOwn(lock.user) ? only : nil
             }
-            return users.first { $0.group?.name == name }
+            return supervisor.processes.values.first { $0.user == lock.user && $0.group?.name == name }
         }
-        return lock.user != 0 && users.count == 1 ? users[0] : nil
+        return lock.user == 0 ? nil : only
     }
 
     /// Returns whether it has not been named in this sleep.
@@ -207,9 +230,10 @@ final class AppLocks {
         guard !said.contains(process.app.name) else { return false }
         said.append(process.app.name)
         let isFrozen = process.configuration.policy.suspend
+        let what = strays.isLost(lock) ? "answers for a lock that its user took" : "holds a lock of its own"
         supervisor.log.caused(
             by: process.app.name, .debug,
-            "holds a lock of its own on sleep at logind, \(lock.words)" + (isFrozen ? ": frozen after it" : ""))
+            what + " on sleep at logind, \(lock.words)" + (isFrozen ? ": frozen after it" : ""))
         return true
     }
 

@@ -9,7 +9,7 @@ internal import ProcessControl
 /// that is gone, and whose pid may be another's by now. The keeper looks for it in what processes have open, which it
 /// alone may see, and says what it finds later.
 final class LockHolders {
-    /// Locks that are looked for in one sleep: an app may take as many as it likes.
+    /// Locks that are looked for at a time: an app may take as many as it likes.
     private static let most = 64
     private static let mostOfUser = 16
 
@@ -21,6 +21,8 @@ final class LockHolders {
         /// That one is the user's who took it: of a person, perhaps, and logind's to wait for.
         var isUsersOwn = false
         var isOver = false
+        /// No process was found that has it: its user's apps answer for it.
+        var isLost = false
         /// logind has named it last.
         var isHeld = true
     }
@@ -74,6 +76,8 @@ final class LockHolders {
     }
 
     private func ask(for lock: ForeignLock) {
+        // Those that were let go leave their places to others.
+        searches.removeAll { !$0.isHeld && $0.isOver }
         guard supervisor.groups != nil, isOurs(lock.user), searches.count < Self.most,
             searches.count(where: { $0.lock.user == lock.user }) < Self.mostOfUser
         else { return }
@@ -112,6 +116,21 @@ final class LockHolders {
         supervisor.appLocks.found(process, searches[index].lock)
     }
 
+    /// It is hidden (in a queue of io_uring's, say), or the search was outlasted. The apps of the user who took it
+    /// answer for it: they cannot be told apart, and share all that they have.
+    private func blameTakers(_ index: Int) {
+        let lock = searches[index].lock
+        searches[index].isLost = true
+        for app in supervisor.apps.values where (app.adopter ?? app.user) == lock.user {
+            guard let process = app.process else { continue }
+            searches[index].instances.append(process.instance)
+            supervisor.appLocks.found(process, lock)
+        }
+    }
+
+    /// No process was found that has it.
+    func isLost(_ lock: ForeignLock) -> Bool { place(of: lock.user, lock.pid).map { searches[$0].isLost } ?? false }
+
     private static func user(of pid: Int32) -> UInt32? {
         var status = stat()
         return linux_stat("/proc/\(pid)", &status) == 0 ? status.st_uid : nil
@@ -120,6 +139,7 @@ final class LockHolders {
     private func finish(_ index: Int, isGivenUp: Bool = false) {
         searches[index].isOver = true
         let search = searches[index]
+        if search.instances.isEmpty, !search.isUsersOwn, search.isHeld { blameTakers(index) }
         if search.instances.isEmpty, !search.isUsersOwn, search.isHeld, !said.contains(search.lock.user) {
             said.append(search.lock.user)
             let holder =

@@ -13,6 +13,9 @@ extension SimulatedBoard {
             let time = delay + .milliseconds(2) + .milliseconds(number * 7 % 25 * 100)
             schedule(.deliver(.login(.appReleasedLock(process.instance))), after: time)
         }
+        for process in processes where (process.instance.rawValue + Int64(login.handshake)).isMultiple(of: 23) {
+            sendFromLogin(.login(.appFillsLocks(process.instance)), after: delay + .milliseconds(2))
+        }
         for process in processes
         where process.isFrozen && (process.instance.rawValue + Int64(login.handshake)).isMultiple(of: 4) {
             sendFromLogin(.login(.appHoldsLock(process.instance)), after: delay + .milliseconds(1))

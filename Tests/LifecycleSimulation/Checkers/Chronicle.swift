@@ -84,7 +84,8 @@ final class Chronicle {
         case .started, .timePassed, .app(.ready), .app(.ping), .app(.crowdedOut), .app(.stopping), .app(.extendTimeout),
             .login(.unavailable),
             .login(.lockTaken), .login(.lockRefused), .login(.prepareForSleep), .login(.preparingForSleep), .sleep,
-            .login(.suspendRefused), .login(.powerOffRefused), .login(.appHoldsLock), .login(.appReleasedLock), .board,
+            .login(.suspendRefused), .login(.powerOffRefused), .login(.appHoldsLock), .login(.appReleasedLock),
+            .login(.appFillsLocks), .board,
             .memory, .watchdog,
             .client:
             break

@@ -21,7 +21,8 @@ final class ConvergenceChecker: Checker {
         case .configured, .started, .freezing, .timePassed, .process, .app, .login(.lockRefused),
             .login(.prepareForSleep),
             .login(.prepareForShutdown), .login(.preparingForSleep), .sleep, .login(.suspendRefused),
-            .login(.powerOffRefused), .login(.appHoldsLock), .login(.appReleasedLock), .board, .memory, .watchdog,
+            .login(.powerOffRefused), .login(.appHoldsLock), .login(.appReleasedLock), .login(.appFillsLocks), .board,
+            .memory, .watchdog,
             .client, .stopRequested:
             break
         }

@@ -230,7 +230,7 @@ final class DeadlineChecker: Checker {
 
     private func judge(_ end: Termination, _ scene: Scene) {
         // Not for want of an answer: see StuckAgainChecker and HeldLockChecker.
-        if end.reason == .unfreezable || end.reason == .sleepLockHeld { return }
+        if [.unfreezable, .sleepLockHeld, .lockTableFilled].contains(end.reason) { return }
         guard let watch = watch(end.instance), let killedAt = watch.killedAt else {
             return violate("\(scene.name(end.instance)): a watchdog's end without a kill", scene)
         }

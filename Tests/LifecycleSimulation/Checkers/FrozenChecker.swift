@@ -41,7 +41,7 @@ final class FrozenChecker: Checker {
         case .report(let end):
             // A command that was asked to end may do so as it is being frozen.
             guard [.watchdog, .backgroundTask].contains(end.reason.namespace), end.reason != .unfreezable,
-                end.reason != .sleepLockHeld,
+                end.reason != .sleepLockHeld, end.reason != .lockTableFilled,
                 let record = scene.chronicle.record(end.instance), record.isKillAsked
             else { return }
             if record.isFreezeAsked { violate("\(scene.name(end.instance)) was judged while it was frozen", scene) }

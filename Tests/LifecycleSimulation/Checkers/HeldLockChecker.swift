@@ -1,9 +1,10 @@
 internal import Lifecycle
 
 /// An app that runs through sleeps and does not let go of its own lock at logind is named when its time is over, once a
-/// sleep, and ended at the second sleep in a row or the third of ten. No other is.
+/// sleep, and ended at the second sleep in a row or the third of ten. One whose locks leave none for us is ended at
+/// once. No other is.
 final class HeldLockChecker: Checker {
-    static let hears: [EventKind]? = [.appHoldsLock, .appReleasedLock, .exited]
+    static let hears: [EventKind]? = [.appHoldsLock, .appReleasedLock, .appFillsLocks, .exited]
     static let sees: [EffectKind]? = [.appNotice, .spawn, .kill, .report, .sleepNotice]
 
     private struct Held {
@@ -20,10 +21,16 @@ final class HeldLockChecker: Checker {
     private var named: Set<InstanceID> = []
     private var killed: Set<InstanceID> = []
     private var justified: Set<InstanceID> = []
+    private var filling: Set<InstanceID> = []
+    private var isFilledNow: InstanceID?
 
     func heard(_ event: Event, _ scene: Scene) {
         switch event {
         case .login(.appHoldsLock(let instance)): hold(instance, scene)
+        case .login(.appFillsLocks(let instance)):
+            guard let record = scene.chronicle.record(instance), record.isSpawned, record.isAlive else { return }
+            filling.insert(instance)
+            if !record.isKillAsked { isFilledNow = instance }
         case .login(.appReleasedLock(let instance)), .process(.exited(let instance, _)):
             held.removeAll { $0.instance == instance }
         default: break
@@ -49,6 +56,8 @@ final class HeldLockChecker: Checker {
         case .note(.app(.keepsLock(_, let instance))): name(instance, scene)
         case .report(let end) where end.reason == .sleepLockHeld && !justified.contains(end.instance):
             violate("\(scene.name(end.instance)) is ended for its lock, and did not keep it twice", scene)
+        case .report(let end) where end.reason == .lockTableFilled && !filling.contains(end.instance):
+            violate("\(scene.name(end.instance)) is ended for many locks, and has few", scene)
         case .note(.sleep(.preparing(let id, _))): (sleep, held) = (id, [])
         case .note(.sleep(.ended)): held = []
         default: break
@@ -76,7 +85,10 @@ final class HeldLockChecker: Checker {
             }
             rows[app] = .after(rows[app], sleep)
         }
-        (named, killed) = ([], [])
+        if let instance = isFilledNow, !killed.contains(instance) {
+            violate("\(scene.name(instance)) leaves us no lock, and lives on", scene)
+        }
+        (named, killed, isFilledNow) = ([], [], nil)
         held.removeAll { scene.chronicle.record($0.instance)?.isKillAsked == true }
         guard scene.freezing.isYetToCome, scene.sleep.isBinding else { return }
         for lock in held

@@ -6,7 +6,8 @@ enum EventKind: Int, CaseIterable {
     case spawned, spawnFailed, exited, groupEmptied, frozen
     case handlerReturned, ready, ping, crowdedOut, stopping, extendTimeout
     case loginAvailable, loginUnavailable, lockTaken, lockRefused, prepareForSleep, prepareForShutdown
-    case preparingForSleep, kernelSlept, suspendRefused, powerOffRefused, appHoldsLock, appReleasedLock, sleepNoted,
+    case preparingForSleep, kernelSlept, suspendRefused, powerOffRefused, appHoldsLock, appReleasedLock, appFillsLocks,
+        sleepNoted,
         session
     case lid, keyPressed, power, underVoltage, temperatures, network, polling
     case memoryPressure, memoryRead, memoryLimitReached, killedForMemory, hardwareWatchdog, serviceWatchdog
@@ -90,6 +91,7 @@ extension LoginEvent {
         case .suspendRefused: .suspendRefused
         case .appHoldsLock: .appHoldsLock
         case .appReleasedLock: .appReleasedLock
+        case .appFillsLocks: .appFillsLocks
         case .powerOffRefused: .powerOffRefused
         }
     }

@@ -64,7 +64,8 @@ final class LockChecker: Checker {
             edge(.shutdown, start, delayMax, signalled, scene)
         case .login(.preparingForSleep(false)): limit[0] = nil
         case .configured, .started, .freezing, .timePassed, .process, .app, .login(.preparingForSleep), .sleep,
-            .login(.suspendRefused), .login(.powerOffRefused), .login(.appHoldsLock), .login(.appReleasedLock), .board,
+            .login(.suspendRefused), .login(.powerOffRefused), .login(.appHoldsLock), .login(.appReleasedLock),
+            .login(.appFillsLocks), .board,
             .memory, .watchdog,
             .client, .stopRequested:
             break

@@ -51,7 +51,8 @@ final class RestartChecker: Checker {
         case .started, .freezing, .timePassed, .process, .app, .login(.unavailable), .login(.lockTaken),
             .login(.lockRefused),
             .login(.prepareForSleep), .login(.preparingForSleep), .sleep, .login(.suspendRefused),
-            .login(.powerOffRefused), .login(.appHoldsLock), .login(.appReleasedLock), .board, .memory, .watchdog,
+            .login(.powerOffRefused), .login(.appHoldsLock), .login(.appReleasedLock), .login(.appFillsLocks), .board,
+            .memory, .watchdog,
             .client:
             break
         }

@@ -65,6 +65,7 @@ extension LoginEvent {
         case .suspendRefused: "the sleep is refused"
         case .appHoldsLock(let instance): "\(names.name(instance)) holds a lock of its own"
         case .appReleasedLock(let instance): "\(names.name(instance)) has released its own lock"
+        case .appFillsLocks(let instance): "\(names.name(instance)) has filled logind with locks"
         case .powerOffRefused: "the board stays on"
         }
     }

@@ -86,6 +86,7 @@ extension Event {
         case .login(.lockRefused(let kind)): "lockRefused \(kind)"
         case .login(.appHoldsLock(let instance)): "holdsLock \(name(instance))"
         case .login(.appReleasedLock(let instance)): "releasedLock \(name(instance))"
+        case .login(.appFillsLocks(let instance)): "fillsLocks \(name(instance))"
         case .memory(.limitReached(let instance)): "memoryLimitReached \(name(instance))"
         case .memory(.killed(let instance, let killer)): "killedForMemory \(name(instance)) by \(killer)"
         case .client(.requested(let id, .beginBackgroundTask(let instance, let wish))):

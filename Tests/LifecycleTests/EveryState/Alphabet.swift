@@ -60,6 +60,7 @@ struct Alphabet {
             .login(.appHoldsLock(core.apps.first?.instance?.id ?? InstanceID(rawValue: 0))),
             .login(.appHoldsLock(core.apps.last?.instance?.id ?? InstanceID(rawValue: 0))),
             .login(.appReleasedLock(core.apps.last?.instance?.id ?? InstanceID(rawValue: 0))),
+            .login(.appFillsLocks(core.apps.last?.instance?.id ?? InstanceID(rawValue: 0))),
             .sleep(.kernelSlept(true)),
             .sleep(.kernelSlept(false)),
         ]

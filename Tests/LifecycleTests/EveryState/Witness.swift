@@ -72,7 +72,8 @@ struct Witness {
         case .configured, .started, .freezing, .timePassed, .app(.ready), .app(.ping), .app(.crowdedOut),
             .app(.extendTimeout),
             .login(.prepareForSleep), .login(.prepareForShutdown), .login(.preparingForSleep), .sleep,
-            .login(.suspendRefused), .login(.powerOffRefused), .login(.appHoldsLock), .login(.appReleasedLock), .board,
+            .login(.suspendRefused), .login(.powerOffRefused), .login(.appHoldsLock), .login(.appReleasedLock),
+            .login(.appFillsLocks), .board,
             .memory(.pressure),
             .memory(.limitReached),
             .memory(.killed), .stopRequested:

@@ -80,6 +80,7 @@ extension LoginMessage {
         case .preparingForSleep(let value): "preparing \(value.map { "\($0)" } ?? "-")"
         case .foreignLocks(let locks):
             "locks \(locks.map { $0.map { "\($0.who) \($0.pid)" }.joined(separator: " ") } ?? "-")"
+        case .lockCrowds(let locks): "crowds \(locks.map { "\($0.user)" }.sorted().joined(separator: " "))"
         case .suspendRefused: "suspend refused"
         case .sessionChanged(let reading): "\(reading)"
         case .conditionsChanged(let board): "\(board)"
