@@ -96,6 +96,7 @@ public enum Daemon {
         keeper.onOrder = { [unowned(unsafe) supervisor] in obey($0, supervisor, notifier) }
         supervisor.followsBoard = !options.ignoresBoard
         if options.isTrial { supervisor.trial = Trial(supervisor) }
+        supervisor.passesOutput = options.passesOutput
         try supervisor.openInterfaces()
         let apps = configuration.apps.count == 1 ? "1 app" : "\(configuration.apps.count) apps"
         if let lastEnd {
@@ -209,6 +210,8 @@ struct DaemonOptions: Equatable {
     var checksOnly = false
     /// For `curfew try`: time can be skipped.
     var isTrial = false
+    /// For `curfew try`, which reads what its app writes from a pipe of its own.
+    var passesOutput = false
     /// For trials: power, heat, memory, lid and keys are not heard, and the watchdog is left alone.
     var ignoresBoard = false
 
@@ -219,12 +222,13 @@ struct DaemonOptions: Equatable {
     }
 
     static let usage = """
-        Usage: curfewd [--root DIR] [--cgroup PATH] [--no-board] [--trial] [--check] [--version]
+        Usage: curfewd [--root DIR] [--cgroup PATH] [--no-board] [--trial] [--pass-output] [--check] [--version]
 
           --root DIR     put DIR before every path of configuration, runtime and state
           --cgroup PATH  the control group to keep apps in (default: its own)
           --no-board     leave the board itself alone: its power, heat, memory, lid, keys and watchdog
           --trial        serve io.curfew.Trial too, for curfew try: time can be skipped
+          --pass-output  apps write to curfewd's own stdout, for curfew try too
           --check        validate all configuration files, print what is wrong, exit 0 or 1
           --version      print the version
 
@@ -246,6 +250,7 @@ struct DaemonOptions: Equatable {
                 if name == "--root" { options.root = Files.absolute(value) } else { options.cgroup = value }
             case "--check" where attached == nil: options.checksOnly = true
             case "--trial" where attached == nil: options.isTrial = true
+            case "--pass-output" where attached == nil: options.passesOutput = true
             case "--no-board" where attached == nil: options.ignoresBoard = true
             case "--version" where attached == nil: return .print("curfewd \(Daemon.version)\n")
             case "--help" where attached == nil: return .print(usage)

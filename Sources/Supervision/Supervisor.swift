@@ -51,6 +51,8 @@ final class Supervisor {
     var adoptions: [String: (handle: ProcessHandle, user: UInt32)] = [:]
     /// Only for `curfew try`.
     var trial: Trial?
+    /// Apps get the daemon's own stdout for theirs.
+    var passesOutput = false
     private(set) lazy var ownUsers = OwnUsers(directory: paths.appFolders, root: paths.root)
     /// What a trial has skipped, in nanoseconds.
     var skipped: Int64 = 0

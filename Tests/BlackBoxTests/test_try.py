@@ -4,7 +4,9 @@ import fcntl
 import glob
 import json
 import os
+import shlex
 import signal
+import stat
 import subprocess
 
 import cgroups
@@ -205,6 +207,46 @@ def test_an_apps_file_is_the_app(tmp_path):
     code, end, _ = verdict("background\nfront\n", command=(), options=("--app", str(file)))
     assert code == 0 and len(log.read_text().split()) == 2
     assert {handler["handler"] for handler in end["handlers"]} >= {"DidEnterBackground", "WillEnterForeground"}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="sandboxes are root's to make")
+@pytest.mark.parametrize("user", ["root", "auto", "daemon"])
+def test_an_app_in_a_sandbox_says_what_it_has_to_say(tmp_path, user):
+    file = tmp_path / "uploader.toml"
+    look = f"echo $(id -u) $(ls -A /tmp); exec {shlex.join([*APP, 'end'])}"
+    file.write_text(toml_file({
+        "exec": ["/bin/sh", "-c", look], "delegate": "varlink", "sandbox": "default",
+        "read_only_paths": [str(PROGRAMS)], "user": user,
+    }))
+    code, end, lines = verdict("background\nexpect task upload\nfront\n", command=(), options=("--app", str(file)))
+    assert (code, end["summary"]) == (0, "OK"), lines
+    first, second = [line["says"] for line in lines if "says" in line]
+    user_id, *seen = first.split()
+    assert (user_id == "0") == (user == "root") and second == "in / with None"
+    # Its /tmp is its own, but for what it was shown.
+    assert all(f"/tmp/{name}/" in f"{PROGRAMS}/" or name.startswith("curfew-try-") for name in seen), seen
+
+
+def test_what_the_app_says_is_its_own_to_say():
+    before = set(glob.glob("/tmp/curfew-try-*"))
+    process = start()
+    folder, = set(glob.glob("/tmp/curfew-try-*")) - before
+    paths = [path for place, _, _ in os.walk(folder) for path in glob.glob(f"{place}/*")]
+    assert len(paths) > 5
+    modes = {path: os.lstat(path).st_mode for path in paths}
+    # Sockets are for apps, as on a board.
+    writable = [path for path, mode in modes.items() if mode & 0o022 and not stat.S_ISSOCK(mode)]
+    writable += [path for path, mode in modes.items() if stat.S_ISFIFO(mode)]
+    process.send_signal(signal.SIGINT)
+    process.wait(PATIENCE)
+    assert writable == []
+
+
+def test_a_program_that_cannot_be_started_is_a_failure(tmp_path):
+    file = tmp_path / "uploader.toml"
+    file.write_text(toml_file({"exec": ["/usr/bin/not-there"], "restart": "never"}))
+    code, end, _ = verdict("expect ended\n", command=(), options=("--app", str(file)))
+    assert (code, end["failures"][0]["namespace"]) == (1, "launchFailure"), end
 
 
 def test_a_program_that_knows_nothing_of_curfew(tmp_path):

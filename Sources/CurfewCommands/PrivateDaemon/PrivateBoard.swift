@@ -18,16 +18,18 @@ final class PrivateBoard {
     /// Why apps are not frozen here; nil where they are.
     private(set) var freezingProblem: String?
 
+    /// output: the daemon's stdout; nil is /dev/null.
     init(
-        _ session: Session, _ root: PrivateRoot, program: String, arguments: [String] = [], subject: String
+        _ session: Session, _ root: PrivateRoot, program: String, arguments: [String] = [], output: Int32? = nil,
+        subject: String
     ) throws(CommandFailure) {
         self.session = session
         self.root = root
         self.subject = subject
         interruption = Interruption(session.loop)
-        output = OutputWatch(session.loop)
+        self.output = OutputWatch(session.loop)
         do throws(SystemError) {
-            daemon = try PrivateDaemon(program, root, arguments, session.loop)
+            daemon = try PrivateDaemon(program, root, arguments, output: output, session.loop)
         } catch {
             throw .failed("curfewd could not be started: \(error.text)")
         }

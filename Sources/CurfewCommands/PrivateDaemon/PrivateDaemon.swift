@@ -33,7 +33,9 @@ final class PrivateDaemon {
         return String(cString: resolved)
     }
 
-    init(_ path: String, _ root: PrivateRoot, _ options: [String], _ loop: DescriptorLoop) throws(SystemError) {
+    init(_ path: String, _ root: PrivateRoot, _ options: [String], output: Int32?, _ loop: DescriptorLoop)
+        throws(SystemError)
+    {
         self.loop = loop
         var ends: [Int32] = [-1, -1]
         guard linux_pipe_cloexec(&ends) == 0 else { throw SystemError("pipe") }
@@ -45,7 +47,7 @@ final class PrivateDaemon {
             "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "SWIFT_BACKTRACE=enable=no",
             "DBUS_SYSTEM_BUS_ADDRESS=unix:path=\(root.path)/no-bus",
         ]
-        program = try Program(arguments, environment: environment, output: nil, error: writer.rawValue)
+        program = try Program(arguments, environment: environment, output: output, error: writer.rawValue)
         writer.close()
         sources.append(loop.watch(readable: ends[0]) { [unowned self] in readLog() })
         sources.append(

@@ -89,12 +89,10 @@ struct TryApp {
             || ["NOTIFY_SOCKET", "JOURNAL_STREAM", "INVOCATION_ID"].contains(name)
     }
 
-    /// The file; output: where the app's stdout and stderr go.
-    func text(output: String) -> String {
+    /// The file.
+    var text: String {
         var file = file
-        // A shell opens it and is gone: the app's process is the one that is started.
-        file.set(
-            .exec, TomlText.array(["/bin/sh", "-c", "out=$0; exec \"$@\" >\"$out\" 2>&1", output] + exec))
+        file.set(.exec, TomlText.array(exec))
         file.set(.launch, "\"manual\"")
         return file.text
     }

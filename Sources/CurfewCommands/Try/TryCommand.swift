@@ -68,18 +68,17 @@ struct TryCommand: SessionCommand {
         let output: AppOutput
         do throws(SystemError) {
             root = try PrivateRoot(purpose: "try")
-            output = try AppOutput(root, session.loop)
-            try root.writeApp(subject.name, subject.text(output: root.path + AppOutput.file))
+            output = try AppOutput(session.loop)
+            try root.writeApp(subject.name, subject.text)
         } catch {
             throw .failed("the trial cannot make its folder: \(error.text)")
         }
         defer { root.remove() }
-        if geteuid() == 0 {
-            // The app may be of another user.
-            chmod(root.path, 0o711)
-            chmod(root.path + AppOutput.file, 0o622)
-        }
-        let board = try PrivateBoard(session, root, program: program, arguments: ["--trial"], subject: "the trial")
+        // The app may be of another user, and is to find the daemon's sockets.
+        if geteuid() == 0 { chmod(root.path, 0o711) }
+        let board = try PrivateBoard(
+            session, root, program: program, arguments: ["--trial", "--pass-output"], output: output.writer.rawValue,
+            subject: "the trial")
         let play = TryPlay(session, board, app: subject.name, output: output)
         let verdict: TryVerdict
         do throws(CommandFailure) {

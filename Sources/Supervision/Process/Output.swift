@@ -142,6 +142,7 @@ extension Supervisor {
     func openOutput(_ app: SupervisedApp, _ instance: InstanceID, forHook: Bool = false) throws(SystemError)
         -> OutputDescriptors
     {
+        if passesOutput, !forHook { return OutputDescriptors(outputFile: try openOwnOutput(), errorFile: nil) }
         if let stream = log.openStream("curfew-\(app.name)", error: false) {
             return OutputDescriptors(
                 outputFile: stream, errorFile: log.openStream("curfew-\(app.name)", error: true))
@@ -149,5 +150,14 @@ extension Supervisor {
         let ring = app.output ?? OutputRing(self)
         app.output = ring
         return OutputDescriptors(outputFile: try ring.open(for: instance, isHooks: forHook), errorFile: nil)
+    }
+    /// The daemon's stdout, opened anew: an app that makes its own non-blocking must not do so to the next one's.
+    private func openOwnOutput() throws(SystemError) -> FileDescriptor {
+        do throws(SystemError) {
+            return try FileDescriptor.open("/proc/self/fd/1", O_WRONLY | O_APPEND | O_NOCTTY)
+        } catch {
+            // A socket, or there is no /proc.
+            return try FileDescriptor.duplicate(of: 1)
+        }
     }
 }
