@@ -125,6 +125,7 @@ public enum Daemon {
         keeper.onOrder = nil
         keeper.onLockHolder = nil
         supervisor.closeInterfaces()
+        try? supervisor.reports.catchUp()
         // Held up to here: no other daemon may live in this root before our sockets are gone.
         lock.close()
         return code

@@ -1,5 +1,6 @@
 """A board that runs out of something, or never had it."""
 
+import json
 import os
 import resource
 import socket
@@ -8,6 +9,7 @@ import subprocess
 import board as boards
 import cgroups
 import pytest
+from board import CURFEW
 from waiting import wait_until
 from wire import Closed
 
@@ -170,6 +172,35 @@ def test_a_state_that_cannot_be_written(board, way):
     said = "No space left on device" if way == "full" else "Read-only file system"
     assert said in board.log()
     assert board.describe("other")["launches"] == 1
+
+
+def test_what_a_full_disk_did_not_take_is_written_once_it_has_room(board):
+    folder = f"{board.root}/var/lib"
+    board.tmpfs(folder, "16k")
+    board.state.mkdir()
+    reports = board.state / "reports.jsonl"
+    # What is left of its page takes a part of the next line.
+    first = '{"report": "1", "app": "app", "time": "2026-01-01T00:00:00.000Z", "x": "'
+    first += "x" * (4000 - len(first)) + '"}\n'
+    reports.write_text(first)
+    board.app("app", restart_delay="1ms")
+    board.start()
+    board.wait_active("app")
+    fill(folder)
+    for number in (1, 2):
+        board.signal("app", 9)
+        board.wait_app("app", launches=number + 1, scenePhase="active")
+    assert reports.read_text() == first
+    assert [report["report"] for report in board.terminations("app")] == ["1", "2", "3"]
+    os.unlink(f"{folder}/filler")
+    board.signal("app", 9)
+    board.wait_app("app", launches=4, scenePhase="active")
+    # In order, and no half line among them.
+    assert [json.loads(line)["report"] for line in reports.read_text().splitlines()] == ["1", "2", "3", "4"]
+    last = subprocess.run(
+        [CURFEW, "--root", board.root, "report", "--last", "--json"], capture_output=True, text=True, timeout=30,
+        check=True)
+    assert json.loads(last.stdout)["report"] == "4"
 
 
 # Control groups.

@@ -141,4 +141,48 @@ import Varlink
             #expect(store.nextID() == 2)
         }
     }
+
+    private func ids(_ store: ReportStore) -> [Int] {
+        store.all().compactMap { $0["report"]?.stringValue.flatMap { Int($0) } }
+    }
+
+    @Test func whatTheDiskDidNotTake_isWrittenBeforeTheNext() throws {
+        try withDirectory { directory in
+            // A file where the directory should be: nothing can be written, as on a full disk.
+            try Files.replace(directory + "/state", with: [])
+            let store = ReportStore(directory: directory + "/state")
+            for id in 1...3 { #expect(throws: SystemError.self) { try store.append(report(id)) } }
+            try Files.remove(directory + "/state")
+            defer {
+                try? Files.remove(directory + "/state/reports.jsonl")
+                rmdir(directory + "/state")
+            }
+            try store.append(report(4))
+            #expect(ids(store) == [1, 2, 3, 4])
+            #expect(ids(ReportStore(directory: directory + "/state")) == [1, 2, 3, 4])
+        }
+    }
+
+    @Test func whatTheDiskDidNotTake_isWrittenBeforeTheBoardIsReset() throws {
+        try withDirectory { directory in
+            try Files.createDirectories(directory + "/reports.jsonl/full")
+            try Files.createDirectories(directory + "/reports.jsonl.broken/full")
+            let store = ReportStore(directory: directory)
+            #expect(throws: SystemError.self) { try store.append(report(1)) }
+            rmdir(directory + "/reports.jsonl/full")
+            rmdir(directory + "/reports.jsonl")
+            rmdir(directory + "/reports.jsonl.broken/full")
+            rmdir(directory + "/reports.jsonl.broken")
+            store.sync()
+            #expect(ids(ReportStore(directory: directory)) == [1])
+        }
+    }
+
+    @Test func reportsAreInTheOrderOfTheirNumbers() throws {
+        try withDirectory { directory in
+            let lines = [1, 4, 2, 5, 3].map { "{\"report\": \"\($0)\"}\n" }.joined()
+            try Files.replace(directory + "/reports.jsonl", with: Array(lines.utf8))
+            #expect(ids(ReportStore(directory: directory)) == [1, 2, 3, 4, 5])
+        }
+    }
 }

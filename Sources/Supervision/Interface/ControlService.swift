@@ -168,6 +168,8 @@ final class ControlService {
     private func listTerminations(_ request: Request) {
         let app = request.parameters["app"]?.stringValue
         let since = request.parameters["since"]?.stringValue
+        // The disk may have room again.
+        try? supervisor.reports.catchUp()
         let kept = supervisor.reports.all().filter { report in
             if let app, report["app"]?.stringValue != app { return false }
             if let since, report["time"]?.stringValue ?? "" < since { return false }

@@ -18,7 +18,7 @@ final class ReportStore {
     private let directory: String
     private var lastID = 0
     private var isPrepared = false
-    /// The ends that could not be written, the last of them: a full disk must not hide why apps ended.
+    /// The ends that could not be written yet, the last of them: a full disk must not hide why apps ended.
     private var unwritten: [JSON] = []
     private static let unwrittenLimit = 64
 
@@ -36,26 +36,42 @@ final class ReportStore {
         return lastID
     }
 
-    /// Throws when the line could not be written; then it is kept in memory.
+    /// Throws when the line could not be written; then it is kept in memory, and written before the next.
     func append(_ report: Report) throws(SystemError) {
         prepare()
-        let stored = report.stored
+        unwritten.append(report.stored)
         do throws(SystemError) {
-            try Files.createDirectories(directory, mode: 0o750)
-            let file = try FileDescriptor.openRegular(
-                path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, mode: 0o640)
-            var bytes = stored.bytes()
-            bytes.append(UInt8(ascii: "\n"))
-            let size = lseek(file.rawValue, 0, SEEK_END)
-            if size > 0, !endsWithNewline(size) { bytes.insert(UInt8(ascii: "\n"), at: 0) }
-            try file.writeAll(bytes)
-            linux_start_writeback(file.rawValue)
-            if Int(size) + bytes.count > Self.fileLimit { try? beginAnew() }
+            try catchUp()
         } catch {
-            unwritten.append(stored)
             if unwritten.count > Self.unwrittenLimit { unwritten.removeFirst() }
             throw error
         }
+    }
+
+    /// Writes what the disk has not taken so far, in order.
+    func catchUp() throws(SystemError) {
+        while let first = unwritten.first {
+            try write(first)
+            unwritten.removeFirst()
+        }
+    }
+
+    private func write(_ report: JSON) throws(SystemError) {
+        try Files.createDirectories(directory, mode: 0o750)
+        let file = try FileDescriptor.openRegular(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, mode: 0o640)
+        var bytes = report.bytes()
+        bytes.append(UInt8(ascii: "\n"))
+        let size = lseek(file.rawValue, 0, SEEK_END)
+        if size > 0, !endsWithNewline(size) { bytes.insert(UInt8(ascii: "\n"), at: 0) }
+        do throws(SystemError) {
+            try file.writeAll(bytes)
+        } catch {
+            // Half a line, of each try one, would fill what is left of the disk.
+            if size >= 0 { _ = ftruncate(file.rawValue, size) }
+            throw error
+        }
+        linux_start_writeback(file.rawValue)
+        if Int(size) + bytes.count > Self.fileLimit { try? beginAnew() }
     }
 
     /// What is kept of both files becomes the one before; where that cannot be written, this one goes on.
@@ -105,22 +121,24 @@ final class ReportStore {
 
     /// Waits until the reports are on the disk: the board is about to be reset.
     func sync() {
+        try? catchUp()
         if let file = try? FileDescriptor.openRegular(path, O_RDONLY) { fsync(file.rawValue) }
     }
 
-    /// All that is kept, oldest first. Lines that a power loss cut short are left out. A later line with the identifier
-    /// of an earlier one stands in its place.
+    /// All that is kept, by identifier. Lines that a power loss cut short are left out. A later line with the
+    /// identifier of an earlier one stands in its place.
     func all() -> [JSON] {
         var kept: [JSON] = []
-        var latest = 0
+        var ids: [Int] = []
         for report in lines(of: previous) + lines(of: path) + unwritten {
             let id = Self.identifier(of: report)
-            // Identifiers rise: only what does not is worth a search.
-            if id <= latest, let index = kept.lastIndex(where: { Self.identifier(of: $0) == id }) {
-                kept[index] = report
+            // They rise, nearly always: this looks at the last one alone.
+            let place = (ids.lastIndex { $0 <= id } ?? -1) + 1
+            if place > 0, ids[place - 1] == id {
+                kept[place - 1] = report
             } else {
-                kept.append(report)
-                latest = max(latest, id)
+                kept.insert(report, at: place)
+                ids.insert(id, at: place)
             }
         }
         return kept
