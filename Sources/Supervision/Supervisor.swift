@@ -3,6 +3,7 @@ internal import Configuration
 internal import ControlGroup
 internal import DeviceMonitor
 internal import EventLoop
+internal import Journal
 internal import Lifecycle
 internal import MessageBus
 internal import ProcessControl
@@ -125,6 +126,7 @@ final class Supervisor {
             // The kernel is about to kill a loop whose keeper is dead: with or without that, it does no more.
             if !keeper.receive() { _exit(1) }
         }
+        reports.onTrouble = { [unowned(unsafe) self] in self.log.daemon(.warning, $0) }
     }
 
     /// The core's time.

@@ -11,7 +11,7 @@ from waiting import wait_until
 
 def lines(board):
     folder = Path(board.root) / "var/lib/curfew"
-    texts = [path.read_text() for path in folder.iterdir() if path.name.startswith("reports")]
+    texts = [path.read_text() for path in folder.iterdir() if path.name.startswith("reports") and path.is_file()]
     return [json.loads(line) for text in texts for line in text.splitlines()]
 
 
@@ -73,7 +73,11 @@ def test_what_is_no_file_in_the_place_of_one_holds_up_nothing(board):
                           stdin=subprocess.DEVNULL, check=False)
     assert tool.returncode == 0 and "app" in tool.stdout, tool
     assert board.stop() == 0
+    # What was in the place of the reports is set aside, and that is said once.
+    assert board.log().count("was set aside as ") == 1 and len(of(board, "app")) == 1
     # Without a daemon the tool reads them itself.
+    os.unlink(board.state / "reports.jsonl")
+    os.mkfifo(board.state / "reports.jsonl")
     tool = subprocess.run([CURFEW, "--root", board.root, "reports"], capture_output=True, text=True, timeout=30,
                           stdin=subprocess.DEVNULL, check=False)
     assert "reports.jsonl" in tool.stderr, tool

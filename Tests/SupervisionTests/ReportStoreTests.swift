@@ -185,4 +185,66 @@ import Varlink
             #expect(ids(ReportStore(directory: directory)) == [1, 2, 3, 4, 5])
         }
     }
+
+    @Test func aFileThatIsTooLongIsSetAside_andItsLastEndsAreKept() throws {
+        try withDirectory { directory in
+            let padding = String(repeating: "y", count: 1000)
+            let lines = (1...2000).map { "{\"report\": \"\($0)\", \"app\": \"camera\", \"x\": \"\(padding)\"}\n" }
+            let path = directory + "/reports.jsonl"
+            try Files.replace(path, with: Array(lines.joined().utf8))
+            let store = ReportStore(directory: directory)
+            var said: [String] = []
+            store.onTrouble = { said.append($0) }
+            let next = store.nextID()
+            #expect(next == 2001)
+            try store.append(report(next))
+            try store.append(report(next + 1))
+            #expect(ids(store).suffix(3) == [2000, 2001, 2002])
+            #expect(try Files.read(path).count < 2000)
+            #expect(try Files.read(path + ".broken").count > 2_000_000)
+            #expect(said == ["\(path) was set aside as \(path).broken, and a new one is begun: it is too long"])
+        }
+    }
+
+    @Test func aDirectoryInTheWayIsSetAside() throws {
+        try withDirectory { directory in
+            let path = directory + "/reports.jsonl"
+            for name in [path, path + ".1"] { try Files.createDirectories(name + "/full") }
+            defer {
+                for name in [path, path + ".1"].flatMap({ [$0, $0 + ".broken"] }) {
+                    rmdir(name + "/full")
+                    rmdir(name)
+                }
+            }
+            let store = ReportStore(directory: directory)
+            let long = String(repeating: "y", count: 10_000)
+            for id in 1...60 { try store.append(report(id, explanation: long)) }
+            #expect(ids(store).last == 60)
+            #expect(try Files.read(path).count <= ReportStore.fileLimit)
+            #expect(try Files.read(path + ".1").count > 100_000)
+            #expect(Files.exists(path + ".broken/full") && Files.exists(path + ".1.broken/full"))
+        }
+    }
+
+    @Test func whereNothingCanBeSetAside_theStoreGoesOn() throws {
+        try withDirectory { directory in
+            let path = directory + "/reports.jsonl"
+            let inTheWay = [path + ".1", path + ".1.broken", path + ".broken"]
+            for name in inTheWay { try Files.createDirectories(name + "/full") }
+            defer {
+                for name in inTheWay {
+                    rmdir(name + "/full")
+                    rmdir(name)
+                }
+            }
+            let store = ReportStore(directory: directory)
+            var said: [String] = []
+            store.onTrouble = { said.append($0) }
+            let long = String(repeating: "y", count: 20_000)
+            for id in 1...80 { try store.append(report(id, explanation: long)) }
+            #expect(ids(store).last == 80)
+            #expect(said.count == 1 && said[0].hasPrefix("\(path) cannot be begun anew, and goes on: "))
+            #expect(ReportStore(directory: directory).nextID() == 81)
+        }
+    }
 }

@@ -10,6 +10,8 @@ internal import Varlink
 /// may take a second, and an app that is to be restarted has not got that.
 final class ReportStore {
     static let fileLimit = 256 << 10
+    /// So much of a file is read, its end. One that is longer is not as the store has left it.
+    private static let readLimit = 4 * fileLimit
     /// Ends that are kept of each app, and of all commands together that were tasks of their own.
     static let keptOfApp = 20
     static let keptOfTasks = 40
@@ -21,6 +23,9 @@ final class ReportStore {
     /// The ends that could not be written yet, the last of them: a full disk must not hide why apps ended.
     private var unwritten: [JSON] = []
     private static let unwrittenLimit = 64
+    /// Hears, once each, what is wrong with the files.
+    var onTrouble: ((String) -> Void)?
+    private var cannotBeginAnew = false
 
     init(directory: String) {
         self.directory = directory
@@ -58,6 +63,7 @@ final class ReportStore {
 
     private func write(_ report: JSON) throws(SystemError) {
         try Files.createDirectories(directory, mode: 0o750)
+        if isInTheWay(path) { try setAside(path, "it is no file") }
         let file = try FileDescriptor.openRegular(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, mode: 0o640)
         var bytes = report.bytes()
         bytes.append(UInt8(ascii: "\n"))
@@ -71,12 +77,39 @@ final class ReportStore {
             throw error
         }
         linux_start_writeback(file.rawValue)
-        if Int(size) + bytes.count > Self.fileLimit { try? beginAnew() }
+        if Int(size) + bytes.count > Self.fileLimit { rotate(Int(size) + bytes.count) }
+    }
+
+    private func rotate(_ size: Int) {
+        let isTooLong = size > Self.readLimit
+        do throws(SystemError) {
+            try beginAnew(isTooLong)
+            cannotBeginAnew = false
+        } catch {
+            if !cannotBeginAnew { onTrouble?("\(path) cannot be begun anew, and goes on: \(error.text)") }
+            cannotBeginAnew = true
+            // Not for ever: that takes no room on the disk.
+            if isTooLong { try? setAside(path, "it is too long") }
+        }
+    }
+
+    /// A directory, say.
+    private func isInTheWay(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & 0o170000 != 0o100000
+    }
+
+    /// Puts away what the store cannot go on with, for those who look after the board; in place of an earlier one.
+    private func setAside(_ path: String, _ why: String) throws(SystemError) {
+        let aside = path + ".broken"
+        if rename(path, aside) != 0 { throw SystemError("rename", path) }
+        onTrouble?("\(path) was set aside as \(aside), and a new one is begun: \(why)")
     }
 
     /// What is kept of both files becomes the one before; where that cannot be written, this one goes on.
-    private func beginAnew() throws(SystemError) {
-        let texts = [previous, path].map { (try? Files.read($0, limit: 4 * Self.fileLimit)) ?? [] }
+    private func beginAnew(_ isTooLong: Bool) throws(SystemError) {
+        if isInTheWay(previous) { try setAside(previous, "it is no file") }
+        let texts = [previous, path].map(Self.end)
         var ends: [(owner: String, line: ArraySlice<UInt8>)] = []
         for text in texts {
             for line in text.split(separator: UInt8(ascii: "\n")) {
@@ -96,6 +129,7 @@ final class ReportStore {
             kept.removeFirst((end ?? kept.count - 1) + 1)
         }
         try Files.replace(previous, with: kept, mode: 0o640, durable: false)
+        if isTooLong { return try setAside(path, "it is too long") }
         try Files.remove(path)
     }
 
@@ -163,9 +197,16 @@ final class ReportStore {
         }
     }
 
+    /// The last of a file: its latest ends, whatever is before them.
+    private static func end(of path: String) -> [UInt8] {
+        guard let file = try? FileDescriptor.openRegular(path, O_RDONLY) else { return [] }
+        let size = lseek(file.rawValue, 0, SEEK_END)
+        lseek(file.rawValue, max(0, size - readLimit), SEEK_SET)
+        return (try? file.readAll(limit: readLimit)) ?? []
+    }
+
     private func lines(of path: String) -> [JSON] {
-        guard let bytes = try? Files.read(path, limit: 4 * Self.fileLimit) else { return [] }
-        return bytes.split(separator: UInt8(ascii: "\n")).compactMap { line in
+        Self.end(of: path).split(separator: UInt8(ascii: "\n")).compactMap { line in
             guard let json = try? JSON.parse(line), Self.identifier(of: json) > 0 else { return nil }
             return json
         }
