@@ -334,3 +334,18 @@ def test_one_that_was_suspended_and_does_not_let_go_is_ended_at_the_next_sleep(b
     login.wait_held("sleep", 2)
     login.sleep(True)
     assert board.wait_termination("holder")["reason"] == "unfreezable"
+
+
+def test_a_logind_that_goes_in_the_middle_of_a_question_is_waited_for_by_no_app(board):
+    login, pid = start(board)
+    login.hold_others(("player", "fades out", 0, pid))
+    login.sleep(True)
+    board.wait_log("holder: holds a lock of its own on sleep")
+    login.be_busy(1.5)
+    count = len(login.events("listed"))
+    # The one before may have been answered as it was made busy.
+    wait_until(lambda: len(login.events("listed")) > count + 1, "it is asked again")
+    begun = time.monotonic()
+    login.kill_manager()
+    wait_until(lambda: board.is_frozen("holder"), board.log)
+    assert time.monotonic() - begun < 0.7 and "could not be frozen" not in board.log()

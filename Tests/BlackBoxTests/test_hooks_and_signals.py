@@ -131,3 +131,14 @@ def test_a_reload_is_for_the_next_instance(board, change):
     board.call("Background", app="app")
     board.wait_app("app", scenePhase="background")
     assert not board.terminations() and board.describe("app")["launches"] == 1
+
+
+def test_of_many_hooks_that_leave_processes_behind_the_newest_can_still_write(board):
+    hook = write_hook(board, "hook", "sleep 1000 &\necho said || exit 9\n")
+    board.app("app", delegate="hooks", hooks={"did-become-active": [hook]}, restart="never")
+    board.start()
+    board.wait_active("app")
+    for _ in range(10):
+        board.call("Background", app="app")
+        board.call("Activate", app="app")
+    assert board.describe("app")["statusText"] is None, board.log()

@@ -220,3 +220,13 @@ def test_descriptors_sent_along_are_not_kept(busy):
         wait_until(lambda: holders(busy.loop()) == 0, lambda: f"{holders(busy.loop())} descriptors are kept")
         os.close(reader)
         os.close(writer)
+
+
+def test_each_message_that_does_not_end_has_its_own_time(board):
+    board.start()
+    with board.wire() as first, board.wire() as second:
+        first.send_raw(b"{")
+        assert not first.is_closed(3)
+        second.send_raw(b"{")
+        assert first.is_closed(10)
+        assert second.is_closed(6)

@@ -241,3 +241,15 @@ def test_all_processes_of_an_app_are_the_app_and_no_others(board, varlink):
             application.GetState()
         assert caught.value.error() == f"{APPLICATION}.NotAnApp"
         application.close()
+
+
+def test_what_a_monitor_hears_comes_after_the_first_state(board):
+    board.app("app", "slow:WillTerminate:1", allowances={"will_terminate": "5s"}, restart="never")
+    board.start()
+    board.wait_active("app")
+    with board.wire() as wire:
+        wire.send(f"{CONTROL}.Terminate", {"app": "app", "force": None})
+        wire.send(f"{CONTROL}.Monitor", {}, more=True)
+        wire.reply()
+        kinds = [wire.reply()["kind"] for _ in range(3)]
+    assert kinds[0] == "device", kinds

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 
+import family
 import pytest
 from board import PYTHON, toml_file
 from sandboxed import in_sandbox
@@ -232,15 +233,62 @@ def test_one_that_was_handed_on_when_its_holder_is_ended_is_looked_for_again(boa
     login.wait_held("sleep", 2)
     login.sleep(True)
     board.wait_log(NAMED.format("first"), 2)
-    own = os.open(fifo, os.O_WRONLY)
-    with socket.socket(socket.AF_UNIX) as giver:
-        giver.connect(meetings[1])
-        socket.send_fds(giver, [b"x"], [own])
-        giver.recv(1)
-    os.close(own)
+    hand(fifo, meetings[1])
     assert board.wait_termination("first")["reason"] == "unfreezable"
     board.wait_log("second: holds a lock of its own on sleep at logind, “stray”")
     login.sleep(False)
+
+
+def hand(fifo, meeting):
+    """Gives a lock to the app that waits for one there."""
+    own = os.open(fifo, os.O_WRONLY)
+    with socket.socket(socket.AF_UNIX) as giver:
+        wait_until(lambda: giver.connect_ex(meeting) == 0, "it listens")
+        socket.send_fds(giver, [b"x"], [own])
+        giver.recv(1)
+    os.close(own)
+
+
+def test_one_that_either_of_two_holders_hands_on_is_looked_for_again(board):
+    login = board.with_login()
+    fifo = login.make_lock()
+    meetings = [str(board.journals / f"meeting-{number}") for number in range(3)]
+    lock_app(board, "first", "get", meetings[0])
+    lock_app(board, "second", "get", meetings[1])
+    lock_app(board, "third", "get", meetings[2], suspend=False)
+    lock_app(board, "giver", "give", fifo, meetings[0])
+    begin(board, login)
+    board.wait_note("first", "has")
+    board.wait_termination("giver")
+    hand(fifo, meetings[1])
+    board.wait_note("second", "has")
+    login.show_lock(fifo, "stray", "because", user_of(board, "giver"), board.notes("giver")[0]["pid"])
+    login.sleep(True)
+    for name in ("first", "second"):
+        board.wait_log(NAMED.format(name))
+    # The later of the two in what the keeper has found.
+    order = sorted(("first", "second"), key=lambda name: board.log().index(NAMED.format(name)))
+    hand(fifo, meetings[2])
+    os.kill(board.notes(order[1], "has")[0]["pid"], signal.SIGKILL)
+    board.wait_termination(order[1])
+    board.wait_log("third: holds a lock of its own on sleep at logind, “stray”")
+    login.sleep(False)
+
+
+def test_a_search_leaves_no_descriptor(board):
+    login = board.with_login()
+    lock_app(board, "gone", "idle", launch="manual")
+    begin(board, login)
+    login.hold_others(("stray", "because", 70_001, 4_000_000))
+    counts = []
+    for number in range(1, 6):
+        login.sleep(True)
+        login.wait_closed("sleep", number)
+        board.wait_log("no process was found", number)
+        login.sleep(False)
+        login.wait_held("sleep", number + 1)
+        counts.append(len(family.descriptors(board.daemon.pid)))
+    assert counts[-1] <= counts[1], counts
 
 
 def test_apps_whose_locks_leave_none_for_ours_are_ended(board):

@@ -6,6 +6,7 @@ import signal
 import socket
 import struct
 import textwrap
+import time
 from pathlib import Path
 
 import cgroups
@@ -295,3 +296,23 @@ def test_who_has_a_senders_pid_by_now_has_not_said_it(board):
 
 def processes(board):
     return {int(line) for line in (board.instance("app") / "cgroup.procs").read_text().split()}
+
+
+def test_now_and_then_a_message_of_a_strangers_keeps_no_app_alive(board):
+    """A crowd of them, in which the app's own may be lost, does."""
+    board.plain("roots", "ready", "ping", readiness="notify", liveness="2s", restart="never")
+    board.start()
+    os.kill(board.wait_running("roots"), signal.SIGUSR1)
+    path = notify_socket(board, "roots")
+    for _ in range(80):
+        send(path, b"x=y")
+
+    sent = [0.0]
+
+    def is_ended():
+        if time.monotonic() - sent[0] > 0.1:
+            send(path, b"x=y")
+            sent[0] = time.monotonic()
+        return board.terminations("roots")
+
+    wait_until(is_ended, board.log, 8)

@@ -176,6 +176,27 @@ def test_what_waits_for_another_app_s_file_system_is_killed_all_the_same(board):
     board.wait_active("server")
 
 
+def test_a_second_app_that_waits_for_another_s_is_killed_too(board):
+    _, device = fuse(board)
+    says = []
+    for number in range(2):
+        place, said, meeting = (board.journals / f"{name}{number}" for name in ("own", "hangs", "meeting"))
+        place.mkdir()
+        place.chmod(0o777)
+        app(board, f"server{number}", SERVES_ANOTHER, [place, device, meeting], launch="manual")
+        app(board, f"taker{number}", TAKES_A_FILE, [said, meeting], launch="manual")
+        says.append(said)
+    board.start()
+    for number, said in enumerate(says):
+        for name in ("server", "taker"):
+            board.call("Launch", app=f"{name}{number}", background=False)
+        pid = hanging(board, said)
+        waits = Path(f"/proc/{pid}/wchan")
+        wait_until(lambda waits=waits: waits.read_text() == "request_wait_answer", "it waits for it")
+        board.call("Terminate", app=f"taker{number}", force=True, timeout=40)
+        wait_until(lambda pid=pid: state(pid) is None, lambda: f"nothing of it is left\n{board.log()}")
+
+
 def test_what_is_mounted_where_all_see_it_is_left_alone(board, tmp_path):
     said = evil(board, "serves")
     board.start()

@@ -45,4 +45,12 @@ import Testing
             }
         }
     }
+
+    @Test func whatCannotBeReplaced_leavesNothingBesideIt() throws {
+        try withDirectory { directory in
+            try #require(mkdir(directory + "/taken", 0o700) == 0)
+            #expect(throws: SystemError.self) { try Files.replace(directory + "/taken", with: [1], durable: false) }
+            #expect(try Files.list(directory) == ["taken"])
+        }
+    }
 }
