@@ -21,6 +21,7 @@ extension LogindClient {
     /// The most of one user's that are looked at, one of each process: any user may take some thousand, and they are
     /// not to hide another's.
     private static let mostOfUser = 64
+    /// Of one user, of any kind: logind has 8192 for all.
     private static let fewestOfCrowd = 256
 
     /// org.freedesktop.login1.Manager.ListInhibitors.

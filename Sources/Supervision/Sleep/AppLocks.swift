@@ -98,6 +98,7 @@ final class AppLocks {
     /// locks: nil where logind does not say. One that is gone waits for none; what it said before holds otherwise.
     func hear(_ locks: [ForeignLock]?) {
         isAsking = false
+        isCrowded = false
         if locks != nil || supervisor.isLoginLost {
             holders = [:]
             strays.beginList()
