@@ -21,6 +21,8 @@ final class LockHolders {
         /// That one is the user's who took it: of a person, perhaps, and logind's to wait for.
         var isUsersOwn = false
         var isOver = false
+        /// What it finds may be old: it is made again when it is over, as its words cannot be told from the next one's.
+        var isStale = false
         /// No process was found that has it: its user's apps answer for it.
         var isLost = false
         /// logind has named it last.
@@ -68,7 +70,10 @@ final class LockHolders {
 
     /// An app that had one has ended: who has it now is looked for anew, once for each that ends.
     func searchAgain(after instance: InstanceID) {
-        searches.removeAll { $0.instances.contains(instance) }
+        searches.removeAll { $0.isOver && $0.instances.contains(instance) }
+        for index in searches.indices where searches[index].instances.contains(instance) {
+            searches[index].isStale = true
+        }
     }
 
     private func place(of user: UInt32, _ pid: Int32) -> Int? {
@@ -138,7 +143,19 @@ final class LockHolders {
 
     private func finish(_ index: Int, isGivenUp: Bool = false) {
         searches[index].isOver = true
-        let search = searches[index]
+        if searches[index].isStale {
+            let old = searches.remove(at: index)
+            if old.isHeld { return ask(for: old.lock) }
+        } else {
+            judge(searches[index], index, isGivenUp)
+        }
+        guard isAwaited, searches.allSatisfy({ $0.isOver }) else { return }
+        isAwaited = false
+        supervisor.appLocks.searchesAreOver()
+    }
+
+    /// Who answers for it, where no app was found that has it.
+    private func judge(_ search: Search, _ index: Int, _ isGivenUp: Bool) {
         if search.instances.isEmpty, !search.isUsersOwn, search.isHeld { blameTakers(index) }
         if search.instances.isEmpty, !search.isUsersOwn, search.isHeld, !said.contains(search.lock.user) {
             said.append(search.lock.user)
@@ -154,9 +171,6 @@ final class LockHolders {
                 "a lock on sleep at logind was taken by pid \(search.lock.pid) of user \(search.lock.user), "
                     + "\(search.lock.words); \(holder)")
         }
-        guard isAwaited, searches.allSatisfy({ $0.isOver }) else { return }
-        isAwaited = false
-        supervisor.appLocks.searchesAreOver()
     }
 }
 
