@@ -371,7 +371,7 @@ def test_apps_answer_for_what_is_not_found_if_their_user_took_it(board):
     login.hold_others(("stray", "because", pwd.getpwnam("games").pw_uid, 4_000_000))
     for number in (1, 2):
         signalled = login.sleep(True)
-        assert login.wait_closed("sleep", number)["t"] - signalled < 3
+        assert login.wait_closed("sleep", number)["t"] - signalled < 4
         login.sleep(False)
         login.wait_held("sleep", number + 1)
     for name in ("first", "second"):
