@@ -22,6 +22,7 @@ device = os.open("/dev/fuse", os.O_RDWR)
 options = f"fd={device},rootmode=40000,user_id=0,group_id=0".encode()
 assert libc.mount(b"own", sys.argv[1].encode(), b"fuse", 0, options) == 0
 if os.fork() == 0:
+    os.close(device)
     file = os.open(sys.argv[1] + "/1.ref", os.O_WRONLY)
     open(sys.argv[2], "w").write("opened")
     os.read(os.pipe()[0], 1)

@@ -44,8 +44,6 @@ import Testing
         _ = tasks.markWarned(Self.id(2), at: .seconds(15))
         tasks.forgetWarnings()
         #expect(tasks.all.map { $0.isWarned } == [true, false])
-        tasks.forgetWarnings(withLimits: true)
-        #expect(!tasks.isAnyWarned)
     }
 
     @Test func poolKeepsWhatIsLeft_whenItStops() {

@@ -185,7 +185,7 @@ struct Instance: Equatable {
     /// The board is awake.
     mutating func forgetSleep() {
         freezeReasons.remove(.sleep)
-        _ = heldLock.release()
+        heldLock.release()
     }
 
     /// Returns whether that was waited for.

@@ -45,9 +45,9 @@ struct HeldTasks: Equatable {
         return all[place]
     }
 
-    /// They have time again. withLimits: those too whose own limit is over.
-    mutating func forgetWarnings(withLimits: Bool = false) {
-        for place in all.indices where withLimits || !all[place].isOver { all[place].isWarned = false }
+    /// They have time again.
+    mutating func forgetWarnings() {
+        for place in all.indices where !all[place].isOver { all[place].isWarned = false }
     }
 
     /// When the next expiration handler is due; nil: none is.

@@ -28,7 +28,7 @@ extension App {
     mutating func refillPool() {
         pool = nil
         instance?.tasks.forgetPoolEnd()
-        instance?.tasks.forgetWarnings(withLimits: true)
+        instance?.tasks.forgetWarnings()
     }
 
     /// It runs while a task is held in background and the app is to stay there; freezing stops the clock it is read on.

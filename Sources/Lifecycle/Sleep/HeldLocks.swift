@@ -13,7 +13,7 @@ struct HeldLock: Equatable {
     }
 
     /// Returns whether it was held.
-    mutating func release() -> Bool {
+    @discardableResult mutating func release() -> Bool {
         defer { due = nil }
         return due != nil
     }
@@ -50,7 +50,7 @@ extension DeviceLifecycle {
         guard let instance = apps[index].instance, instance.isAlive, let due = instance.heldLock.due,
             due <= now.monotonic
         else { return }
-        _ = apps[index].instance?.heldLock.release()
+        apps[index].instance?.heldLock.release()
         touch(index)
         guard sleep.isYetToCome else { return }
         emit(.note(.app(.keepsLock(AppID(rawValue: index), instance.id))))

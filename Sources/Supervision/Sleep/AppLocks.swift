@@ -101,7 +101,7 @@ final class AppLocks {
         isCrowded = false
         if locks != nil || supervisor.isLoginLost {
             holders = [:]
-            strays.beginList()
+            strays.hear(locks ?? [])
         }
         // What was suspended before may have had our lock released by now.
         let isOnTheWay = isLogins && !supervisor.isUp

@@ -53,9 +53,13 @@ final class LockHolders {
 
     func giveUpWaiting() { isAwaited = false }
 
-    /// What logind names next is all that is held.
-    func beginList() {
-        for index in searches.indices { searches[index].isHeld = false }
+    /// All that is held. What was let go leaves its place to others.
+    func hear(_ locks: [ForeignLock]) {
+        for index in searches.indices {
+            let lock = searches[index].lock
+            searches[index].isHeld = locks.contains { $0.user == lock.user && $0.pid == lock.pid }
+        }
+        searches.removeAll { !$0.isHeld && $0.isOver }
     }
 
     /// Those that are known; the first time it is asked.
@@ -64,7 +68,6 @@ final class LockHolders {
             ask(for: lock)
             return []
         }
-        searches[index].isHeld = true
         return searches[index].instances.compactMap { supervisor.processes[$0.rawValue] }
     }
 
@@ -81,8 +84,6 @@ final class LockHolders {
     }
 
     private func ask(for lock: ForeignLock) {
-        // Those that were let go leave their places to others.
-        searches.removeAll { !$0.isHeld && $0.isOver }
         guard supervisor.groups != nil, isOurs(lock.user), searches.count < Self.most,
             searches.count(where: { $0.lock.user == lock.user }) < Self.mostOfUser
         else { return }
