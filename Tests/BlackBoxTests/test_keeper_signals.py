@@ -91,6 +91,35 @@ def test_an_end_is_told_to_a_loop_that_was_late(board):
     board.wait_termination("app")
 
 
+def is_pending(pid, number):
+    """Whether a process has yet to take a signal that was sent to it."""
+    status = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return int(next(line for line in status if line.startswith("ShdPnd")).split()[1], 16) >> number - 1 & 1
+
+
+def test_a_loop_hears_of_a_stop_though_the_one_before_it_was_late(board):
+    board.start()
+    keeper, loop = board.daemon.pid, board.loop()
+    os.kill(loop, signal.SIGSTOP)
+    # More words than the socket between the two has room for.
+    for _ in range(8000):
+        os.kill(keeper, signal.SIGHUP)
+        while is_pending(keeper, signal.SIGHUP):
+            os.sched_yield()
+    # A signal is what it sees first, and by it the end, before it sees that the socket is closed.
+    os.kill(keeper, signal.SIGSTOP)
+    wait_until(lambda: family.state(keeper) == "T", "it stands")
+    os.kill(keeper, signal.SIGHUP)
+    os.kill(loop, signal.SIGKILL)
+    wait_until(lambda: family.state(loop) == "Z", "the loop is dead")
+    os.kill(keeper, signal.SIGCONT)
+    wait_until(lambda: board.answers() and board.loop() != loop, "there is another loop")
+    with family.ends([keeper]):
+        board.daemon.send_signal(signal.SIGTERM)
+    assert board.daemon.wait() == 0
+    board.daemon = None
+
+
 def test_a_signal_that_was_ignored_before_is_heard(board):
     board.app_file("app", 'exec = ["/bin/sh", "-c", "exit 3"]\nrestart = "never"\n')
     board.start(prepare=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))

@@ -8,6 +8,7 @@ import subprocess
 
 import board as boards
 import cgroups
+import family
 import pytest
 from board import CURFEW
 from waiting import wait_until
@@ -297,8 +298,7 @@ def test_closed_standard_descriptors(board):
     wait_until(board.answers, "the daemon answers")
     board.wait_active("app")
     start = board.notes("app", "start")[-1]
-    own = os.listdir(f"/proc/{board.loop()}/fd")
-    daemons = {os.readlink(f"/proc/{board.loop()}/fd/{one}") for one in own}
+    daemons = family.descriptors(board.loop())
     for number in ("0", "1", "2"):
         name = start["descriptors"][number]
         assert name == "/dev/null" or name.startswith("socket:") and name not in daemons, start["descriptors"]

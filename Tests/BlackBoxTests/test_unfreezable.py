@@ -89,6 +89,43 @@ with open(sys.argv[1], "w") as said:
     said.write(str(os.getpid()))
 os.close(file)
 """
+# Serves four that answer each lookup late, asked by four processes that rest between two questions; counts the answers.
+ANSWERS_LATE = """
+import ctypes, os, struct, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+user, group = os.getuid(), os.getgid()
+assert libc.unshare(0x10000000 | 0x20000) == 0
+for name, text in (("setgroups", "deny"), ("uid_map", f"0 {user} 1"), ("gid_map", f"0 {group} 1")):
+    with open(f"/proc/self/{name}", "w") as file:
+        file.write(text)
+def serve(place, said):
+    device = os.open(sys.argv[2], os.O_RDWR)
+    options = f"fd={device},rootmode=40000,user_id=0,group_id=0".encode()
+    assert libc.mount(b"own", place.encode(), b"fuse", 0, options) == 0
+    if os.fork() == 0:
+        while True:
+            os.path.exists(place + "/file")
+            time.sleep(0.15)
+    greeting = struct.pack("<IIIIHHIIHHI7I", 7, 31, 0, 0, 0, 0, 4096, 1, 0, 0, 0, *[0] * 7)
+    count = 0
+    while True:
+        request = os.read(device, 1 << 17)
+        opcode, unique = struct.unpack_from("<IQ", request, 4)
+        if opcode == 26:
+            os.write(device, struct.pack("<IiQ", 16 + len(greeting), 0, unique) + greeting)
+            continue
+        time.sleep(0.45)
+        os.write(device, struct.pack("<IiQ", 16, -2, unique))
+        count += 1
+        os.pwrite(said, b"%06d" % count, 0)
+for number in range(4):
+    place = f"{sys.argv[1]}{number}"
+    os.mkdir(place)
+    said = os.open(f"{place}.count", os.O_CREAT | os.O_WRONLY, 0o644)
+    if os.fork() == 0:
+        serve(place, said)
+os.read(os.pipe()[0], 1)
+"""
 pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not os.path.exists("/dev/fuse"), reason="needs root and FUSE")
 
 
@@ -174,6 +211,27 @@ def test_what_waits_for_another_app_s_file_system_is_killed_all_the_same(board):
     board.wait_log("could not be killed")
     wait_until(lambda: state(hangs) is None, lambda: f"nothing of it is left: {state(hangs)}\n{board.log()}")
     board.wait_active("server")
+
+
+def test_what_answers_late_is_left_alone_while_others_are_killed(board):
+    place, device = fuse(board)
+    said, meeting, slow = (board.journals / name for name in ("hangs", "meeting", "slow"))
+    app(board, "slow", ANSWERS_LATE, [slow, device])
+    app(board, "server", SERVES_ANOTHER, [place, device, meeting])
+    app(board, "taker", TAKES_A_FILE, [said, meeting])
+    board.start()
+
+    def counts():
+        return [int(Path(f"{slow}{number}.count").read_text() or 0) for number in range(4)]
+
+    hangs = hanging(board, said)
+    wait_until(lambda: Path(f"{slow}3.count").exists() and min(counts()) > 0, "each has answered")
+    board.call("Terminate", app="taker", force=True)
+    board.wait_log("could not be killed")
+    wait_until(lambda: state(hangs) is None, lambda: f"nothing of it is left: {state(hangs)}\n{board.log()}")
+    before = counts()
+    # One answer may have been on its way.
+    wait_until(lambda: all(now > then + 1 for now, then in zip(counts(), before)), lambda: f"{before}, {counts()}")
 
 
 def test_a_second_app_that_waits_for_another_s_is_killed_too(board):

@@ -21,12 +21,8 @@ final class Lock {
 
     private func timeIsOver() {
         // A loop that was late itself finds here what logind has said in time.
-        if let request, request.hear() {
-            // Nothing of the thread is left; or it is about to go, which is waited for once more.
-            _ = self.request?.hear()
-            if self.request != nil { limit?.start(nanoseconds: client.limits.answer) }
-            return
-        }
+        while let request, request.hear() {}
+        guard request != nil else { return }
         // A lock that comes later is closed.
         request = nil
         refuse("logind does not answer")
