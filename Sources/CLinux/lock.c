@@ -29,7 +29,6 @@ void linux_end_lock_order(struct linux_lock_order *order) {
 void linux_answer_lock(const struct linux_lock_order *order, int error, const char *text, int descriptor) {
     struct linux_lock_answer answer = {.error = error};
     if (error != 0 && text) snprintf(answer.text, sizeof answer.text, "%s", text);
-    else if (error != 0) (void)strerror_r(error, answer.text, sizeof answer.text);
     // The loop may ask no more: then the lock goes with this thread's own copy.
     (void)linux_packet_send(order->socket, &answer, sizeof answer, &descriptor, descriptor >= 0 ? 1 : 0);
 }

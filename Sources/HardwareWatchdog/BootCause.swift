@@ -56,7 +56,6 @@ public struct BootCause: Equatable, Sendable {
         case .rebooting: return .reboot
         case .goingDown, .poweringOff: return .shutdown
         case .poweringOffBattery, .runningLow: return .lowBattery
-        case .poweringOffHeat: return .overheat
         case .running: return evidence.reportsResets ? .powerLoss : .unknown
         case .stopped, nil: return .unknown
         }
@@ -67,7 +66,7 @@ public struct BootCause: Equatable, Sendable {
         if wasHot || evidence.panic || wasResetUnasked || hadBadPower { return false }
         switch evidence.lastWord {
         case .rebooting, .goingDown, .poweringOff: return !wasReset && !evidence.oops
-        case .running, .runningLow, .stopped, .poweringOffBattery, .poweringOffHeat: return false
+        case .running, .runningLow, .stopped, .poweringOffBattery: return false
         case nil: return nil
         }
     }
@@ -81,7 +80,7 @@ public struct BootCause: Equatable, Sendable {
         "went down without a word while the battery was low: most likely it ran out",
         "went down after curfewd had been stopped: it was not watched", "shut down or restarted in good order",
         "powered off in good order", "powered off because the battery was critical",
-        "powered off because it was too hot", "restarted in good order",
+        "restarted in good order",
     ]
 
     /// One line for people, with what cannot be told apart.

@@ -9,7 +9,7 @@ public enum LastWord: UInt8, CaseIterable, Sendable {
     case stopped
     /// The board is going down, for power-off or a restart.
     case goingDown
-    case poweringOff, poweringOffBattery, poweringOffHeat
+    case poweringOff, poweringOffBattery
     case rebooting
 
     var isGoingDown: Bool { rawValue >= Self.goingDown.rawValue }

@@ -83,6 +83,12 @@ public struct DeviceLifecycle: Equatable, Sendable {
         return apps[app.rawValue].view
     }
 
+    /// As long as it is there: its app may be configured no more, while it comes to its end.
+    public func view(of instance: InstanceID, ofApp app: AppID) -> AppView? {
+        guard apps.indices.contains(app.rawValue), apps[app.rawValue].instance?.id == instance else { return nil }
+        return apps[app.rawValue].view
+    }
+
     /// All configured apps, in the order of their configuration.
     public var appIDs: [AppID] {
         apps.indices.filter { !apps[$0].isRetired }.map { AppID(rawValue: $0) }

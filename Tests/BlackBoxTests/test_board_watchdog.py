@@ -277,6 +277,29 @@ def test_a_board_whose_battery_ran_out_without_a_word(board, played):
     assert cause(board).startswith("went down without a word: power loss, ")
 
 
+def test_a_battery_that_is_polled_is_low_at_once_and_is_not_full_when_it_cannot_be_read(board, played):
+    """Of a reading that announces nothing the word does not wait for the next one."""
+    battery = played.add("power_supply", "BAT0", type="Battery", present=1, capacity=80, status="Discharging")
+    board.device(policy={"debounce": "100ms"})
+    board.app("camera")
+    words = board.state / "last-words"
+    begin_boot(board, played, 0, "--trial")
+    full = words.read_bytes()
+    wait_until(lambda: "battery level" in board.device_state()["polled"], "it is polled")
+    played.set(battery, announce=False, capacity=15)
+    skip(board, 61)
+    wait_until(lambda: words.read_bytes() != full, "it is written down")
+    low = words.read_bytes()
+    played.set(battery, announce=False, capacity="?")
+    skip(board, 61)
+    skip(board, 301)
+    wait_until(lambda: board.device_state()["batteryLevel"] is None, board.device_state)
+    assert words.read_bytes() == low
+    board.kill()
+    begin_boot(board, played, 1)
+    assert cause(board) == "went down without a word while the battery was low: most likely it ran out"
+
+
 def test_last_words_that_are_nonsense_are_none(board, played):
     board.app("camera")
     board.state.mkdir(parents=True)

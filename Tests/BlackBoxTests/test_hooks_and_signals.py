@@ -133,6 +133,19 @@ def test_a_reload_is_for_the_next_instance(board, change):
     assert not board.terminations() and board.describe("app")["launches"] == 1
 
 
+def test_a_hook_has_the_variables_that_its_app_has(board):
+    """A reload is for the next instance."""
+    keys = {"delegate": "hooks", "hooks": {"did-enter-background": [write_hook(
+        board, "hook", f"env > {board.journals}/hook-$CURFEW_APP-$CURFEW_EVENT\n")]}}
+    board.app("app", **keys, environment={"KIND": "old"})
+    board.start()
+    board.wait_active("app")
+    board.app("app", **keys, environment={"KIND": "new"})
+    assert board.call("Reload")["changed"] == ["app"]
+    board.call("Background", app="app")
+    assert [record["KIND"] for record in records(board, "app")] == ["old"]
+
+
 def test_of_many_hooks_that_leave_processes_behind_the_newest_can_still_write(board):
     hook = write_hook(board, "hook", "sleep 1000 &\necho said || exit 9\n")
     board.app("app", delegate="hooks", hooks={"did-become-active": [hook]}, restart="never")

@@ -247,6 +247,39 @@ def test_the_fetch_interval_is_never_short(board):
     assert radio.refused("SetMinimumBackgroundFetchInterval", seconds=-1).short == "InvalidParameter"
 
 
+@pytest.mark.parametrize("delegate", ["varlink", "none"])
+def test_whether_one_may_be_attached_is_said_by_what_the_app_was_started_with(board, delegate):
+    """A reload is for the next instance."""
+    board.app("camera", "lend", delegate=delegate)
+    board.start()
+    board.wait_active("camera")
+    board.app("camera", "lend", delegate="none" if delegate == "varlink" else "varlink")
+    assert board.call("Reload")["changed"] == ["camera"]
+    wire = board.borrow("camera")
+    if delegate == "none":
+        assert wire.refused("AttachDelegate").short == "DelegateDenied"
+        return
+    wire.call(f"{APPLICATION}.AttachDelegate", {}, upgrade=True)
+    with board.wire() as control:
+        control.send("io.curfew.Control.Background", {"app": "camera"})
+        for handler in ("WillResignActive", "DidEnterBackground"):
+            assert wire.receive()["method"] == f"io.curfew.Delegate.{handler}"
+            wire.send_raw(b'{"parameters":{}}\0')
+        control.reply()
+
+
+def test_an_app_whose_file_is_gone_is_one_until_its_end(board):
+    board.app("camera", "lend", "hang:WillTerminate")
+    board.start()
+    board.wait_active("camera")
+    wire = board.borrow("camera")
+    os.unlink(board.apps_folder / "camera.toml")
+    board.call("Reload")
+    board.wait_call("camera", "WillTerminate")
+    assert wire.ask("GetState")["state"]["app"] == "camera"
+    assert wire.refused("BeginBackgroundTask", name="late", keepAwake=None, timeAllowed=None).short != "NotAnApp"
+
+
 def test_a_delegate_is_attached_in_place_of_the_inherited_one(board):
     board.app("camera", "lend", "close:WillResignActive", "hang:DidEnterBackground")
     board.plain("plain", "lend")

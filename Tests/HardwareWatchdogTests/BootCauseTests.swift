@@ -26,7 +26,6 @@ import Testing
             (Evidence(lastWord: .goingDown), .shutdown, "in good order"),
             (Evidence(lastWord: .poweringOff), .shutdown, "in good order"),
             (Evidence(lastWord: .poweringOffBattery), .lowBattery, "critical"),
-            (Evidence(lastWord: .poweringOffHeat), .overheat, "too hot"),
             (Evidence(lastWord: .runningLow), .lowBattery, "most likely"),
             (Evidence(lastWord: .stopped), .unknown, "it was not watched"),
         ]
@@ -56,7 +55,6 @@ import Testing
             (Evidence(bootStatus: .powerUnder), false), (Evidence(bootStatus: .cardReset), false),
             (Evidence(lastWord: .running), false), (Evidence(lastWord: .runningLow), false),
             (Evidence(lastWord: .stopped), false), (Evidence(lastWord: .poweringOffBattery), false),
-            (Evidence(lastWord: .poweringOffHeat), false),
         ]
         for (evidence, isOrderly) in cases { #expect(BootCause(evidence).wasOrderly == isOrderly, "\(evidence)") }
     }

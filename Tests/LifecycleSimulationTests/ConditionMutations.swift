@@ -159,7 +159,7 @@ extension MutationTests {
         Mutation("is woken by nothing", .logicalSleep) { .configured { _, device in device.wakeSources = [] } },
         Mutation("is woken by everything", .logicalSleep) { .configured { _, device in device.wakeSources = .all } },
         Mutation("misses the power key", .logicalSleep) {
-            Mutant(event: { $0 == .board(.keyPressed) ? nil : $0 })
+            Mutant(event: { $0 == .board(.keyPressed(.power)) ? nil : $0 })
         },
         Mutation("leaves who was in front ended", .returns) { .configured { app, _ in app.restart = .never } },
         Mutation("brings back before the board is well", .restartsBounded) {

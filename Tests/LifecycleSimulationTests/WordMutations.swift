@@ -76,7 +76,13 @@ extension MutationTests {
             })
         },
         Mutation("does not hear the power key", .sleepWishes) {
-            Mutant(event: { $0 == .board(.keyPressed) ? .timePassed : $0 })
+            Mutant(event: { $0 == .board(.keyPressed(.power)) ? .timePassed : $0 })
+        },
+        Mutation("takes each key for the power key", .rest) {
+            Mutant(event: {
+                guard case .board(.keyPressed) = $0 else { return $0 }
+                return .board(.keyPressed(.power))
+            })
         },
         Mutation("lets live what comes up too late", .owned) {
             Mutant(effects: { effects, event, _ in

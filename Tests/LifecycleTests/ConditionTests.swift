@@ -188,13 +188,13 @@ import Testing
         var board = Board([app("kiosk")], device: policy)
         board.start()
         _ = board.handle(.board(.power(PowerReading(isExternal: false, level: nil))))
-        board.follow(.board(.keyPressed))
+        board.follow(.board(.keyPressed(.power)))
         #expect(board.core.device.sleepState == .asleep)
         return board
     }
 
     @Test(arguments: [
-        (WakeSource.key, Event.board(.keyPressed)),
+        (WakeSource.key, Event.board(.keyPressed(.power))),
         (.externalPower, .board(.power(PowerReading(isExternal: true, level: nil)))),
         (.network, .board(.network(up: true))),
     ])
@@ -219,7 +219,7 @@ import Testing
     @Test func keyDoesNothing_whereItIsNotConfigured() throws {
         var board = Board([app("kiosk")])
         board.start()
-        #expect(board.tell(.board(.keyPressed)) == [])
+        #expect(board.tell(.board(.keyPressed(.power))) == [])
         #expect(board.core.device.sleepState == .awake)
     }
 
@@ -229,7 +229,19 @@ import Testing
         var board = Board([app("kiosk")], device: policy)
         board.login()
         board.start()
-        #expect(board.tell(.board(.keyPressed)) == ["suspend"])
+        #expect(board.tell(.board(.keyPressed(.power))) == ["suspend"])
+    }
+
+    /// The sleep key is logind's to answer.
+    @Test(arguments: [HardwareKey.sleep, .wakeUp])
+    func noOtherKeyAsksForSleep_butEachEndsOne(_ key: HardwareKey) throws {
+        var board = try asleep([.key])
+        #expect(board.tell(.board(.keyPressed(key))).first == "thaw kiosk")
+        #expect(board.core.device.sleepState == .awake)
+        board.start()
+        _ = board.pass(.seconds(60))
+        #expect(board.tell(.board(.keyPressed(key))) == [])
+        #expect(board.core.device.sleepState == .awake)
     }
 
     @Test func externalPowerEndsIt_thoughTheSupplyWasSilentForLong() throws {
@@ -243,13 +255,13 @@ import Testing
     @Test func keyThatWokeTheBoardDoesNotPutItToSleep() throws {
         var board = try asleep([.key])
         _ = board.pass(.seconds(60))
-        _ = board.tell(.board(.keyPressed))
+        _ = board.tell(.board(.keyPressed(.power)))
         #expect(board.core.device.sleepState == .awake)
         _ = board.pass(.seconds(2))
-        _ = board.tell(.board(.keyPressed))
+        _ = board.tell(.board(.keyPressed(.power)))
         #expect(board.core.device.sleepState == .awake)
         _ = board.pass(.milliseconds(1))
-        _ = board.tell(.board(.keyPressed))
+        _ = board.tell(.board(.keyPressed(.power)))
         #expect(board.core.device.sleepState != .awake)
     }
 

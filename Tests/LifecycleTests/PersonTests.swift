@@ -22,7 +22,7 @@ import Testing
         #expect(board.core.wakeAlarm != nil)
     }
 
-    private static let person: [Event] = [.board(.keyPressed), .board(.lid(closed: false))]
+    private static let person: [Event] = [.board(.keyPressed(.power)), .board(.lid(closed: false))]
 
     @Test(arguments: person)
     func nextWakeIsFull_whenAPersonWasThereWhilePreparing(_ event: Event) throws {
@@ -75,7 +75,7 @@ import Testing
 
     @Test func keyOfAnEarlierSleepIsForgotten() throws {
         var board = try preparing()
-        _ = board.tell(.board(.keyPressed))
+        _ = board.tell(.board(.keyPressed(.power)))
         fallAsleep(&board)
         board.wakePromptly(afterSleeping: .seconds(60))
         _ = board.tell(.login(.lockTaken(.sleep)))

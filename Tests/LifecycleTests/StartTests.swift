@@ -56,7 +56,7 @@ import Testing
         _ = board.frozen("camera")
         #expect(board.core.device.sleepState == .asleep)
         // Of a sleep of the kernel's it would be no end.
-        _ = board.tell(.board(.keyPressed))
+        _ = board.tell(.board(.keyPressed(.power)))
         #expect(board.core.device.sleepState == .awake)
         // logind is at the old one until it says that it is not.
         #expect(board.tell(.login(.preparingForSleep(true))) == [])

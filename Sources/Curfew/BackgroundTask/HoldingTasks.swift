@@ -12,7 +12,7 @@ extension Application {
     ///
     /// - Parameters:
     ///   - name: shown where tasks are listed, and in reports; up to 255 bytes.
-    ///   - keepAwake: whether the board may go to sleep of its own accord meanwhile; true needs
+    ///   - keepAwake: whether the board is kept from going to sleep of its own accord meanwhile; true needs
     ///     `task-policy = "keep-awake"` in the app's configuration, nil is what is said there.
     ///   - timeAllowed: a limit of this task's own, within what the app has.
     /// - Throws: what the body throws, `BackgroundTaskExpired`, or a `CurfewError` when there is no time to be had; the

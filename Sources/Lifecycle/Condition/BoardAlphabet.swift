@@ -3,8 +3,8 @@ public enum BoardEvent: Equatable, Sendable {
     /// The people at the board, as logind knows them.
     case session(SessionReading)
     case lid(closed: Bool)
-    /// Its power, sleep or wake-up key went down.
-    case keyPressed
+    /// One of the board's own keys went down.
+    case keyPressed(HardwareKey)
     case power(PowerReading)
     /// The supply is too weak for the board.
     case underVoltage(Bool)
@@ -42,7 +42,7 @@ extension DeviceLifecycle {
         switch event {
         case .session(let reading): conditions.hear(reading)
         case .lid(let closed): if conditions.hear(lidClosed: closed) { sawWakeSource(.lid) }
-        case .keyPressed: hearKey()
+        case .keyPressed(let key): hear(key)
         case .power(let reading): if conditions.hear(reading, at: now.monotonic) { sawWakeSource(.externalPower) }
         case .underVoltage(let present): conditions.hear(underVoltage: present)
         case .temperatures(let readings): conditions.hear(readings, at: now.monotonic)

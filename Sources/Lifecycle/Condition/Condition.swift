@@ -5,7 +5,7 @@ public enum Condition: UInt8, CaseIterable, Hashable, Sendable {
     case lidClosed
     /// logind's IdleHint, while a user is logged in.
     case idle
-    /// The power key was pressed: a moment, not a state.
+    /// The power key is pressed: a moment, not a state.
     case powerKey
     /// No external power.
     case onBattery

@@ -151,7 +151,6 @@ final class BoardWatch {
         // Rounded down: a battery is not fuller than it is.
         supervisor.dispatch(
             .board(.power(PowerReading(isExternal: isExternal, level: reading.batteryLevel.map { $0 / 10 }))))
-        supervisor.watchdog?.hearBattery(supervisor.core.device, low: settings.board.power.batteryLow)
     }
 
     private func findVoltage() {
@@ -243,7 +242,7 @@ final class BoardWatch {
     private func hearSwitch(_ descriptor: Int32) {
         let before = isLidClosed
         if let changes = switches.receive(descriptor) {
-            for change in changes where change.pressed { supervisor.dispatch(.board(.keyPressed)) }
+            for change in changes where change.pressed { supervisor.dispatch(.board(.keyPressed(change.key.boards))) }
         } else {
             switchSources[descriptor] = nil
             switches.remove(descriptor)
@@ -254,4 +253,14 @@ final class BoardWatch {
 
     /// A switch that is gone keeps no lid closed.
     private var isLidClosed: Bool { switches.lidClosed ?? login.isLidClosed ?? false }
+}
+
+extension InputSwitches.Key {
+    fileprivate var boards: HardwareKey {
+        switch self {
+        case .power: .power
+        case .sleep: .sleep
+        case .wakeUp: .wakeUp
+        }
+    }
 }

@@ -158,9 +158,11 @@ final class WatchdogFeeder {
 
     /// Should the battery run out without a word, the next boot knows why. It has recovered only when it is well above
     /// the threshold, so that neither hovering nor a loose plug wears the flash.
-    func hearBattery(_ device: DeviceView, low: Int) {
+    func hearBattery(_ device: DeviceView) {
         guard lastWord != .goingDown, !device.isShuttingDown else { return }
-        let level = device.batteryLevel ?? 100
+        // A battery that cannot be read is not full; what has external power does not go down with it.
+        guard let level = device.batteryLevel ?? (device.externalPower == true ? 100 : nil) else { return }
+        let low = settings?.board.power.batteryLow ?? 0
         if level <= low, device.externalPower != true {
             say(.runningLow)
         } else if lastWord != .running, level >= low + 5 {
@@ -182,7 +184,7 @@ final class WatchdogFeeder {
         guard found != cause else { return }
         cause = found
         if found.explanation != before?.explanation { supervisor.reportBoot(found, before: before) }
-        hearBattery(supervisor.core.device, low: settings?.board.power.batteryLow ?? 0)
+        hearBattery(supervisor.core.device)
         say(lastWord)
     }
 

@@ -43,11 +43,10 @@ final class HookDelegate: DelegateChannel {
     {
         let app = process.app
         do throws(SystemError) {
-            var request = SpawnRequest(
-                arguments: command,
-                environment: app.baseEnvironment(credentials, supervisor.paths, notify: nil) + [
-                    "CURFEW_EVENT=\(handler.handler.method)", "CURFEW_DEADLINE=\(allowance.secondsText)",
-                ])
+            var environment = app.baseEnvironment(process.configuration, credentials, supervisor.paths, notify: nil)
+            environment.append("CURFEW_EVENT=\(handler.handler.method)")
+            environment.append("CURFEW_DEADLINE=\(allowance.secondsText)")
+            var request = SpawnRequest(arguments: command, environment: environment)
             if case .didFinishLaunching(let reason) = handler {
                 request.environment.append("CURFEW_LAUNCH_REASON=\(reason.name)")
             }

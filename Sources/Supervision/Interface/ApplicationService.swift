@@ -17,7 +17,7 @@ final class ApplicationService {
 
     func handle(_ request: Request, from instance: InstanceID?) {
         guard let instance, let process = supervisor.processes[instance.rawValue],
-            let view = supervisor.core.view(of: process.app.id), view.instance == instance
+            let view = supervisor.core.view(of: instance, ofApp: process.app.id)
         else { return request.fail(error: "io.curfew.Application.NotAnApp") }
         process.isHeard()
         switch request.methodName {
@@ -112,7 +112,7 @@ final class ApplicationService {
     // MARK: The rest
 
     private func attach(_ request: Request, _ process: AppProcess) {
-        guard let delegate = process.delegate, process.app.configuration.delegate == .varlink else {
+        guard let delegate = process.delegate, process.configuration.delegate == .varlink else {
             return request.fail(
                 error: "io.curfew.Application.DelegateDenied",
                 ["reason": .string("the app is not configured with delegate = \"varlink\"")])

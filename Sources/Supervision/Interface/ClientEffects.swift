@@ -8,7 +8,9 @@ extension Supervisor {
         case .reply(let request, let outcome): answers.answer(request, outcome)
         case .taskChanged(_, let instance, let task, let change): taskFollowers.didChange(instance, task, change)
         case .appChanged(let app): appDidChange(app)
-        case .deviceChanged: control?.deviceDidChange()
+        case .deviceChanged:
+            control?.deviceDidChange()
+            watchdog?.hearBattery(core.device)
         }
     }
 

@@ -144,7 +144,7 @@ extension SupervisedApp {
     func spawnRequest(_ credentials: Credentials?, _ reason: LaunchReason, _ paths: RuntimePaths, notify: String?)
         -> SpawnRequest
     {
-        var environment = baseEnvironment(credentials, paths, notify: notify)
+        var environment = baseEnvironment(configuration, credentials, paths, notify: notify)
         environment.append("CURFEW_LAUNCH_REASON=\(reason.name)")
         if configuration.delegate == .varlink { environment.append("CURFEW_DELEGATE_FD=3") }
         var request = SpawnRequest(arguments: configuration.exec, environment: environment)
@@ -161,7 +161,9 @@ extension SupervisedApp {
 
     /// What the app and its hooks have in common. The configuration's own variables win over ours, but for those of
     /// the contract.
-    func baseEnvironment(_ credentials: Credentials?, _ paths: RuntimePaths, notify: String?) -> [String] {
+    func baseEnvironment(
+        _ configuration: AppConfiguration, _ credentials: Credentials?, _ paths: RuntimePaths, notify: String?
+    ) -> [String] {
         var environment = [Self.searchPath]
         if let credentials, !credentials.name.isEmpty {
             environment += [

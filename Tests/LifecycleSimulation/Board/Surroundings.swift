@@ -104,6 +104,15 @@ extension SimulatedBoard {
 
     // MARK: Moves
 
+    /// One of four is not the power key. By the moment: the streams of chance stay as they are.
+    private var key: HardwareKey {
+        switch monotonic.rawValue / 1000 % 8 {
+        case 0: .sleep
+        case 1: .wakeUp
+        default: .power
+        }
+    }
+
     func plan(_ move: BoardMove, after delay: Nanoseconds) { schedule(.board(move), after: delay) }
 
     func happen(_ move: BoardMove) {
@@ -133,7 +142,7 @@ extension SimulatedBoard {
             surroundings.heat = readings
             hear(.board(.temperatures(readableHeat)))
         case .network(let up): hear(.board(.network(up: up)))
-        case .key: hear(.board(.keyPressed))
+        case .key: hear(.board(.keyPressed(key)))
         case .polls(let interval): hear(.board(.polling(interval: interval)))
         case .pressure(let level): hear(.memory(.pressure(level)))
         case .limitReached: if let process = anyProcess() { hear(.memory(.limitReached(process.instance))) }

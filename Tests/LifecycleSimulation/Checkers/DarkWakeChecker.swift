@@ -162,7 +162,7 @@ final class DarkWakeChecker: Checker {
 
     /// By a condition of the board.
     private func isSleepWanted(_ scene: Scene) -> Bool {
-        let isAsked = scene.step.event == .board(.keyPressed) && policy.responses[.powerKey] == .sleep
+        let isAsked = scene.step.event == .board(.keyPressed(.power)) && policy.responses[.powerKey] == .sleep
         return isAsked || scene.conditions.wantsSleep
     }
 

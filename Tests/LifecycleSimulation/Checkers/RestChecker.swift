@@ -23,7 +23,7 @@ final class RestChecker: Checker {
         if case .client(.requested(_, .sleep)) = event { isForIdleness = false }
         if case .login(.preparingForSleep(.some)) = event { unknowns = max(unknowns - 1, 0) }
         if scene.announcesRealSleep { isForIdleness = false }
-        if case .board(.keyPressed) = event { isForIdleness = false }
+        if case .board(.keyPressed(.power)) = event { isForIdleness = false }
         if case .board(.lid) = event { isForIdleness = false }
     }
 
@@ -31,7 +31,7 @@ final class RestChecker: Checker {
         story.see(effect, scene)
         switch effect {
         case .login(.suspendDevice):
-            if story.former != .dark, story.stage != .dark, scene.step.event != .board(.keyPressed),
+            if story.former != .dark, story.stage != .dark, scene.step.event != .board(.keyPressed(.power)),
                 !scene.conditions.wantsSleep
             {
                 violate("the board is asked to sleep, and nothing wishes it any more", scene)

@@ -106,7 +106,7 @@ final class SleepWishChecker: Checker {
     }
 
     private func isKey(_ scene: Scene) -> Bool {
-        scene.step.event == .board(.keyPressed) && story.former == .awake
+        scene.step.event == .board(.keyPressed(.power)) && story.former == .awake
             && scene.conditions.policy.responses[.powerKey] == .sleep
     }
 

@@ -86,7 +86,7 @@ extension BoardEvent {
         case .session(let reading):
             "\(reading.users) users\(reading.isLocked ? ", locked" : "")\(reading.isIdle ? ", idle" : "")"
         case .lid(let closed): "lid \(closed ? "closed" : "open")"
-        case .keyPressed: "power key"
+        case .keyPressed(let key): "\(key) key"
         case .power(let reading):
             "power: external \(reading.isExternal.map { "\($0)" } ?? "-"), \(reading.level.map { "\($0)" } ?? "-") %"
         case .underVoltage(let present): "under-voltage \(present)"
