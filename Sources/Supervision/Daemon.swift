@@ -143,6 +143,7 @@ public enum Daemon {
     /// One daemon a root: the lock dies with it, however it ends.
     private static func takeLock(_ paths: RuntimePaths) throws(SystemError) -> FileDescriptor {
         try Files.createDirectories(paths.runtime + "/notify")
+        try Files.createDirectories(paths.runtime + "/apps")
         let lock = try FileLock.open(paths.lock)
         guard try FileLock.take(lock) else {
             let holder = (try? lock.readAll(limit: 20)).map { String(decoding: $0, as: UTF8.self) } ?? ""

@@ -28,6 +28,8 @@ struct RuntimePaths {
     }
 
     var controlSocket: String { runtime + "/io.curfew.Control" }
+    /// Root's own: operators that flood theirs are not in its way.
+    var rootSocket: String { controlSocket + ".root" }
     var applicationSocket: String { runtime + "/io.curfew.Application" }
     var lock: String { runtime + "/curfewd.lock" }
     /// There while the board is asleep, or may be at any moment, and the apps have been walked for it.
@@ -36,6 +38,9 @@ struct RuntimePaths {
     var hookLimit: String { runtime + "/hook-limit" }
     /// There from the announcement of a sleep to its end, for a daemon that is started in between.
     var sleepNote: String { runtime + "/announced" }
+
+    /// The same interface as `applicationSocket`, for one app: strangers that flood that one are not in its way.
+    func appSocket(_ app: String) -> String { runtime + "/apps/" + app }
 
     /// An app's own notify socket: one that floods it cannot hold up the messages of others.
     func notifySocket(_ app: String) -> String { runtime + "/notify/" + app }

@@ -74,6 +74,13 @@ public enum Files {
         return names.sorted()
     }
 
+    /// Who may use what lies there: this user and root, or all (nil).
+    public static func admit(only user: UInt32?, to path: String) throws(SystemError) {
+        // First the mode: what it was is no more than what it becomes.
+        if chmod(path, user == nil ? 0o666 : 0o600) != 0 { throw SystemError("chmod", path) }
+        if chown(path, user ?? 0, gid_t.max) != 0, Errno.current != .notPermitted { throw SystemError("chown", path) }
+    }
+
     public static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     /// unlink(2).

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from board import CURFEW
-from test_floods import stranger
+from strangers import stranger
 from waiting import holds_for, wait_until
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from test_floods import stranger
+from strangers import stranger
 from waiting import holds_for, wait_until
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")

@@ -111,7 +111,7 @@ final class KeyWalk {
         #endif
     }
 
-    // Once each, not where a key is declared.
+    // Kept out of the functions that declare keys: their code is there once.
 
     private func read(_ name: String, _ range: ClosedRange<Nanoseconds>, _ value: inout Nanoseconds) {
         know(name)

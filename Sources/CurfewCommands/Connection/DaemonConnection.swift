@@ -20,12 +20,24 @@ final class DaemonConnection {
 
     static func socketPath(root: String) -> String { root + "/run/curfew/io.curfew.Control" }
 
+    /// Root has a socket of its own, where no operator's flood is before it. A daemon without root's rights has none.
+    private static func ownSocketPath(root: String) -> String? {
+        guard geteuid() == 0 else { return nil }
+        let path = socketPath(root: root) + ".root"
+        return linux_is_socket(path) == 1 ? path : nil
+    }
+
     /// To io.curfew.Control.
     static func connect(root: String, loop: DescriptorLoop, patience: Int64 = patience) throws(CommandFailure)
         -> DaemonConnection
     {
-        try connect(
-            to: ControlInterface.name, at: socketPath(root: root), root: root, loop: loop, patience: patience)
+        let interface = ControlInterface.name
+        if let own = ownSocketPath(root: root),
+            let connection = try? connect(to: interface, at: own, root: root, loop: loop, patience: patience)
+        {
+            return connection
+        }
+        return try connect(to: interface, at: socketPath(root: root), root: root, loop: loop, patience: patience)
     }
 
     static func connect(

@@ -1,7 +1,6 @@
 /// The way to sleep: what the apps are given, and what of it is over. All moments are MONOTONIC.
 struct Preparation: Equatable {
-    /// The parts of the margin that are left when apps are frozen in any order, and when the lock is given back: a
-    /// half, and a fifth.
+    /// What is left of the margin when apps are frozen in any order, a half, and when the lock is given back, a fifth.
     private static let marginOfDisorder: Int64 = 2
     private static let marginOfRelease: Int64 = 5
 
@@ -32,6 +31,7 @@ struct Preparation: Equatable {
     /// margin: what is kept back of it, in tenths:
     ///
     ///     since ... handlers ... allowanceEnd |5, freezing in order| orderEndsAt |3| release |2| logind's limit
+    ///
     /// Returns whether the allowance ends earlier than it did.
     mutating func bound(since: Nanoseconds, delay: Nanoseconds, margin: Nanoseconds) -> Bool {
         let isNearer = since + delay - margin < allowanceEnd
@@ -49,8 +49,7 @@ struct Preparation: Equatable {
     static let mostHalvings = 4
     private static let leastHalf = Nanoseconds.milliseconds(500)
 
-    /// The time a handler gets; nil: none, it is not called. overruns: sleeps, for each of
-    /// which it is halved once.
+    /// The time a handler gets; nil: none, it is not called. overruns: sleeps, for each of which it is halved once.
     func allowance(for handler: Handler, own: Nanoseconds, overruns: Int = 0, at now: Nanoseconds) -> Nanoseconds? {
         let left = allowanceEnd - now
         if overtime.isAllowanceOver || left < Allowances.least { return nil }

@@ -22,8 +22,9 @@ extension DeviceLifecycle {
         guard let wakeUp else { return }
         let late = now.monotonic - max(wakeUp.at, last.monotonic)
         if late > Self.stallThreshold {
-            // When it began is not known: it may have been soon after the last look. A little always counts, or a board
-            // that is late every time would never end a hanging app.
+            // Up to twice as much as it was late: when the stall began is not known, it may have been soon after the
+            // last look, before the wake-up was due. A little of each wait always counts, or a board that is late every
+            // time would never end a hanging app.
             let lost = late + min(late, max(wakeUp.at - last.monotonic - Self.stallThreshold, .zero))
             reprieveEnd = now.monotonic + Self.reprieve
             sleep.stage.change { (asleep: inout Asleep) in asleep.timeStopped += lost }

@@ -7,6 +7,8 @@ final class Lock {
     private unowned(unsafe) let client: LogindClient
     private var descriptor: FileDescriptor?
     private var request: LockRequest?
+    /// An answer is to come: from the thread, or `lose`, where the bus has gone.
+    private var isAwaited = false
     private var limit: Delay?
     private let event: OpaquePointer
     private let priority: Int32
@@ -22,7 +24,8 @@ final class Lock {
     private func timeIsOver() {
         // A loop that was late itself finds here what logind has said in time.
         while let request, request.hear() {}
-        guard request != nil else { return }
+        guard isAwaited else { return }
+        isAwaited = false
         // A lock that comes later is closed.
         request = nil
         refuse("logind does not answer")
@@ -46,6 +49,7 @@ final class Lock {
                 (kind.name, why, client.name(of: mode)), manager: client.owner, address: bus.address,
                 microseconds: UInt64(client.limits.answer / 1000), event: event, priority: priority
             ) { [unowned(unsafe) self] in answered($0) }
+            isAwaited = true
             limit?.start(nanoseconds: client.limits.answer)
         } catch {
             refuse(error.text)
@@ -54,6 +58,7 @@ final class Lock {
 
     func release() {
         request = nil
+        isAwaited = false
         descriptor = nil
         limit?.stop()
         client.dropWaiting {
@@ -66,7 +71,9 @@ final class Lock {
 
     private func answered(_ answer: LockRequest.Answer) {
         request = nil
+        // Should the bus be there all the same, it is refused in time.
         if case .lost = answer { return }
+        isAwaited = false
         limit?.stop()
         switch answer {
         case .lost: break

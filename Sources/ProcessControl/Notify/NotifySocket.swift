@@ -47,9 +47,7 @@ public final class NotifySocket {
 
     /// Who may send: this user and root, or everyone (nil).
     public func admit(only user: UInt32?) throws(SystemError) {
-        // First the mode: what it was is no more than what it becomes.
-        if chmod(path, user == nil ? 0o666 : 0o600) != 0 { throw SystemError("chmod", path) }
-        if chown(path, user ?? 0, gid_t.max) != 0, Errno.current != .notPermitted { throw SystemError("chown", path) }
+        try Files.admit(only: user, to: path)
     }
 
     /// The next message, nil when there is none. Never blocks. One that has descriptors comes again until it was taken

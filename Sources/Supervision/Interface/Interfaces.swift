@@ -24,11 +24,14 @@ final class Interfaces {
     private static let longestMessageTime: Int64 = 10_000_000_000
     /// Nanoseconds after which a socket that could take no connection tries again.
     private static let pause: Int64 = 1_000_000_000
+    /// Nanoseconds of its share that a user pays for each connection: a thousand in a second, in the long run.
+    private static let connectionPrice: Int64 = 100_000
     /// Nanoseconds between two lines about clients that have their share.
     private static let refusalPause: Int64 = 60_000_000_000
 
     private unowned(unsafe) let supervisor: Supervisor
     private var servers: [Server] = []
+    private var applicationServer: Server?
     private var sources: [IOSource] = []
     /// By descriptor.
     private var visitors: [Int32: Visitor] = [:]
@@ -58,6 +61,7 @@ final class Interfaces {
         var operators: [(String, (Request) -> Void)] = [(ControlInterface.description, { control.handle($0) })]
         if let trial = supervisor.trial { operators.append((TrialInterface.description, { trial.handle($0) })) }
         try open(paths.controlSocket, mode: 0o660, group: Self.operators, operators)
+        if geteuid() == 0 { try open(paths.rootSocket, mode: 0o600, group: nil, operators) }
         let apps: (Request) -> Void = { [unowned(unsafe) self] request in
             // The request knows it until it is answered.
             let connection = request.connection
@@ -66,6 +70,14 @@ final class Interfaces {
             if instance == nil { connection?.endAfterAnswers() }
         }
         try open(paths.applicationSocket, mode: 0o666, group: nil, [(ApplicationInterface.description, apps)])
+        applicationServer = servers.last
+    }
+
+    /// Those that wait at an app's own socket. False where none can be taken for now: `resumeAccepting` says when.
+    func accept(at door: Int32) -> Bool {
+        guard let applicationServer else { return false }
+        applicationServer.onAcceptable(at: door)
+        return applicationServer.wantsAccept
     }
 
     /// Where systemd-oomd looks for hooks; there may be such a place later.
@@ -97,6 +109,7 @@ final class Interfaces {
         }
         let disposal = supervisor.disposal
         let server = Server(try Listener(path: path, mode: mode, group: group), service, closer: { disposal.close($0) })
+        server.admitUser = { [unowned(unsafe) self] in admits(user: $0, path) }
         server.admit = { [unowned(unsafe) self] peer in admits(peer, path) }
         server.onConnected = { [unowned(unsafe) self] connection in didConnect(connection, path) }
         server.onDisconnected = { [unowned(unsafe) self] in didDisconnect($0, $1) }
@@ -163,6 +176,7 @@ final class Interfaces {
     /// Descriptors may be free again.
     func resumeAccepting() {
         for server in servers where !server.wantsAccept { server.resumeAccepting() }
+        for app in supervisor.apps.values { app.door?.resume() }
     }
 
     func close() {
@@ -171,11 +185,24 @@ final class Interfaces {
         sources = []
         for server in servers { server.stop(removePath: true) }
         servers = []
+        applicationServer = nil
         resumption = nil
         trimming = nil
         halfSentTimer = nil
         halfSent = [:]
         visitors = [:]
+    }
+
+    /// The connections of all wait in one queue: those of a user that floods it are to be out of the way of others.
+    private func admits(user: UInt32, _ path: String) -> Bool {
+        if user == 0 { return true }
+        let payer = ServiceShares.Payer.connecting(user)
+        if supervisor.shares.isSpent(payer) {
+            sayRefused("user \(user) is turned away: it connects to \(path) more than a thousand times in a second")
+            return false
+        }
+        supervisor.shares.pay(payer, Self.connectionPrice)
+        return true
     }
 
     private func admits(_ peer: Peer, _ path: String) -> Bool {
@@ -196,17 +223,20 @@ final class Interfaces {
         return hasRoom
     }
 
-    /// One that leaks its connections is to be found; one that floods us does not fill the journal.
     private func noteRefusal(of peer: Peer, _ instance: InstanceID?, _ path: String) {
+        let name = instance.flatMap { supervisor.processes[$0.rawValue]?.app.name }
+        let limit = name == nil ? "\(Self.perUser) of a user and \(Self.others) of all" : "\(Self.perApp) of an app"
+        sayRefused(
+            "pid \(peer.pid) of \(name ?? "user \(peer.uid)") is turned away: \(limit) are all the connections kept to "
+                + path)
+    }
+
+    /// One that leaks its connections is to be found; one that floods us does not fill the journal.
+    private func sayRefused(_ text: @autoclosure () -> String) {
         let now = Clocks.monotonic
         guard now - refusalSaidAt >= Self.refusalPause else { return }
         refusalSaidAt = now
-        let name = instance.flatMap { supervisor.processes[$0.rawValue]?.app.name }
-        let limit = name == nil ? "\(Self.perUser) of a user and \(Self.others) of all" : "\(Self.perApp) of an app"
-        supervisor.log.daemon(
-            .warning,
-            "pid \(peer.pid) of \(name ?? "user \(peer.uid)") is turned away: \(limit) are all the connections kept to "
-                + path)
+        supervisor.log.daemon(.warning, text())
     }
 
     private func didConnect(_ connection: Connection, _ path: String) {

@@ -24,11 +24,15 @@ final class ServiceShares {
         case strangers
         /// What is taken of connections on one socket.
         case connects(descriptor: Int32)
+        /// The same of an app, at its own socket.
+        case door(AppID)
+        /// The connections that one user makes, root aside.
+        case connecting(UInt32)
 
         /// So many nanoseconds go by for each that is used.
         var price: Int64 {
             switch self {
-            case .app, .notify, .user, .stranger: 10
+            case .app, .notify, .user, .stranger, .connecting, .door: 10
             case .users, .strangers, .connects: 4
             }
         }
@@ -36,7 +40,7 @@ final class ServiceShares {
         /// Nanoseconds that may be used at once.
         var burst: Int64 {
             switch self {
-            case .app, .notify, .user, .stranger: 20_000_000
+            case .app, .notify, .user, .stranger, .connecting, .door: 20_000_000
             case .users, .strangers: 40_000_000
             case .connects: 10_000_000
             }
@@ -47,7 +51,7 @@ final class ServiceShares {
             switch self {
             case .user: .users
             case .stranger: .strangers
-            case .app, .notify, .users, .strangers, .connects: nil
+            case .app, .notify, .users, .strangers, .connects, .connecting, .door: nil
             }
         }
 
@@ -55,7 +59,7 @@ final class ServiceShares {
         fileprivate var isPool: Bool {
             switch self {
             case .users, .strangers: true
-            case .app, .notify, .user, .stranger, .connects: false
+            case .app, .notify, .user, .stranger, .connects, .connecting, .door: false
             }
         }
 
@@ -63,7 +67,7 @@ final class ServiceShares {
         /// others make of the processor.
         var clock: Int64 {
             switch self {
-            case .app, .notify, .connects: Clocks.ofThread
+            case .app, .notify, .connects, .connecting, .door: Clocks.ofThread
             case .user, .users, .stranger, .strangers: Clocks.monotonic
             }
         }

@@ -53,6 +53,8 @@ extension Supervisor {
         do throws(SystemError) {
             if app.notify == nil { app.notify = try NotifyReceiver(app, self) }
             try app.notify?.admit(only: credentials?.user ?? geteuid())
+            if app.door == nil { app.door = try AppDoor(app, self) }
+            try app.door?.admit(only: credentials?.user ?? geteuid())
             let channel = try makeDelegate(process, app, credentials)
             process.delegate = channel
             let output = try openOutput(app, process.instance)
@@ -178,7 +180,7 @@ extension SupervisedApp {
             environment.append("\(variable.name)=\(variable.value)")
         }
         if let folder = credentials?.stateDirectory, !folder.isEmpty { environment.append("STATE_DIRECTORY=\(folder)") }
-        environment += ["CURFEW_APP=\(name)", "CURFEW_SOCKET=\(paths.applicationSocket)"]
+        environment += ["CURFEW_APP=\(name)", "CURFEW_SOCKET=\(door?.path ?? paths.applicationSocket)"]
         if let notify { environment.append("NOTIFY_SOCKET=\(notify)") }
         return environment
     }

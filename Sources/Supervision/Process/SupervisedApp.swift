@@ -16,6 +16,7 @@ final class SupervisedApp {
     private var listed: Result<Credentials?, CredentialsError>
     var process: AppProcess?
     var notify: NotifyReceiver?
+    var door: AppDoor?
     /// What the present instance last said of itself: STATUS=, RELOADING=1 or ERRNO=.
     var statusText: String?
     /// The hook that failed last and has not succeeded since, and how.

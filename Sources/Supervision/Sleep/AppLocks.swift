@@ -20,7 +20,7 @@ final class AppLocks {
     private unowned(unsafe) let supervisor: Supervisor
     private var isAsking = false
     /// The answer is awaited with patience.
-    private var isFresh = false
+    private var isAnswerAwaited = false
     /// By instance, as logind said last in this sleep.
     private var holders: [Int64: ForeignLock] = [:]
     /// Instances that are to be frozen.
@@ -55,7 +55,7 @@ final class AppLocks {
     /// It is over: what is asked next is another one.
     func sleepEnded() {
         isLogins = false
-        isFresh = false
+        isAnswerAwaited = false
         holders = [:]
         running = []
         strays.reset()
@@ -64,7 +64,7 @@ final class AppLocks {
     private func ask() {
         guard let login = supervisor.login else { return }
         isAsking = true
-        isFresh = true
+        isAnswerAwaited = true
         login.readForeignLocks()
         if isAsking { arm(after: Self.answerWait) }
     }
@@ -72,7 +72,7 @@ final class AppLocks {
     /// Whether it is not to be frozen yet; it is put on the list then, and will be, by `freezeNow`.
     func deferFreezing(of process: AppProcess) -> Bool {
         let instance = process.instance.rawValue
-        guard isLogins, !supervisor.isUp, isFresh || holders[instance] != nil else { return false }
+        guard isLogins, !supervisor.isUp, isAnswerAwaited || holders[instance] != nil else { return false }
         // The answer may be older than its handler, in which it may have let go.
         if waiting.isEmpty, !isAsking { ask() }
         if !waiting.contains(instance) { waiting.append(instance) }
@@ -82,8 +82,8 @@ final class AppLocks {
     /// logind may be kept busy, and so may the keeper: what holds no lock as far as is known is frozen without their
     /// answer.
     private func timeIsOver() {
-        guard isAsking || isFresh else { return ask() }
-        isFresh = false
+        guard isAsking || isAnswerAwaited else { return ask() }
+        isAnswerAwaited = false
         strays.giveUpWaiting()
         freezeFree()
         if !isAsking { arm(after: Self.interval) }
@@ -112,17 +112,17 @@ final class AppLocks {
                 if name(process, lock) { named.append(process) }
             }
         }
-        isFresh = strays.isAwaited
+        isAnswerAwaited = strays.isAnswerAwaited
         for process in named { tell(of: process) }
         tellOfReleases()
-        if isFresh { return arm(after: Self.answerWait) }
+        if isAnswerAwaited { return arm(after: Self.answerWait) }
         freezeFree()
         // An answer that has not come may be the one that names a holder.
-        if isAwaited || locks == nil && isOnTheWay && !supervisor.isLoginLost { arm(after: Self.interval) }
+        if mustWait || locks == nil && isOnTheWay && !supervisor.isLoginLost { arm(after: Self.interval) }
     }
 
     /// Some app is to let go of its lock.
-    private var isAwaited: Bool { !waiting.isEmpty || !running.isEmpty }
+    private var mustWait: Bool { !waiting.isEmpty || !running.isEmpty }
 
     private func tell(of process: AppProcess) {
         if !process.configuration.policy.suspend { running.append(process.instance.rawValue) }
@@ -130,7 +130,7 @@ final class AppLocks {
     }
 
     private func tellOfReleases() {
-        if isFresh { return }
+        if isAnswerAwaited { return }
         let free = running.filter { holders[$0] == nil }
         running.removeAll { holders[$0] == nil }
         for instance in free {
@@ -177,10 +177,10 @@ final class AppLocks {
 
     /// All that is held by others is known.
     func searchesAreOver() {
-        guard isFresh, !isAsking else { return }
-        isFresh = false
+        guard isAnswerAwaited, !isAsking else { return }
+        isAnswerAwaited = false
         freezeFree()
-        if isAwaited { arm(after: Self.interval) }
+        if mustWait { arm(after: Self.interval) }
     }
 
     /// The time in which it should have let go is over, of one that runs through sleeps. What it holds, for people.
@@ -241,7 +241,7 @@ final class AppLocks {
     private func arm(after time: Int64) {
         if timer == nil { timer = try? supervisor.loop.timer { [unowned(unsafe) self] in timeIsOver() } }
         guard let timer else {
-            isFresh = false
+            isAnswerAwaited = false
             holders = [:]
             return freezeFree()
         }

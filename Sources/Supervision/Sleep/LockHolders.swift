@@ -35,7 +35,7 @@ final class LockHolders {
     /// Users of whose locks it was said that no process has them, in this sleep.
     private var said: [UInt32] = []
     /// An answer is awaited with patience.
-    private(set) var isAwaited = false
+    private(set) var isAnswerAwaited = false
     /// Where logind keeps what it knows of its locks.
     private var directory: String { supervisor.paths.root + "/run/systemd/inhibit" }
 
@@ -48,10 +48,10 @@ final class LockHolders {
     func reset() {
         searches = []
         said = []
-        isAwaited = false
+        isAnswerAwaited = false
     }
 
-    func giveUpWaiting() { isAwaited = false }
+    func giveUpWaiting() { isAnswerAwaited = false }
 
     /// All that is held. What was let go leaves its place to others.
     func hear(_ locks: [ForeignLock]) {
@@ -90,7 +90,7 @@ final class LockHolders {
         guard (try? supervisor.keeper.findLockHolders(user: lock.user, pid: lock.pid, in: directory)) != nil
         else { return }
         searches.append(Search(lock: lock))
-        isAwaited = true
+        isAnswerAwaited = true
     }
 
     /// Root's are the system's own.
@@ -150,8 +150,8 @@ final class LockHolders {
         } else {
             judge(searches[index], index, isGivenUp)
         }
-        guard isAwaited, searches.allSatisfy({ $0.isOver }) else { return }
-        isAwaited = false
+        guard isAnswerAwaited, searches.allSatisfy({ $0.isOver }) else { return }
+        isAnswerAwaited = false
         supervisor.appLocks.searchesAreOver()
     }
 

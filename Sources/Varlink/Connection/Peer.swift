@@ -16,6 +16,14 @@ public final class Peer {
         }
     }
 
+    /// The user alone, which costs little to learn.
+    static func user(of socket: Int32) -> UInt32? {
+        var pid: Int32 = 0
+        var uid: UInt32 = 0
+        var gid: UInt32 = 0
+        return linux_unix_peer_credentials(socket, &pid, &uid, &gid) == 0 ? uid : nil
+    }
+
     /// SO_PEERCRED and SO_PEERPIDFD. Of a socketpair(2): the process that made it.
     public init(of socket: Int32) throws(SystemError) {
         var pid: Int32 = 0

@@ -35,7 +35,14 @@ public final class Listener {
     /// is replaced; where a server answers it fails with EADDRINUSE, where something else lies with EEXIST. Two that
     /// start at the same moment must be kept apart by other means, such as a lock.
     public convenience init(path: String, mode: UInt32, group: UInt32? = nil) throws(SystemError) {
-        try Self.checkVacant(path)
+        self.init(adopting: try Self.listen(at: path, mode: mode, group: group), path: path)
+    }
+
+    /// The socket alone, for `accept(at:)` of another listener.
+    public static func listen(at path: String, mode: UInt32, group: UInt32? = nil) throws(SystemError)
+        -> FileDescriptor
+    {
+        try checkVacant(path)
         let temporary = path + ".new"
         if unlink(temporary) != 0, Errno.current != .noEntry { throw SystemError("unlink", temporary) }
         let descriptor = linux_unix_socket()
@@ -46,13 +53,14 @@ public final class Listener {
             if let group, chown(temporary, uid_t.max, group) != 0 { throw SystemError("chown", path) }
             if chmod(temporary, mode) != 0 { throw SystemError("chmod", path) }
             _ = linux_refuse_descriptors(descriptor)
-            if linux_unix_listen(descriptor, Self.backlog) != 0 { throw SystemError("listen", path) }
+            _ = linux_set_flags(descriptor, linux_get_flags(descriptor) | O_NONBLOCK)
+            if linux_unix_listen(descriptor, backlog) != 0 { throw SystemError("listen", path) }
             if rename(temporary, path) != 0 { throw SystemError("rename", path) }
         } catch {
             _ = unlink(temporary)
             throw error
         }
-        self.init(adopting: socket, path: path)
+        return socket
     }
 
     private static func checkVacant(_ path: String) throws(SystemError) {
@@ -79,26 +87,27 @@ public final class Listener {
 
     /// accept4(2), never blocking.
     ///
-    /// closer: of a client that is turned away and has sent descriptors.
-    public func accept(_ closer: Connection.Closer? = nil) -> Accepted {
+    /// closer: of a client that is turned away and has sent descriptors. door: another socket that listens.
+    public func accept(_ closer: Connection.Closer? = nil, at door: Int32? = nil) -> Accepted {
         if reserve == nil { takeReserve() }
+        let listening = door ?? socket.rawValue
         while true {
-            let descriptor = linux_unix_accept(socket.rawValue)
+            let descriptor = linux_unix_accept(listening)
             if descriptor >= 0 { return .socket(FileDescriptor(owning: descriptor)) }
             let errno = Errno.current
             switch errno {
             case .again: return .none
             case .interrupted, Errno(rawValue: ECONNABORTED): continue
-            case .tooManyFiles, .tooManyFilesInSystem: return turnAway(closer)
+            case .tooManyFiles, .tooManyFilesInSystem: return turnAway(closer, at: listening)
             default: return .failed(SystemError("accept", path, errno: errno))
             }
         }
     }
 
-    private func turnAway(_ closer: Connection.Closer?) -> Accepted {
+    private func turnAway(_ closer: Connection.Closer?, at listening: Int32) -> Accepted {
         if reserve == nil { return .exhausted }
         reserve = nil
-        let descriptor = linux_unix_accept(socket.rawValue)
+        let descriptor = linux_unix_accept(listening)
         let errno = Errno.current
         if descriptor >= 0 {
             let socket = FileDescriptor(owning: descriptor)

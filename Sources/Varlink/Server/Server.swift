@@ -9,6 +9,9 @@ public final class Server {
     public let service: Service
     /// Whether this peer may come in; how many may is for the owner to count.
     public var admit: (Peer) -> Bool
+    /// Asked first: whether this user's connections are looked at at all. Of one that floods the socket they are closed
+    /// at little cost.
+    public var admitUser: (UInt32) -> Bool = { _ in true }
     /// A connection to be watched. Its `onInterestChanged` is the owner's, the other closures are the server's.
     public var onConnected: ((Connection) -> Void)?
     /// Before the connection's descriptor is closed: stop watching it.
@@ -40,11 +43,12 @@ public final class Server {
     public var path: String { listener.path }
     public var connectionCount: Int { open.count }
 
-    /// The listening socket is readable.
-    public func onAcceptable() {
+    /// The listening socket is readable. door: another one, of the owner's, for the same service; it is the owner's to
+    /// say whose connections come by it, and `admitUser` is not asked.
+    public func onAcceptable(at door: Int32? = nil) {
         for _ in 0..<Self.acceptsPerWake where wantsAccept {
-            switch listener.accept(closer) {
-            case .socket(let socket): takeIn(socket)
+            switch listener.accept(closer, at: door) {
+            case .socket(let socket): takeIn(socket, isKnown: door != nil)
             case .none: return
             case .turnedAway: onAcceptFailed?(SystemError("accept", path, errno: .tooManyFiles))
             case .exhausted:
@@ -77,7 +81,11 @@ public final class Server {
         }
     }
 
-    private func takeIn(_ socket: consuming FileDescriptor) {
+    private func takeIn(_ socket: consuming FileDescriptor, isKnown: Bool) {
+        if !isKnown, let user = Peer.user(of: socket.rawValue), !admitUser(user) {
+            if let closer { Connection.close(socket, closer) }
+            return
+        }
         let peer: Peer
         do throws(SystemError) {
             peer = try Peer(of: socket.rawValue)

@@ -102,6 +102,18 @@ import Testing
         #expect(try bus.inhibitors() == ["sleep delay"])
     }
 
+    /// The thread's connection is its own: that it comes to none is not the end of ours.
+    @Test func lock_thatCannotBeAskedFor_isRefusedInTime() throws {
+        let bus = try PrivateBus.withLogind()
+        var limits = LogindClient.Limits()
+        limits.answer = 200_000_000
+        let fixture = try LogindFixture.connected(to: bus, limits: limits)
+        try #require(unlink(bus.socket) == 0)
+        fixture.client.takeLock(.sleep, mode: .delay)
+        try fixture.wait { $0.isLockRefused }
+        #expect(fixture.events.map(\.short) == ["refused sleep"])
+    }
+
     @Test func edges_carryTheDelayOfThatMoment() throws {
         let bus = try PrivateBus.withLogind(inhibitDelayMax: 5_000_000)
         let fixture = try LogindFixture.connected(to: bus)
