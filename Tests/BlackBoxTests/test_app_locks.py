@@ -79,8 +79,13 @@ def test_one_that_is_never_suspended_is_named_and_ended_at_the_next_sleep(board)
     login.sleep(False)
 
 
-def test_one_that_is_never_suspended_and_lets_go_is_not_named(board):
-    login, pid = start(board, PROGRAM + "suspend = false\n")
+@pytest.mark.parametrize("is_reloaded", [False, True])
+def test_one_that_is_never_suspended_and_lets_go_is_not_named(board, is_reloaded):
+    login, pid = start(board, PROGRAM + ("" if is_reloaded else "suspend = false\n"))
+    if is_reloaded:
+        # What its policy says counts at once.
+        board.app_file("holder", PROGRAM + "suspend = false\n")
+        board.call("Reload")
     for times in (1, 2):
         login.hold_others(("player", "fades out", 0, pid))
         login.wait_held("sleep", times)

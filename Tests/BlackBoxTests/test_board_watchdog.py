@@ -122,6 +122,28 @@ def test_a_watchdog_that_vanishes(board, played):
     assert board.describe("camera")["scenePhase"] == "active"
 
 
+def test_a_reload_in_a_sleep_arms_it_at_its_end(board, played):
+    device = played.add_watchdog(0)
+    login = board.with_login()
+    board.profile("test-board", '[watchdog]\nin-sleep = "counts"\nstoppable = true\n')
+    keys = {"profile": "test-board"}
+    board.device(**keys, watchdog={"device": device, "timeout": "30s"})
+    board.app("camera")
+    board.start()
+    board.wait_active("camera")
+    login.wait_held("sleep")
+    login.sleep(True)
+    login.wait_closed("sleep")
+    before = kinds(played, device)
+    board.device(**keys, watchdog={"device": device, "timeout": "20s"})
+    assert board.call("Reload")["changed"] == ["curfew.toml"]
+    assert kinds(played, device) == before
+    login.sleep(False)
+    wait_until(lambda: (board.device_state()["hardwareWatchdog"] or "").endswith(", 20 s"), board.device_state)
+    # The kernel's own word.
+    wait_until(lambda: kinds(played, device)[-1] == "feed", lambda: kinds(played, device))
+
+
 def test_it_rests_in_a_sleep_in_which_it_counts(board, played):
     device = played.add_watchdog(0)
     login = board.with_login()

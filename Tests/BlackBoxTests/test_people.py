@@ -123,6 +123,18 @@ def test_the_power_key_puts_the_board_to_sleep_by_logind_where_it_is_asked_for(b
     login.wait_held("handle-power-key", 2)
 
 
+def test_the_power_key_s_lock_is_asked_for_again(board, played):
+    """Without it logind would switch the board off."""
+    played.add_input(0, keys=POWER_KEY)
+    login = board.with_login(refuse=["handle-power-key"])
+    start(board, "camera")
+    board.device(policy={"debounce": "100ms", "power_key": "sleep"})
+    board.call("Reload")
+    board.wait_log("logind refused a handle-power-key lock")
+    login.refuse()
+    login.wait_held("handle-power-key")
+
+
 def test_that_logind_does_not_put_the_board_to_sleep_is_a_warning_once_until_it_does(board, played):
     node = played.add_input(0, keys=POWER_KEY)
     login = board.with_login(refuse=["suspend"])

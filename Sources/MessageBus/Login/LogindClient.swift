@@ -235,6 +235,7 @@ public final class LogindClient: LoginService {
         suspending = nil
         poweringOff = nil
         readingLocks = nil
+        isPreparingAsked = false
         answerLimit?.stop()
         preparingLimit?.stop()
         edges?.drop()

@@ -66,6 +66,8 @@ final class Sessions {
     /// There is something to be told.
     private var news = Paced()
     private var question: BusSlot?
+    /// MONOTONIC, nanoseconds: nothing is asked before, since logind has not answered.
+    private var restsUntil: Int64 = 0
     private var work: Delay?
 
     init(event: OpaquePointer, priority: Int32, client: LogindClient) throws(SystemError) {
@@ -76,6 +78,7 @@ final class Sessions {
     /// logind is there, and its properties have been read.
     func start() {
         isListWanted = true
+        restsUntil = 0
         round = Paced()
         news = Paced(isWanted: true)
         work?.start(nanoseconds: 0)
@@ -107,7 +110,11 @@ final class Sessions {
         let now = Clocks.monotonic
         let interval = client.limits.sessionInterval
         var next = Int64.max
-        if question == nil { askNext(now, interval, &next) }
+        if restsUntil > now {
+            next = restsUntil
+        } else if question == nil {
+            askNext(now, interval, &next)
+        }
         // Before the first telling all has to be known; later what is new comes as it comes.
         let isKnown = isListed && (toldReading != nil || question == nil)
         let isTold = isKnown && news.isDue(at: now, every: interval, next: &next)
@@ -134,45 +141,81 @@ final class Sessions {
 
     // MARK: Questions
 
+    private enum Answer {
+        case message(Message)
+        /// There is no such thing.
+        case none
+        /// logind does not say: what was known counts, and it is asked again.
+        case silence
+    }
+
+    private static let absences = [
+        "org.freedesktop.login1.NoSuchSession", "org.freedesktop.DBus.Error.UnknownObject",
+        "org.freedesktop.DBus.Error.UnknownInterface", "org.freedesktop.DBus.Error.UnknownMethod",
+    ]
+
     private func askNext(_ now: Int64, _ interval: Int64, _ next: inout Int64) {
         let manager = client.manager("ListSessions")
         if isListWanted {
             isListWanted = false
-            ask(manager, []) { [unowned(unsafe) self] in listed($0) }
+            ask(manager, []) { [unowned(unsafe) self] in hear(list: $0) }
         } else if let stale = sessions.first(where: { $0.isStale }) {
-            // Also where the question cannot be put.
-            stale.isStale = false
-            askProperties(stale.path, LogindClient.session) { [unowned(unsafe) self] reply in
-                let isWhole = reply?.readProperties(stale.read) ?? false
-                stale.isStale = false
-                // One that cannot be asked has ended.
-                if !isWhole { sessions.removeAll { $0 === stale } }
-            }
+            askProperties(stale.path, LogindClient.session) { [unowned(unsafe) self] in hear($0, of: stale) }
         } else if round.isDue(at: now, every: interval, next: &next) {
             isListWanted = true
-            askProperties(manager.path, manager.interface) { [unowned(unsafe) self] in _ = $0?.readProperties(read) }
+            askProperties(manager.path, manager.interface) { [unowned(unsafe) self] in
+                if case .message(let message) = $0 { _ = message.readProperties(read) }
+            }
         }
     }
 
-    private func askProperties(_ path: String, _ interface: String, _ answer: @escaping (Message?) -> Void) {
+    private func hear(_ answer: Answer, of session: Session) {
+        switch answer {
+        case .message(let message):
+            let isWhole = message.readProperties(session.read)
+            session.isStale = false
+            if !isWhole { sessions.removeAll { $0 === session } }
+        case .none: sessions.removeAll { $0 === session }
+        case .silence: break
+        }
+    }
+
+    private func hear(list answer: Answer) {
+        switch answer {
+        case .message(let message): listed(message)
+        case .none: isListed = true
+        case .silence: isListWanted = true
+        }
+    }
+
+    private func askProperties(_ path: String, _ interface: String, _ answer: @escaping (Answer) -> Void) {
         ask(BusMethod(client.owner, path, "org.freedesktop.DBus.Properties", "GetAll"), [interface], answer)
     }
 
-    private func ask(_ method: BusMethod, _ arguments: [String], _ answer: @escaping (Message?) -> Void) {
+    private func ask(_ method: BusMethod, _ arguments: [String], _ answer: @escaping (Answer) -> Void) {
         question = try? client.bus?.call(method, arguments, timeout: client.limits.answer) {
             [unowned(unsafe) self] reply in
             question = nil
-            if case .success(let message) = reply { answer(message) } else { answer(nil) }
-            news.isWanted = true
-            wake()
+            switch reply {
+            case .success(let message): hear(.message(message), answer)
+            case .failure(let error): hear(Self.absences.contains(error.name) ? .none : .silence, answer)
+            }
         }
+        if question == nil { hear(.silence, answer) }
+    }
+
+    private func hear(_ reply: Answer, _ answer: (Answer) -> Void) {
+        if case .silence = reply { restsUntil = Clocks.monotonic + client.limits.answer }
+        answer(reply)
+        news.isWanted = true
+        wake()
     }
 
     /// ListSessions: a(susso), of identifier, user, their name, seat and path.
-    private func listed(_ message: Message?) {
+    private func listed(_ message: Message) {
         isListed = true
         var listed: [Session] = []
-        let isWhole = message?.readArray(of: "(susso)") { message in
+        let isWhole = message.readArray(of: "(susso)") { message in
             message.readStruct("susso") { fields in
                 guard fields.skip("sus"), let seat = fields.readString() else { return false }
                 // Those on a seat come first, as only they have a screen.
@@ -183,7 +226,7 @@ final class Sessions {
                 return true
             }
         }
-        if isWhole == true { sessions = listed }
+        if isWhole { sessions = listed }
     }
 
     /// Takes one of the manager's properties; false for others than those here.

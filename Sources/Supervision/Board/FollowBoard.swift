@@ -34,7 +34,7 @@ extension Supervisor {
         }
         followPressure()
         interfaces?.openPrekillHook()
-        takeKeyLocks()
+        keyLocks.take()
     }
 
     /// Keeps the board's watchdog from now on, or with other settings. It writes to the disk: after the apps' start.

@@ -33,8 +33,16 @@ final class WatchdogFeeder {
         return device.location.path + " (" + device.support.identity + "), \(device.timeout) s"
     }
 
+    /// What a reload in a sleep asks for: it is armed only when the kernel sleeps no more.
+    private var deferred: BoardSettings?
+
     /// Opens it, or changes its timeout. What runs and is not wanted any more is stopped.
     func configure(_ next: BoardSettings) {
+        deferred = nil
+        if isResting || supervisor.core.device.sleepState == .asleep && !next.board.sleep.isLogical {
+            deferred = next
+            return
+        }
         let location = find(next)
         if let device, device.location != location { close(device) }
         let isSame = settings.map { $0.watchdogTimeout == next.watchdogTimeout } ?? false
@@ -156,9 +164,14 @@ final class WatchdogFeeder {
         say(isShuttingDown ? .goingDown : .stopped)
     }
 
+    func deviceDidChange(_ device: DeviceView) {
+        hearBattery(device)
+        if let deferred, device.sleepState != .asleep { configure(deferred) }
+    }
+
     /// Should the battery run out without a word, the next boot knows why. It has recovered only when it is well above
     /// the threshold, so that neither hovering nor a loose plug wears the flash.
-    func hearBattery(_ device: DeviceView) {
+    private func hearBattery(_ device: DeviceView) {
         guard lastWord != .goingDown, !device.isShuttingDown else { return }
         // A battery that cannot be read is not full; what has external power does not go down with it.
         guard let level = device.batteryLevel ?? (device.externalPower == true ? 100 : nil) else { return }

@@ -10,7 +10,7 @@ extension Supervisor {
         case .appChanged(let app): appDidChange(app)
         case .deviceChanged:
             control?.deviceDidChange()
-            watchdog?.hearBattery(core.device)
+            watchdog?.deviceDidChange(core.device)
         }
     }
 

@@ -45,24 +45,11 @@ extension Supervisor {
         manager.start()
     }
 
-    /// What logind would do by itself with a key or the lid that is Curfew's by configuration.
-    func takeKeyLocks() {
-        guard followsBoard, let login else { return }
-        let policy = settings.policy(configuration.device.policy)
-        setBlockLock(.powerKey, policy.responses[.powerKey] == .sleep, login)
-        setBlockLock(.lidSwitch, policy.responses[.lidClosed] == .sleep && policy.sleepsLogically, login)
-    }
-
     /// It is asked for again and again, and the line is for people.
     private func sayRefusal(of kind: Inhibitor, _ reason: String) {
         let isKnown = refusedLocks.contains(kind) || kind == .sleep && core.expectsRefusal
         if !isKnown { refusedLocks.append(kind) }
         log.daemon(isKnown ? .debug : .warning, "logind refused a \(kind.name) lock: \(reason)", .lockRefused)
-    }
-
-    /// Holds a block lock, or does not.
-    func setBlockLock(_ kind: Inhibitor, _ wanted: Bool, _ login: any LoginService) {
-        if wanted { login.takeLock(kind, mode: .block) } else { login.releaseLock(kind) }
     }
 
     /// Not in a sleep: a word of logind's that it prepares one may begin it here.
@@ -92,7 +79,7 @@ extension Supervisor {
                     .available(
                         delayMax: delayMax.map { Nanoseconds(rawValue: $0) }, preparingForSleep: sleeping,
                         preparingForShutdown: shuttingDown)))
-            takeKeyLocks()
+            keyLocks.take()
         case .unavailable(let reason):
             isLoginLost = true
             log.daemon(
@@ -114,11 +101,11 @@ extension Supervisor {
                         signalled: Nanoseconds(rawValue: at + skipped))))
         case .lockTaken(let kind, _):
             refusedLocks.removeAll { $0 == kind }
-            if let kind = kind.core { dispatch(.login(.lockTaken(kind))) }
+            if let kind = kind.core { dispatch(.login(.lockTaken(kind))) } else { keyLocks.wasTaken() }
         case .lockRefused(let kind, let reason):
             sayRefusal(of: kind, reason)
             if kind == .sleep, isUp, !core.expectsRefusal { appLocks.lookForCrowds() }
-            if let kind = kind.core { dispatch(.login(.lockRefused(kind))) }
+            if let kind = kind.core { dispatch(.login(.lockRefused(kind))) } else { keyLocks.wasRefused() }
         // `unavailable` comes with it, and says so of all of them.
         case .lockLost: break
         case .preparingForSleep(let value):

@@ -16,6 +16,8 @@ final class AppLocks {
     private static let interval: Int64 = 50_000_000
     /// How long apps that may hold none wait for an answer; nanoseconds. What comes later is heard all the same.
     private static let answerWait: Int64 = 100_000_000
+    /// The same for the keeper's, which looks at all that apps have open.
+    private static let searchWait: Int64 = 400_000_000
 
     private unowned(unsafe) let supervisor: Supervisor
     private var isAsking = false
@@ -115,7 +117,7 @@ final class AppLocks {
         isAnswerAwaited = strays.isAnswerAwaited
         for process in named { tell(of: process) }
         tellOfReleases()
-        if isAnswerAwaited { return arm(after: Self.answerWait) }
+        if isAnswerAwaited { return arm(after: Self.searchWait) }
         freezeFree()
         // An answer that has not come may be the one that names a holder.
         if mustWait || locks == nil && isOnTheWay && !supervisor.isLoginLost { arm(after: Self.interval) }
@@ -125,7 +127,7 @@ final class AppLocks {
     private var mustWait: Bool { !waiting.isEmpty || !running.isEmpty }
 
     private func tell(of process: AppProcess) {
-        if !process.configuration.policy.suspend { running.append(process.instance.rawValue) }
+        if !process.app.configuration.policy.suspend { running.append(process.instance.rawValue) }
         supervisor.dispatch(.login(.appHoldsLock(process.instance)))
     }
 
@@ -230,7 +232,7 @@ final class AppLocks {
     private func name(_ process: AppProcess, _ lock: ForeignLock) -> Bool {
         guard !said.contains(process.app.name) else { return false }
         said.append(process.app.name)
-        let isFrozen = process.configuration.policy.suspend
+        let isFrozen = process.app.configuration.policy.suspend
         let what = strays.isLost(lock) ? "answers for a lock that its user took" : "holds a lock of its own"
         supervisor.log.caused(
             by: process.app.name, .debug,

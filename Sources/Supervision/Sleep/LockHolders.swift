@@ -44,9 +44,14 @@ final class LockHolders {
         supervisor.keeper.onLockHolder = { [unowned(unsafe) self] in hear($0, $1, $2) }
     }
 
-    /// Another sleep: each lock may be asked for once.
+    /// Another sleep: each lock may be asked for once. Of a search that is under way the end is still to come.
     func reset() {
-        searches = []
+        searches.removeAll { $0.isOver }
+        for index in searches.indices {
+            searches[index].isStale = true
+            searches[index].isHeld = false
+            searches[index].instances = []
+        }
         said = []
         isAnswerAwaited = false
     }
@@ -68,6 +73,7 @@ final class LockHolders {
             ask(for: lock)
             return []
         }
+        if searches[index].isStale { isAnswerAwaited = true }
         return searches[index].instances.compactMap { supervisor.processes[$0.rawValue] }
     }
 
@@ -109,6 +115,7 @@ final class LockHolders {
     }
 
     private func hear(of holder: Int32, _ index: Int) {
+        if searches[index].isStale { return }
         guard searches[index].isHeld, let groups = supervisor.groups,
             let group = ProcessHandle.controlGroup(of: holder), let name = groups.instance(ofControlGroup: group),
             let process = supervisor.processes.values.first(where: { $0.group?.name == name })

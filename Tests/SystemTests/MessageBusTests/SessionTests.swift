@@ -85,6 +85,26 @@ import Vocabulary
         try fixture.expect(locked: true, 1)
     }
 
+    /// Who holds logind up for a while is not to unlock a screen by it.
+    @Test func sessionThatLogindDoesNotSpeakOf_staysAsItWas() throws {
+        let bus = try PrivateBus.withLogind()
+        try bus.addSession("a", hint: true, announced: false)
+        var limits = LogindClient.Limits()
+        limits.answer = 200_000_000
+        let fixture = try LogindFixture.connected(to: bus, limits: limits)
+        let before = try bus.calls("GetAll")
+        try bus.setSession("a", "Active", false)
+        bus.pauseLogind()
+        let began = Clocks.monotonic
+        try fixture.loop.run { Clocks.monotonic - began > 2 * limits.answer }
+        bus.resumeLogind()
+        // The one that it did not answer in time, and the next.
+        try fixture.loop.run { try bus.calls("GetAll") > before + 1 }
+        try bus.setSession("a", "LockedHint", false)
+        try fixture.loop.run { fixture.sessions.last?.isLocked == false }
+        #expect(fixture.sessions.map { $0.users } == [1])
+    }
+
     @Test func idle_isTheManagersHint_andReadAgainWhenSessionsComeAndGo() throws {
         let bus = try PrivateBus.withLogind()
         try bus.addSession("a", announced: false)
