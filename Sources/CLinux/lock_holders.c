@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <linux/kcmp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 
@@ -48,7 +49,13 @@ static void tell(const struct turn *turn, const struct order *order, pid_t holde
         .pid = holder,
         .id = (int64_t)((uint64_t)order->user << 32 | (uint32_t)order->pid),
     };
-    while (linux_packet_send(turn->socket, &word, sizeof word, NULL, 0) != 0 && errno == EINTR) continue;
+    while (linux_packet_send(turn->socket, &word, sizeof word, NULL, 0) != 0) {
+        // A loop that is late reads them later; the last word of a search is never left out while it lives.
+        bool waits = errno == EAGAIN && seconds() < turn->end + LONGEST;
+        if (errno != EINTR && !waits) return;
+        struct pollfd room = {.fd = turn->socket, .events = POLLOUT};
+        if (waits) (void)poll(&room, 1, 100);
+    }
 }
 
 static void tell_once(const struct turn *turn, struct order *order, pid_t holder) {
@@ -247,6 +254,12 @@ static bool take(int socket, const char *directory) {
     free(next.orders);
     next = (struct turn){0};
     return false;
+}
+
+void linux_forget_lock_holders(void) {
+    pthread_mutex_lock(&guard);
+    forget(&next);
+    pthread_mutex_unlock(&guard);
 }
 
 void linux_find_lock_holders(int socket, uid_t user, pid_t pid, const char *directory) {

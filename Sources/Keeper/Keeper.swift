@@ -97,6 +97,12 @@ public final class Keeper {
         try watch(loop.socket, Mark.loop, EPOLLIN)
     }
 
+    /// A thread that looks for locks may have a copy, which would keep it watched.
+    private func closeLoopSocket() {
+        if loop.socket >= 0 { try? control(EPOLL_CTL_DEL, loop.socket, 0, 0) }
+        loop.closeSocket()
+    }
+
     private func control(_ operation: Int32, _ descriptor: Int32, _ mark: UInt64, _ interest: UInt32)
         throws(SystemError)
     {
@@ -153,7 +159,7 @@ public final class Keeper {
             if length < 0, Errno.current == .interrupted { continue }
             guard length > 0 else {
                 // What has become of the loop is SIGCHLD's to say.
-                if length == 0 { loop.closeSocket() }
+                if length == 0 { closeLoopSocket() }
                 return false
             }
             take(UnsafeMutableRawBufferPointer(rebasing: packet[..<length]), isLost ? nil : descriptors[..<count])
@@ -302,6 +308,8 @@ public final class Keeper {
         // Its last words to the service manager.
         while takePackets() {}
         isLoopSlow = false
+        closeLoopSocket()
+        linux_forget_lock_holders()
         loop.ended(end)
         if end.code == linux_code_exited { return end.status }
         // What it has started is not the next loop's: nothing may run twice.

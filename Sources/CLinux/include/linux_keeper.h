@@ -119,8 +119,10 @@ void linux_abort_awaited_fuse(uid_t first, uint32_t count);
 
 // Looks for all processes that have the delay locks on sleep which logind says this user's process has taken, by what
 // logind keeps of its locks in `directory`; each is told as a word to `socket`, where there is room for it. A thread
-// does it, one for all: an app may have many processes, and much open.
+// does it, one for all: an app may have many processes, and much open. It has a copy of the socket.
 void linux_find_lock_holders(int socket, uid_t user, pid_t pid, const char *directory);
+// Who asked has gone: what was not begun is not looked for any more.
+void linux_forget_lock_holders(void);
 
 // fork(2). The child is killed when its parent dies.
 int linux_fork(void);
