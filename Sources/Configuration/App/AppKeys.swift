@@ -84,7 +84,8 @@ struct AppKeys {
         keys.duration(
             "liveness", .milliseconds(100)...Nanoseconds.seconds(86_400), &app.policy.liveness,
             .init(
-                "The longest time between two WATCHDOG=1; then it is killed. Not watched by default.",
+                "The longest time between two WATCHDOG=1; then it is killed. Not watched by default. It counts from a "
+                    + "reload on, and the program knows what it was started with: restart the app if it gets shorter.",
                 example: #""10s""#))
         keys.integer(
             "priority-band", 0...1000, &app.policy.priorityBand,

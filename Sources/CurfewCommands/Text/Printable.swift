@@ -3,6 +3,23 @@ internal import Varlink
 // What others say is shown, and does nothing to a terminal.
 
 extension String {
+    /// Without characters that would move a terminal's cursor or change its colours: what apps say is shown, not
+    /// obeyed.
+    var printable: String {
+        var text = ""
+        for scalar in unicodeScalars {
+            switch scalar.value {
+            case 9: text += "    "
+            // Control characters; what is not seen, ends a line or turns its direction.
+            case 0..<32, 127..<160, 0x200B, 0x200E...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF,
+                0xE0000...0xE007F:
+                text += "\u{FFFD}"
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
+
     /// `printable`, line by line.
     var printableLines: String {
         split(separator: "\n", omittingEmptySubsequences: false).map { String($0).printable }.joined(separator: "\n")

@@ -30,23 +30,6 @@ extension String {
         hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
     }
 
-    /// Without characters that would move a terminal's cursor or change its colours: what apps say is shown, not
-    /// obeyed.
-    var printable: String {
-        var text = ""
-        for scalar in unicodeScalars {
-            switch scalar.value {
-            case 9: text += "    "
-            // Control characters; what is not seen, ends a line or turns its direction.
-            case 0..<32, 127..<160, 0x200B, 0x200E...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF,
-                0xE0000...0xE007F:
-                text += "\u{FFFD}"
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
-        return text
-    }
-
     /// Filled up with spaces to `width` columns.
     func padded(_ width: Int, toRight: Bool = false) -> String {
         let gap = String(repeating: " ", count: max(0, width - count))

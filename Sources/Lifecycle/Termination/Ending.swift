@@ -32,7 +32,7 @@ extension DeviceLifecycle {
         record(index, instance.cause?.reason ?? ordered ?? own)
         apps[index].instance?.didExit(at: now.monotonic)
         emit(.process(.clear(id)))
-        leaveFront(index)
+        freeFront(index)
         touch(index)
         touchNeighbours(index)
     }

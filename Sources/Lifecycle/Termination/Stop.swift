@@ -55,7 +55,7 @@ extension DeviceLifecycle {
         guard let index = index(of: id) else { return }
         let own = apps[index].policy.allowances[.willTerminate]
         guard apps[index].instance?.stopByItself(own, at: now.monotonic) == true else { return }
-        leaveFront(index)
+        freeFront(index)
         touch(index)
         touchNeighbours(index)
     }
@@ -89,7 +89,7 @@ extension DeviceLifecycle {
         }
         apps[index].stopPool(at: now.monotonic)
         emit(.process(.kill(id)))
-        leaveFront(index)
+        freeFront(index)
         touch(index)
         touchNeighbours(index)
     }

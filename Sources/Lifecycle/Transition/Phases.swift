@@ -78,15 +78,15 @@ extension DeviceLifecycle {
         }
     }
 
-    /// Its place may be taken.
-    mutating func leaveFront(_ index: Int) {
+    /// The place in front may be free now: those that wait for it look again.
+    mutating func freeFront(_ index: Int) {
         guard policy.front == .one else { return }
         for other in apps.indices where other != index && apps[other].instance?.phase == .inactive { touch(other) }
     }
 
     private mutating func enter(_ phase: ScenePhase, _ index: Int) {
         guard let before = apps[index].instance?.enter(phase) else { return }
-        if before == .active { leaveFront(index) }
+        if before == .active { freeFront(index) }
         if phase == .background { apps[index].sleepOverruns = 0 }
         emit(.note(.app(.phaseChanged(AppID(rawValue: index), phase))))
     }
