@@ -332,3 +332,25 @@ def test_namespaces_are_for_those_that_ask_for_them(board, keys):
     wait_until(lambda: len(found.read_text().split()) == 4, board.log)
     assert found.read_text().split() == ["0" if keys else "1"] * 4
     assert ("no namespaces of its own" in board.describe("app")["sandboxHas"]) == (not keys)
+
+
+def test_status_is_of_the_sandbox_that_runs(board):
+    """A reload is for the next instance."""
+    def shown():
+        app = board.describe("app")
+        return {key: app[key] for key in ("sandbox", "sandboxHas", "sandboxLacks")}
+
+    file = {"exec": ["/bin/sleep", "1000"], "restart": "never"}
+    board.app_file("app", toml_file({**file, "sandbox": "off"}))
+    board.start()
+    board.wait_app("app", scenePhase="active")
+    off = shown()
+    assert off["sandbox"] == "off" and "fewer system calls" not in off["sandboxHas"]
+    board.app_file("app", toml_file({**file, "sandbox": "strict"}))
+    assert board.call("Reload")["changed"] == ["app"]
+    assert shown() == off
+    board.call("Terminate", app="app", force=True)
+    assert shown()["sandbox"] == "strict"
+    board.call("Launch", app="app", background=None)
+    strict = shown()
+    assert strict["sandbox"] == "strict" and "fewer system calls" in strict["sandboxHas"]

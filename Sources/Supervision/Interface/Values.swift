@@ -54,8 +54,10 @@ extension Supervisor {
         object["launches"] = .integer(Int64(view.launches))
         object["leftDown"] = .bool(view.isLeftDown)
         object["user"] = JSON(app?.user.map { Int64($0) })
-        object["sandbox"] = JSON(configuration?.sandbox.level.key)
-        object["sandboxHas"] = .array((app.map { protections(of: $0) } ?? []).map { .string($0) })
+        // A reload is for the next instance. A command that was taken over has no configuration.
+        let current = process.flatMap { $0.app.isAdopted ? nil : $0.configuration } ?? configuration
+        object["sandbox"] = JSON(current?.sandbox.level.key)
+        object["sandboxHas"] = .array((app.map { protections(of: $0, process) } ?? []).map { .string($0) })
         object["sandboxLacks"] = .array((app?.shortcomings ?? []).map { .string($0) })
         object["lastTermination"] = lastReports[id.rawValue]?.control ?? .null
         return .object(object)

@@ -102,11 +102,12 @@ extension SupervisedApp {
 }
 
 extension Supervisor {
-    /// What keeps an app from what its user could do, for people.
-    func protections(of app: SupervisedApp) -> [String] {
-        let (configuration, sandbox) = (app.configuration, app.configuration.sandbox)
-        let lacks = app.sandboxLacks
+    /// What keeps an app from what its user could do, for people. process: what runs of it, as it was started.
+    func protections(of app: SupervisedApp, _ process: AppProcess?) -> [String] {
+        let configuration = process?.configuration ?? app.configuration
+        let (sandbox, lacks) = (configuration.sandbox, app.sandboxLacks)
         let parts = lacks.contains(.namespaces) ? [] : sandbox.parts.subtracting(lacks)
+        let user = process?.user ?? app.user
         var names = parts.subtracting(.network).names
         if parts.contains(.loopback) {
             names.append("lo alone")
@@ -115,7 +116,7 @@ extension Supervisor {
         }
         if sandbox.filtersSystemCalls {
             names.append("fewer system calls")
-        } else if confinement.mayFilterNamespaces, configuration.keepsFromNamespaces(as: app.user ?? geteuid()) {
+        } else if confinement.mayFilterNamespaces, configuration.keepsFromNamespaces(as: user ?? geteuid()) {
             names.append("no namespaces of its own")
         }
         if configuration.forbidsNewPrivileges { names.append("no new privileges") }

@@ -52,8 +52,8 @@ public enum ControlInterface {
         one. leftDown: it ended
         # too often in a row, and is not restarted. statusText: what it says of itself; else how a hook has failed that
         # has not succeeded since. user: the number of the user that it was last started as. sandbox: "default",
-        # "strict" or "off". sandboxHas: what it is kept from, for people; sandboxLacks: what it should have, and this
-        # kernel or container does not give.
+        # "strict" or "off", of what runs or else of its next start. sandboxHas: what it is kept from, for people;
+        # sandboxLacks: what it should have, and this kernel or container does not give.
         type App (
           name: string,
           invalid: ?string,
