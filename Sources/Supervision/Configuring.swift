@@ -61,7 +61,9 @@ extension Supervisor {
         configured = [:]
         for app in valid { configured[app.policy.name] = app }
         for app in apps.values {
-            if let configuration = configured[app.name] { app.update(configuration) }
+            if let configuration = configured[app.name], app.update(configuration) {
+                control?.monitors.detailsDidChange(app.id)
+            }
         }
         findBoard(configuration)
         let policy = settings.policy(configuration.device.policy)

@@ -76,6 +76,48 @@ def test_a_hook_that_fails_shows_until_it_succeeds(board):
     assert sleep() is None
 
 
+@pytest.mark.parametrize("next_hooks", [{"did-become-active": ["/bin/true"]}, None])
+def test_a_hook_that_failed_and_is_removed_does_not_show_any_more(board, next_hooks):
+    """While the instance runs that has it, it does: it may fail again."""
+    failing = write_hook(board, "hook", "exit 1\n")
+    board.app("app", delegate="hooks", hooks={"did-become-active": ["/bin/true"], "did-enter-background": [failing]})
+    board.start()
+    board.wait_active("app")
+    board.call("Background", app="app")
+    failed = "DidEnterBackground: its hook exited with status 1"
+    assert board.describe("app")["statusText"] == failed
+    keys = {"delegate": "hooks", "hooks": next_hooks} if next_hooks else {"delegate": "none"}
+    board.app("app", **keys)
+    board.call("Reload")
+    assert board.describe("app")["statusText"] == failed
+    board.call("Terminate", app="app", force=True)
+    assert board.describe("app")["statusText"] is None
+
+
+def test_a_hook_that_failed_and_is_removed_while_its_app_is_down_does_not_show_any_more(board):
+    failing = write_hook(board, "hook", "exit 1\n")
+    board.app("app", delegate="hooks", hooks={"did-enter-background": [failing]})
+    board.start()
+    board.wait_active("app")
+    board.call("Background", app="app")
+    board.call("Terminate", app="app", force=True)
+    failed = "DidEnterBackground: its hook exited with status 1"
+    assert board.describe("app")["statusText"] == failed
+    # Another command of it has not succeeded yet.
+    board.app("app", delegate="hooks", hooks={"did-enter-background": ["/bin/true"]})
+    board.call("Reload")
+    assert board.describe("app")["statusText"] == failed
+    board.plain("app")
+    with board.wire() as monitor:
+        monitor.send("io.curfew.Control.Monitor", more=True)
+        while monitor.reply()["kind"] != "synchronized":
+            pass
+        board.call("Reload")
+        change = monitor.reply()
+    assert (change["kind"], change["app"], change["detail"]["statusText"]) == ("app", "app", None)
+    assert board.describe("app")["statusText"] is None
+
+
 def test_a_hook_that_hangs_costs_the_app_its_life(board):
     marker = board.journals / "pid"
     hook = write_hook(board, "hook", f"setsid sh -c 'echo $$ > {marker}; exec sleep 1000' &\nsleep 1000\n")

@@ -265,6 +265,7 @@ final class AppProcess {
         if app.process === self {
             app.process = nil
             app.statusText = nil
+            app.forgetRemovedHook()
         }
         supervisor.discard(self)
         supervisor.interfaces?.resumeAccepting()

@@ -47,12 +47,22 @@ final class SupervisedApp {
         credentials = Self.withFolder(listed, configuration, ownUsers)
     }
 
-    func update(_ configuration: AppConfiguration) {
-        guard configuration != self.configuration else { return }
+    /// Returns whether it is another.
+    func update(_ configuration: AppConfiguration) -> Bool {
+        guard configuration != self.configuration else { return false }
         self.configuration = configuration
         listed = Self.lookUp(configuration)
         // What runs keeps its own.
-        if process == nil { renewFolder() }
+        if process == nil {
+            renewFolder()
+            forgetRemovedHook()
+        }
+        return true
+    }
+
+    /// No instance runs: a hook that the next one does not have can neither fail nor succeed.
+    func forgetRemovedHook() {
+        if let failedHook, configuration.hook(for: failedHook.handler) == nil { self.failedHook = nil }
     }
 
     /// Before each start: the folder may have been given away or removed since.
