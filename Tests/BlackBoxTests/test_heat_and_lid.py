@@ -145,6 +145,33 @@ def test_under_voltage(board):
     assert board.device_state()["underVoltage"] is False
 
 
+def test_under_voltage_of_a_sensor_that_a_reload_takes_away_is_over(board):
+    played = board.with_hardware()
+    chip = played.add("hwmon", "hwmon0", name="rpi_volt", in0_lcrit_alarm=1)
+    sensor = "[power]\nunder-voltage = {{ chip = '{}', attribute = 'in0_lcrit_alarm' }}\n"
+
+    def is_low():
+        return board.device_state()["underVoltage"]
+
+    board.profile("test-board", sensor.format("rpi_volt"))
+    board.device(profile="test-board", policy={"debounce": "100ms"})
+    board.start()
+    wait_until(is_low, board.log)
+    # A chip that has gone by itself says nothing: it may be back.
+    played.remove(chip)
+    board.call("Reload")
+    holds_for(0.3, is_low, "what it said last holds on")
+    # Nor does one that has never been there take its word back, but that of another.
+    board.profile("test-board", sensor.format("other_volt"))
+    board.call("Reload")
+    wait_until(lambda: not is_low(), board.log)
+    played.add("hwmon", "hwmon1", name="other_volt", in0_lcrit_alarm=1)
+    wait_until(is_low, board.log)
+    board.profile("test-board", "")
+    board.call("Reload")
+    wait_until(lambda: not is_low(), board.log)
+
+
 def test_a_lid_that_opens_and_closes(board):
     lid = board.with_hardware()
     lid.node = lid.add_input(0, switches=LID, lid_closed=True)

@@ -21,6 +21,8 @@ final class BoardWatch {
     private var supplies = PowerSupplies()
     private var zones: [WatchedZone] = []
     private var underVoltage: UnderVoltage?
+    /// Where that is looked for.
+    private var voltageAlarm: HardwareProfile.Alarm?
     private var links: NetworkLinks?
     private var linkSource: IOSource?
     private let switches = InputSwitches()
@@ -156,14 +158,18 @@ final class BoardWatch {
     private func findVoltage() {
         voltageSource = nil
         underVoltage = nil
-        guard let alarm = settings.board.power.underVoltage,
-            let found = try? UnderVoltage(chip: alarm.chip, attribute: alarm.attribute)
-        else { return }
-        underVoltage = found
-        voltageSource = try? supervisor.loop.watch(found.descriptor, .priority) { [unowned(unsafe) self] _ in
+        let alarm = settings.board.power.underVoltage
+        let wasOther = voltageAlarm != nil && voltageAlarm != alarm
+        voltageAlarm = alarm
+        if let alarm, let found = try? UnderVoltage(chip: alarm.chip, attribute: alarm.attribute) {
+            underVoltage = found
+            voltageSource = try? supervisor.loop.watch(found.descriptor, .priority) { [unowned(unsafe) self] _ in
+                readVoltage()
+            }
             readVoltage()
         }
-        readVoltage()
+        // What the sensor said that the configuration named before counts no more.
+        if wasOther, underVoltage == nil { supervisor.dispatch(.board(.underVoltage(false))) }
     }
 
     private func readVoltage() {
