@@ -91,3 +91,31 @@ def test_an_id_that_none_can_have_counted_to_is_no_id(board):
     board.start()
     assert board.wait_termination("app")["report"] == "5"
     assert [end["report"] for end in board.terminations()] == ["4", "5"]
+
+
+# A moment, and how many of the ends at 00.000, 00.500 and 01.250 are not before it.
+MOMENTS = {"00Z": 3, "00.0Z": 3, "00.000Z": 3, "00.001Z": 2, "00.4999999Z": 2, "00.5Z": 2, "00.500000Z": 2,
+           "00.5001Z": 1, "01Z": 1, "01.25Z": 1, "01.250Z": 1, "01.251Z": 0, "02Z": 0}
+NO_MOMENTS = ["", "Z", "yesterday", "2026-01-01", "2026-01-01T00:00:00", "2026-01-01T00:00:00+00:00",
+              "2026-01-01T00:00:00.Z", "2026-01-01T00:00:00.5", "2026-01-01T00:00:00,5Z", "2026-01-01 00:00:00Z",
+              "2026-01-01T00:00Z", "2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z", "2026-01-32T00:00:00Z",
+              "2026-01-01T24:00:00Z", "2026-01-01T00:60:00Z", "2026-01-01T00:00:61Z", "2026-01-01T00:00:00z",
+              "+026-01-01T00:00:00Z", "2026-01-01T00:00:00.5xZ", "2026-01-01T00:00:00Z\n"]
+
+
+def test_ends_since_a_moment_are_those_that_are_not_before_it(board):
+    board.state.mkdir(parents=True)
+    line = '{"report": "%d", "app": "old", "time": "2026-01-01T00:00:0%s"}\n'
+    times = enumerate(["0.000Z", "0.500Z", "1.250Z"], 1)
+    (board.state / "reports.jsonl").write_text("".join(line % time for time in times))
+    board.start()
+
+    def since(time):
+        return board.call("ListTerminations", app=None, since=time)["terminations"]
+
+    assert {moment: len(since(f"2026-01-01T00:00:{moment}")) for moment in MOMENTS} == MOMENTS
+    assert [len(since(time)) for time in (None, "2025-12-31T23:59:60Z", "2026-01-01T00:01:00Z")] == [3, 3, 0]
+    for text in NO_MOMENTS:
+        error = board.error("ListTerminations", since=text)
+        assert (error.name, error.parameters) == (
+            "org.varlink.service.InvalidParameter", {"parameter": "since"}), text

@@ -164,16 +164,21 @@ final class ControlService {
         }
     }
 
-    /// since: RFC 3339 in UTC, which sorts as text.
     private func listTerminations(_ request: Request) {
         let app = request.parameters["app"]?.stringValue
-        let since = request.parameters["since"]?.stringValue
+        var since: String?
+        if let text = request.parameters["since"]?.stringValue {
+            guard let moment = Timestamp.sortable(text) else {
+                return request.fail(.invalidParameter(parameter: "since"))
+            }
+            since = moment
+        }
         // The disk may have room again.
         try? supervisor.reports.catchUp()
         let kept = supervisor.reports.all().filter { report in
             if let app, report["app"]?.stringValue != app { return false }
-            if let since, report["time"]?.stringValue ?? "" < since { return false }
-            return true
+            guard let since else { return true }
+            return Timestamp.sortable(report["time"]?.stringValue ?? "").map { $0 >= since } ?? false
         }
         let terminations = kept.map { report in
             var object = JSONObject()

@@ -95,6 +95,38 @@ enum Timestamp {
             + "\(pad(time % 60, 2)).\(pad(milliseconds, 3))Z"
     }
 
+    /// Sorts, as text, among others of these as the moment among theirs: without what a fraction may end with ("Z",
+    /// zeros). nil: it is no moment in UTC like "2026-01-31T12:00:00Z", with or without a fraction of a second.
+    static func sortable(_ text: String) -> String? {
+        var bytes = Array(text.utf8)
+        guard bytes.count >= form.count + 1, bytes.removeLast() == UInt8(ascii: "Z") else { return nil }
+        for (byte, wanted) in zip(bytes, form) where byte != wanted {
+            guard wanted == zero, isDigit(byte) else { return nil }
+        }
+        for part in parts {
+            let number = Int(bytes[part.place] - zero) * 10 + Int(bytes[part.place + 1] - zero)
+            guard part.range.contains(number) else { return nil }
+        }
+        if bytes.count > form.count {
+            let digits = bytes[(form.count + 1)...]
+            guard bytes[form.count] == point, !digits.isEmpty, digits.allSatisfy(isDigit) else { return nil }
+            while bytes.last == zero { bytes.removeLast() }
+            if bytes.count == form.count + 1 { bytes.removeLast() }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static let zero = UInt8(ascii: "0")
+    private static let point = UInt8(ascii: ".")
+    /// 0: any digit.
+    private static let form = Array("0000-00-00T00:00:00".utf8)
+    /// Month, day, hour, minute and second, which may be a leap second.
+    private static let parts: [(place: Int, range: ClosedRange<Int>)] = [
+        (5, 1...12), (8, 1...31), (11, 0...23), (14, 0...59), (17, 0...60),
+    ]
+
+    private static func isDigit(_ byte: UInt8) -> Bool { byte >= zero && byte <= UInt8(ascii: "9") }
+
     /// Counts years from March, so that the leap day comes last.
     private static func date(days: Int64) -> (Int64, Int64, Int64) {
         let shifted = days + 719_468

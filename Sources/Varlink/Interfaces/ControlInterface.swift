@@ -146,6 +146,7 @@ public enum ControlInterface {
         # known.
         method PrepareForSleep(start: bool, kind: ?string, sleepId: ?int) -> (sleepId: int, killed: []string)
 
+        # since: RFC 3339, UTC, with or without a fraction of a second; what ended then or later.
         method ListTerminations(app: ?string, since: ?string) -> (terminations: []Termination)
 
         # Re-executes the daemon in place. Not served yet.
