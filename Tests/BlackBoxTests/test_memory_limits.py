@@ -39,6 +39,29 @@ def test_an_app_at_its_own_limit_is_told_alone_and_not_all_the_time(board, memor
     assert warnings(board, "other") == []
 
 
+def test_a_reload_without_its_limit_is_for_the_next_instance(board, memory):
+    board.app("camera", limits={"memory_high": "64M"})
+    first, second, *_ = memory.limit("camera")
+    start(board, memory)
+    first.opened()
+    board.wait_active("camera")
+    board.app("camera")
+    assert board.call("Reload")["changed"] == ["camera"]
+    first.write(events_text(high=1))
+    first.say()
+    wait_warnings(board, "camera", "warning")
+    # The kernel still holds it to that.
+    skip(board, 10)
+    board.device_state()
+    first.write(events_text(high=2))
+    first.say()
+    wait_warnings(board, "camera", "warning", "warning")
+    board.call("Terminate", app="camera", force=True)
+    board.call("Activate", app="camera")
+    board.wait_active("camera")
+    assert not second.is_open()
+
+
 def test_the_next_instance_is_listened_to_as_well_and_the_last_no_more(board, memory):
     board.app("camera", limits={"memory_high": "64M"})
     memory.with_pressure()

@@ -82,7 +82,7 @@ extension Supervisor {
 extension AppProcess {
     /// Listens to its control group's own limit, where it has one.
     func watchMemoryLimit() {
-        guard app.configuration.limits.memoryHigh != nil, let group else { return }
+        guard configuration.limits.memoryHigh != nil, let group else { return }
         do throws(SystemError) {
             if let memorySource, let memoryEvents {
                 // What happened meanwhile is past; if it goes on, the kernel says so at once.
