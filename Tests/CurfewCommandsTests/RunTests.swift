@@ -129,18 +129,30 @@ final class Heard: @unchecked Sendable {
     }
 
     @Test func aBudgetThatRanOutIs124() throws {
+        let begun = Sample.change("task", Sample.task("sh", ["app": "task-sh"]))
         let end = Sample.change("termination", Sample.budget.with("app", "task-sh"))
-        let outcome = try device(Heard(), then: [end]).run("run", "--", "sh", "-c", "exit 0")
+        let outcome = try device(Heard(), then: [begun, end]).run("run", "--", "sh", "-c", "exit 0")
         #expect(outcome.code == 124 && outcome.error.hasPrefix("curfew: the budget of task-sh ran out"))
         #expect(outcome.error.contains("report 18"))
         let expired = Sample.change("task", Sample.task("sh", ["app": "task-sh", "ended": "expired"]))
         #expect(try device(Heard(), then: [expired]).run("run", "--", "sh", "-c", "exit 0").code == 124)
-        let warned = (1...2).map { _ in Sample.change("task", Sample.task("sh", ["app": "task-sh"])) }
-        #expect(try device(Heard(), then: warned).run("run", "--", "sh", "-c", "exit 0").code == 124)
+        #expect(try device(Heard(), then: [begun, begun]).run("run", "--", "sh", "-c", "exit 0").code == 124)
         let several = [7, 8].map { Sample.change("task", Sample.task("sh", ["app": "task-sh", "identifier": $0])) }
         #expect(try device(Heard(), then: several).run("run", "--", "sh", "-c", "exit 0").code == 0)
         let other = Sample.change("termination", Sample.budget.with("app", "task-other"))
-        #expect(try device(Heard(), then: [other]).run("run", "--", "sh", "-c", "exit 0").code == 0)
+        #expect(try device(Heard(), then: [begun, other]).run("run", "--", "sh", "-c", "exit 0").code == 0)
+    }
+
+    /// One of that name may still end while this one is on its way to the daemon.
+    @Test func theEndOfAnOlderTaskOfThatNameIsNotItsOwn() throws {
+        let older = Sample.change("task", Sample.task("sh", ["app": "task-sh", "identifier": 6, "ended": "died"]))
+        let end = Sample.change("termination", Sample.budget.with("app", "task-sh"))
+        let begun = Sample.change("task", Sample.task("sh", ["app": "task-sh"]))
+        for changes in [[end], [older, end], [older, end, begun]] {
+            #expect(try device(Heard(), then: changes).run("run", "--", "sh", "-c", "exit 5").code == 5)
+        }
+        let outcome = try device(Heard(), then: [older, end, begun, end]).run("run", "--", "sh", "-c", "exit 5")
+        #expect(outcome.code == 124)
     }
 
     @Test func whoIsNotAdoptedIsNotRun() throws {

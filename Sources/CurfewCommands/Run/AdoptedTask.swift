@@ -19,8 +19,12 @@ final class AdoptedTask {
 
     private var isSynchronized = false
     private var isLost = false
-    /// The daemon has recorded the end of the task.
-    private var termination: TerminationRecord?
+    /// The task's; 0: not known yet.
+    private var identifier: Int64 = 0
+    /// The last end that the daemon has recorded under that name, and what tasks had begun before it.
+    private var end: (record: TerminationRecord, begun: Set<Int64>)?
+    /// Our task's: an older one of that name may have ended while we asked for ours.
+    private var termination: TerminationRecord? { end.flatMap { $0.begun.contains(identifier) ? $0.record : nil } }
     /// Tasks of the app, by identifier: the command may begin more of them.
     private var begun: Set<Int64> = []
     /// Those whose time was about to run out, for which there was a SIGTERM; or has run out.
@@ -46,7 +50,6 @@ final class AdoptedTask {
         let monitor = try watch()
         defer { withExtendedLifetime(monitor) {} }
         let run = try CommandRun(command, mayHeadGroup: false, session.loop)
-        let identifier: Int64
         do throws(VarlinkError) {
             let reply = try control.call(
                 "AdoptTask",
@@ -60,9 +63,9 @@ final class AdoptedTask {
         }
         try run.go()
         run.wait()
-        let end = run.finish()
+        let exit = run.finish()
         _ = session.loop.run(patience: Self.patience) { termination != nil || isLost }
-        guard expired.contains(identifier) || termination?.namespace == "backgroundTask" else { return end.exitCode }
+        guard expired.contains(identifier) || termination?.namespace == "backgroundTask" else { return exit.exitCode }
         let report = termination?.report.map { " (\(session.tool) report \($0))" } ?? ""
         let more = "give it more with --budget"
         throw CommandFailure(code: .timeIsOver, text: "the budget of \(app) ran out, so it was ended; \(more)\(report)")
@@ -86,7 +89,7 @@ final class AdoptedTask {
         switch change.kind {
         case "synchronized": isSynchronized = true
         // An older task of the same name may be known from before.
-        case "termination" where isSynchronized && change.app == app: termination = TerminationRecord(change.detail)
+        case "termination" where isSynchronized && change.app == app: end = (TerminationRecord(change.detail), begun)
         case "task" where isSynchronized && change.app == app:
             let task = BackgroundTaskRecord(change.detail)
             // Between its begin and its end there is only one thing to say of a task: that its time runs out.
