@@ -73,6 +73,25 @@ final class Heard: @unchecked Sendable {
         #expect(heard.methods.last == "EndBackgroundTask")
     }
 
+    /// With no time left: the word is the one that says that the task has ended, but the task is still there.
+    @Test func whenItsTimeRunsOutAtOnceTheCommandIsAskedToEnd() throws {
+        let isHeld: JSONObject = ["tasks": [Sample.task("sleep")]]
+        let others: JSONObject = ["tasks": [["identifier": 8]]]
+        for (state, seconds, code) in [(isHeld, "5", Int32(124)), (["tasks": []], "0.3", 0), (others, "0.3", 0)] {
+            let daemon = try PlayedDaemon { method, _ in
+                switch method {
+                case "BeginBackgroundTask": .replies([Self.begun, ["identifier": 7, "timeRemaining": 0.0]])
+                case "GetState": .reply(state)
+                default: .reply([:])
+                }
+            }
+            let outcome = daemon.runInside("run", "--", "sleep", seconds)
+            #expect(outcome.code == code)
+            let text = code == 0 ? "its app has ended the background task" : "the background time of sleep ran out"
+            #expect(outcome.error.hasPrefix("curfew: " + text), "\(outcome.error)")
+        }
+    }
+
     @Test func refusalsSayWhyAndRunNothing() throws {
         let mark = NSTemporaryDirectory() + "ran-\(UUID().uuidString)"
         let application = "io.curfew.Application."

@@ -92,10 +92,13 @@ final class AppTask {
         }
     }
 
-    /// Nothing is left of it, and its own time is not over: another process of the app has ended it.
-    private var isEndedByApp: Bool {
+    /// Nothing is left of it, its own time is not over, and the daemon has it no more: another process of the app has
+    /// ended it.
+    private func isEndedByApp() -> Bool {
         guard let warning, warning.left <= 0 else { return false }
-        return budget.map { Double(warning.at - begun) / 1e9 < $0 } ?? true
+        if let budget, Double(warning.at - begun) / 1e9 >= budget { return false }
+        let held = call("GetState")?["tasks"]?.arrayValue ?? []
+        return !held.contains { $0["identifier"]?.intValue == identifier }
     }
 
     /// Runs the command until its end, or that of its time; the exit code.
@@ -104,7 +107,7 @@ final class AppTask {
         let run = try CommandRun(command, mayHeadGroup: true, session.loop)
         try run.go()
         run.wait { warning != nil || failure != nil }
-        if isEndedByApp, !run.hasEnded {
+        if !run.hasEnded, isEndedByApp() {
             session.console.error(
                 "curfew: its app has ended the background task of \(command.name), which goes on without one\n")
             run.wait()
@@ -126,7 +129,7 @@ final class AppTask {
     /// SIGTERM now, and SIGKILL before its app would be killed for it.
     private func expire(_ run: CommandRun, _ left: Double, _ at: Int64) {
         run.child.signal(SIGTERM)
-        // A task that has ended already had a limit of its own: no app is killed for it, and there is a moment left.
+        // A task without any had a limit of its own, as a rule: no app is killed for it, and there is a moment left.
         let patience = left > 0 ? left - min(0.5, left / 10) : Self.lastMoment
         run.wait(until: at + Int64(patience * 1e9))
         // What it leaves of its group has no more time either.
@@ -134,14 +137,15 @@ final class AppTask {
         _ = run.finish()
     }
 
-    /// On a connection of its own: the other one waits for the last word on the task.
     private func end() {
-        guard let identifier,
-            let connection = try? DaemonConnection.connect(
-                to: ApplicationInterface.name, at: socket, root: "", loop: session.loop)
-        else { return }
         // It may have ended by itself, or with its time.
-        _ = try? connection.call(
-            "EndBackgroundTask", ["identifier": .integer(identifier)], timeout: 2_000_000_000)
+        if let identifier { _ = call("EndBackgroundTask", ["identifier": .integer(identifier)]) }
+    }
+
+    /// On a connection of its own: the other one waits for the last word on the task.
+    private func call(_ method: String, _ parameters: JSONObject = [:]) -> JSONObject? {
+        let connection = try? DaemonConnection.connect(
+            to: ApplicationInterface.name, at: socket, root: "", loop: session.loop)
+        return try? connection?.call(method, parameters, timeout: 2_000_000_000)
     }
 }
