@@ -399,6 +399,14 @@ def _result(method: str, reply: _Members) -> _Members:
     raise CallFailed(method, str(error), parameters)
 
 
+def _is_for_good(error: Exception) -> bool:
+    """Whether the device says of AttachDelegate that it does not call this app, and will not."""
+    if isinstance(error, CallFailed):
+        names = ("MethodNotFound", "MethodNotImplemented", "InterfaceNotFound")
+        return error.error in [f"{_SERVICE}.{name}" for name in names]
+    return isinstance(error, DelegateDenied)
+
+
 class _Client:
     """The connection on which the app calls the device: opened when needed, and anew when it was lost."""
 
@@ -1131,16 +1139,16 @@ class App:
         while True:
             began = time.monotonic()
             attach = connection is None
-            lost: Optional[OSError] = None
+            trouble: Optional[Exception] = None
             try:
                 connection = connection or _connect(self._path)
                 with connection:
                     await self._converse(io, connection, attach)
-            except CurfewError as error:
-                _log.error("handlers will not be called: %s", error)
-                await io.pause(None)
-            except OSError as error:
-                lost = error
+            except (CurfewError, OSError) as error:
+                if _is_for_good(error):
+                    _log.error("handlers will not be called: %s", error)
+                    await io.pause(None)
+                trouble = error
             if self._was_terminated:
                 return
             connection = None
@@ -1148,7 +1156,7 @@ class App:
             if time.monotonic() - began > ATTACH_DELAY[1]:
                 delay = ATTACH_DELAY[0]
             if delay == ATTACH_DELAY[0]:
-                _log.warning("no connection to curfewd, it is sought again: %s", lost)
+                _log.warning("no connection to curfewd, it is sought again: %s", trouble)
             await io.pause(delay)
             delay = min(delay * 2, ATTACH_DELAY[1])
 

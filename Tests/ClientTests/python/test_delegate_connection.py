@@ -217,8 +217,9 @@ class AttachTests(ClientTest):
     def test_a_device_that_refuses_is_asked_once(self):
         for number, (answer, text) in enumerate([
             ({"error": "io.curfew.Application.DelegateDenied", "reason": "its delegate is hooks"}, "is hooks"),
-            ({"error": "io.curfew.Application.NotAnApp"}, "no app"),
             ({"error": "org.varlink.service.MethodNotImplemented"}, "MethodNotImplemented"),
+            ({"error": "org.varlink.service.MethodNotFound"}, "MethodNotFound"),
+            ({"error": "org.varlink.service.InterfaceNotFound"}, "InterfaceNotFound"),
         ]):
             with self.subTest(text):
                 self.device.answers["AttachDelegate"] = lambda _, answer=answer: dict(answer)
@@ -231,6 +232,20 @@ class AttachTests(ClientTest):
                     self.assertRegex(said.get(timeout=PATIENCE), f"handlers will not be called: .*{text}")
                     self.finish()
                 self.assertEqual(self.device.methods(), ["AttachDelegate"])
+
+    def test_a_device_that_cannot_yet_is_asked_again(self):
+        """It may not know the app yet, as it starts."""
+        self.enter(mock.patch.object(curfew, "ATTACH_DELAY", (0.001, 0.01)))
+        refusals = [{"error": "io.curfew.Application.NotAnApp"}, {"error": "org.varlink.service.InvalidParameter"},
+                    {"error": "io.curfew.Application.SomethingNew"}]
+        left = list(refusals)
+        self.device.answers["AttachDelegate"] = lambda _: dict(left.pop(0)) if left else {}
+        self.start()
+        with self.says() as log:
+            self.delegate.close()
+            self.check_is_served_over(self.device.next_attached())
+        self.assertEqual(self.device.methods(), ["AttachDelegate"] * (len(refusals) + 1))
+        self.assertFalse([line for line in log.output if "will not be called" in line])
 
     @contextlib.contextmanager
     def logs_to(self, said):
