@@ -40,6 +40,7 @@ extension Supervisor {
         if isOtherDevice || isOtherBoard { control?.deviceDidChange() }
         let names = changed.isEmpty ? "" : ": " + changed.joined(separator: ", ")
         log.reload(.info, "configuration reloaded" + names, .configurationReloaded)
+        notifier?.status(next.appCount)
         return .success(changed)
     }
 
@@ -83,6 +84,9 @@ extension Supervisor {
 }
 
 extension Configuration {
+    /// "3 apps", for people.
+    var appCount: String { apps.count == 1 ? "1 app" : "\(apps.count) apps" }
+
     var validApps: [AppConfiguration] {
         apps.compactMap { app in
             switch app {

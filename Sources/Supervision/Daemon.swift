@@ -98,7 +98,7 @@ public enum Daemon {
         if options.isTrial { supervisor.trial = Trial(supervisor) }
         supervisor.passesOutput = options.passesOutput
         try supervisor.openInterfaces()
-        let apps = configuration.apps.count == 1 ? "1 app" : "\(configuration.apps.count) apps"
+        let apps = configuration.appCount
         if let lastEnd {
             log.daemon(.error, "signal \(lastEnd) has ended curfewd's loop; it starts again, and so do its apps")
         }
@@ -110,6 +110,7 @@ public enum Daemon {
             log.daemon(.debug, "the service manager watches us")
         }
         supervisor.follow(try LogindClient(event: loop.handle, priority: Int32(EventLoop.Priority.normal)))
+        supervisor.notifier = notifier
         notifier.ready(status: apps)
         linux_trim_memory()
         // Not before: what only a start needs may be given up.

@@ -92,6 +92,7 @@ final class Supervisor {
     var boardWatch: BoardWatch?
     var watchdog: WatchdogFeeder?
     var serviceWatchdog: SystemdWatchdog?
+    var notifier: ServiceNotifier?
     var pressure: [PressureTrigger] = []
     var pressureSources: [IOSource] = []
     /// The thresholds that are listened for.

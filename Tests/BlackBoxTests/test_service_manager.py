@@ -1,6 +1,7 @@
 """What the service manager hears of the daemon (sd_notify)."""
 
 import os
+import signal
 import socket
 import struct
 
@@ -45,6 +46,28 @@ def test_it_hears_of_the_start_the_signs_of_life_and_the_end(board, manager):
     manager.hear("STOPPING=1")
     # An app is told of its own socket, not of the daemon's.
     assert board.notes("app", "start")[0]["environment"]["NOTIFY_SOCKET"] != manager.path
+
+
+@pytest.mark.parametrize("by_signal", [False, True])
+def test_it_hears_how_many_apps_there_are_after_a_reload_too(board, manager, by_signal):
+    board.app("app")
+    board.start(environment={"NOTIFY_SOCKET": manager.path})
+    manager.hear("STATUS=1 app")
+    board.app("other")
+    manager.forget()
+    if by_signal:
+        board.daemon.send_signal(signal.SIGHUP)
+    else:
+        board.call("Reload")
+    manager.hear("STATUS=2 apps")
+    # Nothing is told of a reload that changed nothing.
+    board.app_file("other", "exec = 1")
+    manager.forget()
+    assert board.error("Reload").name.endswith("InvalidConfiguration")
+    board.app("other", "ready")
+    board.call("Reload")
+    manager.hear("STATUS=2 apps")
+    assert [line for line in manager.heard if line.startswith("STATUS=")] == ["STATUS=2 apps"]
 
 
 def test_signs_of_life_that_are_awaited_of_the_main_process(board, manager):
