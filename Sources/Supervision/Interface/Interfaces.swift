@@ -35,7 +35,8 @@ final class Interfaces {
     private var sources: [IOSource] = []
     /// By descriptor.
     private var visitors: [Int32: Visitor] = [:]
-    private var saidFull = false
+    /// MONOTONIC: when it was last said that there are no descriptors for clients.
+    private var fullSaidAt = -Interfaces.refusalPause
     /// MONOTONIC: when a client that has its share was last spoken of.
     private var refusalSaidAt = -Interfaces.refusalPause
     private var prekillHook: PrekillHook?
@@ -113,10 +114,7 @@ final class Interfaces {
         server.admit = { [unowned(unsafe) self] peer in admits(peer, path) }
         server.onConnected = { [unowned(unsafe) self] connection in didConnect(connection, path) }
         server.onDisconnected = { [unowned(unsafe) self] in didDisconnect($0, $1) }
-        server.onAcceptFailed = { [unowned(unsafe) self] error in
-            if !saidFull { supervisor.log.daemon(.warning, "clients are turned away: \(error.text)") }
-            saidFull = true
-        }
+        server.onAcceptFailed = { [unowned(unsafe) self] in noteFull($0, at: Clocks.monotonic) }
         let source = try supervisor.loop.watch(server.descriptor, .readable) { [unowned(unsafe) self] _ in
             accept(server)
             supervisor.wakeIfDue()
@@ -127,6 +125,12 @@ final class Interfaces {
         }
         servers.append(server)
         sources.append(source)
+    }
+
+    func noteFull(_ error: SystemError, at now: Int64) {
+        guard now - fullSaidAt >= Self.refusalPause else { return }
+        fullSaidAt = now
+        supervisor.log.daemon(.warning, "clients are turned away: \(error.text)")
     }
 
     /// Who pays for what is asked over a connection; nil: no share is kept of it.
