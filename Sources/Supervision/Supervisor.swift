@@ -95,9 +95,10 @@ final class Supervisor {
     var notifier: ServiceNotifier?
     var pressure: [PressureTrigger] = []
     var pressureSources: [IOSource] = []
-    /// The thresholds that are listened for.
+    /// The thresholds that are listened for; 0: none is.
     var pressureWarning = 0
     var pressureCritical = 0
+    var pressureTrouble = ""
     var preferences: Preferences
 
     init(

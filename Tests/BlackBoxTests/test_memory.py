@@ -143,6 +143,18 @@ def test_without_pressure_information_the_daemon_says_so_once_and_goes_on(board)
     suspend(board, "kiosk")
 
 
+def test_pressure_that_could_not_be_heard_of_is_tried_again_by_a_reload(board, memory):
+    (memory.proc / "pressure/memory").write_text("some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n")
+    start(board, memory)
+    board.wait_log("memory pressure is not heard of: ")
+    trigger = memory.with_pressure()
+    board.call("Reload")
+    assert set(trigger.thresholds()) == {"some", "full"}
+    memory.available(300)
+    trigger.say("some")
+    wait_pressure(board, "warning")
+
+
 def test_pressure_of_a_group_that_is_removed(board):
     """Only a trial's can be."""
     memory = Memory(board)

@@ -22,21 +22,26 @@ extension Supervisor {
         let warning = settings.board.memory.pressureWarning
         let critical = settings.board.memory.pressureCritical
         guard warning != pressureWarning || critical != pressureCritical else { return }
-        pressureWarning = warning
-        pressureCritical = critical
         leavePressure()
         do throws(PressureUnavailable) {
             try watchPressure(.some, percent: warning, .warning)
             try watchPressure(.full, percent: critical, .critical)
+            pressureWarning = warning
+            pressureCritical = critical
+            pressureTrouble = ""
         } catch {
             leavePressure()
-            log.daemon(.notice, "memory pressure is not heard of: " + error.text)
+            // Each reload tries again.
+            if error.text != pressureTrouble { log.daemon(.notice, "memory pressure is not heard of: " + error.text) }
+            pressureTrouble = error.text
         }
     }
 
     private func leavePressure() {
         pressureSources = []
         pressure = []
+        pressureWarning = 0
+        pressureCritical = 0
     }
 
     /// percent: of a second.

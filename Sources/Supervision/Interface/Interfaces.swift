@@ -40,6 +40,7 @@ final class Interfaces {
     /// MONOTONIC: when a client that has its share was last spoken of.
     private var refusalSaidAt = -Interfaces.refusalPause
     private var prekillHook: PrekillHook?
+    private var prekillTrouble = ""
     /// For sockets that take no connections for now.
     private var resumption: TimerSource?
     private var trimming: TimerSource?
@@ -84,11 +85,13 @@ final class Interfaces {
     /// Where systemd-oomd looks for hooks; there may be such a place later.
     func openPrekillHook() {
         guard prekillHook == nil, let hook = PrekillHook(supervisor) else { return }
-        prekillHook = hook
         do throws(SystemError) {
             try open(hook.path, mode: 0o666, group: nil, [(PrekillInterface.description, { hook.handle($0) })])
+            prekillHook = hook
         } catch {
-            supervisor.log.daemon(.warning, "systemd-oomd's kills are not announced: " + error.text)
+            let text = "systemd-oomd's kills are not announced: " + error.text
+            if text != prekillTrouble { supervisor.log.daemon(.warning, text) }
+            prekillTrouble = text
         }
     }
 
