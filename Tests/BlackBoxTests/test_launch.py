@@ -17,6 +17,24 @@ from waiting import holds_for, wait_until
 LAUNCH = ["DidFinishLaunching", "DidBecomeActive"]
 
 
+def test_what_is_curfew_s_to_say_is_not_the_file_s(board):
+    """Of a variable that is there twice, a program may see the one or the other."""
+    said = board.journals / "environment"
+    script = f"tr '\\\\0' '\\\\n' </proc/self/environ >{said}.new; mv {said}.new {said}; exec sleep 1000"
+    program = f'exec = ["/bin/sh", "-c", "{script}"]'
+    board.app_file("app", program + """
+        [environment]
+        CURFEW_SOCKET = "/nonexistent"
+        CURFEW_APP = "other"
+        CURFEW_LAUNCH_REASON = "none"
+        """)
+    board.start()
+    wait_until(said.exists, board.log)
+    lines = said.read_text().splitlines()
+    own = sorted(line for line in lines if line.startswith("CURFEW_"))
+    assert own == ["CURFEW_APP=app", "CURFEW_LAUNCH_REASON=boot", f"CURFEW_SOCKET={board.run / 'apps/app'}"]
+
+
 def test_what_every_app_inherits(board):
     board.app("app", "ready", liveness="20s", environment={"COLOUR": "green", "PATH": "/opt/bin"})
     board.plain("plain")
@@ -36,7 +54,7 @@ def test_what_every_app_inherits(board):
     start = board.wait_note("app", "start")
     environment = start["environment"]
     assert environment["CURFEW_APP"] == "app"
-    assert environment["CURFEW_SOCKET"] == board.application_socket
+    assert environment["CURFEW_SOCKET"] == str(board.run / "apps/app")
     assert environment["CURFEW_LAUNCH_REASON"] == "boot"
     assert environment["WATCHDOG_USEC"] == "20000000"
     assert environment["WATCHDOG_PID"] == str(start["pid"])

@@ -44,16 +44,17 @@ final class HookDelegate: DelegateChannel {
         let app = process.app
         do throws(SystemError) {
             var environment = app.baseEnvironment(process.configuration, credentials, supervisor.paths, notify: nil)
-            environment.append("CURFEW_EVENT=\(handler.handler.method)")
-            environment.append("CURFEW_DEADLINE=\(allowance.secondsText)")
+            environment.setVariable("CURFEW_EVENT", handler.handler.method)
+            environment.setVariable("CURFEW_DEADLINE", allowance.secondsText)
             var request = SpawnRequest(arguments: command, environment: environment)
             if case .didFinishLaunching(let reason) = handler {
-                request.environment.append("CURFEW_LAUNCH_REASON=\(reason.name)")
+                request.environment.setVariable("CURFEW_LAUNCH_REASON", reason.name)
             }
             if case .backgroundTaskWillExpire(let task, let name) = handler {
-                request.environment += ["CURFEW_TASK=\(task.rawValue)", "CURFEW_TASK_NAME=\(name)"]
+                request.environment.setVariable("CURFEW_TASK", "\(task.rawValue)")
+                request.environment.setVariable("CURFEW_TASK_NAME", name)
             }
-            if let pid = process.mainPID { request.environment.append("MAINPID=\(pid)") }
+            if let pid = process.mainPID { request.environment.setVariable("MAINPID", "\(pid)") }
             request.credentials = credentials
             try supervisor.confine(&request, app, process.configuration, credentials)
             request.workingDirectory = process.configuration.workingDirectory ?? "/"

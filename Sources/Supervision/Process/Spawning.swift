@@ -147,11 +147,11 @@ extension SupervisedApp {
         -> SpawnRequest
     {
         var environment = baseEnvironment(configuration, credentials, paths, notify: notify)
-        environment.append("CURFEW_LAUNCH_REASON=\(reason.name)")
-        if configuration.delegate == .varlink { environment.append("CURFEW_DELEGATE_FD=3") }
+        environment.setVariable("CURFEW_LAUNCH_REASON", reason.name)
+        if configuration.delegate == .varlink { environment.setVariable("CURFEW_DELEGATE_FD", "3") }
         var request = SpawnRequest(arguments: configuration.exec, environment: environment)
         if let liveness = configuration.policy.liveness {
-            request.environment.append("WATCHDOG_USEC=\(liveness.rawValue / 1000)")
+            request.environment.setVariable("WATCHDOG_USEC", "\(liveness.rawValue / 1000)")
             request.pidVariables = ["WATCHDOG_PID"]
         }
         request.credentials = credentials
@@ -175,13 +175,21 @@ extension SupervisedApp {
         } else if let credentials, !credentials.home.isEmpty {
             environment.append("HOME=\(credentials.home)")
         }
-        for variable in configuration.environment {
-            environment.removeAll { $0.utf8.starts(with: (variable.name + "=").utf8) }
-            environment.append("\(variable.name)=\(variable.value)")
+        for variable in configuration.environment { environment.setVariable(variable.name, variable.value) }
+        if let folder = credentials?.stateDirectory, !folder.isEmpty {
+            environment.setVariable("STATE_DIRECTORY", folder)
         }
-        if let folder = credentials?.stateDirectory, !folder.isEmpty { environment.append("STATE_DIRECTORY=\(folder)") }
-        environment += ["CURFEW_APP=\(name)", "CURFEW_SOCKET=\(door?.path ?? paths.applicationSocket)"]
-        if let notify { environment.append("NOTIFY_SOCKET=\(notify)") }
+        environment.setVariable("CURFEW_APP", name)
+        environment.setVariable("CURFEW_SOCKET", door?.path ?? paths.applicationSocket)
+        if let notify { environment.setVariable("NOTIFY_SOCKET", notify) }
         return environment
+    }
+}
+
+extension [String] {
+    /// Of an environment. Of a name that is there twice, programs take the one or the other.
+    mutating func setVariable(_ name: String, _ value: String) {
+        removeAll { $0.utf8.starts(with: (name + "=").utf8) }
+        append(name + "=" + value)
     }
 }
