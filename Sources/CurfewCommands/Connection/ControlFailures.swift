@@ -12,7 +12,7 @@ extension CommandFailure {
             return CommandFailure(
                 code: .notRunning,
                 text: "curfewd ended, or closed the connection, before it had answered (it keeps 32 connections of a "
-                    + "user); see: journalctl -t curfewd")
+                    + "user, and takes a thousand a second); see: journalctl -t curfewd")
         case .timedOut:
             return .failed("curfewd does not answer; see: journalctl -t curfewd, or: systemctl restart curfewd")
         case .system, .protocol: return .failed("talking to curfewd failed: \(error.text)")

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import EventLoop
 internal import Lifecycle
 internal import SystemCalls
@@ -10,7 +11,11 @@ final class AppDoor {
     private unowned(unsafe) let supervisor: Supervisor
     let path: String
     private let socket: FileDescriptor
+    /// The file's at the path.
+    private let inode: UInt64?
     private var member: IOGroupMember?
+    /// Of an app of root's: strangers may come by it as well.
+    private var isOpenToAll = false
     /// No connection can be taken now, or it has used its share.
     private var isHeld = false
 
@@ -19,16 +24,29 @@ final class AppDoor {
         self.supervisor = supervisor
         path = supervisor.paths.appSocket(app.name)
         socket = try Listener.listen(at: path, mode: 0o600)
+        inode = Self.inode(at: path)
         member = try supervisor.connections.watch(socket.rawValue, .readable) { [unowned(unsafe) self] _ in accept() }
     }
 
+    /// Whether it can be found at its path, and nothing else lies there.
+    var isThere: Bool { inode != nil && Self.inode(at: path) == inode }
+
+    private static func inode(at path: String) -> UInt64? {
+        var status = stat()
+        return lstat(path, &status) == 0 ? UInt64(status.st_ino) : nil
+    }
+
     /// Of an instance that is about to start. One that is started as root may become other users.
-    func admit(only user: UInt32) throws(SystemError) { try Files.admit(only: user == 0 ? nil : user, to: path) }
+    func admit(only user: UInt32) throws(SystemError) {
+        isOpenToAll = user == 0
+        try Files.admit(only: isOpenToAll ? nil : user, to: path)
+    }
 
     private func accept() {
-        let payer = ServiceShares.Payer.door(app.id)
+        let number = socket.rawValue
+        let payer = isOpenToAll ? ServiceShares.Payer.connects(descriptor: number) : .door(app.id)
         let begun = payer.clock
-        let canGoOn = supervisor.interfaces?.accept(at: socket.rawValue) ?? false
+        let canGoOn = supervisor.interfaces?.accept(at: number, isKnown: !isOpenToAll) ?? false
         supervisor.shares.pay(payer, payer.clock - begun)
         if !canGoOn {
             hold()
@@ -53,6 +71,6 @@ final class AppDoor {
 
     deinit {
         member?.cancel()
-        try? Files.remove(path)
+        if isThere { try? Files.remove(path) }
     }
 }

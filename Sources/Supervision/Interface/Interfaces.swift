@@ -39,6 +39,8 @@ final class Interfaces {
     private var fullSaidAt = -Interfaces.refusalPause
     /// MONOTONIC: when a client that has its share was last spoken of.
     private var refusalSaidAt = -Interfaces.refusalPause
+    /// The same of a client that connects too often.
+    private var floodSaidAt = -Interfaces.refusalPause
     private var prekillHook: PrekillHook?
     private var prekillTrouble = ""
     /// For sockets that take no connections for now.
@@ -76,9 +78,9 @@ final class Interfaces {
     }
 
     /// Those that wait at an app's own socket. False where none can be taken for now: `resumeAccepting` says when.
-    func accept(at door: Int32) -> Bool {
+    func accept(at door: Int32, isKnown: Bool) -> Bool {
         guard let applicationServer else { return false }
-        applicationServer.onAcceptable(at: door)
+        applicationServer.onAcceptable(at: door, isKnown: isKnown)
         return applicationServer.wantsAccept
     }
 
@@ -113,7 +115,7 @@ final class Interfaces {
         }
         let disposal = supervisor.disposal
         let server = Server(try Listener(path: path, mode: mode, group: group), service, closer: { disposal.close($0) })
-        server.admitUser = { [unowned(unsafe) self] in admits(user: $0, path) }
+        server.admitUser = { [unowned(unsafe) self] in admits(user: $0, at: $1, path) }
         server.admit = { [unowned(unsafe) self] peer in admits(peer, path) }
         server.onConnected = { [unowned(unsafe) self] connection in didConnect(connection, path) }
         server.onDisconnected = { [unowned(unsafe) self] in didDisconnect($0, $1) }
@@ -124,7 +126,7 @@ final class Interfaces {
         }
         server.onAcceptChanged = { [unowned(unsafe) self] server in
             try? source.setEnabled(server.wantsAccept)
-            if !server.wantsAccept { resumeLater() }
+            if server.wantsAccept { resumeDoors() } else { resumeLater() }
         }
         servers.append(server)
         sources.append(source)
@@ -183,6 +185,10 @@ final class Interfaces {
     /// Descriptors may be free again.
     func resumeAccepting() {
         for server in servers where !server.wantsAccept { server.resumeAccepting() }
+        resumeDoors()
+    }
+
+    private func resumeDoors() {
         for app in supervisor.apps.values { app.door?.resume() }
     }
 
@@ -201,11 +207,13 @@ final class Interfaces {
     }
 
     /// The connections of all wait in one queue: those of a user that floods it are to be out of the way of others.
-    private func admits(user: UInt32, _ path: String) -> Bool {
+    private func admits(user: UInt32, at descriptor: Int32, _ path: String) -> Bool {
         if user == 0 { return true }
-        let payer = ServiceShares.Payer.connecting(user)
+        let payer = ServiceShares.Payer.connecting(user, descriptor: descriptor)
         if supervisor.shares.isSpent(payer) {
-            sayRefused("user \(user) is turned away: it connects to \(path) more than a thousand times in a second")
+            sayRefused(&floodSaidAt) {
+                "user \(user) is turned away: it connects to \(path) more than a thousand times in a second"
+            }
             return false
         }
         supervisor.shares.pay(payer, Self.connectionPrice)
@@ -233,16 +241,17 @@ final class Interfaces {
     private func noteRefusal(of peer: Peer, _ instance: InstanceID?, _ path: String) {
         let name = instance.flatMap { supervisor.processes[$0.rawValue]?.app.name }
         let limit = name == nil ? "\(Self.perUser) of a user and \(Self.others) of all" : "\(Self.perApp) of an app"
-        sayRefused(
+        sayRefused(&refusalSaidAt) {
             "pid \(peer.pid) of \(name ?? "user \(peer.uid)") is turned away: \(limit) are all the connections kept to "
-                + path)
+                + path
+        }
     }
 
     /// One that leaks its connections is to be found; one that floods us does not fill the journal.
-    private func sayRefused(_ text: @autoclosure () -> String) {
+    private func sayRefused(_ saidAt: inout Int64, _ text: () -> String) {
         let now = Clocks.monotonic
-        guard now - refusalSaidAt >= Self.refusalPause else { return }
-        refusalSaidAt = now
+        guard now - saidAt >= Self.refusalPause else { return }
+        saidAt = now
         supervisor.log.daemon(.warning, text())
     }
 

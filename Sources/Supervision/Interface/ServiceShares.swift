@@ -26,8 +26,8 @@ final class ServiceShares {
         case connects(descriptor: Int32)
         /// The same of an app, at its own socket.
         case door(AppID)
-        /// The connections that one user makes, root aside.
-        case connecting(UInt32)
+        /// The connections that one user makes at one socket, root aside.
+        case connecting(UInt32, descriptor: Int32)
 
         /// So many nanoseconds go by for each that is used.
         var price: Int64 {
@@ -40,9 +40,10 @@ final class ServiceShares {
         /// Nanoseconds that may be used at once.
         var burst: Int64 {
             switch self {
-            case .app, .notify, .user, .stranger, .connecting, .door: 20_000_000
+            case .app, .notify, .user, .stranger, .door: 20_000_000
             case .users, .strangers: 40_000_000
             case .connects: 10_000_000
+            case .connecting: 5_000_000
             }
         }
 

@@ -53,7 +53,10 @@ extension Supervisor {
         do throws(SystemError) {
             if app.notify == nil { app.notify = try NotifyReceiver(app, self) }
             try app.notify?.admit(only: credentials?.user ?? geteuid())
-            if app.door == nil { app.door = try AppDoor(app, self) }
+            if app.door?.isThere != true {
+                app.door = nil
+                app.door = try AppDoor(app, self)
+            }
             try app.door?.admit(only: credentials?.user ?? geteuid())
             let channel = try makeDelegate(process, app, credentials)
             process.delegate = channel

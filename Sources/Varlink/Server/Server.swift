@@ -9,9 +9,9 @@ public final class Server {
     public let service: Service
     /// Whether this peer may come in; how many may is for the owner to count.
     public var admit: (Peer) -> Bool
-    /// Asked first: whether this user's connections are looked at at all. Of one that floods the socket they are closed
-    /// at little cost.
-    public var admitUser: (UInt32) -> Bool = { _ in true }
+    /// Asked first: whether this user's connections at this socket are looked at at all. Of one that floods it they are
+    /// closed at little cost.
+    public var admitUser: (UInt32, _ descriptor: Int32) -> Bool = { _, _ in true }
     /// A connection to be watched. Its `onInterestChanged` is the owner's, the other closures are the server's.
     public var onConnected: ((Connection) -> Void)?
     /// Before the connection's descriptor is closed: stop watching it.
@@ -43,12 +43,12 @@ public final class Server {
     public var path: String { listener.path }
     public var connectionCount: Int { open.count }
 
-    /// The listening socket is readable. door: another one, of the owner's, for the same service; it is the owner's to
-    /// say whose connections come by it, and `admitUser` is not asked.
-    public func onAcceptable(at door: Int32? = nil) {
+    /// The listening socket is readable. door: another one, of the owner's, for the same service. isKnown: one user's
+    /// alone, and `admitUser` is not asked.
+    public func onAcceptable(at door: Int32? = nil, isKnown: Bool = false) {
         for _ in 0..<Self.acceptsPerWake where wantsAccept {
             switch listener.accept(closer, at: door) {
-            case .socket(let socket): takeIn(socket, isKnown: door != nil)
+            case .socket(let socket): takeIn(socket, isKnown ? nil : door ?? descriptor)
             case .none: return
             case .turnedAway: onAcceptFailed?(SystemError("accept", path, errno: .tooManyFiles))
             case .exhausted:
@@ -81,8 +81,9 @@ public final class Server {
         }
     }
 
-    private func takeIn(_ socket: consuming FileDescriptor, isKnown: Bool) {
-        if !isKnown, let user = Peer.user(of: socket.rawValue), !admitUser(user) {
+    /// shared: the listening socket, where it is not one user's alone.
+    private func takeIn(_ socket: consuming FileDescriptor, _ shared: Int32?) {
+        if let shared, let user = Peer.user(of: socket.rawValue), !admitUser(user, shared) {
             if let closer { Connection.close(socket, closer) }
             return
         }
