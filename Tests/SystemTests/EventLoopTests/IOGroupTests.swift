@@ -35,7 +35,8 @@ import Testing
         #expect(seen == [.readable])
         try member.setInterest([])
         try pipe.closeWriter()
-        try loop.runOnce(timeoutMicroseconds: 0)
+        // Children of other tests may hold it until they are their programs.
+        try loop.run { seen.count > 1 }
         #expect(seen == [.readable, .hangup])
     }
 
