@@ -45,15 +45,18 @@ if sys.argv[4] == "ends":
     sys.exit(3)
 time.sleep(10000)
 """
-# Serves one file, and gives it away open; that it is closed is read and not answered.
-SERVES_ANOTHER = """
-import ctypes, os, socket, struct, sys
+# In user and mount namespaces of its own, where it may mount what it serves.
+IN_NAMESPACES = """
+import ctypes, os, socket, struct, sys, time
 libc = ctypes.CDLL(None, use_errno=True)
 user, group = os.getuid(), os.getgid()
 assert libc.unshare(0x10000000 | 0x20000) == 0
 for name, text in (("setgroups", "deny"), ("uid_map", f"0 {user} 1"), ("gid_map", f"0 {group} 1")):
     with open(f"/proc/self/{name}", "w") as file:
         file.write(text)
+"""
+# Serves one file, and gives it away open; that it is closed is read and not answered.
+SERVES_ANOTHER = IN_NAMESPACES + """
 device = os.open(sys.argv[2], os.O_RDWR)
 options = f"fd={device},rootmode=40000,user_id=0,group_id=0".encode()
 assert libc.mount(b"own", sys.argv[1].encode(), b"fuse", 0, options) == 0
@@ -90,14 +93,7 @@ with open(sys.argv[1], "w") as said:
 os.close(file)
 """
 # Serves four that answer each lookup late, asked by four processes that rest between two questions; counts the answers.
-ANSWERS_LATE = """
-import ctypes, os, struct, sys, time
-libc = ctypes.CDLL(None, use_errno=True)
-user, group = os.getuid(), os.getgid()
-assert libc.unshare(0x10000000 | 0x20000) == 0
-for name, text in (("setgroups", "deny"), ("uid_map", f"0 {user} 1"), ("gid_map", f"0 {group} 1")):
-    with open(f"/proc/self/{name}", "w") as file:
-        file.write(text)
+ANSWERS_LATE = IN_NAMESPACES + """
 def serve(place, said):
     device = os.open(sys.argv[2], os.O_RDWR)
     options = f"fd={device},rootmode=40000,user_id=0,group_id=0".encode()

@@ -176,7 +176,8 @@ final class Sessions {
             session.isStale = false
             if !isWhole { sessions.removeAll { $0 === session } }
         case .none: sessions.removeAll { $0 === session }
-        case .silence: break
+        // Whether it is still there is asked first.
+        case .silence: isListWanted = true
         }
     }
 

@@ -57,7 +57,7 @@ final class WatchdogFeeder {
 
     /// A watchdog has come, or gone.
     func tryAgain() {
-        guard let settings else { return }
+        guard let settings = deferred ?? settings else { return }
         if device?.isOpen != true, !isResting { configure(settings) } else { judgeBoot() }
     }
 
