@@ -148,6 +148,11 @@ const ctoml_node *ctoml_element(const ctoml_node *node, size_t index) {
     auto array = node_of(node).as_array();
     return array && index < array->size() ? handle_of((*array)[index]) : nullptr;
 }
+static int by_place(const void *left, const void *right) {
+    auto a = static_cast<const ctoml_entry *>(left), b = static_cast<const ctoml_entry *>(right);
+    if (a->line != b->line) return a->line < b->line ? -1 : 1;
+    return a->column < b->column ? -1 : a->column > b->column;
+}
 size_t ctoml_entries(const ctoml_node *node, ctoml_entry *out, size_t capacity) {
     auto table = node_of(node).as_table();
     if (!table) return 0;
@@ -156,5 +161,6 @@ size_t ctoml_entries(const ctoml_node *node, ctoml_entry *out, size_t capacity) 
         auto &key = it->first;
         out[count++] = {text_of(key.str()), key.source().begin.line, key.source().begin.column, handle_of(it->second)};
     }
+    std::qsort(out, count, sizeof *out, by_place);
     return count;
 }

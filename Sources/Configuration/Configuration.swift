@@ -39,7 +39,7 @@ public struct Configuration: Equatable, Sendable {
 
 /// What became of an app's file.
 public enum AppEntry: Equatable, Sendable {
-    case valid(AppConfiguration)
+    indirect case valid(AppConfiguration)
     /// Listed, but never launched.
     case invalid(name: String, errors: [ConfigurationError])
 

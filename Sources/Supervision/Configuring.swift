@@ -59,10 +59,10 @@ extension Supervisor {
     /// What runs keeps its process; it is started by its new configuration the next time.
     private func apply(_ configuration: Configuration) {
         let valid = configuration.validApps
-        configured = [:]
-        for app in valid { configured[app.policy.name] = app }
+        usable = [:]
+        for (place, app) in configuration.apps.enumerated() where app.errors.isEmpty { usable[app.name] = place }
         for app in apps.values {
-            if let configuration = configured[app.name], app.update(configuration) {
+            if let configuration = configured(app.name), app.update(configuration) {
                 control?.monitors.detailsDidChange(app.id)
             }
         }
@@ -73,10 +73,16 @@ extension Supervisor {
         followBoard()
     }
 
+    /// nil where there is no such app, or it cannot be used.
+    func configured(_ name: String) -> AppConfiguration? {
+        guard let place = usable[name], case .valid(let app) = configuration.apps[place] else { return nil }
+        return app
+    }
+
     /// The shell's side of an app, made when it is first needed.
     func supervised(_ id: AppID) -> SupervisedApp? {
         if let app = apps[id.rawValue] { return app }
-        guard let name = core.view(of: id)?.name, let configuration = configured[name] else { return nil }
+        guard let name = core.view(of: id)?.name, let configuration = configured(name) else { return nil }
         let app = SupervisedApp(id, configuration, ownUsers)
         apps[id.rawValue] = app
         return app
@@ -98,10 +104,13 @@ extension Configuration {
 
     /// The apps that are new, gone or different in another configuration.
     func names(changedIn next: Configuration) -> [String] {
-        var before: [String: AppEntry] = [:]
-        for app in apps { before[app.name] = app }
+        var before: [String: Int] = [:]
+        for (place, app) in apps.enumerated() { before[app.name] = place }
         var names: [String] = []
-        for app in next.apps where before.removeValue(forKey: app.name) != app { names.append(app.name) }
+        for app in next.apps {
+            if let place = before.removeValue(forKey: app.name), apps[place] == app { continue }
+            names.append(app.name)
+        }
         return (names + before.keys).sorted()
     }
 }

@@ -33,8 +33,8 @@ final class Supervisor {
 
     var core = DeviceLifecycle()
     var configuration: Configuration
-    /// What is usable of it, by name.
-    var configured: [String: AppConfiguration] = [:]
+    /// Where in it the apps are that can be used, by name.
+    var usable: [String: Int] = [:]
     /// By AppID; made when first launched. Apps that are gone from the configuration stay until their last process is.
     var apps: [Int: SupervisedApp] = [:]
     /// By InstanceID.

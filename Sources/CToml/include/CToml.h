@@ -59,7 +59,7 @@ bool ctoml_boolean(const ctoml_node *node);
 size_t ctoml_count(const ctoml_node *node);
 // NULL beyond the end.
 const ctoml_node *ctoml_element(const ctoml_node *array, size_t index);
-// At most `capacity` entries of a table, in the order of their keys' bytes. Returns how many were written.
+// At most `capacity` entries of a table, in the order of the file. Returns how many were written.
 size_t ctoml_entries(const ctoml_node *table, ctoml_entry *out, size_t capacity);
 
 #ifdef __cplusplus

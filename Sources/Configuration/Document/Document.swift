@@ -70,7 +70,6 @@ struct Value {
         var raw = [ctoml_entry](repeating: ctoml_entry(), count: count)
         let written = raw.withUnsafeMutableBufferPointer { ctoml_entries(node, $0.baseAddress, $0.count) }
         raw.removeLast(count - written)
-        raw.sort { ($0.line, $0.column) < ($1.line, $1.column) }
         return raw.compactMap { entry in
             entry.value.map {
                 Entry(key: text(entry.key), line: Int(entry.line), value: Value(node: $0, document: document))

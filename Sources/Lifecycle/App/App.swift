@@ -66,8 +66,13 @@ struct App: Equatable {
 
     var returnsWhenWell: Bool { launch.returnsWhenWell || launchIfDenied?.returnsWhenWell == true }
 
+    /// Compared with nil, an instance would be compared whole: 3 KB of code, and as slow as it is long.
+    var hasInstance: Bool {
+        if case .some = instance { true } else { false }
+    }
+
     /// Its main process has ended, though something of its group may be left.
-    var hasEnded: Bool { instance == nil || instance?.stage == .clearing }
+    var hasEnded: Bool { !hasInstance || instance?.stage == .clearing }
 
     /// It runs in this phase, and nothing is under way.
     func stands(in phase: ScenePhase) -> Bool {

@@ -10,7 +10,7 @@ struct Adoption: Equatable {
 extension DeviceLifecycle {
     mutating func adopt(_ name: String, _ parameters: TaskParameters, _ request: RequestID) {
         if let launchDenial { return reply(request, .adopt(.denied(launchDenial))) }
-        if let index = indexOfName[name], !apps[index].isRetired || apps[index].instance != nil {
+        if let index = indexOfName[name], !apps[index].isRetired || apps[index].hasInstance {
             return reply(request, .adopt(.denied(.nameTaken(name))))
         }
         endDarkWake()
@@ -27,7 +27,7 @@ extension DeviceLifecycle {
         app.isAdopted = true
         let free =
             indexOfName[name]
-            ?? apps.indices.first { apps[$0].isRetired && apps[$0].isAdopted && apps[$0].instance == nil }
+            ?? apps.indices.first { apps[$0].isRetired && apps[$0].isAdopted && !apps[$0].hasInstance }
         guard let index = free else {
             indexOfName[name] = apps.count
             apps.append(app)

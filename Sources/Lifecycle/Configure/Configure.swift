@@ -82,7 +82,7 @@ extension DeviceLifecycle {
         }
         apps[index].launch.isMeantToRun = false
         apps[index].endedForShutdown = false
-        if apps[index].instance == nil { dropAdoption(index) }
+        if !apps[index].hasInstance { dropAdoption(index) }
         stop(index, .configurationRemoved)
     }
 

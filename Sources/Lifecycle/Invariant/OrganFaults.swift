@@ -29,7 +29,7 @@ extension HeldTasks {
 
 extension App {
     var fault: Fault? {
-        if isRetired, instance == nil, isLaunchPlanned { return .launchOfRetired }
+        if isRetired, !hasInstance, isLaunchPlanned { return .launchOfRetired }
         if let pool, pool.left < .zero || pool.left > pool.size { return .budgetOutOfRange }
         if adoption != nil, instance?.isAlive == true { return .adoptionOfWhatRuns }
         return nil

@@ -25,7 +25,7 @@ extension DeviceLifecycle {
     func startPhase(_ index: Int) -> ScenePhase {
         let isTaken = apps.indices.contains { other in
             other != index && !apps[other].isRetired && apps[other].grantedPhase != .background
-                && (apps[other].instance != nil || apps[other].isGrantedLaunchPlanned)
+                && (apps[other].hasInstance || apps[other].isGrantedLaunchPlanned)
         }
         return policy.front == .one && isTaken ? .background : apps[index].policy.start
     }

@@ -7,7 +7,7 @@ extension DeviceLifecycle {
     mutating func settleReturns() {
         guard memory.pressure == .normal, conditions.isSurelyCool, canLaunch else { return }
         // Until nothing is left of it.
-        for index in apps.indices where apps[index].returnsWhenWell && apps[index].instance == nil {
+        for index in apps.indices where apps[index].returnsWhenWell && !apps[index].hasInstance {
             if apps[index].lastTermination?.reason.namespace == .thermal, conditions.zones.isLostWhileCritical {
                 continue
             }

@@ -71,7 +71,7 @@ extension DeviceLifecycle {
     }
 
     private mutating func terminate(_ index: Int, force: Bool, _ id: RequestID) {
-        guard apps[index].instance != nil || apps[index].isLaunchPlanned else {
+        guard apps[index].hasInstance || apps[index].isLaunchPlanned else {
             // It is no loss any more that it is down.
             apps[index].launch.isMeantToRun = false
             return reply(id, .app(.notRunning))
@@ -173,7 +173,7 @@ extension DeviceLifecycle {
         requests.remove(answered)
     }
 
-    private func isDown(_ index: Int) -> Bool { apps[index].instance == nil && !apps[index].isLaunchPlanned }
+    private func isDown(_ index: Int) -> Bool { !apps[index].hasInstance && !apps[index].isLaunchPlanned }
 
     private func isFulfilled(_ request: PendingRequest) -> Bool {
         let present = instanceID(request.app)

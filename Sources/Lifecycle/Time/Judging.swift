@@ -28,7 +28,7 @@ extension DeviceLifecycle {
             let lost = late + min(late, max(wakeUp.at - last.monotonic - Self.stallThreshold, .zero))
             reprieveEnd = now.monotonic + Self.reprieve
             sleep.stage.change { (asleep: inout Asleep) in asleep.timeStopped += lost }
-            for index in apps.indices where apps[index].instance != nil {
+            for index in apps.indices where apps[index].hasInstance {
                 apps[index].instance?.credit(lost)
                 deadlineOfApp[index] = deadline(ofApp: index)
             }

@@ -43,7 +43,7 @@ final class Sessions {
             } else if name == "Class" {
                 guard let kind = value.readStringVariant() else { return false }
                 // user, user-early, user-light and user-early-light; one that is incomplete has not logged in yet.
-                isUser = kind.hasPrefix("user") && kind != "user-incomplete"
+                isUser = kind.utf8.starts(with: "user".utf8) && kind != "user-incomplete"
             } else {
                 // Its State has changed too, of which some logind say nothing.
                 if name == "Active" { isStale = true }

@@ -34,7 +34,7 @@ extension Supervisor {
 
     /// `App` of io.curfew.Control.
     func appValue(_ id: AppID, _ view: AppView) -> JSON {
-        let configuration = configured[view.name]
+        let configuration = configured(view.name)
         let app = apps[id.rawValue]
         let process = view.instance.flatMap { processes[$0.rawValue] }
         var object = JSONObject()
@@ -122,7 +122,7 @@ extension Supervisor {
         object["scenePhase"] = JSON(view.phase?.name)
         object["taskState"] = .string(view.taskState.name)
         object["backgroundTimeRemaining"] = JSON(timeRemaining(id))
-        let refresh = configured[view.name]?.background.refresh ?? true
+        let refresh = configured(view.name)?.background.refresh ?? true
         object["backgroundRefreshStatus"] = .string(
             refresh ? core.device.isLowPower ? "restricted" : "available" : "denied")
         object["lowPowerMode"] = .bool(core.device.isLowPower)
