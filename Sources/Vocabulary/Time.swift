@@ -38,10 +38,11 @@ public struct Nanoseconds: RawRepresentable, Comparable, Hashable, AdditiveArith
 
     public var seconds: Double { Double(rawValue) / 1e9 }
 
-    /// "4.5 s", "250 ms", "10 min": for people.
+    /// "4.5 s", "250 ms", "10 min", "24 h": for people.
     public var text: String {
         let milliseconds = (min(rawValue, .max - 500_000) + 500_000) / 1_000_000
         if milliseconds < 1000 { return "\(milliseconds) ms" }
+        if milliseconds >= 7_200_000, milliseconds % 3_600_000 == 0 { return "\(milliseconds / 3_600_000) h" }
         if milliseconds >= 120_000, milliseconds % 60_000 == 0 { return "\(milliseconds / 60_000) min" }
         let tenths = milliseconds % 1000 / 100
         let hundredths = milliseconds % 100 / 10

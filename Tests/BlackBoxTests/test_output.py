@@ -57,3 +57,14 @@ def test_descriptors_that_are_sent_by_stdout_are_not_taken(board):
     board.start()
     board.wait_termination("sends")
     assert last_lines(board, "sends") in (["before", "refused: 1"], ["before"])
+
+
+def test_a_report_has_the_words_of_that_run_alone(board):
+    mark = board.journals / "mark"
+    app(board, "again", "-c", f"import os; print(os.path.exists({str(mark)!r})); open({str(mark)!r}, 'w')")
+    board.start()
+    board.wait_termination("again")
+    board.call("Launch", app="again", background=None)
+    board.wait_termination("again", 2)
+    with open(board.state / "reports.jsonl", encoding="utf-8") as file:
+        assert [json.loads(line)["output"] for line in file] == [["False"], ["True"]]

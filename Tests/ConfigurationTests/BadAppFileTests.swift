@@ -109,7 +109,7 @@ import Testing
         BadFile(minimal + "start = \"inactive\"", 2, "'start' is \"inactive\"; expected \"active\" or \"background\""),
         BadFile(
             minimal + "liveness = \"20ms\"", 2,
-            "'liveness' is \"20ms\"; expected a duration from 100 ms to 1440 min"),
+            "'liveness' is \"20ms\"; expected a duration from 100 ms to 24 h"),
         BadFile(
             minimal + "liveness = \"5 parsecs\"", 2,
             "'liveness' is \"5 parsecs\"; expected a duration such as \"5s\", \"500ms\" or \"1h 30min\""),
@@ -151,6 +151,9 @@ import Testing
             minimal + "working-directory = \"tmp\"", 2, "'working-directory' is \"tmp\"; expected an absolute path"),
         BadFile(
             minimal + "description = \"a\\u001b[31m\"", 2,
+            "'description' is text with a control character, such as a tab; expected one line of text"),
+        BadFile(
+            minimal + "description = \"a\\nb\"", 2,
             "'description' is more than one line; expected one line of text"),
         BadFile(
             minimal + "background.modes = [\"music\"]", 2,
@@ -158,7 +161,7 @@ import Testing
                 + "newsstand-content"),
         BadFile(
             minimal + "background.fetch-interval = \"1s\"", 2,
-            "'fetch-interval' in [background] is \"1s\"; expected a duration from 60 s to 43200 min"),
+            "'fetch-interval' in [background] is \"1s\"; expected a duration from 60 s to 720 h"),
         BadFile(
             minimal + "delegate = \"signals\"\nsignals.will-terminate = \"SIGKILL\"", 3,
             "'will-terminate' in [signals] is \"SIGKILL\"; expected the name of a signal that a program can catch, "

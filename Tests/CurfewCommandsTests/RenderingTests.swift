@@ -143,6 +143,19 @@ import Varlink
         #expect(account.headline.hasPrefix("camera ") && account.headline.contains(headline))
     }
 
+    /// SIGUSR1 of curfewd's own, to a program that does not catch it.
+    @Test(arguments: [(10, "DidEnterBackground", true), (11, "DidEnterBackground", false), (10, nil, false)])
+    func aSignalOfCurfewdsOwnIsNoRiddle(_ number: Int32, _ event: String?, _ isTold: Bool) {
+        let reason = TerminationReason.signalled(number)
+        let report: JSON = [
+            "app": "camera", "namespace": .string(reason.namespace.name), "reason": .string(reason.name),
+            "code": .string("0x" + String(reason.code, radix: 16)), "event": JSON(event), "report": "1",
+        ]
+        let points = Advice(report: TerminationRecord(report), root: "").points
+        let told = "if [signals] in /etc/curfew/apps/camera.toml names SIGUSR1 for that, the signal was curfewd's"
+        #expect(points.contains { $0.contains(told) } == isTold)
+    }
+
     /// Whether the handler or the exit takes too long: the advice is the same.
     @Test func anAppThatDelaysItsEndIsToldToExitSoon() {
         func points(_ reason: String, _ event: JSON) -> [String] {

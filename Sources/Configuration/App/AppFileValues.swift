@@ -5,7 +5,10 @@ extension AppFile {
     static func description(_ table: TomlTable, _ entry: Entry) -> String? {
         guard let text = table.string(entry.key) else { return nil }
         if text.utf8.contains(where: { $0 < 0x20 }) {
-            table.mismatch(entry, found: "more than one line", expected: "one line of text")
+            let hasLines = text.utf8.contains(UInt8(ascii: "\n"))
+            table.mismatch(
+                entry, found: hasLines ? "more than one line" : "text with a control character, such as a tab",
+                expected: "one line of text")
         }
         return text
     }

@@ -4,9 +4,8 @@ internal import Lifecycle
 /// What is allowed, but probably not meant.
 struct AppAdvice {
     private(set) var warnings: [ConfigurationError] = []
-    private let accounts: KnownAccounts
-
-    private let owners: Ownership
+    let accounts: KnownAccounts
+    let owners: Ownership
 
     init(accounts: KnownAccounts, owners: Ownership) {
         self.accounts = accounts
@@ -40,6 +39,15 @@ struct AppAdvice {
             warn(file, nil, "is never launched by itself: launch = \"on-demand\" needs refresh = true in [background]")
         }
         considerDelegate(app, source, file: file)
+        considerEnvironment(app, file: file)
+    }
+
+    /// Curfew's own win, so a value for one is never heard.
+    private mutating func considerEnvironment(_ app: AppConfiguration, file: String) {
+        let own = ["MAINPID"] + (app.user == AppConfiguration.ownUser ? ["STATE_DIRECTORY"] : [])
+        for name in app.environment.map(\.name) where name.utf8.starts(with: "CURFEW_".utf8) || own.contains(name) {
+            warn(file, nil, "'\(name)' in environment is not used: it is curfewd's own, which sets it or leaves it out")
+        }
     }
 
     private mutating func considerSandbox(_ app: AppConfiguration, _ source: AppFile.Result, file: String) {
@@ -53,7 +61,7 @@ struct AppAdvice {
         for (path, line) in programs(app, source) { considerHidden(path, "the program", line, app, file) }
     }
 
-    private func programs(_ app: AppConfiguration, _ source: AppFile.Result) -> [(String, Int?)] {
+    func programs(_ app: AppConfiguration, _ source: AppFile.Result) -> [(String, Int?)] {
         app.exec.prefix(1).map { ($0, source.execLine) }
             + app.hooks.flatMap { $0.command.prefix(1) }.map { ($0, source.hooksLine) }
     }
@@ -78,18 +86,14 @@ struct AppAdvice {
         }
     }
 
-    /// It is the app's user's alone: who changes it gains nothing.
-    private func isOwn(_ program: stat, _ app: AppConfiguration) -> Bool {
-        guard let user = app.user, case .exists(let id) = accounts.user(user) else { return false }
-        return program.st_uid == id && program.st_mode & 0o022 == 0
-    }
-
     /// What a start needs and does not find. It may come later, with a disk, so a load does not mind.
     mutating func considerPlaces(_ app: AppConfiguration, _ source: AppFile.Result, file: String) {
         let sandbox = app.sandbox
         var places = sandbox.readWritePaths.map { ("read-write-paths", $0) }
         places += sandbox.readOnlyPaths.map { ("read-only-paths", $0) }
         if let path = app.workingDirectory { places.append(("working-directory", path)) }
+        // Its state folder is made as it is launched.
+        if app.user == AppConfiguration.ownUser { places.removeAll { $0.1 == "/var/lib/curfew-apps/" + app.name } }
         for (key, path) in places {
             var status = stat()
             if linux_stat(path, &status) != 0 {
@@ -128,23 +132,5 @@ struct AppAdvice {
             file, line,
             "\(name) \(readable(path)) is in \(folder), which its sandbox hides; move it, or list its folder in "
                 + "read-only-paths or read-write-paths")
-    }
-
-    /// Programs that are not there, or cannot be run. They may come later, so a load does not mind.
-    mutating func considerPrograms(_ app: AppConfiguration, _ source: AppFile.Result, file: String) {
-        for (program, line) in programs(app, source) {
-            var status = stat()
-            if linux_stat(program, &status) != 0 {
-                let isLine = program.utf8.contains(UInt8(ascii: " "))
-                warn(
-                    file, line,
-                    "the program \(readable(program)) is not there"
-                        + (isLine ? "; each of its arguments is a text of its own in the array" : ""))
-            } else if FileKind(status) != .regular || status.st_mode & 0o111 == 0 {
-                warn(file, line, "\(readable(program)) is not an executable file")
-            } else if !isOwn(status, app), let why = owners.objection(to: status) {
-                warn(file, line, "the program \(readable(program)) \(why)")
-            }
-        }
     }
 }

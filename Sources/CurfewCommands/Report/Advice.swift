@@ -147,11 +147,21 @@ struct Advice {
     private var crash: [String] {
         var points = ["See what it wrote last: \(lookAtOutput)"]
         if root.isEmpty { points.append("Where systemd-coredump is installed: coredumpctl info \(report.app)") }
+        if let handler, let name = Self.handlerSignals[report.number ?? 0] {
+            points.append(
+                "It ended in \(handler.method): if [signals] in \(file) names \(name) for that, the signal was "
+                    + "curfewd's, and the program has to catch it. What it does not know, it needs no signal for.")
+        }
         if report.number == 9 {
             points.append("SIGKILL came from outside: a person or another program, or the kernel (journalctl -k).")
         }
         return points + [restarting]
     }
+
+    /// Those that end a program which does not catch them, and tell of no fault of its own.
+    private static let handlerSignals: [Int64: String] = [
+        1: "SIGHUP", 2: "SIGINT", 10: "SIGUSR1", 12: "SIGUSR2", 14: "SIGALRM", 15: "SIGTERM",
+    ]
 
     private var restarting: String {
         let keys = [AppKeyName.restart, .restartDelay, .restartLimit].map(\.name)

@@ -3,7 +3,8 @@ public enum ProcessEvent: Equatable, Sendable {
     case spawned(InstanceID)
     /// code: errno; explanation: "exec /usr/bin/x: No such file or directory".
     case spawnFailed(InstanceID, code: Int32, explanation: String)
-    /// The main process has ended; it may not be reaped yet.
+    /// The main process has ended; it may not be reaped yet. Where it was asked to end, what it has left behind has
+    /// ended too, or is told of after `kill`.
     case exited(InstanceID, ExitStatus)
     /// Nothing is left in the control group, and it is removed.
     case groupEmptied(InstanceID)
@@ -15,7 +16,7 @@ public enum ProcessEffect: Equatable, Sendable {
     /// Start the app's program in a fresh control group; of a command that `curfew run` has started already, take it
     /// over (`Supervision/Task/TakeOver.swift`). Answered by `spawned` or `spawnFailed`.
     case spawn(AppID, InstanceID, LaunchReason, background: Bool)
-    /// SIGTERM to the main process.
+    /// SIGTERM to the main process; to what it has left behind once that is gone.
     case terminate(InstanceID)
     /// Kill every process of the control group at once. Answered by `exited`.
     case kill(InstanceID)

@@ -22,6 +22,8 @@ protocol DelegateChannel: AnyObject {
     func didLose(_ connection: Connection, _ reason: CloseReason)
     /// READY=1 came over the notify socket.
     func didBecomeReady()
+    /// A call goes on though the main process has ended.
+    var isBusyWithoutMain: Bool { get }
     /// Nothing is delivered or answered any more.
     func close()
 }
@@ -31,6 +33,7 @@ extension DelegateChannel {
     var takesConnections: Bool { false }
     func attach(_ connection: Connection) {}
     func didLose(_ connection: Connection, _ reason: CloseReason) {}
+    var isBusyWithoutMain: Bool { false }
 }
 
 extension Supervisor {

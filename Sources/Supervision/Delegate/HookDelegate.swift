@@ -22,6 +22,7 @@ final class HookDelegate: DelegateChannel {
     }
 
     var inherited: Int32? { nil }
+    var isBusyWithoutMain: Bool { child != nil }
     func didSpawn() {}
     func didBecomeReady() {}
 

@@ -76,7 +76,7 @@ extension Supervisor {
     private func say(_ notice: ShutdownNotice) {
         switch notice {
         case .preparing(let allowance):
-            let limit = allowance.map { " within \($0.text)" } ?? ""
+            let limit = allowance.map { $0 > .zero ? " within \($0.text)" : " at once" } ?? ""
             log.daemon(.notice, "ending all apps\(limit)", .shutdownPreparing)
         case .cancelled: log.daemon(.notice, "the shutdown was cancelled", .shutdownPreparing)
         case .criticalBattery(let level):

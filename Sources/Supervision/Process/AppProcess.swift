@@ -36,6 +36,10 @@ final class AppProcess {
     private var eventsSource: IOSource?
     /// `clear` has been asked for: waits for the group to be empty.
     private var isClearing = false
+    /// It was to end (willTerminate, SIGTERM): what its main process leaves has its time too (`LeftBehind.swift`).
+    private(set) var isAskedToEnd = false
+    /// How its main process ended, while the rest has that time.
+    var heldExit: ExitStatus?
     /// What the freezer was asked for and has not done.
     private var wish = FreezerWish.none
     private var retry: TimerSource?
@@ -93,6 +97,7 @@ final class AppProcess {
     }
 
     func deliver(_ call: CallID, _ handler: HandlerCall, allowance: Nanoseconds) {
+        if handler.handler == .willTerminate { isAskedToEnd = true }
         delegate?.deliver(call, handler, allowance: allowance)
     }
 
@@ -111,6 +116,10 @@ final class AppProcess {
 
     private func mainDidEnd(_ status: ExitStatus) {
         foreignMainSource = nil
+        if !holdsExit(status) { tellOfEnd(status) }
+    }
+
+    func tellOfEnd(_ status: ExitStatus) {
         delegate?.close()
         if status == .signalled(SIGKILL), let killer = memoryKiller {
             supervisor.dispatch(.memory(.killed(instance, by: killer)))
@@ -188,7 +197,10 @@ final class AppProcess {
 
     // MARK: The end
 
-    func terminate() { signal(SIGTERM) }
+    func terminate() {
+        isAskedToEnd = true
+        if heldExit == nil { signal(SIGTERM) } else { askRest() }
+    }
 
     func kill() {
         delegate?.close()
@@ -201,6 +213,7 @@ final class AppProcess {
         // Without a group, and for a group that failed us or that it is not in yet.
         try? child?.signal(SIGKILL)
         if foreignMain != nil { signal(SIGKILL) }
+        tellOfHeldExit()
     }
 
     /// It could not be asked for as a whole: the core does not know of it yet.
@@ -214,6 +227,7 @@ final class AppProcess {
     func clear() {
         delegate?.close()
         isClearing = true
+        heldExit = nil
         wish = .none
         endGroup()
     }
@@ -303,18 +317,18 @@ final class AppProcess {
         } catch {
             return tryLater(error)
         }
-        if !isClearing { stopWatching() }
+        if !isClearing, heldExit == nil { stopWatching() }
     }
 
     private func didFreeze() {
         wish = .none
         retryDelay = Self.firstRetry
-        stopWatching()
+        if heldExit == nil { stopWatching() }
         supervisor.dispatch(.process(.frozen(instance)))
     }
 
     /// What cgroup.events says now; nil where the group is gone.
-    private func look(at group: ControlGroup) throws(SystemError) -> ControlGroupState? {
+    func look(at group: ControlGroup) throws(SystemError) -> ControlGroupState? {
         do throws(SystemError) {
             if events == nil { events = try group.openEvents() }
             return try events?.read()
@@ -325,7 +339,7 @@ final class AppProcess {
     }
 
     /// To be called after a look: what changes from then on is heard. It costs nothing the rest of the time.
-    private func watchEvents() throws(SystemError) {
+    func watchEvents() throws(SystemError) {
         guard eventsSource == nil, let events else { return }
         eventsSource = try supervisor.loop.watch(events.descriptor, .priority) { [unowned(unsafe) self] _ in
             do throws(SystemError) {
@@ -335,11 +349,12 @@ final class AppProcess {
             } catch {
                 supervisor.log.app(app.name, .error, error.text)
             }
+            checkRest()
             checkCleared()
         }
     }
 
-    private func stopWatching() {
+    func stopWatching() {
         eventsSource = nil
         events = nil
     }

@@ -22,7 +22,7 @@ struct OutputDescriptors: ~Copyable {
     }
 }
 
-/// The last 64 KiB an app wrote, where there is no journal. Its stdout is a socket, as the journal's is.
+/// The last 64 KiB an instance wrote, where there is no journal. Its stdout is a socket, as the journal's is.
 ///
 /// No pipe: a page of the app's own file system could be put into that (splice(2)), and to read it would be to wait for
 /// the app. Each start has one of its own: one that is shared could be given locks without end (fcntl(2)), which every
@@ -71,6 +71,7 @@ final class OutputRing {
     private unowned(unsafe) let supervisor: Supervisor
     private var bytes: [UInt8] = []
     private var channels: [Channel] = []
+    private var latest: InstanceID?
     private var isTidying = false
 
     init(_ supervisor: Supervisor) { self.supervisor = supervisor }
@@ -80,6 +81,9 @@ final class OutputRing {
         var ends: [Int32] = [-1, -1]
         guard linux_unix_pair(&ends) == 0 else { throw SystemError("socketpair") }
         let writer = FileDescriptor(owning: ends[1])
+        // The report of one end tells of no other.
+        if latest != instance { bytes = [] }
+        latest = instance
         let channel = Channel(FileDescriptor(owning: ends[0]), of: instance, isHooks: isHooks, supervisor.disposal)
         // A program that reads its stdout finds the end.
         _ = shutdown(ends[0], Int32(SHUT_WR))

@@ -5,7 +5,7 @@ internal import PlayedKernel
 /// Holds what the production shell tells the core, and does for it, against what is true on the played board.
 final class Checks {
     unowned let kernel: Kernel
-    private var records: [Int64: InstanceRecord] = [:]
+    private(set) var records: [Int64: InstanceRecord] = [:]
     /// Asked for and not told yet, in order.
     private var starting: [InstanceRecord] = []
     private var deadline: Deadline?
@@ -29,7 +29,7 @@ final class Checks {
         return found
     }
 
-    private func record(of process: PlayedProcess) -> InstanceRecord? {
+    func record(of process: PlayedProcess) -> InstanceRecord? {
         records.values.first { $0.process === process }
     }
 
@@ -160,6 +160,9 @@ final class Checks {
             let record = InstanceRecord(instance, name(app) ?? "?")
             records[instance.rawValue] = record
             starting.append(record)
+        case .process(.terminate(let instance)):
+            record(instance)?.isEndAsked = true
+            record(instance)?.isTermAsked = true
         case .process(.kill(let instance)): record(instance)?.isKillAsked = true
         case .process(.clear(let instance)): record(instance)?.isClearAsked = true
         case .process(.freeze(let instance)):
@@ -174,6 +177,7 @@ final class Checks {
         case .app(.call(let instance, let call, let handler, _)):
             guard let record = record(instance) else { return }
             record.open.append(call)
+            if handler.handler == .willTerminate { record.isEndAsked = true }
             record.sent.append((handler.handler.method, call, kernel.clock.monotonic))
         case .report: reports += 1
         case .note(.fault(let fault, _)): complain("the core is broken: \(fault.name)")
@@ -198,7 +202,8 @@ final class Checks {
 
     func didSpawn(_ process: PlayedProcess, _ arguments: [String], _ variables: [String: String]) {
         guard arguments[0] == "/bin/app" else {
-            let asking = records.values.filter { $0.app == arguments[1] && $0.endsTold == 0 && !$0.open.isEmpty }
+            // One that was on its way when the app ended is started, and killed with what is left.
+            let asking = records.values.filter { $0.app == arguments[1] && $0.emptiedTold == 0 && !$0.open.isEmpty }
             guard let record = asking.first, let call = record.open.last else {
                 return complain("a hook of \(arguments[1]) is run, and no handler was called")
             }
@@ -265,9 +270,7 @@ final class Checks {
     private func judge(_ record: InstanceRecord) {
         guard record.isStarted, let process = record.process else { return }
         // Until it is reaped, the keeper has not said so.
-        if process.state == .gone, record.endsTold == 0, record.named == nil, !record.isClearAsked {
-            complain("\(record.app) (\(process.pid)) has ended, and the core is not told")
-        }
+        judgeEnd(record, process)
         if record.isKillAsked, process.state == .running, !process.isKilled, !kernel.keeper.isBusy {
             complain("\(record.app) is to be killed, and is not")
         }

@@ -17,6 +17,13 @@ final class InstanceRecord {
     var emptiedTold = 0
     var isKillAsked = false
     var isClearAsked = false
+    /// It was to end: by willTerminate, or by SIGTERM.
+    var isEndAsked = false
+    var isTermAsked = false
+    /// What its main process has left behind, and was sent SIGTERM.
+    var restAsked: Set<Int32> = []
+    /// Since when its main process and the rest are gone, and that is not told. MONOTONIC.
+    var allGoneSince: Int64?
     /// The last word to the freezer; nil: none yet.
     var wantsFrozen: Bool?
     /// It was asked for, and nothing was done yet.

@@ -100,9 +100,12 @@ extension Kernel {
         guard process.state == .running else { return }
         judge.note("kernel: signal \(signal) to \(process.pid)")
         if signal == SIGKILL { return kill(process) }
-        if signal == SIGTERM, isSentNow { loop.world?.checks.did(.terminate, process.group) }
+        if signal == SIGTERM, isSentNow { loop.world?.checks.didAsk(process) }
         guard signal != 0, signal != SIGCONT else { return }
-        loop.world?.run(process, after: loop.latency(20_000, 2_000_000)) { process.program?.receive(signal) }
+        loop.world?.run(process, after: loop.latency(20_000, 2_000_000)) { [self] in
+            if let program = process.program { return program.receive(signal) }
+            if !process.ignoresTerm { finish(process, code: CLD_KILLED_VALUE, status: signal) }
+        }
     }
 }
 

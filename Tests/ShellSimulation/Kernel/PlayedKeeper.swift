@@ -161,7 +161,7 @@ final class PlayedKeeper {
 
     private func signal(_ id: Int64, _ number: Int32) {
         if number == SIGTERM, let child = children.values.first(where: { $0.id == id }) {
-            world?.checks.did(.terminate, child.process.group)
+            world?.checks.didAsk(child.process)
         }
         next { [self] in
             if let child = children.values.first(where: { $0.id == id }) { send(number, to: child) }

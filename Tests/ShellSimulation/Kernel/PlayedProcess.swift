@@ -23,6 +23,8 @@ final class PlayedProcess {
     /// In the kernel, where neither signals nor the freezer reach it, until then. MONOTONIC.
     var stuckUntil: Int64 = 0
     var isKilled = false
+    /// What SIGTERM is to a child that has no program of its own here.
+    var ignoresTerm = false
     /// Its copies of descriptors, by its own numbers.
     var files: [Int32: Int32] = [:]
     /// What it does.

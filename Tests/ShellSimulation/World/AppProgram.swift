@@ -104,6 +104,7 @@ final class AppProgram: Program, Listener {
     private func fork() {
         let child = kernel.processes.make(parent: process.pid, session: process.session, group: process.group)
         children.append(child)
+        child.ignoresTerm = random.chance(perMille: 200)
         if random.chance(perMille: plan.stuck) { child.stuckUntil = kernel.clock.monotonic + 7_000_000_000 }
     }
 
