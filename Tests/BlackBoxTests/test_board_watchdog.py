@@ -144,6 +144,27 @@ def test_a_reload_in_a_sleep_arms_it_at_its_end(board, played):
     wait_until(lambda: kinds(played, device)[-1] == "feed", lambda: kinds(played, device))
 
 
+def test_one_that_comes_in_a_sleep_is_armed_as_the_reload_in_it_says(board, played):
+    login = board.with_login()
+    board.device(watchdog={"device": "/dev/watchdog0", "timeout": "30s"})
+    board.app("camera")
+    board.start()
+    board.wait_active("camera")
+    login.wait_held("sleep")
+    login.sleep(True)
+    board.wait_sleep("asleep")
+    board.device(watchdog={"device": "/dev/watchdog0", "timeout": "20s"})
+    board.call("Reload")
+    played.add_watchdog(0)
+    played.announce("/sys/devices/platform/watchdog0", "add")
+    played.wait_heard()
+    assert board.device_state()["sleepState"] == "asleep"
+    login.sleep(False)
+    wait_until(
+        lambda: (board.device_state()["hardwareWatchdog"] or "").startswith("/dev/watchdog0"), board.device_state)
+    assert board.device_state()["hardwareWatchdog"].endswith(", 20 s")
+
+
 def test_it_rests_in_a_sleep_in_which_it_counts(board, played):
     device = played.add_watchdog(0)
     login = board.with_login()

@@ -119,6 +119,19 @@ def test_an_app_behind_a_wrapper_attaches_by_itself(board, walker):
     walk.wait(*LAUNCH, *BACK, "began upload 600")
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_an_app_that_gives_up_roots_rights_is_heard_by_the_socket_of_all(board, walker):
+    """Its own is root's alone: to its tasks, and to a delegate that it attaches by itself."""
+    walk = Walk(
+        board, walker, user="root",
+        command=["/bin/sh", "-c", 'exec 3<&-; exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"', "sh"])
+    board.start()
+    walk.wait(*LAUNCH)
+    board.call("Background", app="walk")
+    walk.wait(*LAUNCH, *BACK, "began upload 600")
+    assert os.stat(f"/proc/{board.describe('walk')['mainPID']}").st_uid == 65534
+
+
 def test_power_heat_and_a_denial_reach_each_language(board, walker):
     walk = Walk(board, walker, "keep-awake")
     board.device(policy={"debounce": "100ms"})

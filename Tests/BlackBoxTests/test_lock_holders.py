@@ -8,8 +8,8 @@ import subprocess
 
 import family
 import pytest
-from board import PYTHON, toml_file
-from sandboxed import in_sandbox
+from board import PYTHON
+from lockers import GAMES, KINDS, NAMED, Passed, begin, lock_app, user_of
 from waiting import holds_for, wait_until
 
 # Serves a file that is called like a lock, has it open, and answers nothing more.
@@ -35,90 +35,8 @@ while True:
         os.write(device, struct.pack("<IiQ", 16 + len(answers[opcode]), 0, unique) + answers[opcode])
 """
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-NAMED = "{}: holds a lock of its own on sleep at logind, “stray”: because: frozen after it"
 STUCK = "{}: could not be frozen in time: holds logind's lock on sleep, “stray”: because"
 UNKNOWN = "“stray”: because; no process was found that has it"
-GAMES = {"user": "games", "group": "games"}
-
-
-def lock_app(board, name, *arguments, **keys):
-    """Of a user of its own, if not said otherwise."""
-    if "user" not in keys:
-        keys |= in_sandbox(board, f"{board.root}/run/systemd/inhibit")
-    board.app_file(name, toml_file({
-        "exec": [*PYTHON, str(board.programs / "lock_app.py"), str(board.journal(name)), *arguments],
-        "launch": "boot", "restart": "never", **keys}))
-
-
-def user_of(board, app):
-    return os.stat(f"{board.root}/var/lib/curfew-apps/{app}").st_uid
-
-
-class Passed:
-    """An app has given its lock to one of another user, and has ended."""
-    holder, innocent = "taker", "third"
-
-    def __init__(self, board, login, role="get"):
-        self.fifo, meeting = login.make_lock(), f"{board.journals}/meeting"
-        lock_app(board, "taker", role, meeting)
-        lock_app(board, "giver", "give", self.fifo, meeting)
-        lock_app(board, "third", "idle")
-        begin(board, login)
-        self.pid = board.wait_note("taker", "has")["pid"]
-        board.wait_termination("giver")
-        login.show_lock(self.fifo, "stray", "because", user_of(board, "giver"), board.notes("giver")[0]["pid"])
-
-
-class Hidden(Passed):
-    """The same, and a thread has it for itself."""
-
-    def __init__(self, board, login):
-        super().__init__(board, login, "hide")
-
-
-class Buried(Passed):
-    """The same, and it has much else open."""
-
-    def __init__(self, board, login):
-        super().__init__(board, login, "bury")
-
-
-class Shared:
-    """An app shares its user with another, and a helper that is gone took its lock."""
-    holder, innocent = "first", "second"
-
-    def __init__(self, board, login):
-        self.fifo = login.make_lock()
-        lock_app(board, "first", "inherit", self.fifo, **GAMES)
-        lock_app(board, "second", "idle", **GAMES)
-        begin(board, login)
-        note = board.wait_note("first", "has")
-        self.pid = note["pid"]
-        login.show_lock(self.fifo, "stray", "because", pwd.getpwnam("games").pw_uid, note["taker"])
-
-
-class Reused:
-    """The helper's pid is that of a process of another app's by now."""
-    holder, innocent = "first", "second"
-
-    def __init__(self, board, login):
-        self.fifo = login.make_lock()
-        lock_app(board, "first", "inherit", self.fifo)
-        lock_app(board, "second", "idle")
-        begin(board, login)
-        self.pid = board.wait_note("first", "has")["pid"]
-        login.show_lock(
-            self.fifo, "stray", "because", user_of(board, "first"), board.wait_note("second", "idles")["pid"])
-
-
-KINDS = [Passed, Hidden, Buried, Shared, Reused]
-
-
-def begin(board, login):
-    board.app("other")
-    board.start()
-    board.wait_active("other")
-    login.wait_held("sleep")
 
 
 @pytest.fixture(params=KINDS, ids=lambda kind: kind.__name__.lower())
@@ -200,6 +118,27 @@ def test_a_file_for_which_no_program_answers_holds_up_no_search(board):
             login.sleep(False)
         finally:
             os.killpg(server.pid, signal.SIGKILL)
+
+
+def test_a_search_that_outlasts_its_sleep_is_made_again_in_the_next_which_waits_for_it(board):
+    login = board.with_login()
+    Passed(board, login)
+    # It looks for the holders.
+    os.kill(board.daemon.pid, signal.SIGSTOP)
+    try:
+        login.sleep(True)
+        login.wait_closed("sleep")
+        login.sleep(False)
+        login.wait_held("sleep", 2)
+        board.wait_active("other")
+        login.sleep(True)
+        wait_until(lambda: board.describe("other")["scenePhase"] != "active", board.log)
+        holds_for(0.2, lambda: not board.is_frozen("taker"), "its search is waited for")
+    finally:
+        os.kill(board.daemon.pid, signal.SIGCONT)
+    board.wait_log(NAMED.format("taker"))
+    assert not board.is_frozen("taker")
+    login.sleep(False)
 
 
 def test_one_that_is_looked_for_in_vain_is_said_once_a_sleep(board):

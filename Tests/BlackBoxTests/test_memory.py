@@ -155,6 +155,25 @@ def test_pressure_that_could_not_be_heard_of_is_tried_again_by_a_reload(board, m
     wait_pressure(board, "warning")
 
 
+def test_thresholds_that_were_left_are_listened_for_again(board, memory):
+    board.device(profile="desk")
+    profile(board, 30, 40)
+    trigger = memory.with_pressure()
+    start(board, memory)
+    place = memory.place(memory.proc / "pressure/memory")
+    kept = place.with_name(place.name + ".kept")
+    place.rename(kept)
+    (memory.proc / "pressure/memory").write_text("")
+    profile(board, 5, 40)
+    board.call("Reload")
+    board.wait_log("memory pressure is not heard of: ")
+    trigger.left()
+    kept.rename(place)
+    profile(board, 30, 40)
+    board.call("Reload")
+    assert set(trigger.thresholds()) == {"some", "full"}
+
+
 def test_pressure_of_a_group_that_is_removed(board):
     """Only a trial's can be."""
     memory = Memory(board)

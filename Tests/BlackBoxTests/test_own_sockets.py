@@ -30,14 +30,11 @@ for _ in sys.stdin:
 """
 
 
-@pytest.mark.parametrize("path", ["control", "application", "app"])
+@pytest.mark.parametrize("path", ["control", "application"])
 def test_a_user_that_connects_too_often_is_turned_away_and_no_other(board, path):
-    """Nor is it at another socket. That of an app of root's is open to all, as it may become another user."""
-    board.app("app")
+    """Nor is it at another socket."""
     board.start()
-    board.wait_active("app")
-    place = {"control": board.control_socket, "application": board.application_socket,
-             "app": str(board.run / "apps/app")}[path]
+    place = {"control": board.control_socket, "application": board.application_socket}[path]
     os.chmod(board.control_socket, 0o666)
     loop = board.loop()
     with stranger(FILLER, place) as filler:
@@ -91,15 +88,16 @@ def is_answered(place):
         return False
 
 
-def test_an_app_has_a_socket_of_its_own(board):
+@pytest.mark.parametrize("user", ["nobody", "root"])
+def test_an_app_has_a_socket_of_its_own(board, user):
     """No stranger stands before it there, or can knock."""
-    board.app("app", user="nobody", environment={"SAID": "x"})
+    board.app("app", user=user, environment={"SAID": "x"})
     board.start()
     board.wait_active("app")
     place = board.notes("app", "start")[-1]["environment"]["CURFEW_SOCKET"]
     assert place == str(board.run / "apps/app")
     status = os.stat(place)
-    assert (status.st_mode & 0o777, status.st_uid) == (0o600, pwd.getpwnam("nobody").pw_uid)
+    assert (status.st_mode & 0o777, status.st_uid) == (0o600, pwd.getpwnam(user).pw_uid)
     with crowded(board, board.application_socket), socket.socket(socket.AF_UNIX) as own:
         own.settimeout(1)
         own.connect(place)

@@ -135,6 +135,33 @@ def test_the_power_key_s_lock_is_asked_for_again(board, played):
     login.wait_held("handle-power-key")
 
 
+def test_a_lock_that_was_had_is_asked_for_soon_again(board, played):
+    """What it was waited for before counts no more."""
+    played.add_input(0, keys=POWER_KEY)
+    login = board.with_login(refuse=["handle-power-key"])
+
+    def reload(power_key):
+        board.device(policy={"debounce": "100ms", "power_key": power_key})
+        board.call("Reload")
+
+    def refusals():
+        return [event["t"] for event in login.events("refused", what="handle-power-key")]
+
+    start(board, "camera")
+    reload("sleep")
+    wait_until(lambda: len(refusals()) == 2, login.events)
+    login.refuse()
+    login.wait_held("handle-power-key")
+    reload("nothing")
+    login.wait_closed("handle-power-key")
+    login.refuse("handle-power-key")
+    reload("sleep")
+    wait_until(lambda: len(refusals()) == 4, login.events)
+    first, second, third, fourth = refusals()
+    # It waits for 1 s, 2 s, and would for 4 s.
+    assert fourth - third < second - first + 2
+
+
 def test_that_logind_does_not_put_the_board_to_sleep_is_a_warning_once_until_it_does(board, played):
     node = played.add_input(0, keys=POWER_KEY)
     login = board.with_login(refuse=["suspend"])

@@ -163,6 +163,17 @@ def test_inside_an_app_it_is_a_task_of_that_app(board):
     inside.wait_said("code 4")
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_inside_an_app_of_roots_it_may_be_another_user(board):
+    """The app's own socket is closed to it, that of all is not."""
+    inside = Inside(
+        board, "setpriv --reuid 65534 --clear-groups {run} --name upload -- sh -c '" + WAIT + "; exit 4'", user="root")
+    board.start()
+    inside.wait_task("upload")
+    inside.go.touch()
+    inside.wait_said("code 4")
+
+
 ENDS_TASKS = """
 import json, os, socket
 with socket.socket(socket.AF_UNIX) as peer:

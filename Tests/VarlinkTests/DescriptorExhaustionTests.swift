@@ -30,6 +30,20 @@ struct DescriptorExhaustionTests {
         }
     }
 
+    @Test func clientsOfAnotherSocketAreTurnedAwayToo() async {
+        await #expect(processExitsWith: .success) {
+            let scarcity = try Scarcity()
+            let place = scarcity.server.path + ".door"
+            let door = try Listener.listen(at: place, mode: 0o600)
+            scarcity.fill()
+            // The first takes the last free descriptor.
+            let clients = [scarcity.connect(0, at: place), scarcity.connect(1, at: place)]
+            scarcity.server.onAcceptable(at: door.rawValue)
+            scarcity.loop.runUntilQuiet()
+            #expect(clients.allSatisfy { $0.receive().ended })
+        }
+    }
+
     @Test func withoutAReserveItWaitsForAConnectionToEnd() async {
         await #expect(processExitsWith: .success) {
             let scarcity = try Scarcity()
@@ -79,8 +93,8 @@ private final class Scarcity {
         loop.add(server)
     }
 
-    func connect(_ index: Int) -> RawPeer {
-        #expect(linux_unix_connect(sockets[index], server.path) == 0)
+    func connect(_ index: Int, at path: String? = nil) -> RawPeer {
+        #expect(linux_unix_connect(sockets[index], path ?? server.path) == 0)
         return clients[index]
     }
 

@@ -539,13 +539,36 @@ static void set_timer(struct curfew *app, int milliseconds) {
     timerfd_settime(app->timer, 0, &time, NULL);
 }
 
+// The socket of all, in the place of an app's own (folder/apps/name).
+static bool find_shared_socket(struct sockaddr_un *address) {
+    static const char apps[] = "/apps", shared[] = "io.curfew.Application";
+    char *name = strrchr(address->sun_path, '/');
+    size_t length = name ? (size_t)(name - address->sun_path) : 0;
+    if (length < strlen(apps) || memcmp(name - strlen(apps), apps, strlen(apps)) != 0) return false;
+    char *place = name - strlen(apps) + 1;
+    if ((size_t)(place - address->sun_path) + sizeof shared > sizeof address->sun_path) return false;
+    memcpy(place, shared, sizeof shared);
+    return true;
+}
+
+// connect(2). The socket of an app of root's is root's alone: what has given up those rights uses that of all.
+static int connect_by_either(int fd, struct sockaddr_un address) {
+    int result = connect(fd, (const struct sockaddr *)&address, sizeof address);
+    if (result == 0 || errno != EACCES) return result;
+    if (!find_shared_socket(&address)) {
+        errno = EACCES;
+        return -1;
+    }
+    return connect(fd, (const struct sockaddr *)&address, sizeof address);
+}
+
 // A socket connected to curfewd, or -errno. SO_SNDTIMEO bounds the wait for a place in its queue.
 static int connect_to_curfewd(struct curfew *app, int flags, struct timeval limit) {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
     if (fd < 0) return -errno;
     if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) != 0
         || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) != 0
-        || connect(fd, (const struct sockaddr *)&app->address, sizeof app->address) != 0) {
+        || connect_by_either(fd, app->address) != 0) {
         int error = -errno;
         close(fd);
         return error;

@@ -45,7 +45,12 @@ final class DeviceLink {
         guard descriptor >= 0 else { throw SystemError("socket") }
         let socket = FileDescriptor(owning: descriptor)
         _ = linux_set_flags(descriptor, O_NONBLOCK)
-        guard linux_unix_connect(descriptor, path) == 0 else { throw SystemError("connect", path) }
+        if linux_unix_connect(descriptor, path) == 0 { return socket }
+        let error = SystemError("connect", path)
+        guard error.errno == .accessDenied, let shared = ApplicationInterface.sharedSocket(besides: path) else {
+            throw error
+        }
+        guard linux_unix_connect(descriptor, shared) == 0 else { throw SystemError("connect", shared) }
         return socket
     }
 }

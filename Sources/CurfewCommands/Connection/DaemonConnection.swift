@@ -47,8 +47,15 @@ final class DaemonConnection {
         guard number >= 0 else { throw .failed(SystemError("socket").text) }
         let socket = FileDescriptor(owning: number)
         _ = linux_unix_set_connect_timeout(number, patience)
+        var path = path
         while linux_unix_connect(number, path) != 0 {
             let errno = Errno.current
+            if errno == .accessDenied, interface == ApplicationInterface.name,
+                let shared = ApplicationInterface.sharedSocket(besides: path)
+            {
+                path = shared
+                continue
+            }
             if errno != .interrupted { throw connectFailure(errno, path, root: root) }
         }
         return DaemonConnection(socket, interface, path, loop, patience)

@@ -14,8 +14,6 @@ final class AppDoor {
     /// The file's at the path.
     private let inode: UInt64?
     private var member: IOGroupMember?
-    /// Of an app of root's: strangers may come by it as well.
-    private var isOpenToAll = false
     /// No connection can be taken now, or it has used its share.
     private var isHeld = false
 
@@ -36,17 +34,13 @@ final class AppDoor {
         return lstat(path, &status) == 0 ? UInt64(status.st_ino) : nil
     }
 
-    /// Of an instance that is about to start. One that is started as root may become other users.
-    func admit(only user: UInt32) throws(SystemError) {
-        isOpenToAll = user == 0
-        try Files.admit(only: isOpenToAll ? nil : user, to: path)
-    }
+    /// Of an instance that is about to start. What starts as root and becomes another user is left the socket of all.
+    func admit(only user: UInt32) throws(SystemError) { try Files.admit(only: user, to: path) }
 
     private func accept() {
-        let number = socket.rawValue
-        let payer = isOpenToAll ? ServiceShares.Payer.connects(descriptor: number) : .door(app.id)
+        let payer = ServiceShares.Payer.door(app.id)
         let begun = payer.clock
-        let canGoOn = supervisor.interfaces?.accept(at: number, isKnown: !isOpenToAll) ?? false
+        let canGoOn = supervisor.interfaces?.accept(at: socket.rawValue) ?? false
         supervisor.shares.pay(payer, payer.clock - begun)
         if !canGoOn {
             hold()

@@ -78,9 +78,9 @@ final class Interfaces {
     }
 
     /// Those that wait at an app's own socket. False where none can be taken for now: `resumeAccepting` says when.
-    func accept(at door: Int32, isKnown: Bool) -> Bool {
+    func accept(at door: Int32) -> Bool {
         guard let applicationServer else { return false }
-        applicationServer.onAcceptable(at: door, isKnown: isKnown)
+        applicationServer.onAcceptable(at: door)
         return applicationServer.wantsAccept
     }
 

@@ -4,6 +4,14 @@ public enum ApplicationInterface {
     /// Of a background task's name, in bytes. The C client has its own (`NAME_LIMIT` in Clients/c/curfew.c).
     public static let taskNameLimit = 255
 
+    /// The socket of all, beside that of one app, which is its user's alone: for what was started as root and is
+    /// another user now (EACCES).
+    public static func sharedSocket(besides own: String) -> String? {
+        let parts = own.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard parts.count > 2, parts[parts.count - 2].elementsEqual("apps".utf8) else { return nil }
+        return parts.dropLast(2).map { String(decoding: $0, as: UTF8.self) + "/" }.joined() + name
+    }
+
     /// The description, as GetInterfaceDescription gives it.
     public static let description = """
         # What an app asks of the device it runs on.

@@ -43,12 +43,12 @@ public final class Server {
     public var path: String { listener.path }
     public var connectionCount: Int { open.count }
 
-    /// The listening socket is readable. door: another one, of the owner's, for the same service. isKnown: one user's
+    /// The listening socket is readable. door: another one, of the owner's, for the same service; it is one user's
     /// alone, and `admitUser` is not asked.
-    public func onAcceptable(at door: Int32? = nil, isKnown: Bool = false) {
+    public func onAcceptable(at door: Int32? = nil) {
         for _ in 0..<Self.acceptsPerWake where wantsAccept {
             switch listener.accept(closer, at: door) {
-            case .socket(let socket): takeIn(socket, isKnown ? nil : door ?? descriptor)
+            case .socket(let socket): takeIn(socket, door == nil ? descriptor : nil)
             case .none: return
             case .turnedAway: onAcceptFailed?(SystemError("accept", path, errno: .tooManyFiles))
             case .exhausted:

@@ -192,6 +192,26 @@ import Testing
         #expect(fixture.events.map(\.short) == ["preparing false", "preparing true", "preparing -"])
     }
 
+    @Test func preparingForSleep_thatIsAskedForWhenLogindIsLost_doesNotStandInTheWayOfTheNext() throws {
+        let bus = try PrivateBus.withLogind()
+        let fixture = try LogindFixture.connected(to: bus)
+        var seen: [String] = []
+        fixture.client.onEvent = {
+            seen.append($0.short)
+            if seen == ["preparing -"] { fixture.client.readPreparingForSleep() }
+        }
+        defer { fixture.client.onEvent = { _ in } }
+        bus.pauseLogind()
+        fixture.client.readPreparingForSleep()
+        try fixture.loop.turn()
+        bus.killLogind()
+        try fixture.loop.run { seen.contains("unavailable") }
+        try bus.startLogind()
+        try fixture.loop.run { seen.contains("available") }
+        fixture.client.readPreparingForSleep()
+        try fixture.loop.run { seen.contains("preparing false") }
+    }
+
     @Test func stop_fromAHandler_endsAllEvents() throws {
         let bus = try PrivateBus.withLogind()
         let fixture = try LogindFixture.connected(to: bus)
