@@ -45,7 +45,9 @@ struct AppAdvice {
     /// Curfew's own win, so a value for one is never heard.
     private mutating func considerEnvironment(_ app: AppConfiguration, file: String) {
         let own = ["MAINPID"] + (app.user == AppConfiguration.ownUser ? ["STATE_DIRECTORY"] : [])
-        for name in app.environment.map(\.name) where name.utf8.starts(with: "CURFEW_".utf8) || own.contains(name) {
+        for variable in app.environment {
+            let name = variable.name
+            guard name.utf8.starts(with: "CURFEW_".utf8) || own.contains(name) else { continue }
             warn(file, nil, "'\(name)' in environment is not used: it is curfewd's own, which sets it or leaves it out")
         }
     }
