@@ -77,6 +77,18 @@ def test_a_budget_that_runs_out_ends_all_of_it(board):
     assert polite.returncode == 124
 
 
+def test_a_name_that_is_taken_or_empty_is_refused_with_what_to_do(board):
+    board.start()
+    first = start(board, "--name", "nightly", "--", "sleep", "1000")
+    wait_begun(board, "task-nightly")
+    code, _, error = run(board, "--name", "nightly", "--", "true")
+    assert code == 125 and error.endswith("task-nightly is there already; give this one another: --name NAME\n"), error
+    code, _, error = run(board, "--name", "", "--", "true")
+    assert code == 2 and "without --name the task is called as the command is" in error, error
+    first.terminate()
+    first.wait(PATIENCE)
+
+
 def test_signals_are_passed_on(board):
     board.start()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):

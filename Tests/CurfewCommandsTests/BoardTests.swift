@@ -37,6 +37,7 @@ import Varlink
             "hardwareWatchdog": "/dev/watchdog0 (sunxi-wdt), 16 s",
             "polled": ["cpu (it has no trip points)", "battery level"],
             "bootCause": "reset by the hardware watchdog (boot status: card reset)", "bootWasOrderly": false,
+            "freezingProblem": "no control group",
         ])
         #expect(
             ill == [
@@ -48,6 +49,7 @@ import Varlink
                 "  Board      hardware profile pinephone; hardware watchdog /dev/watchdog0 (sunxi-wdt), 16 s; polled:",
                 "             cpu (it has no trip points), battery level",
                 "  Limits     logind waits 5 s before a sleep",
+                "  Freezing   no app can be frozen: no control group",
                 "  Last boot  reset by the hardware watchdog (boot status: card reset)",
             ])
     }

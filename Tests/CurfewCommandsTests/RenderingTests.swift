@@ -154,6 +154,7 @@ import Varlink
         let points = Advice(report: TerminationRecord(report), root: "").points
         let told = "if [signals] in /etc/curfew/apps/camera.toml names SIGUSR1 for that, the signal was curfewd's"
         #expect(points.contains { $0.contains(told) } == isTold)
+        #expect(points.contains { $0.contains("coredumpctl") } == (number == 11))
     }
 
     /// Whether the handler or the exit takes too long: the advice is the same.

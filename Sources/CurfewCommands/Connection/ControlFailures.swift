@@ -72,8 +72,10 @@ extension CommandFailure {
             let known = try? session.control().call("Describe", ["app": JSON(app)])
             let problem = known?["app"]?["invalid"]?.stringValue ?? "its configuration cannot be used"
             return .failed("\(subject) was not \(doing): \(problem); mend it, then: \(session.tool) reload".printable)
+        case .nameTaken:
+            return .failed("\(subject) was not \(doing): \(reason); give this one another: --name NAME".printable)
         case .noSuchApp, .phaseChanged, .ended, .configurationRemoved, .condition, .taskHasNoFront, .taskEnded,
-            .nameTaken, .endedBeforeItBegan, .appEnding, .budgetSpent, .keepAwakeNotConfigured, .keepAwakeSpent,
+            .endedBeforeItBegan, .appEnding, .budgetSpent, .keepAwakeNotConfigured, .keepAwakeSpent,
             .loginPreparesSleep, .sleepCalledOff, .notYourProcess, .processOfAnApp, .tooManyTasks, .notSaved,
             nil:
             return .failed("\(subject) was not \(doing): \(reason)".printable)

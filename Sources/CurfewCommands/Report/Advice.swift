@@ -1,5 +1,6 @@
 internal import Configuration
 internal import Lifecycle
+internal import SystemCalls
 
 /// What an owner or author of an app can do about an end of it.
 struct Advice {
@@ -94,7 +95,9 @@ struct Advice {
 
     var lookAtOutput: String {
         if let output = report.output, !output.isEmpty { return "the lines above" }
-        return root.isEmpty ? journal : "\(tool) status \(report.app)"
+        // Without a journal all that it wrote would be here.
+        let isJournalled = root.isEmpty && Files.exists("/run/systemd/journal/socket")
+        return isJournalled ? journal : "it wrote nothing; \(tool) status \(report.app)"
     }
 
     /// Nothing for a handler without an allowance of its own, or with the longest there is; nor where a sleep has cut
@@ -146,7 +149,9 @@ struct Advice {
 
     private var crash: [String] {
         var points = ["See what it wrote last: \(lookAtOutput)"]
-        if root.isEmpty { points.append("Where systemd-coredump is installed: coredumpctl info \(report.app)") }
+        if root.isEmpty, Self.coreSignals.contains(report.number ?? 0) {
+            points.append("Where systemd-coredump is installed: coredumpctl info \(report.app)")
+        }
         if let handler, let name = Self.handlerSignals[report.number ?? 0] {
             points.append(
                 "It ended in \(handler.method): if [signals] in \(file) names \(name) for that, the signal was "
@@ -157,6 +162,9 @@ struct Advice {
         }
         return points + [restarting]
     }
+
+    /// Those that leave a core (signal(7)): SIGQUIT, ILL, TRAP, ABRT, BUS, FPE, SEGV, XCPU, XFSZ and SYS.
+    private static let coreSignals: [Int64] = [3, 4, 5, 6, 7, 8, 11, 24, 25, 31]
 
     /// Those that end a program which does not catch them, and tell of no fault of its own.
     private static let handlerSignals: [Int64: String] = [

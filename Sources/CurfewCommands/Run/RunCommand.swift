@@ -36,6 +36,9 @@ struct RunCommand: SessionCommand {
         if command.first?.isEmpty ?? true {
             throw ValidationError("Give the command after two dashes: curfew run -- CMD ARG ...")
         }
+        if name?.isEmpty == true {
+            throw ValidationError("A name of nothing: without --name the task is called as the command is.")
+        }
         if let budget, budget <= 0 {
             throw ValidationError("A budget of nothing: --budget takes a time such as 10min.")
         }

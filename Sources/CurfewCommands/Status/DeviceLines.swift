@@ -17,6 +17,7 @@ struct DeviceLines {
         lines.add("Front", device.limit.map { "no app can come to the front: \($0)" }, .caution)
         lines.add("Board", board)
         lines.add("Limits", device.login)
+        lines.add("Freezing", device.freezingProblem.map { "no app can be frozen: \($0)" }, .bad)
         lines.add("Last boot", device.badBoot, .caution)
         return lines.lines(style, width: width)
     }

@@ -144,7 +144,7 @@ final class AppProcess {
 
     /// MAINPID=: another process of the same control group is the main one from now on.
     func followMainPID(_ pid: Int32) {
-        guard pid != mainPID, let groups = supervisor.groups, let group else { return }
+        guard pid != mainPID, heldExit == nil, let groups = supervisor.groups, let group else { return }
         // Ours again: the kernel will say how it ends.
         if let child, child.pid == pid, !child.isOver {
             foreignMainSource = nil
