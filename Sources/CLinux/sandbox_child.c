@@ -62,7 +62,8 @@ CHILD static void make_path(const char *path, bool is_file) {
 
 CHILD static int put_back(const struct view *view, const struct held *held) {
     bool read_only = held->kind == LINUX_SANDBOX_READABLE;
-    if (!held->is_hidden && !read_only && !wants(view, LINUX_SANDBOX_SYSTEM)) return 0;
+    bool stays = !held->is_hidden && !read_only && held->kind != LINUX_SANDBOX_COVER;
+    if (stays && !wants(view, LINUX_SANDBOX_SYSTEM)) return 0;
     if (read_only && change_mounts(held->tree, "", AT_EMPTY_PATH | AT_RECURSIVE, MOUNT_ATTR_RDONLY, 0) != 0) return -1;
     if (held->is_hidden) make_path(held->path, held->is_file);
     // By the place that was looked at, where it is still to be seen: nothing can have come between.
@@ -274,8 +275,12 @@ CHILD bool linux_child_sandbox(const struct start *start) {
     bool is_asked = request->sandbox & ~(uint32_t)LINUX_SANDBOX_OPTIONAL || request->sandbox_path_count > 0;
     if (!is_asked) return true;
     struct view view = {.start = start};
-    if (syscall(SYS_unshare, CLONE_NEWNS) != 0 || mount_at(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) != 0)
+    if (syscall(SYS_unshare, CLONE_NEWNS) != 0 || mount_at(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) != 0) {
+        int error = errno;
+        if (wants(&view, LINUX_SANDBOX_OPTIONAL)) linux_child_uncovers(start);
+        errno = error;
         return lacks(&view, 0);
+    }
     long mask = syscall(SYS_umask, 022);
     bool done = build(&view);
     syscall(SYS_umask, mask);

@@ -114,6 +114,22 @@ CHILD static bool open_held(struct view *view, struct held *held, const char *pa
     return true;
 }
 
+// The folder that holds the folder that a path is in: FOLDER of FOLDER/X/NAME.
+CHILD static void cut_to_folder(char *path) {
+    size_t length = length_of(path);
+    for (int i = 0; i < 2; i++)
+        while (length > 1 && path[--length] != '/') {}
+    path[length] = 0;
+}
+
+// From here on it is the folder that is covered.
+CHILD static bool hold_covered(struct held *held, char real[PATH_MAX + 1]) {
+    cut_to_folder(real);
+    close_one(held->target);
+    held->target = open_place(real);
+    return held->target >= 0;
+}
+
 // False where the path is not there, or cannot be trusted.
 CHILD static bool hold(struct view *view, const char *path, char kind) {
     if (view->count == LINUX_SANDBOX_MAX_PATHS) {
@@ -124,11 +140,16 @@ CHILD static bool hold(struct view *view, const char *path, char kind) {
     *held = (struct held){.kind = kind, .tree = -1, .target = -1};
     view->has_strange_link = false;
     char real[PATH_MAX + 1];
-    if (!open_held(view, held, path, real) || !(held->path = keep(view, path, real))) return false;
+    if (!open_held(view, held, path, real)) return false;
+    held->tree = (int)syscall(SYS_open_tree, held->target, "", SANDBOX_TREE | AT_EMPTY_PATH);
+    if (held->tree < 0) return false;
+    if (kind == LINUX_SANDBOX_COVER && !hold_covered(held, real)) return false;
+    if (!(held->path = keep(view, path, real))) return false;
     struct statx status;
     if (syscall(SYS_statx, held->target, "", AT_EMPTY_PATH, STATX_TYPE | STATX_UID, &status) != 0) return false;
     if (kind == LINUX_SANDBOX_OWN && !belongs(view, &status)) {
         close_one(held->target);
+        close_one(held->tree);
         return true;
     }
     held->is_file = !S_ISDIR(status.stx_mode);
@@ -138,8 +159,6 @@ CHILD static bool hold(struct view *view, const char *path, char kind) {
         view->hides_some |= i >= HOME;
     }
     for (size_t i = 0; i < view->count; i++) held->is_inside |= is_below(held->path, view->held[i].path);
-    held->tree = (int)syscall(SYS_open_tree, held->target, "", SANDBOX_TREE | AT_EMPTY_PATH);
-    if (held->tree < 0) return false;
     view->count++;
     return true;
 }
@@ -163,6 +182,32 @@ CHILD static void find_roots(struct view *view) {
     find_root(view, HOME, LINUX_SANDBOX_HOMES, "/home");
     find_root(view, ROOT, LINUX_SANDBOX_HOMES, "/root");
     find_root(view, RUN_USER, LINUX_SANDBOX_HOMES, "/run/user");
+}
+
+// "FOLDER/NAME/NAME", from which it goes to "FOLDER/NAME".
+CHILD static bool is_copied(char *to, size_t size, const char *folder, const char *name) {
+    size_t length = length_of(folder), rest = length_of(name) + 1;
+    if (length + rest > size) return false;
+    for (size_t i = 0; i < length; i++) to[i] = folder[i];
+    for (size_t i = 0; i < rest; i++) to[length + i] = name[i];
+    return true;
+}
+
+CHILD static void uncover(const char *path) {
+    const char *name = path;
+    for (const char *at = path; *at; at++)
+        if (*at == '/') name = at;
+    char from[PATH_MAX], to[PATH_MAX];
+    if (!is_copied(from, sizeof from, path, name) || !is_copied(to, sizeof to, path, "")) return;
+    cut_to_folder(to);
+    if (is_copied(to + length_of(to), sizeof to - length_of(to), "", name))
+        syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+CHILD void linux_child_uncovers(const struct start *start) {
+    const char *next = start->request->sandbox_paths;
+    for (size_t i = 0; i < start->request->sandbox_path_count; i++, next += length_of(next) + 1)
+        if (*next == LINUX_SANDBOX_COVER) uncover(next + 1);
 }
 
 CHILD bool linux_child_finds_paths(struct view *view) {

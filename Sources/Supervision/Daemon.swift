@@ -144,6 +144,7 @@ public enum Daemon {
     /// One daemon a root: the lock dies with it, however it ends.
     private static func takeLock(_ paths: RuntimePaths) throws(SystemError) -> FileDescriptor {
         try Files.createDirectories(paths.runtime + "/notify")
+        try Files.createDirectories(paths.ownNotifySockets, mode: 0o700)
         try Files.createDirectories(paths.runtime + "/apps")
         let lock = try FileLock.open(paths.lock)
         guard try FileLock.take(lock) else {

@@ -44,4 +44,7 @@ struct RuntimePaths {
 
     /// An app's own notify socket: one that floods it cannot hold up the messages of others.
     func notifySocket(_ app: String) -> String { runtime + "/notify/" + app }
+    /// Root's alone. A folder in it is seen by one app, in the place of the folder of them all.
+    var ownNotifySockets: String { runtime + "/notify/.own" }
+    func ownNotifyFolder(_ app: String) -> String { ownNotifySockets + "/" + app }
 }

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import lingering
 import pytest
+from sandboxed import in_sandbox
 from strangers import CROWD, STRANGER, stranger
 from waiting import holds_for, wait_until
 from wire import Closed, Wire
@@ -162,19 +163,54 @@ time.sleep(1000)
 
 def test_no_other_user_reaches_an_apps_notify_socket(board):
     board.plain("mine", exec=["/bin/sleep", "1000"], user="daemon")
-    board.plain("roots", exec=["/bin/sleep", "1000"])
+    board.plain("roots", exec=["/bin/sleep", "1000"], user="root", sandbox="off")
+    board.plain("own", exec=["/bin/sleep", "1000"], **{**in_sandbox(board), "user": "root"})
     board.start()
     board.wait_app("mine", taskState="running")
     board.wait_app("roots", taskState="running")
+    board.wait_app("own", taskState="running")
     mine, roots = (os.stat(board.run / "notify" / name) for name in ("mine", "roots"))
     assert (mine.st_mode & 0o777, mine.st_uid) == (0o600, 1)
-    # What starts as root may become any user.
+    # What starts as root may become any user. Where it has a view of its own, it alone sees its socket.
     assert roots.st_mode & 0o777 == 0o666
-    said = subprocess.run(
-        ["/usr/bin/python3", "-c", "import socket, sys\n"
-         "s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)\ns.connect(sys.argv[1])\ns.send(b'STOPPING=1')",
-         str(board.run / "notify/mine")], capture_output=True, text=True, check=False, **STRANGER)
-    assert "PermissionError" in said.stderr
+    assert not (board.run / "notify/own").exists()
+    for name, error in [("mine", "Permission"), ("own", "FileNotFound"), (".own/own/own", "Permission")]:
+        said = subprocess.run(
+            ["/usr/bin/python3", "-c", "import socket, sys\n"
+             "s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)\ns.connect(sys.argv[1])\ns.send(b'STOPPING=1')",
+             str(board.run / "notify" / name)], capture_output=True, text=True, check=False, **STRANGER)
+        assert error + "Error" in said.stderr
+
+
+# Becomes another user, and says what it has to.
+BECOMES = """
+import os, signal, socket
+os.setgid(65534)
+os.setuid(65534)
+seen = " ".join(os.listdir(os.path.dirname(os.environ["NOTIFY_SOCKET"])))
+with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as peer:
+    peer.sendto(f"READY=1\\nSTATUS={seen}".encode(), os.environ["NOTIFY_SOCKET"])
+while True:
+    signal.pause()
+"""
+
+
+def test_what_has_become_another_user_is_heard_by_the_socket_that_it_alone_sees(board):
+    keys = {**in_sandbox(board), "user": "root", "capabilities": ["CAP_SETUID", "CAP_SETGID"]}
+    program = board.programs / "becomes.py"
+    program.write_text(BECOMES)
+    board.plain("own", exec=["/usr/bin/python3", str(program)], readiness="notify", launch="boot", **keys)
+    board.plain("other", exec=["/bin/sleep", "1000"])
+    board.start()
+    for _ in range(2):
+        board.wait_app("own", scenePhase="active", statusText="own")
+        assert os.stat(f"/proc/{board.describe('own')['mainPID']}").st_uid == 65534
+        board.call("Terminate", app="own", force=True)
+        board.call("Launch", app="own", background=None)
+    board.wait_app("own", scenePhase="active", statusText="own")
+    os.unlink(board.apps_folder / "own.toml")
+    board.call("Reload")
+    wait_until(lambda: list((board.run / "notify/.own").iterdir()) == [], board.log)
 
 
 # Sends TCP sockets that wait 5 s when they are closed, and closes its own.

@@ -161,6 +161,24 @@ def without_namespaces():
     assert libc.prctl(24, 21, 0, 0, 0) == 0  # PR_CAPBSET_DROP, CAP_SYS_ADMIN
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_where_there_are_no_namespaces_the_notify_socket_of_roots_is_where_it_is_looked_for(board):
+    says = "import os, signal, socket; peer = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); " \
+        "peer.sendto(b'READY=1', os.environ['NOTIFY_SOCKET']); signal.pause()"
+    board.plain(
+        "own", exec=["/usr/bin/python3", "-c", says], readiness="notify", launch="boot", user="root",
+        sandbox="default")
+    board.start(prepare=without_namespaces)
+    for _ in range(2):
+        board.wait_app("own", scenePhase="active", taskState="running")
+        assert os.stat(board.run / "notify/own").st_mode & 0o777 == 0o666
+        board.call("Terminate", app="own", force=True)
+        board.call("Launch", app="own", background=None)
+    os.unlink(board.apps_folder / "own.toml")
+    board.call("Reload")
+    wait_until(lambda: not (board.run / "notify/own").exists(), board.log)
+
+
 def test_where_there_are_no_namespaces_default_goes_without_and_strict_refuses(board):
     one = probe(board, "one", {"tmp": "ls /tmp", "status": STATUS})
     two = probe(board, "two", {"tmp": "ls /tmp"})

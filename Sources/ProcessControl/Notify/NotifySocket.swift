@@ -7,7 +7,8 @@ public import SystemCalls
 /// The kernel queues few datagrams for one socket (net.unix.max_dgram_qlen) and lets senders wait beyond that. So an
 /// app that floods its socket holds up others that share it; give such apps sockets of their own.
 public final class NotifySocket {
-    public let path: String
+    /// What it was bound to, or was kept at last.
+    public private(set) var path: String
     private var socket: FileDescriptor?
     private let number: Int32
     /// The longest message, systemd's own limit.
@@ -44,6 +45,16 @@ public final class NotifySocket {
         if linux_drain(number, true) { return nil }
         return .some(socket)
     }
+
+    /// Moves what lies at the path. It keeps who may send.
+    public func keep(at next: String) throws(SystemError) {
+        if next == path { return }
+        if rename(path, next) != 0 { throw SystemError("rename", path) }
+        path = next
+    }
+
+    /// Another has moved it.
+    public func wasMoved(to next: String) { path = next }
 
     /// Who may send: this user and root, or everyone (nil).
     public func admit(only user: UInt32?) throws(SystemError) {

@@ -39,10 +39,13 @@ public struct Sandbox: Equatable, Sendable {
         case own(String)
         /// Below /dev: seen where it is there.
         case device(String)
+        /// FOLDER/X/NAME, a folder: seen in the place of FOLDER. Without namespaces FOLDER/X/NAME/NAME becomes
+        /// FOLDER/NAME, for all.
+        case cover(String)
 
         var path: String {
             switch self {
-            case .writable(let path), .readable(let path), .own(let path), .device(let path): path
+            case .writable(let path), .readable(let path), .own(let path), .device(let path), .cover(let path): path
             }
         }
 
@@ -54,6 +57,7 @@ public struct Sandbox: Equatable, Sendable {
                 case .readable: LINUX_SANDBOX_READABLE
                 case .own: LINUX_SANDBOX_OWN
                 case .device: LINUX_SANDBOX_DEVICE
+                case .cover: LINUX_SANDBOX_COVER
                 }
             return String(decoding: [UInt8(kind)], as: UTF8.self) + path
         }
@@ -82,7 +86,7 @@ public struct Sandbox: Equatable, Sendable {
         switch places[place] {
         case .writable(let path): return "read-write-paths: " + path
         case .readable(let path): return "read-only-paths: " + path
-        case .own(let path), .device(let path): return path
+        case .own(let path), .device(let path), .cover(let path): return path
         }
     }
 

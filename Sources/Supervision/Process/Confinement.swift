@@ -48,6 +48,7 @@ extension Supervisor {
     /// What an app's sandbox goes without; said once for all apps.
     func note(_ lacks: Sandbox.Parts, _ app: SupervisedApp) {
         app.sandboxLacks = lacks
+        if lacks.contains(.namespaces) { app.notify?.wasUncovered() }
         guard let new = confinement.firstTime(lacks) else { return }
         log.daemon(
             .warning,
@@ -73,6 +74,9 @@ struct Confinement {
         if namespaceFilter.isEmpty { namespaceFilter = try SystemCallFilter.make(namespacesAlone: true) }
         return namespaceFilter
     }
+
+    /// As far as has been tried.
+    var lacksNamespaces: Bool { saidLacks.contains(.namespaces) }
 
     /// As far as has been tried, there is such a filter.
     var mayFilterNamespaces: Bool { !saidNamespaces }

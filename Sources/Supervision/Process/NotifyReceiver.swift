@@ -30,8 +30,6 @@ final class NotifyReceiver {
     /// Nanoseconds.
     private static let pauseLength: Int64 = 1_000_000_000
 
-    var path: String { socket.path }
-
     init(_ app: SupervisedApp, _ supervisor: Supervisor) throws(SystemError) {
         self.app = app
         self.supervisor = supervisor
@@ -40,12 +38,27 @@ final class NotifyReceiver {
         }
     }
 
-    /// Of an instance that is about to start. One that is started as root may become other users.
-    func admit(only user: UInt32?) throws(SystemError) { try socket.admit(only: user == 0 ? nil : user) }
+    /// Where the app finds it.
+    var path: String { supervisor.paths.notifySocket(app.name) }
+
+    /// Of an instance that is about to start. One that is started as root may become other users: it is open to all of
+    /// them, but where it can be, in a place that the app alone sees, which is returned.
+    func admit(only user: UInt32, hasNamespaces: Bool) throws(SystemError) -> Sandbox.Place? {
+        let isOwn = user == 0 && hasNamespaces && !supervisor.confinement.lacksNamespaces
+        let folder = supervisor.paths.ownNotifyFolder(app.name)
+        if isOwn { try Files.createDirectories(folder) }
+        try socket.keep(at: isOwn ? folder + "/" + app.name : path)
+        try socket.admit(only: user == 0 ? nil : user)
+        return isOwn ? .cover(folder) : nil
+    }
+
+    /// The app's sandbox has no namespaces: it has made its socket that of all.
+    func wasUncovered() { socket.wasMoved(to: path) }
 
     deinit {
         member?.cancel()
         if let left = socket.close() { supervisor.disposal.close(left) }
+        _ = rmdir(supervisor.paths.ownNotifyFolder(app.name))
     }
 
     private func receive() {

@@ -52,12 +52,14 @@ extension Supervisor {
     ) throws(LaunchFailure) {
         do throws(SystemError) {
             if app.notify == nil { app.notify = try NotifyReceiver(app, self) }
-            try app.notify?.admit(only: credentials?.user ?? geteuid())
+            let user = credentials?.user ?? geteuid()
+            let hasNamespaces = app.configuration.sandbox.view(for: credentials).map { !$0.parts.isEmpty } ?? false
+            let notify = try app.notify?.admit(only: user, hasNamespaces: hasNamespaces)
             if app.door?.isThere != true {
                 app.door = nil
                 app.door = try AppDoor(app, self)
             }
-            try app.door?.admit(only: credentials?.user ?? geteuid())
+            try app.door?.admit(only: user)
             let channel = try makeDelegate(process, app, credentials)
             process.delegate = channel
             let output = try openOutput(app, process.instance)
@@ -69,6 +71,7 @@ extension Supervisor {
                 }
             var request = app.spawnRequest(credentials, reason, paths, notify: app.notify?.path)
             try confine(&request, app, app.configuration, credentials)
+            if let notify { request.sandbox?.places.append(notify) }
             request.controlGroupDescriptor = directoryDescriptor
             request.standardOutput = output.output
             request.standardError = output.error
