@@ -31,7 +31,7 @@ int linux_notify_bind(int socket, const char *path) {
     if (fill_address(&address, path) != 0) return -1;
     if (unlink(path) != 0 && errno != ENOENT) return -1;
     if (bind(socket, (struct sockaddr *)&address, sizeof address) != 0) return -1;
-    return chmod(path, 0666);
+    return chmod(path, 0600);
 }
 
 static void read_control(struct msghdr *message, struct linux_notification *out) {

@@ -184,8 +184,8 @@ CHILD static void find_roots(struct view *view) {
     find_root(view, RUN_USER, LINUX_SANDBOX_HOMES, "/run/user");
 }
 
-// "FOLDER/NAME/NAME", from which it goes to "FOLDER/NAME".
-CHILD static bool is_copied(char *to, size_t size, const char *folder, const char *name) {
+// One after the other, where there is room for both.
+CHILD static bool is_joined(char *to, size_t size, const char *folder, const char *name) {
     size_t length = length_of(folder), rest = length_of(name) + 1;
     if (length + rest > size) return false;
     for (size_t i = 0; i < length; i++) to[i] = folder[i];
@@ -193,14 +193,15 @@ CHILD static bool is_copied(char *to, size_t size, const char *folder, const cha
     return true;
 }
 
+// FOLDER/X/NAME/NAME becomes FOLDER/NAME.
 CHILD static void uncover(const char *path) {
     const char *name = path;
     for (const char *at = path; *at; at++)
         if (*at == '/') name = at;
     char from[PATH_MAX], to[PATH_MAX];
-    if (!is_copied(from, sizeof from, path, name) || !is_copied(to, sizeof to, path, "")) return;
+    if (!is_joined(from, sizeof from, path, name) || !is_joined(to, sizeof to, path, "")) return;
     cut_to_folder(to);
-    if (is_copied(to + length_of(to), sizeof to - length_of(to), "", name))
+    if (is_joined(to + length_of(to), sizeof to - length_of(to), "", name))
         syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 

@@ -18,7 +18,7 @@ struct linux_notification {
 
 static const int linux_datagram_type = SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
 
-// Binds to a path that every user may write to; what was there is removed. -1 and errno.
+// Binds to a path that our user alone may write to; what was there is removed. -1 and errno.
 int linux_notify_bind(int socket, const char *path);
 // SO_PASSCRED. -1 and errno.
 int linux_notify_enable(int socket);

@@ -1,8 +1,8 @@
 internal import CLinux
 public import SystemCalls
 
-/// Where apps send their sd_notify(3) messages: a datagram socket that every user may write to, until it is kept for
-/// one (`admit`).
+/// Where apps send their sd_notify(3) messages: a datagram socket that our user alone may write to, until another or
+/// every one is let in (`admit`).
 ///
 /// The kernel queues few datagrams for one socket (net.unix.max_dgram_qlen) and lets senders wait beyond that. So an
 /// app that floods its socket holds up others that share it; give such apps sockets of their own.
