@@ -48,6 +48,10 @@ import Testing
     @Test func realProgram_asAnotherUser() throws {
         try withSocket { socket in
             try #require(chmod(Files.directoryName(of: socket.path), 0o755) == 0)
+            // Until it is opened to all, others have no way in.
+            var status = stat()
+            #expect(stat(socket.path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+            try socket.admit(only: nil)
             var request = SpawnRequest(
                 arguments: [
                     "/usr/bin/python3", "-c",
