@@ -122,7 +122,7 @@ CHILD static void cut_to_folder(char *path) {
     path[length] = 0;
 }
 
-// From here on it is the folder that is covered.
+// The place is the covered folder from here on; the tree is that of the folder which covers it.
 CHILD static bool hold_covered(struct held *held, char real[PATH_MAX + 1]) {
     cut_to_folder(real);
     close_one(held->target);
@@ -130,7 +130,7 @@ CHILD static bool hold_covered(struct held *held, char real[PATH_MAX + 1]) {
     return held->target >= 0;
 }
 
-// False where the path is not there, or cannot be trusted.
+// False where the path is not there, cannot be trusted, or the kernel is too old. Another user's home is left out.
 CHILD static bool hold(struct view *view, const char *path, char kind) {
     if (view->count == LINUX_SANDBOX_MAX_PATHS) {
         errno = E2BIG;
@@ -223,6 +223,10 @@ CHILD bool linux_child_finds_paths(struct view *view) {
     for (size_t i = 0; i < request->sandbox_path_count; i++, next += length_of(next) + 1) {
         char kind = *next;
         if (hold(view, next + 1, kind) || kind == LINUX_SANDBOX_OWN || kind == LINUX_SANDBOX_DEVICE) continue;
+        if (kind == LINUX_SANDBOX_COVER && wants(view, LINUX_SANDBOX_OPTIONAL)) {
+            uncover(next + 1);
+            continue;
+        }
         int of = view->has_strange_link ? LINUX_SANDBOX_LINK : LINUX_SANDBOX_PATH;
         return linux_child_fails(view->start, LINUX_SPAWN_SANDBOX, of + (int)i);
     }

@@ -76,7 +76,7 @@ public enum Files {
 
     /// Who may use what lies there: this user and root, or all (nil).
     public static func admit(only user: UInt32?, to path: String) throws(SystemError) {
-        // First the mode: what it was is no more than what it becomes.
+        // The mode first: with the old one, the new owner would let in whom it let in.
         if chmod(path, user == nil ? 0o666 : 0o600) != 0 { throw SystemError("chmod", path) }
         if chown(path, user ?? 0, gid_t.max) != 0, Errno.current != .notPermitted { throw SystemError("chown", path) }
     }

@@ -168,7 +168,15 @@ def test_where_there_are_no_namespaces_the_notify_socket_of_roots_is_where_it_is
     board.plain(
         "own", exec=["/usr/bin/python3", "-c", says], readiness="notify", launch="boot", user="root",
         sandbox="default")
+    # That of a program which could not be started lies where it should, too.
+    program = board.programs / "late"
+    board.plain("late", exec=[str(program)], launch="boot", restart="never", user="root", sandbox="default")
     board.start(prepare=without_namespaces)
+    board.wait_termination("late")
+    program.write_text("#!/bin/sh\nexec sleep 1000\n")
+    program.chmod(0o755)
+    board.call("Launch", app="late", background=None)
+    board.wait_app("late", taskState="running")
     for _ in range(2):
         board.wait_app("own", scenePhase="active", taskState="running")
         assert os.stat(board.run / "notify/own").st_mode & 0o777 == 0o666

@@ -17,6 +17,7 @@ import Testing
         try root.administrator("windows", "#!/bin/sh\r\necho\r\n")
         try root.administrator("python", "#! /no/python -u\n")
         try root.administrator("good", "#! /bin/sh\n")
+        try root.administrator("apps/awk.toml", "exec = [\"/bin/sh\", \"-F\", \"|\"]\nuser = \"awk\"\n")
         for name in ["text", "windows", "python", "good"] {
             let path = root.path + "/etc/curfew/" + name
             try #require(chmod(path, 0o755) == 0)
@@ -42,14 +43,16 @@ import Testing
             ])
     }
 
+    /// The folder is made for an app with a sandbox too, whatever its user.
     @Test func ownVariables() throws {
-        try root.administrator(
-            "apps/a.toml",
-            minimal + "user = \"u\"\nenvironment = { CURFEW_SOCKET = \"x\", STATE_DIRECTORY = \"y\", A = \"z\" }")
+        let variables = "environment = { CURFEW_SOCKET = \"x\", STATE_DIRECTORY = \"y\", A = \"z\" }"
+        try root.administrator("apps/a.toml", minimal + "user = \"u\"\nsandbox = \"default\"\n" + variables)
+        try root.administrator("apps/b.toml", minimal + "user = \"v\"\nsandbox = \"off\"\n" + variables)
+        let end = "in environment is not used: it is curfewd's own, which sets it or leaves it out"
         #expect(
-            root.short(root.load().warnings) == [
-                "apps/a.toml: 'CURFEW_SOCKET' in environment is not used: it is curfewd's own, which sets it or leaves "
-                    + "it out"
+            root.short(root.load().warnings).filter { $0.contains("environment") } == [
+                "apps/a.toml: 'CURFEW_SOCKET' \(end)", "apps/a.toml: 'STATE_DIRECTORY' \(end)",
+                "apps/b.toml: 'CURFEW_SOCKET' \(end)",
             ])
     }
 

@@ -14,6 +14,9 @@ public struct AppConfiguration: Equatable, Sendable {
             self.name = name
             self.value = value
         }
+
+        /// One that curfewd alone sets, or leaves out: one of the file's is not passed on.
+        public var isCurfews: Bool { name.utf8.starts(with: "CURFEW_".utf8) || name == "MAINPID" }
     }
 
     /// A program that is run for a handler. The first argument is its absolute path.
@@ -88,6 +91,11 @@ public struct AppConfiguration: Equatable, Sendable {
     public var background = BackgroundConfiguration()
 
     public var name: String { policy.name }
+
+    /// `/var/lib/curfew-apps/NAME`, made as it is launched and told as STATE_DIRECTORY (where curfewd runs as root).
+    var hasStateFolder: Bool {
+        user == Self.ownUser || sandbox.level != .off && (user != nil || group != nil)
+    }
 
     /// An app with all defaults, without a sandbox. A file that only names a program is there to have it run.
     public init(name: String, exec: [String]) {

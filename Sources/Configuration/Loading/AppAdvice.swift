@@ -42,12 +42,11 @@ struct AppAdvice {
         considerEnvironment(app, file: file)
     }
 
-    /// Curfew's own win, so a value for one is never heard.
+    /// They are left out, and the folder's name is overwritten.
     private mutating func considerEnvironment(_ app: AppConfiguration, file: String) {
-        let own = ["MAINPID"] + (app.user == AppConfiguration.ownUser ? ["STATE_DIRECTORY"] : [])
         for variable in app.environment {
             let name = variable.name
-            guard name.utf8.starts(with: "CURFEW_".utf8) || own.contains(name) else { continue }
+            guard variable.isCurfews || app.hasStateFolder && name == "STATE_DIRECTORY" else { continue }
             warn(file, nil, "'\(name)' in environment is not used: it is curfewd's own, which sets it or leaves it out")
         }
     }
@@ -95,7 +94,7 @@ struct AppAdvice {
         places += sandbox.readOnlyPaths.map { ("read-only-paths", $0) }
         if let path = app.workingDirectory { places.append(("working-directory", path)) }
         // Its state folder is made as it is launched.
-        if app.user == AppConfiguration.ownUser { places.removeAll { $0.1 == "/var/lib/curfew-apps/" + app.name } }
+        if app.hasStateFolder { places.removeAll { $0.1 == "/var/lib/curfew-apps/" + app.name } }
         for (key, path) in places {
             var status = stat()
             if linux_stat(path, &status) != 0 {

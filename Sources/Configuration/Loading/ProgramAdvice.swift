@@ -15,18 +15,19 @@ extension AppAdvice {
                         + (isLine ? "; each of its arguments is a text of its own in the array" : ""))
             } else if FileKind(status) != .regular || status.st_mode & 0o111 == 0 {
                 warn(file, line, "\(readable(program)) is not an executable file")
-            } else if let why = scriptObjection(program) {
-                warn(file, line, "the program \(readable(program)) \(why)")
-            } else if !isOwn(status, app), let why = owners.objection(to: status) {
-                warn(file, line, "the program \(readable(program)) \(why)")
+            } else {
+                let owner = belongs(status, to: app) ? nil : owners.objection(to: status)
+                for why in [scriptObjection(program), owner].compactMap({ $0 }) {
+                    warn(file, line, "the program \(readable(program)) \(why)")
+                }
             }
         }
         considerShellSyntax(app.exec, source.execLine, file: file)
         for hook in app.hooks { considerShellSyntax(hook.command, source.hooksLine, file: file) }
     }
 
-    /// It is the app's user's alone: who changes it gains nothing.
-    private func isOwn(_ program: stat, _ app: AppConfiguration) -> Bool {
+    /// The program is the app's user's alone: that user gains nothing by a change of it.
+    private func belongs(_ program: stat, to app: AppConfiguration) -> Bool {
         guard let user = app.user, case .exists(let id) = accounts.user(user) else { return false }
         return program.st_uid == id && program.st_mode & 0o022 == 0
     }
@@ -34,8 +35,9 @@ extension AppAdvice {
     /// nil for a binary, and for a script that the kernel can start (execve(2)).
     private func scriptObjection(_ program: String) -> String? {
         guard let file = try? FileDescriptor.open(program, O_RDONLY | O_NONBLOCK | O_NOCTTY),
-            let bytes = try? file.readAll(limit: 256), !bytes.isEmpty
+            let bytes = try? file.readAll(limit: 256)
         else { return nil }
+        if bytes.isEmpty { return "is empty: it cannot be started" }
         let mark: [UInt8] = [UInt8(ascii: "#"), UInt8(ascii: "!")]
         guard bytes.starts(with: mark) else {
             // What else is a binary, of whatever kind, holds a NUL near its head.
@@ -57,8 +59,10 @@ extension AppAdvice {
 
     /// What only a shell makes something of, as an argument of its own.
     private mutating func considerShellSyntax(_ command: [String], _ line: Int?, file: String) {
-        let signs = ["|", "||", "&", "&&", ";", ">", ">>", "<", "2>", "2>&1"]
-        for argument in command.dropFirst() where signs.contains(argument) {
+        let signs = ["|", "||", "&", "&&", ">", ">>", "<", "2>", "2>&1", ">/dev/null", "2>/dev/null"]
+        for (argument, before) in zip(command.dropFirst(), command) where signs.contains(argument) {
+            // awk -F "|" means it.
+            if before.utf8.first == UInt8(ascii: "-") { continue }
             return warn(
                 file, line,
                 "the argument \"\(argument)\" goes to the program as it is, as no shell reads it; for one: "

@@ -14,8 +14,10 @@ final class AppDoor {
     /// The file's at the path.
     private let inode: UInt64?
     private var member: IOGroupMember?
-    /// No connection can be taken now, or it has used its share.
-    private var isHeld = false
+    /// Descriptors may be free again, or connections end (`resume`).
+    private var waitsForRoom = false
+    /// It has used its share of the loop's time.
+    private var waitsForShare = false
 
     init(_ app: SupervisedApp, _ supervisor: Supervisor) throws(SystemError) {
         self.app = app
@@ -34,7 +36,8 @@ final class AppDoor {
         return lstat(path, &status) == 0 ? UInt64(status.st_ino) : nil
     }
 
-    /// Of an instance that is about to start. What starts as root and becomes another user is left the socket of all.
+    /// Of an instance that is about to start. What starts as root and becomes another user finds it closed (EACCES);
+    /// the client libraries use the socket of all then.
     func admit(only user: UInt32) throws(SystemError) { try Files.admit(only: user, to: path) }
 
     private func accept() {
@@ -43,25 +46,31 @@ final class AppDoor {
         let canGoOn = supervisor.interfaces?.accept(at: socket.rawValue) ?? false
         supervisor.shares.pay(payer, payer.clock - begun)
         if !canGoOn {
-            hold()
+            waitsForRoom = true
+            listen()
         } else if supervisor.shares.isSpent(payer) {
             let (supervisor, app) = (supervisor, app.id)
             // This one may be gone by then.
-            if supervisor.shares.wait(payer, { supervisor.apps[app.rawValue]?.door?.resume() }) { hold() }
+            if supervisor.shares.wait(payer, { supervisor.apps[app.rawValue]?.door?.shareIsPaid() }) {
+                waitsForShare = true
+                listen()
+            }
         }
         supervisor.wakeIfDue()
     }
 
-    private func hold() {
-        isHeld = true
-        try? member?.setInterest([])
+    func resume() {
+        guard waitsForRoom else { return }
+        waitsForRoom = false
+        listen()
     }
 
-    func resume() {
-        guard isHeld else { return }
-        isHeld = false
-        try? member?.setInterest(.readable)
+    private func shareIsPaid() {
+        waitsForShare = false
+        listen()
     }
+
+    private func listen() { try? member?.setInterest(waitsForRoom || waitsForShare ? [] : .readable) }
 
     deinit {
         member?.cancel()

@@ -36,7 +36,7 @@ final class AppProcess {
     private var eventsSource: IOSource?
     /// `clear` has been asked for: waits for the group to be empty.
     private var isClearing = false
-    /// It was to end (willTerminate, SIGTERM): what its main process leaves has its time too (`LeftBehind.swift`).
+    /// By willTerminate or SIGTERM: what its main process leaves has its time too (`LeftBehind.swift`).
     private(set) var isAskedToEnd = false
     /// How its main process ended, while the rest has that time.
     var heldExit: ExitStatus?
@@ -65,7 +65,10 @@ final class AppProcess {
         self.group = group
     }
 
-    var mainPID: Int32? { foreignMain?.pid ?? (child?.isOver == false ? child?.pid : nil) }
+    var mainPID: Int32? {
+        if let foreignMain { return foreignMainSource == nil ? nil : foreignMain.pid }
+        return child?.isOver == false ? child?.pid : nil
+    }
     var cpuNanoseconds: Int64? { group?.cpuNanoseconds ?? ownCPU }
     var memoryBytes: Int64? { group?.memoryBytes }
 
@@ -120,13 +123,14 @@ final class AppProcess {
     }
 
     func tellOfEnd(_ status: ExitStatus) {
+        // A hook of ours is nothing that it has left.
+        if status == .exited(0), delegate?.isBusyWithoutMain != true { noteLeftBehind() }
         delegate?.close()
         if status == .signalled(SIGKILL), let killer = memoryKiller {
             supervisor.dispatch(.memory(.killed(instance, by: killer)))
         }
         memorySource = nil
         memoryEvents = nil
-        if status == .exited(0) { noteLeftBehind() }
         supervisor.dispatch(.process(.exited(instance, status)))
         checkCleared()
     }
@@ -199,7 +203,9 @@ final class AppProcess {
 
     func terminate() {
         isAskedToEnd = true
-        if heldExit == nil { signal(SIGTERM) } else { askRest() }
+        if heldExit == nil { return signal(SIGTERM) }
+        askRest()
+        checkRest()
     }
 
     func kill() {

@@ -48,7 +48,6 @@ extension Supervisor {
     /// What an app's sandbox goes without; said once for all apps.
     func note(_ lacks: Sandbox.Parts, _ app: SupervisedApp) {
         app.sandboxLacks = lacks
-        if lacks.contains(.namespaces) { app.notify?.wasUncovered() }
         guard let new = confinement.firstTime(lacks) else { return }
         log.daemon(
             .warning,

@@ -5,18 +5,20 @@ internal import Lifecycle
 internal import ProcessControl
 internal import SystemCalls
 
-// What a main process leaves behind when its app is to end: a start script's program, the consumer of a pipe, a hook
-// of willTerminate. It is asked too, and the end is told of when it is gone, or has been killed as its time is over.
+// What a main process leaves behind when its app is asked to end: a start script's program, the consumer of a pipe, a
+// hook of willTerminate. All of that gets SIGTERM too, a hook once it has returned. The core hears of the end when
+// nothing is left, or when the rest is killed because the time is over.
 
 extension AppProcess {
-    /// Without a control group it is not known what is left; what cannot be watched for is not waited for.
+    /// Returns whether the end is told of later. Not without a control group, or where its events cannot be heard.
     func holdsExit(_ status: ExitStatus) -> Bool {
-        guard isAskedToEnd, let group, (try? look(at: group))??.populated == true, (try? watchEvents()) != nil else {
-            return false
-        }
+        guard isAskedToEnd, let group else { return false }
+        // One that has ended may not be heard of yet. SIGTERM comes once it has returned.
+        let isHookBusy = delegate?.isBusyWithoutMain == true
+        let isLeft = (try? look(at: group))??.populated == true
+        guard isLeft || isHookBusy, (try? watchEvents()) != nil else { return false }
         heldExit = status
-        // A hook is not disturbed in its work: SIGTERM comes once it has returned.
-        if delegate?.isBusyWithoutMain != true {
+        if !isHookBusy {
             delegate?.close()
             askRest()
         }
@@ -34,7 +36,8 @@ extension AppProcess {
     private static let mostAsked = 1000
 
     func checkRest() {
-        guard heldExit != nil, let group else { return }
+        // A hook's result comes from the keeper, perhaps after the word that the group is empty.
+        guard heldExit != nil, let group, delegate?.isBusyWithoutMain != true else { return }
         do throws(SystemError) {
             if try look(at: group)?.populated == true { return }
         } catch {
@@ -45,7 +48,7 @@ extension AppProcess {
         tellOfHeldExit()
     }
 
-    /// Its time is over: what could not be killed now is seen to by `clear`.
+    /// Nothing is left, or its time is over: what could not be killed now is seen to by `clear`.
     func tellOfHeldExit() {
         guard let status = heldExit else { return }
         heldExit = nil

@@ -41,22 +41,32 @@ final class NotifyReceiver {
     /// Where the app finds it.
     var path: String { supervisor.paths.notifySocket(app.name) }
 
-    /// Of an instance that is about to start. One that is started as root may become other users: it is open to all of
-    /// them, but where it can be, in a place that the app alone sees, which is returned.
+    /// Of an instance that is about to start. One that is started as root may become any user, so its socket is open to
+    /// all users. Where its sandbox can show it one of its own, it lies in a folder that is root's alone. Returned is
+    /// what the sandbox has to show; nil: nothing.
     func admit(only user: UInt32, hasNamespaces: Bool) throws(SystemError) -> Sandbox.Place? {
-        let isOwn = user == 0 && hasNamespaces && !supervisor.confinement.lacksNamespaces
+        findSocket()
+        guard user == 0, hasNamespaces, !supervisor.confinement.lacksNamespaces else {
+            // Not open for a moment, there where others can look.
+            try socket.admit(only: user == 0 ? nil : user)
+            try socket.keep(at: path)
+            return nil
+        }
         let folder = supervisor.paths.ownNotifyFolder(app.name)
-        if isOwn { try Files.createDirectories(folder) }
-        try socket.keep(at: isOwn ? folder + "/" + app.name : path)
-        try socket.admit(only: user == 0 ? nil : user)
-        return isOwn ? .cover(folder) : nil
+        try Files.createDirectories(folder)
+        try socket.keep(at: folder + "/" + app.name)
+        try socket.admit(only: nil)
+        return .cover(folder)
     }
 
-    /// The app's sandbox has no namespaces: it has made its socket that of all.
-    func wasUncovered() { socket.wasMoved(to: path) }
+    /// A start without namespaces has moved it to where all apps have theirs.
+    private func findSocket() {
+        if socket.path != path, !Files.exists(socket.path) { socket.wasMoved(to: path) }
+    }
 
     deinit {
         member?.cancel()
+        findSocket()
         if let left = socket.close() { supervisor.disposal.close(left) }
         _ = rmdir(supervisor.paths.ownNotifyFolder(app.name))
     }

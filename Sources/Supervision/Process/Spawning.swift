@@ -181,7 +181,9 @@ extension SupervisedApp {
         } else if let credentials, !credentials.home.isEmpty {
             environment.append("HOME=\(credentials.home)")
         }
-        for variable in configuration.environment { environment.setVariable(variable.name, variable.value) }
+        for variable in configuration.environment where !variable.isCurfews {
+            environment.setVariable(variable.name, variable.value)
+        }
         if let folder = credentials?.stateDirectory, !folder.isEmpty {
             environment.setVariable("STATE_DIRECTORY", folder)
         }

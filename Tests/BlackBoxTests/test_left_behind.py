@@ -71,6 +71,17 @@ def test_a_hook_goes_on_when_it_has_ended_the_main_process(board):
     assert board.terminations("app")[0]["namespace"] == "user" and board.instances() == []
 
 
+def test_the_result_of_a_hook_that_was_the_last_is_heard(board):
+    hook = board.programs / "hook"
+    hook.write_text("#!/bin/sh\nkill -TERM $MAINPID\nwhile kill -0 $MAINPID 2>&-; do :; done\nexit 7\n")
+    hook.chmod(0o755)
+    board.app("app", delegate="hooks", hooks={"will-terminate": [str(hook)]})
+    board.start()
+    board.wait_active("app")
+    board.call("Terminate", app="app", force=None)
+    assert "its hook exited with status 7" in board.log()
+
+
 def test_what_ignores_sigterm_is_killed_when_the_time_is_over(board):
     start_deaf(board, "500ms")
     board.call("Terminate", app="app", force=None)
