@@ -44,6 +44,28 @@ import Testing
         #expect(!board.pass(.seconds(10)).contains { $0.hasPrefix("spawn") })
     }
 
+    /// It has ended as it was asked to; only what it has left did not.
+    @Test(arguments: [true, false])
+    func appHasEndedInOrder_whenOnlyWhatItHasLeftIsKilled(hasAnswered: Bool) throws {
+        var board = running()
+        #expect(try terminate(&board) == ["call camera willTerminate user 5 s"])
+        #expect(board.pass(.seconds(2)) == [])
+        if hasAnswered { #expect(board.returned("camera") == ["terminate camera"]) }
+        #expect(board.leavesOthers("camera") == [])
+        #expect(try board.view("camera").taskState == .terminating)
+        #expect(board.pass(.milliseconds(2999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["kill camera"])
+        #expect(board.exited("camera") == ["report camera user: ended by an operator", "clear camera"])
+        #expect(board.emptied("camera") == ["reply 1: done"])
+        #expect(board.pass(.seconds(60)) == [])
+    }
+
+    @Test func whatIsLeftBehindMeansNothing_whenTheAppWasNotAskedToEnd() {
+        var board = running()
+        #expect(board.leavesOthers("camera") == [])
+        #expect(board.exited("camera").first == "report camera exit: exited by itself")
+    }
+
     @Test func appIsCalledThenSignalledThenKilled_whenItDoesNotGo() throws {
         var board = running()
         #expect(try terminate(&board) == ["call camera willTerminate user 5 s"])

@@ -37,6 +37,9 @@ extension Board {
     ) -> [String] {
         tell(.process(.exited(present(name, place), status)))
     }
+    mutating func leavesOthers(_ name: String, at place: SourceLocation = #_sourceLocation) -> [String] {
+        tell(.process(.leftBehind(present(name, place))))
+    }
     mutating func emptied(_ name: String, at place: SourceLocation = #_sourceLocation) -> [String] {
         tell(.process(.groupEmptied(present(name, place))))
     }

@@ -286,11 +286,7 @@ struct Instance: Equatable {
     }
 
     /// willTerminate has returned. Returns whether SIGTERM follows.
-    mutating func didAnswerTermination() -> Bool {
-        guard stop != nil else { return false }
-        stop?.didAnswer()
-        return true
-    }
+    mutating func didAnswerTermination() -> Bool { stop?.didAnswer() != nil }
 
     /// STOPPING=1. It gets the time of willTerminate to be gone. Returns whether it was not ending yet.
     mutating func stopByItself(_ own: Nanoseconds, at now: Nanoseconds) -> Bool {
@@ -339,6 +335,13 @@ struct Instance: Equatable {
     /// Another than we has killed its main process: said before its exit is.
     mutating func wasKilled(by killer: MemoryKiller) {
         if isAlive, cause == nil { cause = Cause(reason: .killedForMemory(by: killer)) }
+    }
+
+    /// It answers no call any more. Returns whether it was asked to end.
+    mutating func mainIsGone() -> Bool {
+        guard stage == .stopping else { return false }
+        call = nil
+        return stop?.mainIsGone() != nil
     }
 
     mutating func didExit(at now: Nanoseconds) {

@@ -6,6 +6,9 @@ public enum ProcessEvent: Equatable, Sendable {
     /// The main process has ended; it may not be reaped yet. Where it was asked to end, what it has left behind has
     /// ended too, or is told of after `kill`.
     case exited(InstanceID, ExitStatus)
+    /// The main process has ended as it was asked to. What it has left behind is asked too; `exited` comes when that is
+    /// gone or killed.
+    case leftBehind(InstanceID)
     /// Nothing is left in the control group, and it is removed.
     case groupEmptied(InstanceID)
     case frozen(InstanceID)
@@ -47,6 +50,7 @@ extension DeviceLifecycle {
         case .spawnFailed(let instance, let code, let explanation):
             spawnDidFail(instance, code: code, explanation: explanation)
         case .exited(let instance, let status): didExit(instance, status)
+        case .leftBehind(let instance): mainIsGone(instance)
         case .groupEmptied(let instance): groupDidEmpty(instance)
         case .frozen(let instance): didFreeze(instance)
         }

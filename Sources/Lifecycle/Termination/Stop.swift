@@ -72,8 +72,15 @@ extension DeviceLifecycle {
         sleep.state == .preparing && !sleep.isDoubtful && apps[index].instance?.isEndingByItself == true
     }
 
-    /// It has not exited in time: what ends by itself has cost the sleep that.
+    mutating func mainIsGone(_ id: InstanceID) {
+        guard let index = index(of: id), apps[index].instance?.mainIsGone() == true else { return }
+        touch(index)
+    }
+
+    /// It has not exited in time: what ends by itself has cost the sleep that. One whose main process alone has exited
+    /// has ended as it was to.
     mutating func overrunExit(_ index: Int, _ allowance: Nanoseconds) {
+        if let order = apps[index].instance?.stop, order.isMainGone { return kill(index, Cause(reason: order.reason)) }
         if isEndingInSleep(index) {
             sleep.killed.append(apps[index].policy.name)
             apps[index].heldUpSleep = sleep.id

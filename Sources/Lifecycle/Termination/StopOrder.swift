@@ -10,6 +10,8 @@ struct StopOrder: Equatable {
     private(set) var extensionLimit = Nanoseconds.zero
     /// What it was moved to.
     private(set) var extendedDue = Nanoseconds.zero
+    /// The main process has ended as it was to: the time is that of what it has left behind.
+    private(set) var isMainGone = false
     /// The app began to end by itself: the way it exits is the reason.
     private(set) var isOwnWish = false
 
@@ -23,6 +25,11 @@ struct StopOrder: Equatable {
     /// willTerminate has returned: what is left of its time is for the exit.
     mutating func didAnswer() {
         exitDue = max(extensionLimit - Allowances.longest(of: exitAllowance) + exitAllowance, extendedDue)
+    }
+
+    mutating func mainIsGone() {
+        isMainGone = true
+        if exitDue == nil { didAnswer() }
     }
 
     /// A second order: the earlier end of a wave counts, an operator's outlives a shutdown's, and an app that was
@@ -48,6 +55,7 @@ struct StopOrder: Equatable {
         archive.value(&exitAllowance)
         archive.value(&extensionLimit)
         archive.value(&extendedDue)
+        archive.value(&isMainGone)
         archive.value(&isOwnWish)
     }
 }

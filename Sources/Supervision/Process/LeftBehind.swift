@@ -30,6 +30,7 @@ extension AppProcess {
     /// No kernel interface sends it to all: one that is forked meanwhile hears nothing, and is killed in the end.
     func askRest() {
         for pid in (group?.processes() ?? []).prefix(Self.mostAsked) { try? member(pid)?.signal(SIGTERM) }
+        supervisor.dispatch(.process(.leftBehind(instance)))
     }
 
     /// 25 us each, in which nothing else is done. An app may have 256 unless its file says more.

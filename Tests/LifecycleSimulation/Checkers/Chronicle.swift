@@ -73,6 +73,7 @@ final class Chronicle {
             guard let record = record(instance) else { return }
             record.status = status
             record.call = nil
+        case .process(.leftBehind(let instance)): record(instance)?.call = nil
         case .process(.groupEmptied(let instance)): record(instance)?.isEmptied = true
         case .process(.frozen(let instance)):
             if let record = record(instance), record.isFreezeAsked { record.isFrozenHeard = true }

@@ -123,8 +123,9 @@ final class DeadlineChecker: Checker {
         case .configured: for watch in watches { heardSign(watch, scene) }
         case .app(.ready(let instance)), .app(.handlerReturned(let instance, _)):
             if let watch = watch(instance) { heardSign(watch, scene) }
-        case .started, .freezing, .timePassed, .process(.spawnFailed), .process(.exited), .process(.groupEmptied),
-            .process(.frozen), .login, .sleep, .board, .memory, .watchdog, .client, .stopRequested:
+        case .started, .freezing, .timePassed, .process(.spawnFailed), .process(.exited), .process(.leftBehind),
+            .process(.groupEmptied), .process(.frozen), .login, .sleep, .board, .memory, .watchdog, .client,
+            .stopRequested:
             break
         }
     }

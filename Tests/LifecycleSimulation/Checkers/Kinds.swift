@@ -3,7 +3,7 @@ internal import Lifecycle
 /// What a checker may want to hear of, one for each event.
 enum EventKind: Int, CaseIterable {
     case configured, started, freezing, timePassed
-    case spawned, spawnFailed, exited, groupEmptied, frozen
+    case spawned, spawnFailed, exited, leftBehind, groupEmptied, frozen
     case handlerReturned, ready, ping, crowdedOut, stopping, extendTimeout
     case loginAvailable, loginUnavailable, lockTaken, lockRefused, prepareForSleep, prepareForShutdown
     case preparingForSleep, kernelSlept, suspendRefused, powerOffRefused, appHoldsLock, appReleasedLock, appFillsLocks,
@@ -59,6 +59,7 @@ extension ProcessEvent {
         case .spawned: .spawned
         case .spawnFailed: .spawnFailed
         case .exited: .exited
+        case .leftBehind: .leftBehind
         case .groupEmptied: .groupEmptied
         case .frozen: .frozen
         }

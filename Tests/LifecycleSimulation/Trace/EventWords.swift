@@ -28,6 +28,7 @@ extension ProcessEvent {
         case .spawned(let instance): "\(names.name(instance)) is spawned"
         case .spawnFailed(let instance, let code, _): "\(names.name(instance)) could not be spawned: \(code)"
         case .exited(let instance, let status): "\(names.name(instance)) has exited: \(status)"
+        case .leftBehind(let instance): "\(names.name(instance)) has left others behind"
         case .groupEmptied(let instance): "\(names.name(instance)): group is empty"
         case .frozen(let instance): "\(names.name(instance)) has frozen"
         }

@@ -71,6 +71,7 @@ extension Event {
         case .process(.spawned(let instance)): "spawned \(name(instance))"
         case .process(.spawnFailed(let instance, let code, _)): "spawnFailed \(name(instance)) \(code)"
         case .process(.exited(let instance, let status)): "exited \(name(instance)) \(status)"
+        case .process(.leftBehind(let instance)): "leftBehind \(name(instance))"
         case .process(.groupEmptied(let instance)): "emptied \(name(instance))"
         case .process(.frozen(let instance)): "frozen \(name(instance))"
         case .app(.handlerReturned(let instance, let call)): "returned \(name(instance)) (call \(call.rawValue))"

@@ -132,7 +132,7 @@ struct Alphabet {
             .process(.spawned(id)),
             .process(.spawnFailed(id, code: 2, explanation: "exec /usr/bin/x: No such file or directory")),
             .process(.exited(id, .exited(0))), .process(.exited(id, .signalled(11))), .process(.groupEmptied(id)),
-            .process(.frozen(id)), .app(.ready(id)),
+            .process(.leftBehind(id)), .process(.frozen(id)), .app(.ready(id)),
             .app(.ping(id)), .app(.crowdedOut(id)), .app(.stopping(id)),
             .app(.extendTimeout(id, .seconds(3600))),
             .app(.handlerReturned(id, CallID(rawValue: 0))),
@@ -145,7 +145,7 @@ struct Alphabet {
         let id = InstanceID(rawValue: 0)
         return [
             .process(.spawned(id)), .process(.spawnFailed(id, code: 2, explanation: "")),
-            .process(.exited(id, .unknown)), .process(.groupEmptied(id)),
+            .process(.exited(id, .unknown)), .process(.leftBehind(id)), .process(.groupEmptied(id)),
             .process(.frozen(id)), .app(.ready(id)), .app(.ping(id)), .app(.stopping(id)),
             .app(.extendTimeout(id, .seconds(1))),
             .app(.handlerReturned(id, CallID(rawValue: 1))),

@@ -54,6 +54,7 @@ struct Witness {
                 $0.isSpawned = true
             }
         case .process(.exited(let id, _)): change(id) { $0.openCall = nil }
+        case .process(.leftBehind(let id)): change(id) { $0.openCall = nil }
         case .process(.groupEmptied(let id)): if runs[id]?.isClearing == true { forget(id) }
         case .process(.frozen(let id)): change(id) { $0.isFrozen = $0.isFreezing }
         case .app(.handlerReturned(let id, let call)): change(id) { if $0.openCall == call { $0.openCall = nil } }

@@ -65,6 +65,7 @@ final class Checks {
         case .spawned(let instance): toldStart(instance, isStarted: true)
         case .spawnFailed(let instance, _, _): toldStart(instance, isStarted: false)
         case .exited(let instance, let status): toldEnd(instance, status)
+        case .leftBehind(let instance): toldLeftBehind(instance)
         case .groupEmptied(let instance): toldEmpty(instance)
         case .frozen(let instance):
             guard let record = record(instance) else { return }

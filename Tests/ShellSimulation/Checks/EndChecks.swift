@@ -12,6 +12,15 @@ extension Checks {
         if !record.isEndAsked { complain("\(process.pid) of \(record.app) is asked to end, and it is not to") }
     }
 
+    func toldLeftBehind(_ instance: InstanceID) {
+        guard let record = records[instance.rawValue] else { return complain("what was never started leaves others") }
+        let main = record.named ?? record.process
+        if main?.state == .running, !record.hasLostAMainProcess {
+            complain("\(record.app) is told to have left others behind, and runs")
+        }
+        if !record.isEndAsked { complain("\(record.app) is told to have left others, and was not asked to end") }
+    }
+
     func judgeEnd(_ record: InstanceRecord, _ process: PlayedProcess) {
         guard process.state == .gone, record.endsTold == 0, record.named == nil, !record.isClearAsked else {
             record.allGoneSince = nil
