@@ -61,8 +61,9 @@ CHILD static void make_path(const char *path, bool is_file) {
 }
 
 CHILD static int put_back(const struct view *view, const struct held *held) {
-    bool read_only = held->kind == LINUX_SANDBOX_READABLE;
-    bool stays = !held->is_hidden && !read_only && held->kind != LINUX_SANDBOX_COVER;
+    // What covers a folder of curfewd's is not the program's to fill, or to put something else into.
+    bool read_only = held->kind == LINUX_SANDBOX_READABLE || held->kind == LINUX_SANDBOX_COVER;
+    bool stays = !held->is_hidden && !read_only;
     if (stays && !wants(view, LINUX_SANDBOX_SYSTEM)) return 0;
     if (read_only && change_mounts(held->tree, "", AT_EMPTY_PATH | AT_RECURSIVE, MOUNT_ATTR_RDONLY, 0) != 0) return -1;
     if (held->is_hidden) make_path(held->path, held->is_file);

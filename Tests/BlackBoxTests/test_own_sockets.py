@@ -129,6 +129,19 @@ def test_an_app_s_socket_that_is_gone_is_made_anew_and_what_lies_there_is_not_to
     assert place.is_symlink() and secret.read_text() == "root's"
 
 
+def test_what_a_killed_loop_has_left_keeps_no_app_from_its_socket(board):
+    board.app("app", user="nobody", launch="manual")
+    board.start()
+    board.call("Launch", app="app", background=None)
+    board.wait_active("app")
+    old = board.loop()
+    os.kill(old, signal.SIGKILL)
+    wait_until(lambda: board.loop() not in (None, old) and board.answers(), board.log)
+    board.call("Launch", app="app", background=None)
+    wait_until(lambda: board.describe("app")["scenePhase"] == "active", board.log)
+    assert is_answered(str(board.run / "apps/app"))
+
+
 def test_root_has_a_socket_of_its_own(board):
     board.start()
     place = board.control_socket + ".root"

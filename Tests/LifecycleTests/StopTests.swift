@@ -52,6 +52,7 @@ import Testing
         #expect(board.pass(.seconds(2)) == [])
         if hasAnswered { #expect(board.returned("camera") == ["terminate camera"]) }
         #expect(board.leavesOthers("camera") == [])
+        #expect(try board.tell(.app(.extendTimeout(board.instance("camera"), .seconds(60)))) == [])
         #expect(try board.view("camera").taskState == .terminating)
         #expect(board.pass(.milliseconds(2999)) == [])
         #expect(board.pass(.milliseconds(1)) == ["kill camera"])

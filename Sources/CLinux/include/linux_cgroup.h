@@ -12,3 +12,4 @@ static inline bool linux_is_cgroup2(const char *path) {
     return statfs(path, &system) == 0 && (unsigned long)system.f_type == 0x63677270UL;
 }
 static const int linux_directory_flags = O_PATH | O_DIRECTORY;
+static const int linux_path_flags = O_PATH;

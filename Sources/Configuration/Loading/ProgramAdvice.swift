@@ -34,7 +34,11 @@ extension AppAdvice {
 
     /// nil for a binary, and for a script that the kernel can start (execve(2)).
     private func scriptObjection(_ program: String) -> String? {
-        guard let file = try? FileDescriptor.open(program, O_RDONLY | O_NONBLOCK | O_NOCTTY),
+        // What is looked at is what is opened: to open a device in its place might start that.
+        guard let place = try? FileDescriptor.open(program, linux_path_flags) else { return nil }
+        var status = stat()
+        guard fstat(place.rawValue, &status) == 0, FileKind(status) == .regular,
+            let file = try? FileDescriptor.open("/proc/self/fd/\(place.rawValue)", O_RDONLY | O_NONBLOCK | O_NOCTTY),
             let bytes = try? file.readAll(limit: 256)
         else { return nil }
         if bytes.isEmpty { return "is empty: it cannot be started" }
@@ -52,7 +56,6 @@ extension AppAdvice {
         guard let interpreter = words.first.map({ String(decoding: $0, as: UTF8.self) }),
             interpreter.utf8.first == UInt8(ascii: "/")
         else { return nil }
-        var status = stat()
         return linux_stat(interpreter, &status) == 0
             ? nil : "needs \(readable(interpreter)), by its first line, which is not there"
     }

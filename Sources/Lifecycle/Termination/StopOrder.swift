@@ -42,7 +42,9 @@ struct StopOrder: Equatable {
         return wasOwnWish
     }
 
+    /// What is left behind is no app's word.
     mutating func extend(to wanted: Nanoseconds) {
+        if isMainGone { return }
         let extended = min(wanted, extensionLimit)
         extendedDue = max(extendedDue, extended)
         if let due = exitDue { exitDue = max(due, extended) }

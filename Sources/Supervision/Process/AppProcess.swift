@@ -38,6 +38,7 @@ final class AppProcess {
     private var isClearing = false
     /// By willTerminate or SIGTERM: what its main process leaves has its time too (`LeftBehind.swift`).
     private(set) var isAskedToEnd = false
+    private(set) var isKilled = false
     /// How its main process ended, while the rest has that time.
     var heldExit: ExitStatus?
     /// What the freezer was asked for and has not done.
@@ -209,6 +210,7 @@ final class AppProcess {
     }
 
     func kill() {
+        isKilled = true
         delegate?.close()
         do throws(SystemError) {
             try group?.kill()

@@ -12,7 +12,7 @@ internal import SystemCalls
 extension AppProcess {
     /// Returns whether the end is told of later. Not without a control group, or where its events cannot be heard.
     func holdsExit(_ status: ExitStatus) -> Bool {
-        guard isAskedToEnd, let group else { return false }
+        guard isAskedToEnd, !isKilled, let group else { return false }
         // One that has ended may not be heard of yet. SIGTERM comes once it has returned.
         let isHookBusy = delegate?.isBusyWithoutMain == true
         let isLeft = (try? look(at: group))??.populated == true

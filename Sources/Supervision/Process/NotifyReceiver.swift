@@ -33,13 +33,17 @@ final class NotifyReceiver {
     init(_ app: SupervisedApp, _ supervisor: Supervisor) throws(SystemError) {
         self.app = app
         self.supervisor = supervisor
-        socket = try NotifySocket.open(supervisor.paths.notifySocket(app.name))
+        path = supervisor.paths.notifySocket(app.name)
+        ownFolder = supervisor.paths.ownNotifyFolder(app.name)
+        socket = try NotifySocket.open(path)
         member = try supervisor.connections.watch(socket.descriptor, .readable) { [unowned(unsafe) self] _ in receive()
         }
     }
 
     /// Where the app finds it.
-    var path: String { supervisor.paths.notifySocket(app.name) }
+    let path: String
+    /// Where it may lie out of the sight of others.
+    private let ownFolder: String
 
     /// Of an instance that is about to start. One that is started as root may become any user, so its socket is open to
     /// all users. Where its sandbox can show it one of its own, it lies in a folder that is root's alone. Returned is
@@ -52,23 +56,22 @@ final class NotifyReceiver {
             try socket.keep(at: path)
             return nil
         }
-        let folder = supervisor.paths.ownNotifyFolder(app.name)
-        try Files.createDirectories(folder)
-        try socket.keep(at: folder + "/" + app.name)
+        try Files.createDirectories(ownFolder)
+        try socket.keep(at: ownFolder + "/" + app.name)
         try socket.admit(only: nil)
-        return .cover(folder)
+        return .cover(ownFolder)
     }
 
     /// A start without namespaces has moved it to where all apps have theirs.
     private func findSocket() {
-        if socket.path != path, !Files.exists(socket.path) { socket.wasMoved(to: path) }
+        if socket.path != path, !socket.isThere { socket.wasMoved(to: path) }
     }
 
     deinit {
         member?.cancel()
         findSocket()
         if let left = socket.close() { supervisor.disposal.close(left) }
-        _ = rmdir(supervisor.paths.ownNotifyFolder(app.name))
+        _ = rmdir(ownFolder)
     }
 
     private func receive() {
@@ -122,12 +125,17 @@ final class NotifyReceiver {
     }
 
     private func hear(_ notification: Notification) {
-        if notification.isBarrier { return }
+        if notification.isBarrier {
+            // It is no less in the way.
+            if let process = app.process, !isOwn(notification, process) { noteCrowd(Self.crowd) }
+            return
+        }
         guard let process = app.process, notification.defect == nil, !notification.hasDescriptors,
             isOwn(notification, process)
         else {
             complain(notification)
-            noteCrowd()
+            // To take descriptors off may take as long as a crowd of messages.
+            noteCrowd(notification.hasDescriptors ? Self.crowd : 1)
             return
         }
         process.isHeard()
@@ -210,9 +218,9 @@ final class NotifyReceiver {
     }
 
     /// The socket of an app that is root's is open to all.
-    private func noteCrowd() {
+    private func noteCrowd(_ count: Int) {
         guard app.user == 0, let instance = app.process?.instance else { return }
-        strange += 1
+        strange += count
         let now = Clocks.monotonic
         guard strange >= Self.crowd, now - crowdToldAt >= Self.crowdInterval else { return }
         strange = 0

@@ -26,7 +26,8 @@ extension Checks {
             record.allGoneSince = nil
             return
         }
-        guard record.isEndAsked, let group = record.group else {
+        // Once it is killed, nothing is waited for.
+        guard record.isEndAsked, !record.isKillAsked, let group = record.group else {
             return complain("\(record.app) (\(process.pid)) has ended, and the core is not told")
         }
         if group.isPopulated { return judgeRest(record, group) }
