@@ -81,6 +81,12 @@ public enum Files {
         if chown(path, user ?? 0, gid_t.max) != 0, Errno.current != .notPermitted { throw SystemError("chown", path) }
     }
 
+    /// And no link to one.
+    public static func isSocket(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & mode_t(S_IFMT) == mode_t(S_IFSOCK)
+    }
+
     public static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     /// unlink(2).

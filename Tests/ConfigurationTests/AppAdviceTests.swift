@@ -8,10 +8,6 @@ import Testing
 
     init() throws { root = try TemporaryRoot() }
 
-    private func check(_ file: String) -> Configuration {
-        Configuration.check(file: root.path + "/etc/curfew/" + file, accounts: anyone)
-    }
-
     @Test func scripts() throws {
         try root.administrator("text", "echo\n")
         try root.administrator("windows", "#!/bin/sh\r\necho\r\n")
@@ -61,7 +57,7 @@ import Testing
         try root.administrator("apps/a.toml", minimal + folder + "a\"")
         try root.administrator("apps/b.toml", minimal + folder + "none\"")
         #expect(
-            root.short(check("apps/a.toml").warnings + check("apps/b.toml").warnings) == [
+            root.short(root.check("apps/a.toml").warnings + root.check("apps/b.toml").warnings) == [
                 "apps/b.toml: working-directory: /var/lib/curfew-apps/none is not there; without it the app is not "
                     + "started"
             ])

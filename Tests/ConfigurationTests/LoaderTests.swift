@@ -27,6 +27,10 @@ final class TemporaryRoot {
         try Data(text.utf8).write(to: URL(fileURLWithPath: path + file))
     }
 
+    func check(_ file: String) -> Configuration {
+        Configuration.check(file: path + "/etc/curfew/" + file, accounts: anyone)
+    }
+
     func load() -> Configuration { Configuration.load(paths: ConfigurationPaths(root: path), accounts: anyone) }
 
     /// "apps/x.toml:1: message", without what comes before "apps" or "curfew.toml".
@@ -278,13 +282,9 @@ final class TemporaryRoot {
 
     init() throws { root = try TemporaryRoot() }
 
-    private func check(_ file: String) -> Configuration {
-        Configuration.check(file: root.path + "/etc/curfew/" + file, accounts: anyone)
-    }
-
     @Test func appFile() throws {
         try root.administrator("apps/a.toml", "exec = [\"/nonexistent\"]\nuser = \"u\"\nafter = [\"storage\"]")
-        let checked = check("apps/a.toml")
+        let checked = root.check("apps/a.toml")
         #expect(checked.isValid)
         #expect(checked.apps.map { $0.name } == ["a"])
         #expect(root.short(checked.warnings) == ["apps/a.toml:1: the program /nonexistent is not there"])
@@ -305,13 +305,13 @@ final class TemporaryRoot {
 
     @Test func itself() throws {
         try root.administrator("apps/a.toml", minimal + "after = [\"a\"]")
-        #expect(root.short(check("apps/a.toml").allErrors) == ["apps/a.toml:2: waits for itself: after: a -> a"])
+        #expect(root.short(root.check("apps/a.toml").allErrors) == ["apps/a.toml:2: waits for itself: after: a -> a"])
     }
 
     @Test func deviceFile() throws {
         try root.administrator("curfew.toml", "front = 5")
         #expect(
-            root.short(check("curfew.toml").errors) == [
+            root.short(root.check("curfew.toml").errors) == [
                 "curfew.toml:1: 'front' is the integer 5; expected \"many\" or \"one\""
             ])
     }
@@ -319,21 +319,21 @@ final class TemporaryRoot {
     /// In apps/ that name is an app's.
     @Test func appNamedCurfew() throws {
         try root.administrator("apps/curfew.toml", minimal)
-        #expect(check("apps/curfew.toml").apps.map { $0.name } == ["curfew"])
+        #expect(root.check("apps/curfew.toml").apps.map { $0.name } == ["curfew"])
     }
 
     @Test func missingAndOther() throws {
         try root.administrator("apps/README", "")
         try root.administrator("apps/empty.toml", "")
-        #expect(root.short(check("apps/a.toml").allErrors) == ["apps/a.toml: is not there"])
-        #expect(root.short(check("curfew.toml").allErrors) == ["curfew.toml: is not there"])
+        #expect(root.short(root.check("apps/a.toml").allErrors) == ["apps/a.toml: is not there"])
+        #expect(root.short(root.check("curfew.toml").allErrors) == ["curfew.toml: is not there"])
         #expect(
-            root.short(check("apps/README").allErrors) == [
+            root.short(root.check("apps/README").allErrors) == [
                 "apps/README: is not an app's file; expected NAME.toml"
             ])
-        #expect(check("apps/empty.toml").isValid)
+        #expect(root.check("apps/empty.toml").isValid)
         #expect(
-            root.short(check("apps/empty.toml").warnings) == [
+            root.short(root.check("apps/empty.toml").warnings) == [
                 "apps/empty.toml: is empty: it only takes away the vendor's app"
             ])
     }

@@ -53,18 +53,12 @@ public final class NotifySocket {
         path = next
     }
 
-    /// A socket, and no link to something else, lies at the path.
-    public var isThere: Bool {
-        var status = stat()
-        return lstat(path, &status) == 0 && status.st_mode & mode_t(S_IFMT) == mode_t(S_IFSOCK)
-    }
-
     /// Another has moved it.
     public func wasMoved(to next: String) { path = next }
 
     /// Who may send: this user and root, or everyone (nil).
     public func admit(only user: UInt32?) throws(SystemError) {
-        guard isThere else { throw SystemError("no socket", path, errno: .noEntry) }
+        guard Files.isSocket(path) else { throw SystemError("no socket", path, errno: .noEntry) }
         try Files.admit(only: user, to: path)
     }
 

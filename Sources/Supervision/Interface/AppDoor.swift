@@ -24,7 +24,7 @@ final class AppDoor {
         self.supervisor = supervisor
         path = supervisor.paths.appSocket(app.name)
         // Of a loop that was killed. It is closed to us too, who are root without all of root's rights.
-        if Self.isSocket(path) { try Files.remove(path) }
+        if Files.isSocket(path) { try Files.remove(path) }
         socket = try Listener.listen(at: path, mode: 0o600)
         inode = Self.inode(at: path)
         member = try supervisor.connections.watch(socket.rawValue, .readable) { [unowned(unsafe) self] _ in accept() }
@@ -32,11 +32,6 @@ final class AppDoor {
 
     /// Whether it can be found at its path, and nothing else lies there.
     var isThere: Bool { inode != nil && Self.inode(at: path) == inode }
-
-    private static func isSocket(_ path: String) -> Bool {
-        var status = stat()
-        return lstat(path, &status) == 0 && status.st_mode & mode_t(S_IFMT) == mode_t(S_IFSOCK)
-    }
 
     private static func inode(at path: String) -> UInt64? {
         var status = stat()

@@ -205,8 +205,9 @@ final class AppProcess {
     func terminate() {
         isAskedToEnd = true
         if heldExit == nil { return signal(SIGTERM) }
-        askRest()
+        // A hook may have been the last of it.
         checkRest()
+        if heldExit != nil { askRest() }
     }
 
     func kill() {

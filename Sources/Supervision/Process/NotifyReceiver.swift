@@ -64,7 +64,7 @@ final class NotifyReceiver {
 
     /// A start without namespaces has moved it to where all apps have theirs.
     private func findSocket() {
-        if socket.path != path, !socket.isThere { socket.wasMoved(to: path) }
+        if socket.path != path, !Files.isSocket(socket.path) { socket.wasMoved(to: path) }
     }
 
     deinit {
