@@ -41,7 +41,7 @@ import Testing
 
     /// The folder is made for an app with a sandbox too, whatever its user.
     @Test func ownVariables() throws {
-        let variables = "environment = { CURFEW_SOCKET = \"x\", STATE_DIRECTORY = \"y\", A = \"z\" }"
+        let variables = "environment = { CURFEW_SOCKET = \"x\", STATE_DIRECTORY = \"y\", CURFEW_MINE = \"z\" }"
         try root.administrator("apps/a.toml", minimal + "user = \"u\"\nsandbox = \"default\"\n" + variables)
         try root.administrator("apps/b.toml", minimal + "user = \"v\"\nsandbox = \"off\"\n" + variables)
         let end = "in environment is not used: it is curfewd's own, which sets it or leaves it out"

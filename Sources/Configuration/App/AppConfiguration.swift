@@ -16,7 +16,12 @@ public struct AppConfiguration: Equatable, Sendable {
         }
 
         /// One that curfewd alone sets, or leaves out: one of the file's is not passed on.
-        public var isCurfews: Bool { name.utf8.starts(with: "CURFEW_".utf8) || name == "MAINPID" }
+        public var isCurfews: Bool { Self.curfews.contains(name) }
+
+        private static let curfews = [
+            "CURFEW_APP", "CURFEW_SOCKET", "CURFEW_LAUNCH_REASON", "CURFEW_DELEGATE_FD", "CURFEW_EVENT",
+            "CURFEW_DEADLINE", "CURFEW_TASK", "CURFEW_TASK_NAME", "MAINPID",
+        ]
     }
 
     /// A program that is run for a handler. The first argument is its absolute path.
