@@ -17,14 +17,15 @@ final class PlayedShell {
     let keeper: TestKeeper
     let supervisor: Supervisor
 
-    /// apps: their files, by name.
-    init(_ apps: [String: String] = [:]) throws {
+    /// apps: their files, by name. device: curfew.toml.
+    init(_ apps: [String: String] = [:], device: String? = nil) throws {
         var template = Array((NSTemporaryDirectory() + "/curfew-shell-XXXXXX").utf8CString)
         root = String(cString: try #require(mkdtemp(&template)))
         for path in ["/etc/curfew/apps", "/run/curfew/notify", "/run/curfew/apps"] {
             try Files.createDirectories(root + path)
         }
         for (name, text) in apps { try Files.replace(Self.file(name, root), with: Array(text.utf8), durable: false) }
+        if let device { try Files.replace(root + "/etc/curfew/curfew.toml", with: Array(device.utf8), durable: false) }
         loop = try EventLoop()
         keeper = try TestKeeper(loop)
         supervisor = try Supervisor(

@@ -7,13 +7,13 @@ internal import SystemCalls
 /// Our block locks on the power key and the lid: what logind would do by itself with one that is Curfew's by
 /// configuration. The core knows nothing of them.
 final class KeyLocks {
-    /// Between two tries to get one that was refused, twice as long each time; nanoseconds.
-    private static let firstPause: Int64 = 1_000_000_000
+    /// Between two tries to get those that were refused, twice as long each time; nanoseconds.
+    static let firstPause: Int64 = 1_000_000_000
     private static let longestPause: Int64 = 64_000_000_000
 
     private unowned(unsafe) let supervisor: Supervisor
     private var timer: TimerSource?
-    private var pause = KeyLocks.firstPause
+    private(set) var pause = KeyLocks.firstPause
 
     init(_ supervisor: Supervisor) { self.supervisor = supervisor }
 
@@ -34,8 +34,12 @@ final class KeyLocks {
     /// A logind that is gone is asked when it is back.
     func wasRefused() {
         guard !supervisor.isLoginLost else { return }
-        if timer == nil { timer = try? supervisor.loop.timer { [unowned(unsafe) self] in take() } }
+        if timer == nil { timer = try? supervisor.loop.timer { [unowned(unsafe) self] in takeAgain() } }
         timer?.arm(at: Clocks.monotonic + pause)
+    }
+
+    private func takeAgain() {
         pause = min(2 * pause, Self.longestPause)
+        take()
     }
 }
