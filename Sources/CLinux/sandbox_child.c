@@ -277,9 +277,6 @@ CHILD bool linux_child_sandbox(const struct start *start) {
     if (!is_asked) return true;
     struct view view = {.start = start};
     if (syscall(SYS_unshare, CLONE_NEWNS) != 0 || mount_at(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) != 0) {
-        int error = errno;
-        if (wants(&view, LINUX_SANDBOX_OPTIONAL)) linux_child_uncovers(start);
-        errno = error;
         return lacks(&view, 0);
     }
     long mask = syscall(SYS_umask, 022);

@@ -62,7 +62,5 @@ CHILD static inline bool is_below(const char *path, const char *root) {
     return *path == '/' || !*path;
 }
 
-// There are no namespaces: what would be seen in the place of a folder is moved there, for all.
-void linux_child_uncovers(const struct start *start);
 // Finds what is to be made empty, and what of the system is put back. False: the start is over.
 bool linux_child_finds_paths(struct view *view);

@@ -114,11 +114,10 @@ CHILD static bool open_held(struct view *view, struct held *held, const char *pa
     return true;
 }
 
-// The folder that holds the folder that a path is in: FOLDER of FOLDER/X/NAME.
+// FOLDER of FOLDER/X.
 CHILD static void cut_to_folder(char *path) {
     size_t length = length_of(path);
-    for (int i = 0; i < 2; i++)
-        while (length > 1 && path[--length] != '/') {}
+    while (length > 1 && path[--length] != '/') {}
     path[length] = 0;
 }
 
@@ -184,33 +183,6 @@ CHILD static void find_roots(struct view *view) {
     find_root(view, RUN_USER, LINUX_SANDBOX_HOMES, "/run/user");
 }
 
-// One after the other, where there is room for both.
-CHILD static bool is_joined(char *to, size_t size, const char *folder, const char *name) {
-    size_t length = length_of(folder), rest = length_of(name) + 1;
-    if (length + rest > size) return false;
-    for (size_t i = 0; i < length; i++) to[i] = folder[i];
-    for (size_t i = 0; i < rest; i++) to[length + i] = name[i];
-    return true;
-}
-
-// FOLDER/X/NAME/NAME becomes FOLDER/NAME.
-CHILD static void uncover(const char *path) {
-    const char *name = path;
-    for (const char *at = path; *at; at++)
-        if (*at == '/') name = at;
-    char from[PATH_MAX], to[PATH_MAX];
-    if (!is_joined(from, sizeof from, path, name) || !is_joined(to, sizeof to, path, "")) return;
-    cut_to_folder(to);
-    if (is_joined(to + length_of(to), sizeof to - length_of(to), "", name))
-        syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
-}
-
-CHILD void linux_child_uncovers(const struct start *start) {
-    const char *next = start->request->sandbox_paths;
-    for (size_t i = 0; i < start->request->sandbox_path_count; i++, next += length_of(next) + 1)
-        if (*next == LINUX_SANDBOX_COVER) uncover(next + 1);
-}
-
 CHILD bool linux_child_finds_paths(struct view *view) {
     const struct linux_spawn_request *request = view->start->request;
     find_roots(view);
@@ -223,10 +195,7 @@ CHILD bool linux_child_finds_paths(struct view *view) {
     for (size_t i = 0; i < request->sandbox_path_count; i++, next += length_of(next) + 1) {
         char kind = *next;
         if (hold(view, next + 1, kind) || kind == LINUX_SANDBOX_OWN || kind == LINUX_SANDBOX_DEVICE) continue;
-        if (kind == LINUX_SANDBOX_COVER && wants(view, LINUX_SANDBOX_OPTIONAL)) {
-            uncover(next + 1);
-            continue;
-        }
+        if (kind == LINUX_SANDBOX_COVER && wants(view, LINUX_SANDBOX_OPTIONAL)) continue;
         int of = view->has_strange_link ? LINUX_SANDBOX_LINK : LINUX_SANDBOX_PATH;
         return linux_child_fails(view->start, LINUX_SPAWN_SANDBOX, of + (int)i);
     }

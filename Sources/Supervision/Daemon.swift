@@ -144,7 +144,6 @@ public enum Daemon {
     /// One daemon a root: the lock dies with it, however it ends.
     private static func takeLock(_ paths: RuntimePaths) throws(SystemError) -> FileDescriptor {
         try Files.createDirectories(paths.runtime + "/notify")
-        try Files.createDirectories(paths.ownNotifySockets, mode: 0o700)
         try Files.createDirectories(paths.runtime + "/apps")
         let lock = try FileLock.open(paths.lock)
         guard try FileLock.take(lock) else {
@@ -153,6 +152,7 @@ public enum Daemon {
                 "another curfewd (pid \(holder)) runs here; stop it, or give this one its own place with --root:",
                 paths.lock, errno: .busy)
         }
+        try HiddenFolder.clear(paths.hiddenNotifySockets)
         _ = ftruncate(lock.rawValue, 0)
         // One that died in a sleep left it.
         try? Files.remove(paths.sleepMark)

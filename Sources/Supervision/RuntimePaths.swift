@@ -44,7 +44,6 @@ struct RuntimePaths {
 
     /// An app's own notify socket: one that floods it cannot hold up the messages of others.
     func notifySocket(_ app: String) -> String { runtime + "/notify/" + app }
-    /// Root's alone. A folder in it is seen by one app, in the place of the folder of them all.
-    var ownNotifySockets: String { runtime + "/notify/.own" }
-    func ownNotifyFolder(_ app: String) -> String { ownNotifySockets + "/" + app }
+    /// Those that are open to all users (`HiddenFolder`).
+    var hiddenNotifySockets: String { runtime + "/notify/.hidden" }
 }

@@ -24,7 +24,6 @@ PYTHON = ["/usr/bin/python3", "-S", "-E"]
 PROGRAMS = Path(__file__).parent / "programs"
 CRASHES = ("Fatal error", "Crash:", "AddressSanitizer", "ThreadSanitizer", "runtime error:", "stack trace")
 CONTROL = "io.curfew.Control"
-
 count = 0
 
 
@@ -145,7 +144,7 @@ class Board:
             arguments = ("--no-board", *arguments)
 
         def before():
-            for limit, value in {resource.RLIMIT_CORE: (0, 0), **(limits or {})}.items():
+            for limit, value in (limits or {}).items():
                 resource.setrlimit(limit, value)
             if prepare:
                 prepare()
@@ -154,7 +153,8 @@ class Board:
             self.daemon = process = subprocess.Popen(
                 [CURFEWD, "--root", self.root, "--cgroup", cgroup or self.cgroup, *arguments],
                 env=variables, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/",
-                preexec_fn=before, pass_fds=descriptors)
+                # Python between fork and exec may wait for a lock that another thread had: only where it must be.
+                preexec_fn=before if limits or prepare else None, pass_fds=descriptors)
         if wait:
             wait_until(self.answers, lambda: f"the daemon answers; it said:\n{self.log()}")
         return process

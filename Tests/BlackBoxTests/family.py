@@ -2,10 +2,15 @@
 
 import contextlib
 import os
+import resource
 import select
 from pathlib import Path
 
 from waiting import PATIENCE
+
+# What the tests start leaves no dumps.
+CORE_LIMIT = resource.getrlimit(resource.RLIMIT_CORE)
+resource.setrlimit(resource.RLIMIT_CORE, (0, CORE_LIMIT[1]))
 
 
 def children(pid):

@@ -1,14 +1,13 @@
 """DeviceMonitor on real netlink, through the program device-probe."""
 
-import ctypes
 import errno
-import fcntl
 import os
 import random
 import signal
 import socket
 import struct
 import subprocess
+import sys
 
 import pytest
 from board import REPOSITORY
@@ -162,26 +161,23 @@ def test_lost_events_may_have_been_anything(listener):
     assert len(numbers) < 500
 
 
+# Sets what the loopback of a network namespace can do: the kernel tells of it by the group "monitor".
+FEATURES = """
+import ctypes, fcntl, socket, struct, sys
+with open(f"/proc/{sys.argv[1]}/ns/net", "rb") as namespace:
+    assert ctypes.CDLL(None).setns(namespace.fileno(), 0x40000000) == 0
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+    data = ctypes.create_string_buffer(struct.pack("=II", 0x24, int(sys.argv[2])))  # ETHTOOL_SGSO
+    fcntl.ioctl(control, 0x8946, struct.pack("16sQ16x", b"lo", ctypes.addressof(data)))  # SIOCETHTOOL
+"""
+
+
 def test_generic_netlink_of_the_kernel(listener):
     """The way heat is announced, heard from a family that a test can make speak."""
     probe = listener("udev", "ethtool", "monitor")
 
     def features(value):
-        # The kernel tells of it by the group "monitor".
-        def call():
-            with open(f"/proc/{probe.process.pid}/ns/net", "rb") as namespace:
-                assert ctypes.CDLL(None).setns(namespace.fileno(), 0x40000000) == 0
-            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
-                data = ctypes.create_string_buffer(struct.pack("=II", 0x24, value))  # ETHTOOL_SGSO
-                request = struct.pack("16sQ16x", b"lo", ctypes.addressof(data))
-                fcntl.ioctl(control, 0x8946, request)  # SIOCETHTOOL
-        if (child := os.fork()) == 0:
-            try:
-                call()
-                os._exit(0)
-            finally:
-                os._exit(1)
-        assert os.waitpid(child, 0)[1] == 0
+        subprocess.run([sys.executable, "-c", FEATURES, str(probe.process.pid), str(value)], check=True)
 
     features(0)
     assert probe.lines.changes()[0] == THERMAL

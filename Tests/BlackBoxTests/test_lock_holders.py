@@ -235,14 +235,20 @@ def test_apps_whose_locks_leave_none_for_ours_are_ended(board):
     """Of any kind: logind has 8192 for all."""
     login = board.with_login(refuse=["shutdown:sleep", "sleep"])
     user = pwd.getpwnam("games").pw_uid
-    for name, keys in (("greedy", GAMES), ("innocent", {"user": "daemon", "group": "daemon"})):
-        lock_app(board, name, "idle", **keys)
+    lock_app(board, "greedy", "idle", launch="manual", **GAMES)
+    lock_app(board, "innocent", "idle", user="daemon", group="daemon")
     others = [("shutdown", "many", "because", pwd.getpwnam("daemon").pw_uid, 4_000_000)] * 255
     login.show_others(*others, *[("shutdown", "many", "because", user, 4_000_000)] * 256)
-    board.start()
+    board.start("--trial")
+    board.wait_active("innocent")
+    wait_until(lambda: len(login.events("listed")) == 2, login.events)
+    board.call("Launch", app="greedy", background=None)
+    board.wait_log("greedy: is active")
+    with board.wire() as wire:
+        wire.call("io.curfew.Trial.Skip", {"seconds": 31})
     assert board.wait_termination("greedy")["reason"] == "lockTableFilled"
     # Ours is asked for again as soon as it is gone.
-    wait_until(lambda: len(login.events("refused", what="sleep")) > 1, login.events)
+    wait_until(lambda: len(login.events("refused", what="sleep")) >= 4, login.events)
     assert board.terminations("innocent") == []
 
 

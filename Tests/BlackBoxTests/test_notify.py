@@ -5,6 +5,7 @@ import select
 import signal
 import socket
 import struct
+import subprocess
 import textwrap
 import time
 from pathlib import Path
@@ -32,9 +33,13 @@ def notify_socket(board, name):
 
 
 def pass_a_barrier(board, name):
+    pass_a_barrier_at(notify_socket(board, name))
+
+
+def pass_a_barrier_at(path):
     """Returns when the daemon has read all that was sent before: it closes what came with BARRIER=1."""
     reader, writer = os.pipe()
-    send(str(board.run / "notify" / name), b"BARRIER=1", [writer])
+    send(path, b"BARRIER=1", [writer])
     os.close(writer)
     with open(reader, "rb") as pipe:
         assert select.select([pipe], [], [], PATIENCE)[0], "the daemon has closed the barrier's descriptor"
@@ -256,9 +261,16 @@ def fork(*_):
     if os.fork() == 0:
         time.sleep(1000)
 signal.signal(signal.SIGUSR1, fork)
-open(os.environ['MARK'], 'w').close()
+open(os.environ['MARK'], 'w').write(os.environ['NOTIFY_SOCKET'])
 while True:
     signal.pause()
+"""
+
+
+LIES = """
+import socket, sys
+with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+    sender.sendto(b"STATUS=lies", sys.argv[1])
 """
 
 
@@ -269,17 +281,15 @@ def test_who_has_a_senders_pid_by_now_has_not_said_it(board):
     board.plain("app", exec=["/usr/bin/python3", "-S", str(program)], environment={"MARK": str(mark)})
     board.start()
     pid = board.wait_app("app", scenePhase="active")["mainPID"]
-    wait_until(mark.exists, "it listens")
+    path = wait_until(lambda: mark.exists() and mark.read_text(), "it listens")
     loop = board.loop()
 
     def take_over():
         os.kill(loop, signal.SIGSTOP)
         try:
-            stranger = os.fork()
-            if stranger == 0:
-                send(str(board.run / "notify/app"), b"STATUS=lies")
-                os._exit(0)
-            os.waitpid(stranger, 0)
+            with subprocess.Popen(["/usr/bin/python3", "-c", LIES, path]) as liar:
+                stranger = liar.pid
+            assert liar.returncode == 0
             before = processes(board)
             Path("/proc/sys/kernel/ns_last_pid").write_text(str(stranger - 1))
             os.kill(pid, signal.SIGUSR1)
@@ -290,7 +300,7 @@ def test_who_has_a_senders_pid_by_now_has_not_said_it(board):
 
     # Another process may have taken the number.
     wait_until(take_over, "its pid is the app's")
-    pass_a_barrier(board, "app")
+    pass_a_barrier_at(path)
     assert board.describe("app")["statusText"] != "lies"
 
 
@@ -299,7 +309,6 @@ def processes(board):
 
 
 def test_now_and_then_a_message_of_a_strangers_keeps_no_app_alive(board):
-    """A crowd of them, in which the app's own may be lost, does."""
     board.plain("roots", "ready", "ping", readiness="notify", liveness="2s", restart="never")
     board.start()
     os.kill(board.wait_running("roots"), signal.SIGUSR1)

@@ -200,25 +200,3 @@ def test_what_operators_ask_for_in_a_loop_does_not_fill_the_journal(board):
     log = board.log()
     assert log.count("configuration reloaded") < 61 and log.count("sleep ") < 70
     assert log.count("more of the kind is left out") == 2
-
-
-# Sends what means nothing to an app's notify socket, as long as it runs.
-CROWD = """
-import socket, sys
-sender = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-sender.connect(sys.argv[1])
-while True:
-    sender.send(b"X=1")
-"""
-
-
-def test_a_crowd_at_the_socket_of_an_app_of_roots_does_not_have_it_killed(board):
-    """Its own messages may be kept out: how it is is not known then."""
-    board.app_file("roots", 'exec = ["/bin/sleep", "1000"]\nuser = "root"\nliveness = "1s"\nrestart = "never"\n')
-    board.start()
-    with stranger(CROWD, str(board.run / "notify/roots")) as crowd:
-        try:
-            holds_for(2.5, lambda: board.describe("roots")["taskState"] == "running", "it is not judged")
-        finally:
-            crowd.kill()
-    assert board.wait_termination("roots")["reason"] == "livenessMissed"

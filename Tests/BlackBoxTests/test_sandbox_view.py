@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from board import toml_file
+from family import CORE_LIMIT
 from test_sandbox import probe, tool, what
 from waiting import wait_until
 
@@ -164,7 +165,7 @@ def test_a_home_that_is_anothers_stays_read_only(board, place):
 
 def test_no_core_dumps(board):
     found = probe(board, "app", {"limit": "grep core /proc/self/limits"})
-    board.start(limits={resource.RLIMIT_CORE: resource.getrlimit(resource.RLIMIT_CORE)})
+    board.start(limits={resource.RLIMIT_CORE: CORE_LIMIT})
     assert what(board, found)["limit"].split()[4:6] == ["0", "0"]
 
 

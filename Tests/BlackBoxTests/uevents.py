@@ -1,10 +1,10 @@
 """Uevents as udevd and the kernel write them, sent over real netlink into a network namespace of the receiver's own."""
 
 import ctypes
-import os
 import socket
 import struct
 import subprocess
+import sys
 import threading
 
 NETLINK_KOBJECT_UEVENT = 15
@@ -12,6 +12,23 @@ KERNEL, UDEV = 1, 2
 CLONE_NEWNET = 0x40000000
 NOBODY = 65534
 libc = ctypes.CDLL(None, use_errno=True)
+
+# Sends over a socket that it inherits; ends with the errno.
+SENDER = f"""
+import ctypes, os, socket, struct, sys
+descriptor, message, port, group, capable = sys.argv[1:]
+libc = ctypes.CDLL(None)
+if capable:
+    assert libc.prctl(8, 1, 0, 0, 0) == 0  # PR_SET_KEEPCAPS
+os.setresgid({NOBODY}, {NOBODY}, {NOBODY})
+os.setresuid({NOBODY}, {NOBODY}, {NOBODY})
+if capable:
+    assert libc.capset(struct.pack("=Ii", 0x20080522, 0), struct.pack("=6I", 1 << 12, 1 << 12, 0, 0, 0, 0)) == 0
+try:
+    socket.socket(fileno=int(descriptor)).sendto(bytes.fromhex(message), (int(port), int(group)))
+except OSError as error:
+    sys.exit(error.errno)
+"""
 
 
 def murmur2(text):
@@ -85,23 +102,9 @@ class Namespace:
 
     def send_as_nobody(self, message, port=0, group=0, capable=False):
         """The errno, or 0. capable: with CAP_NET_ADMIN, as a user namespace of the user's own would give it."""
-        child = os.fork()
-        if child == 0:
-            try:
-                if capable:
-                    assert libc.prctl(8, 1, 0, 0, 0) == 0  # PR_SET_KEEPCAPS
-                os.setresgid(NOBODY, NOBODY, NOBODY)
-                os.setresuid(NOBODY, NOBODY, NOBODY)
-                if capable:
-                    header = struct.pack("=Ii", 0x20080522, 0)
-                    assert libc.capset(header, struct.pack("=6I", 1 << 12, 1 << 12, 0, 0, 0, 0)) == 0
-                self.socket.sendto(message, (port, group))
-                os._exit(0)
-            except OSError as error:
-                os._exit(error.errno)
-            finally:
-                os._exit(255)
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        arguments = [str(self.socket.fileno()), message.hex(), str(port), str(group), "capable" if capable else ""]
+        return subprocess.run([sys.executable, "-c", SENDER, *arguments], check=False,
+                              pass_fds=[self.socket.fileno()]).returncode
 
     def close(self):
         self.process.stdin.close()

@@ -46,33 +46,6 @@ import Testing
         #expect(board.pass(.seconds(1)) == ["kill camera"])
     }
 
-    @Test func silenceMeansNothing_whileStrangersKeepItsWordsOut() throws {
-        var board = Board([app("camera") { $0.liveness = .seconds(1) }])
-        board.start()
-        func crowd(_ times: Int) throws {
-            for _ in 0..<times {
-                #expect(board.pass(.milliseconds(900)) == [])
-                #expect(try board.tell(.app(.crowdedOut(board.instance("camera")))) == [])
-            }
-        }
-        try crowd(5)
-        // One that was heard in between has all of the time again.
-        #expect(board.ping("camera") == [])
-        try crowd(11)
-        // Ten intervals after it was last heard.
-        #expect(board.pass(.milliseconds(99)) == [])
-        #expect(board.pass(.milliseconds(1)) == ["kill camera"])
-    }
-
-    @Test func strangersDoNotBringTheEndForward() throws {
-        var board = Board([app("camera") { $0.liveness = .seconds(1) }])
-        board.start()
-        #expect(board.pass(.milliseconds(100)) == [])
-        #expect(try board.tell(.app(.crowdedOut(board.instance("camera")))) == [])
-        #expect(board.pass(.milliseconds(999)) == [])
-        #expect(board.pass(.milliseconds(1)) == ["kill camera"])
-    }
-
     @Test func freezingStopsTheWatchdogAndThawingArmsItInFull_whenAsleep() throws {
         var board = watched()
         _ = board.pass(.seconds(9))

@@ -3,8 +3,6 @@ public enum AppEvent: Equatable, Sendable {
     case handlerReturned(InstanceID, CallID)
     case ready(InstanceID)
     case ping(InstanceID)
-    /// Strangers' messages keep its own out: what it does not say means nothing.
-    case crowdedOut(InstanceID)
     /// STOPPING=1: the app is ending by itself.
     case stopping(InstanceID)
     /// EXTEND_TIMEOUT_USEC: counted from now.
@@ -81,7 +79,6 @@ extension DeviceLifecycle {
         case .ready(let instance): didBecomeReady(instance)
         // Liveness.swift
         case .ping(let instance): hearSignOfLife(instance)
-        case .crowdedOut(let instance): putOffLiveness(instance)
         // Termination/Stop.swift
         case .stopping(let instance): appBeganToStop(instance)
         case .extendTimeout(let instance, let time): extendTimeout(instance, time)

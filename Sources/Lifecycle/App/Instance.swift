@@ -91,10 +91,6 @@ struct Instance: Equatable {
         return true
     }
 
-    mutating func putOffLiveness(_ interval: Nanoseconds, at now: Nanoseconds) {
-        liveness.putOff(interval, at: clock.reading(at: now))
-    }
-
     // MARK: Calls of its delegate
 
     mutating func begin(

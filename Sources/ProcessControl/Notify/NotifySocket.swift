@@ -53,9 +53,6 @@ public final class NotifySocket {
         path = next
     }
 
-    /// Another has moved it.
-    public func wasMoved(to next: String) { path = next }
-
     /// Who may send: this user and root, or everyone (nil).
     public func admit(only user: UInt32?) throws(SystemError) {
         guard Files.isSocket(path) else { throw SystemError("no socket", path, errno: .noEntry) }

@@ -39,8 +39,7 @@ public struct Sandbox: Equatable, Sendable {
         case own(String)
         /// Below /dev: seen where it is there.
         case device(String)
-        /// FOLDER/X/NAME, a folder: seen in the place of FOLDER. Without namespaces FOLDER/X/NAME/NAME becomes
-        /// FOLDER/NAME, for all.
+        /// FOLDER/X, a folder: seen in the place of FOLDER.
         case cover(String)
 
         var path: String {

@@ -74,9 +74,6 @@ struct Confinement {
         return namespaceFilter
     }
 
-    /// As far as has been tried.
-    var lacksNamespaces: Bool { saidLacks.contains(.namespaces) }
-
     /// As far as has been tried, there is such a filter.
     var mayFilterNamespaces: Bool { !saidNamespaces }
 

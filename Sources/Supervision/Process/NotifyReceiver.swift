@@ -21,11 +21,6 @@ final class NotifyReceiver {
     private static let burst = 16
     /// Bytes of a STATUS= that are kept.
     private static let longestStatus = 200
-    /// Strangers' messages since the core was last told of a crowd, and when that was (MONOTONIC, nanoseconds).
-    private var strange = 0
-    private var crowdToldAt: Int64 = 0
-    private static let crowd = 64
-    private static let crowdInterval: Int64 = 250_000_000
     private var pause: TimerSource?
     /// Nanoseconds.
     private static let pauseLength: Int64 = 1_000_000_000
@@ -33,45 +28,38 @@ final class NotifyReceiver {
     init(_ app: SupervisedApp, _ supervisor: Supervisor) throws(SystemError) {
         self.app = app
         self.supervisor = supervisor
-        path = supervisor.paths.notifySocket(app.name)
-        ownFolder = supervisor.paths.ownNotifyFolder(app.name)
-        socket = try NotifySocket.open(path)
+        socket = try NotifySocket.open(supervisor.paths.notifySocket(app.name))
         member = try supervisor.connections.watch(socket.descriptor, .readable) { [unowned(unsafe) self] _ in receive()
         }
     }
 
     /// Where the app finds it.
-    let path: String
-    /// Where it may lie out of the sight of others.
-    private let ownFolder: String
+    var path: String { socket.path }
+    private var hidden: HiddenFolder?
 
     /// Of an instance that is about to start. One that is started as root may become any user, so its socket is open to
-    /// all users. Where its sandbox can show it one of its own, it lies in a folder that is root's alone. Returned is
-    /// what the sandbox has to show; nil: nothing.
-    func admit(only user: UInt32, hasNamespaces: Bool) throws(SystemError) -> Sandbox.Place? {
-        findSocket()
-        guard user == 0, hasNamespaces, !supervisor.confinement.lacksNamespaces else {
+    /// all users, at a path that it alone knows. Returned is what its sandbox has to show; nil: nothing.
+    func admit(only user: UInt32) throws(SystemError) -> Sandbox.Place? {
+        guard user == 0 else {
             // Not open for a moment, there where others can look.
-            try socket.admit(only: user == 0 ? nil : user)
-            try socket.keep(at: path)
+            try socket.admit(only: user)
+            try socket.keep(at: supervisor.paths.notifySocket(app.name))
+            hidden?.remove()
+            hidden = nil
             return nil
         }
-        try Files.createDirectories(ownFolder)
-        try socket.keep(at: ownFolder + "/" + app.name)
+        let folder: HiddenFolder
+        if let hidden { folder = hidden } else { folder = try .make(in: supervisor.paths.hiddenNotifySockets) }
+        hidden = folder
+        try socket.keep(at: folder.socket)
         try socket.admit(only: nil)
-        return .cover(ownFolder)
-    }
-
-    /// A start without namespaces has moved it to where all apps have theirs.
-    private func findSocket() {
-        if socket.path != path, !Files.isSocket(socket.path) { socket.wasMoved(to: path) }
+        return .cover(folder.path)
     }
 
     deinit {
         member?.cancel()
-        findSocket()
         if let left = socket.close() { supervisor.disposal.close(left) }
-        _ = rmdir(ownFolder)
+        hidden?.remove()
     }
 
     private func receive() {
@@ -125,18 +113,11 @@ final class NotifyReceiver {
     }
 
     private func hear(_ notification: Notification) {
-        if notification.isBarrier {
-            // It is no less in the way.
-            if let process = app.process, !isOwn(notification, process) { noteCrowd(Self.crowd) }
-            return
-        }
+        if notification.isBarrier { return }
         guard let process = app.process, notification.defect == nil, !notification.hasDescriptors,
             isOwn(notification, process)
         else {
-            complain(notification)
-            // To take descriptors off may take as long as a crowd of messages.
-            noteCrowd(notification.hasDescriptors ? Self.crowd : 1)
-            return
+            return complain(notification)
         }
         process.isHeard()
         act(on: Word(notification.fields), of: process)
@@ -215,17 +196,6 @@ final class NotifyReceiver {
             return process.user == 0 || notification.senderUser == process.user
         }
         return ProcessHandle.holdsPid(pidfd)
-    }
-
-    /// The socket of an app that is root's is open to all.
-    private func noteCrowd(_ count: Int) {
-        guard app.user == 0, let instance = app.process?.instance else { return }
-        strange += count
-        let now = Clocks.monotonic
-        guard strange >= Self.crowd, now - crowdToldAt >= Self.crowdInterval else { return }
-        strange = 0
-        crowdToldAt = now
-        supervisor.dispatch(.app(.crowdedOut(instance)))
     }
 
     private func complain(_ notification: Notification) {

@@ -53,8 +53,7 @@ extension Supervisor {
         do throws(SystemError) {
             if app.notify == nil { app.notify = try NotifyReceiver(app, self) }
             let user = credentials?.user ?? geteuid()
-            let hasNamespaces = app.configuration.sandbox.view(for: credentials).map { !$0.parts.isEmpty } ?? false
-            let notify = try app.notify?.admit(only: user, hasNamespaces: hasNamespaces)
+            let notify = try app.notify?.admit(only: user)
             if app.door?.isThere != true {
                 app.door = nil
                 app.door = try AppDoor(app, self)
@@ -71,7 +70,7 @@ extension Supervisor {
                 }
             var request = app.spawnRequest(credentials, reason, paths, notify: app.notify?.path)
             try confine(&request, app, app.configuration, credentials)
-            if let notify { request.sandbox?.places.append(notify) }
+            if let notify, request.sandbox?.parts.isEmpty == false { request.sandbox?.places.append(notify) }
             request.controlGroupDescriptor = directoryDescriptor
             request.standardOutput = output.output
             request.standardError = output.error

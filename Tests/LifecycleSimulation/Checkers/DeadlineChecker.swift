@@ -31,9 +31,6 @@ final class DeadlineChecker: Checker {
         var exitAskedOn = Nanoseconds.zero
         /// Since then it could have given a sign of life, or the interval is another.
         var silentSince: Nanoseconds
-        /// The same, and as `pingedAt`, but for what strangers put off.
-        var heardAt: Nanoseconds
-        var ownPingAt: Nanoseconds
         var creditedAtSilence = Nanoseconds.zero
         var killedAt: Nanoseconds?
         var callAtKill: InstanceRecord.Call?
@@ -53,8 +50,6 @@ final class DeadlineChecker: Checker {
             pingedOn = now
             startedOn = now
             silentSince = reading
-            heardAt = reading
-            ownPingAt = reading
         }
     }
 
@@ -75,29 +70,12 @@ final class DeadlineChecker: Checker {
 
     private func heardSign(_ watch: Watch, _ scene: Scene) {
         watch.silentSince = reading(watch, scene)
-        watch.heardAt = watch.silentSince
         watch.creditedAtSilence = credited
-    }
-
-    /// For ten intervals in all after it was last heard.
-    private func wasCrowdedOut(_ watch: Watch, _ scene: Scene) {
-        guard let interval = policy(of: watch.instance, scene)?.liveness else { return }
-        let reading = reading(watch, scene)
-        func latest(_ heard: Nanoseconds) -> Nanoseconds { min(reading, heard + interval * 9) }
-        if latest(watch.heardAt) > watch.silentSince {
-            watch.silentSince = latest(watch.heardAt)
-            watch.creditedAtSilence = credited
-        }
-        if latest(watch.ownPingAt) > watch.pingedAt {
-            watch.pingedAt = latest(watch.ownPingAt)
-            watch.pingedOn = scene.now
-        }
     }
 
     private func pinged(_ watch: Watch, _ scene: Scene) {
         heardSign(watch, scene)
         watch.pingedAt = reading(watch, scene)
-        watch.ownPingAt = watch.pingedAt
         watch.pingedOn = scene.now
     }
 
@@ -115,8 +93,6 @@ final class DeadlineChecker: Checker {
             watches.append(watch)
         case .app(.ping(let instance)):
             if let watch = watch(instance), watch.killedAt == nil { pinged(watch, scene) }
-        case .app(.crowdedOut(let instance)):
-            if let watch = watch(instance), watch.killedAt == nil { wasCrowdedOut(watch, scene) }
         case .app(.stopping(let instance)):
             // What it says while it is being frozen is not heeded.
             if scene.chronicle.record(instance)?.isFreezeAsked == false { askedToExit(instance, scene) }

@@ -4,7 +4,7 @@ internal import Lifecycle
 enum EventKind: Int, CaseIterable {
     case configured, started, freezing, timePassed
     case spawned, spawnFailed, exited, leftBehind, groupEmptied, frozen
-    case handlerReturned, ready, ping, crowdedOut, stopping, extendTimeout
+    case handlerReturned, ready, ping, stopping, extendTimeout
     case loginAvailable, loginUnavailable, lockTaken, lockRefused, prepareForSleep, prepareForShutdown
     case preparingForSleep, kernelSlept, suspendRefused, powerOffRefused, appHoldsLock, appReleasedLock, appFillsLocks,
         sleepNoted,
@@ -72,7 +72,6 @@ extension AppEvent {
         case .handlerReturned: .handlerReturned
         case .ready: .ready
         case .ping: .ping
-        case .crowdedOut: .crowdedOut
         case .stopping: .stopping
         case .extendTimeout: .extendTimeout
         }

@@ -42,7 +42,6 @@ extension AppEvent {
             "\(names.name(instance)) returns from call \(call.rawValue)"
         case .ready(let instance): "\(names.name(instance)) says READY=1"
         case .ping(let instance): "\(names.name(instance)) says WATCHDOG=1"
-        case .crowdedOut(let instance): "\(names.name(instance)) is crowded out by strangers"
         case .stopping(let instance): "\(names.name(instance)) says STOPPING=1"
         case .extendTimeout(let instance, let time):
             "\(names.name(instance)) says EXTEND_TIMEOUT_USEC, \(time == .max ? "for ever" : time.text)"

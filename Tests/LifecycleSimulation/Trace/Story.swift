@@ -39,7 +39,6 @@ extension Trace.Entry {
         return switch step.event {
         case .timePassed: ""
         case .app(.ping(let instance)): "\(names.storyName(instance)) pings"
-        case .app(.crowdedOut(let instance)): "\(names.storyName(instance)) is crowded out"
         default: nil
         }
     }
@@ -77,7 +76,6 @@ extension Event {
         case .app(.handlerReturned(let instance, let call)): "returned \(name(instance)) (call \(call.rawValue))"
         case .app(.ready(let instance)): "ready \(name(instance))"
         case .app(.ping(let instance)): "ping \(name(instance))"
-        case .app(.crowdedOut(let instance)): "crowdedOut \(name(instance))"
         case .app(.stopping(let instance)): "stopping \(name(instance))"
         case .app(.extendTimeout(let instance, let time)): "extendTimeout \(name(instance)) \(time.text)"
         case .login(.prepareForSleep(let edge, let delayMax, _)): "sleepSignal \(edge) \(delayMax?.text ?? "unknown")"

@@ -133,7 +133,7 @@ struct Alphabet {
             .process(.spawnFailed(id, code: 2, explanation: "exec /usr/bin/x: No such file or directory")),
             .process(.exited(id, .exited(0))), .process(.exited(id, .signalled(11))), .process(.groupEmptied(id)),
             .process(.leftBehind(id)), .process(.frozen(id)), .app(.ready(id)),
-            .app(.ping(id)), .app(.crowdedOut(id)), .app(.stopping(id)),
+            .app(.ping(id)), .app(.stopping(id)),
             .app(.extendTimeout(id, .seconds(3600))),
             .app(.handlerReturned(id, CallID(rawValue: 0))),
         ]

@@ -70,7 +70,7 @@ struct Witness {
         case .memory(.read): isMemoryRead = false
         case .watchdog(.hardware(let timeout)): isWatchdogThere = timeout != nil
         case .watchdog(.service): isServiceWatching = true
-        case .configured, .started, .freezing, .timePassed, .app(.ready), .app(.ping), .app(.crowdedOut),
+        case .configured, .started, .freezing, .timePassed, .app(.ready), .app(.ping),
             .app(.extendTimeout),
             .login(.prepareForSleep), .login(.prepareForShutdown), .login(.preparingForSleep), .sleep,
             .login(.suspendRefused), .login(.powerOffRefused), .login(.appHoldsLock), .login(.appReleasedLock),

@@ -71,6 +71,31 @@ import Testing
         }
     }
 
+    /// Seen where it is, and in the place of the folder that it is in.
+    @Test func hiddenFolder_isFoundByItsPathAlone() throws {
+        try withTemporaryDirectory { directory in
+            let parent = directory + "/hidden"
+            try HiddenFolder.clear(parent)
+            let (one, other) = (try HiddenFolder.make(in: parent), try HiddenFolder.make(in: parent))
+            #expect(one.path != other.path)
+            var status = stat()
+            #expect(stat(parent, &status) == 0 && status.st_mode & 0o777 == 0o711)
+            let socket = try NotifySocket.open(directory + "/notify")
+            try socket.keep(at: one.socket)
+            #expect(trySend([0x41], to: one.socket) == 0)
+            let moved = directory + "/moved"
+            try #require(rename(one.path, moved) == 0)
+            #expect(trySend([0x41], to: moved + one.socket.dropFirst(parent.utf8.count)) == 0)
+            try #require(rename(moved, one.path) == 0)
+            one.remove()
+            #expect(try Files.list(parent).count == 1)
+            // As one that was killed has left it.
+            try Files.replace(other.socket, with: [], durable: false)
+            try HiddenFolder.clear(parent)
+            #expect(try Files.list(parent) == [])
+        }
+    }
+
     @Test func garbageIsLeftOut() throws {
         try withSocket { socket in
             try send(
