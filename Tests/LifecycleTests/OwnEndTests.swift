@@ -50,6 +50,29 @@ import Testing
         #expect(board.sleepSignal(true) == ["freeze camera"])
     }
 
+    /// An operator's order before each sleep, with an app that has more time for it than is configured.
+    @Test func nextSleepsFreezeItAtOnce_whenItHadAskedForMoreTimeThanIsConfigured() throws {
+        var board = start()
+        func end(_ client: Int64) throws {
+            _ = try board.ask(client, .terminate(board.id("camera"), force: false))
+            _ = board.returned("camera")
+            _ = try board.tell(.app(.extendTimeout(board.instance("camera"), .seconds(60))))
+        }
+        try end(1)
+        _ = board.sleepSignal(true, delayMax: .seconds(30))
+        #expect(board.pass(.seconds(14)) == [])
+        #expect(board.gone("camera", .exited(0)).contains("release sleep"))
+        _ = board.wake(afterSleeping: .seconds(60))
+        _ = board.tell(.login(.lockTaken(.sleep)))
+        _ = try board.ask(2, .launch(board.id("camera"), background: false))
+        _ = board.spawned("camera")
+        _ = board.returned("camera")
+        _ = board.returned("camera")
+        try end(3)
+        #expect(board.sleepSignal(true, delayMax: .seconds(30)) == ["freeze camera"])
+        #expect(board.frozen("camera") == ["sleep is handled", "release sleep"])
+    }
+
     @Test func appHasMoreTimeThatItAsksFor_whereNoSleepWaits() throws {
         var board = start()
         try stop(&board)

@@ -73,8 +73,22 @@ extension DeviceLifecycle {
             min(preparation.allowanceEnd, now.monotonic) - preparation.begun >= Self.leastSleepAllowance,
             !sleep.isDoubtful, !apps[index].isNotAwaited(by: sleep),
             let instance = apps[index].instance,
-            instance.call?.call.handler == .didFinishLaunching || instance.isEndingByItself
+            instance.call?.call.handler == .didFinishLaunching || instance.stage == .stopping
         else { return }
+        remember(index)
+    }
+
+    /// Its end, with more time than is configured for it: what it asked for before there was a sleep to wait for it.
+    mutating func noteLongEnd(_ index: Int) {
+        let own = apps[index].policy.allowances[.willTerminate]
+        guard let preparation = sleep.preparation, !sleep.isDoubtful, !apps[index].isNotAwaited(by: sleep),
+            let instance = apps[index].instance, instance.stage == .stopping, instance.stop?.isExtended == true,
+            now.monotonic - preparation.begun > max(own, Self.leastSleepAllowance)
+        else { return }
+        remember(index)
+    }
+
+    private mutating func remember(_ index: Int) {
         apps[index].heldUpSleep = sleep.id
         emit(.note(.app(.heldUpSleep(AppID(rawValue: index)))))
     }
@@ -108,6 +122,6 @@ extension App {
     /// every one.
     func isNotAwaited(by sleep: Sleep) -> Bool {
         guard sleep.remembers(heldUpSleep), let instance else { return false }
-        return !instance.isLaunched || instance.isEndingByItself
+        return !instance.isLaunched || instance.stage == .stopping
     }
 }

@@ -27,6 +27,7 @@ extension DeviceLifecycle {
             if isGivenUp(id) { emit(.process(.clear(id))) }
             return
         }
+        noteLongEnd(index)
         let own = apps[index].isAdopted ? adoptedEnd(index, status) : TerminationReason.ended(status)
         let ordered = instance.stop.map { $0.isOwnWish ? own : $0.reason }
         record(index, instance.cause?.reason ?? ordered ?? own)

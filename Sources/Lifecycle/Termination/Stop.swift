@@ -81,6 +81,7 @@ extension DeviceLifecycle {
     /// has ended as it was to.
     mutating func overrunExit(_ index: Int, _ allowance: Nanoseconds) {
         if let order = apps[index].instance?.stop, order.isMainGone { return kill(index, Cause(reason: order.reason)) }
+        noteLongEnd(index)
         if isEndingInSleep(index) {
             sleep.killed.append(apps[index].policy.name)
             apps[index].heldUpSleep = sleep.id

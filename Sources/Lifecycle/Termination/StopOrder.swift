@@ -10,6 +10,7 @@ struct StopOrder: Equatable {
     private(set) var extensionLimit = Nanoseconds.zero
     /// What it was moved to.
     private(set) var extendedDue = Nanoseconds.zero
+    var isExtended: Bool { extendedDue > .zero }
     /// The main process has ended as it was to: the time is that of what it has left behind.
     private(set) var isMainGone = false
     /// The app began to end by itself: the way it exits is the reason.

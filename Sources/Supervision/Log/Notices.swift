@@ -47,8 +47,7 @@ extension Supervisor {
         case .heldUpSleep(let app):
             log.app(
                 name(app), .warning,
-                "its launch, or its end by itself, took all the time of a sleep; at the next ten it is frozen at once "
-                    + "in either")
+                "its launch or its end held a sleep up for too long; at the next ten it is frozen at once in either")
         case .keepsLock(let app, let instance):
             let lock =
                 processes[instance.rawValue].flatMap { appLocks.stopAsking(for: $0) } ?? "which it has let go of by now"

@@ -47,8 +47,9 @@ final class HeldUpChecker: Checker {
 
     func stepped(_ step: Step, _ scene: Scene) {
         if isPreparing, !scene.sleep.isDoubtful, scene.sleep.isCertain { judge(scene) }
-        if isReleased { release(scene) }
-        said = []
+        judgeSaid(scene)
+        if isReleased { isPreparing = false }
+        isReleased = false
     }
 
     private func isLaunching(_ record: InstanceRecord, _ scene: Scene) -> Bool {
@@ -72,17 +73,20 @@ final class HeldUpChecker: Checker {
         }
     }
 
-    /// What is announced with the release has held it up.
-    private func release(_ scene: Scene) {
+    /// It was told to end, or has said that it does.
+    private func isEnding(_ record: InstanceRecord) -> Bool {
+        ending.contains(record.instance) || record.isTerminateAsked || record.call?.call.handler == .willTerminate
+    }
+
+    private func judgeSaid(_ scene: Scene) {
         for app in said {
             let record = scene.chronicle.records.last { $0.app == app }
-            if record.map({ isLaunching($0, scene) || ending.contains($0.instance) }) != true || !isLongEnough {
+            if record.map({ isLaunching($0, scene) || isEnding($0) }) != true || !isLongEnough {
                 violate("\(scene.name(app)) is said to hold up sleeps, and neither launches nor ends", scene)
             }
+            heldUp[app] = sleep
         }
-        for app in said { heldUp[app] = sleep }
-        isReleased = false
-        isPreparing = false
+        said = []
     }
 
     private func violate(_ message: String, _ scene: Scene) { scene.inspection.violate(.heldUp, message) }
