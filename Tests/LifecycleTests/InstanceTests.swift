@@ -9,7 +9,8 @@ import Testing
     /// Launched, and running since second 100.
     private static func running(phase: ScenePhase = .background, handlers: HandlerSet = .all) -> Instance {
         var instance = Instance(
-            id: InstanceID(rawValue: 1), reason: .user, startedAt: .seconds(90), phase: phase, handlers: handlers)
+            id: InstanceID(rawValue: 1), reason: .user, startedAt: .seconds(90), phase: phase, handlers: handlers,
+            liveness: Liveness(.seconds(10)))
         instance.didStart(at: .seconds(100))
         instance.didLaunch()
         return instance
@@ -95,11 +96,10 @@ import Testing
 
     @Test func whatIsOverdueIsJudgedLater_afterAStall() {
         var instance = Self.running()
-        let isArmed = instance.armLiveness(.seconds(10), at: .seconds(100))
+        let isArmed = instance.armLiveness(at: .seconds(100))
         #expect(isArmed)
         func overdue(_ at: Int64, _ reprieveEnd: Int64) -> Bool {
-            instance.overdue(
-                at: .milliseconds(at), reprieveEnd: .milliseconds(reprieveEnd), liveness: .seconds(10)) != nil
+            instance.overdue(at: .milliseconds(at), reprieveEnd: .milliseconds(reprieveEnd)) != nil
         }
         #expect(!overdue(109_999, 0) && overdue(110_000, 0))
         #expect(!overdue(110_249, 110_250) && overdue(110_250, 110_250))

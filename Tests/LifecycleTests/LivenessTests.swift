@@ -71,19 +71,22 @@ import Testing
         #expect(board.pass(.milliseconds(1)) == ["kill camera"])
     }
 
-    @Test func newIntervalCountsFromTheReload_whenChanged() throws {
+    /// It was told the former one with its launch.
+    @Test(arguments: [Nanoseconds.seconds(2), .seconds(60), nil])
+    func newIntervalIsForTheNextLaunch_whenChanged(_ interval: Nanoseconds?) throws {
         var board = watched()
         _ = board.pass(.seconds(9))
-        _ = board.tell(.configured([app("camera") { $0.liveness = .seconds(2) }], DevicePolicy()))
-        #expect(board.pass(.milliseconds(1999)) == [])
+        _ = board.tell(.configured([app("camera") { $0.liveness = interval }], DevicePolicy()))
+        #expect(board.pass(.milliseconds(999)) == [])
         #expect(board.pass(.milliseconds(1)) == ["kill camera"])
-    }
-
-    @Test func nobodyIsWatched_whenTheReloadTakesTheIntervalAway() throws {
-        var board = watched()
-        _ = board.tell(.configured([app("camera")], DevicePolicy()))
-        #expect(board.pass(.seconds(60)) == [])
-        #expect(board.core.nextDeadline == nil)
+        _ = board.gone("camera")
+        _ = board.pass(.seconds(60))
+        _ = board.spawned("camera")
+        _ = board.returned("camera")
+        _ = board.returned("camera")
+        guard let interval else { return #expect(board.pass(.seconds(600)) == []) }
+        #expect(board.pass(interval - .milliseconds(1)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["kill camera"])
     }
 
     @Test func thawingArmsTheWatchdogInFull_whenTheAppWasSuspendedWhileTheBoardWasAwake() throws {
@@ -96,12 +99,12 @@ import Testing
         #expect(board.pass(.milliseconds(1)) == ["kill camera"])
     }
 
-    @Test func appIsWatchedFromTheReload_whenThatBringsTheInterval() throws {
+    @Test func appIsNotWatched_whenAReloadBringsTheInterval() throws {
         var board = Board([app("camera")])
         board.start()
         _ = board.pass(.seconds(60))
         #expect(board.tell(.configured([app("camera") { $0.liveness = .seconds(2) }], DevicePolicy())) == [])
-        #expect(board.pass(.milliseconds(1999)) == [])
-        #expect(board.pass(.milliseconds(1)) == ["kill camera"])
+        #expect(board.ping("camera") == [])
+        #expect(board.pass(.seconds(60)) == [])
     }
 }

@@ -81,14 +81,10 @@ struct Instance: Equatable {
 
     mutating func didLaunch() { isLaunched = true }
 
-    /// Counts the full interval from now; nil: none is counted. Returns whether it is counted.
-    mutating func armLiveness(_ interval: Nanoseconds?, at now: Nanoseconds) -> Bool {
-        guard let interval, isLaunched, stage == .running else {
-            liveness.stop()
-            return false
-        }
-        liveness.arm(interval, at: clock.reading(at: now))
-        return true
+    /// Returns whether it is watched.
+    mutating func armLiveness(at now: Nanoseconds) -> Bool {
+        liveness.arm(isLaunched && stage == .running, at: clock.reading(at: now))
+        return liveness.due != nil
     }
 
     // MARK: Calls of its delegate

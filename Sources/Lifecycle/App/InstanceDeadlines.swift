@@ -24,7 +24,7 @@ extension Instance {
     /// The first of what is over, after the event at hand, which may have been the sign of life or have ended the last
     /// task. The budget comes before the call: the time of an expiration handler ends with the pool at the latest, and
     /// it is the budget that the app has overrun then.
-    func overdue(at now: Nanoseconds, reprieveEnd: Nanoseconds, liveness interval: Nanoseconds?) -> Overdue? {
+    func overdue(at now: Nanoseconds, reprieveEnd: Nanoseconds) -> Overdue? {
         func isOver(_ due: Nanoseconds) -> Bool { judgement(of: due, reprieveEnd) ?? .max <= now }
         switch stage {
         case .spawning: return isOver(spawnDue) ? .start : nil
@@ -32,7 +32,9 @@ extension Instance {
             if let due = tasks.poolEnd, isOver(due), !tasks.isEmpty { return .budget }
             if let call, isOver(call.deadline) { return .call(call, taken: clock.reading(at: now) - call.issued) }
             if let stop, let due = stop.exitDue, isOver(due) { return .exit(allowance: stop.exitAllowance) }
-            if let due = liveness.due, isOver(due), let interval { return .liveness(interval: interval) }
+            if let due = liveness.due, isOver(due), let interval = liveness.interval {
+                return .liveness(interval: interval)
+            }
             return nil
         case .killing: return !isReportedStuck && waitingSince + Self.killBound <= now ? .death : nil
         case .clearing: return !isReportedStuck && waitingSince + Self.clearBound <= now ? .clearing : nil

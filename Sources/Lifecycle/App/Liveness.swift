@@ -2,14 +2,20 @@
 
 /// The watch over one instance. Moments are readings of its clock.
 struct Liveness: Equatable {
-    /// nil: it is not watched.
+    /// What it was told with its launch, whatever a reload says of the next one; nil: it is never watched.
+    private(set) var interval: Nanoseconds?
+    /// nil: it is not watched at present.
     private(set) var due: Nanoseconds?
 
-    mutating func arm(_ interval: Nanoseconds, at reading: Nanoseconds) { due = reading + interval }
+    init(_ interval: Nanoseconds? = nil) { self.interval = interval }
 
     mutating func stop() { due = nil }
 
+    /// Counts the full interval from now; may not: none is counted.
+    mutating func arm(_ may: Bool, at reading: Nanoseconds) { due = may ? interval.map { reading + $0 } : nil }
+
     mutating func archive(_ archive: inout StateArchive) {
+        archive.optional(&interval, .zero) { $0.value(&$1) }
         archive.optional(&due, .zero) { $0.value(&$1) }
     }
 }
@@ -17,8 +23,7 @@ struct Liveness: Equatable {
 extension DeviceLifecycle {
     /// Counts the full interval from now. A frozen app's clock stands still, and is armed anew at thaw.
     mutating func armLiveness(_ index: Int) {
-        let interval = apps[index].policy.liveness
-        if apps[index].instance?.armLiveness(interval, at: now.monotonic) == true { touch(index) }
+        if apps[index].instance?.armLiveness(at: now.monotonic) == true { touch(index) }
     }
 
     mutating func hearSignOfLife(_ id: InstanceID) {

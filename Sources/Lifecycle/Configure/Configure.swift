@@ -60,12 +60,11 @@ extension DeviceLifecycle {
     }
 
     private mutating func change(_ index: Int, to policy: AppPolicy) {
-        let (liveness, launch) = (apps[index].policy.liveness, apps[index].policy.launch)
+        let launch = apps[index].policy.launch
         apps[index].policy = policy
         if launch == .boot, policy.launch != .boot, apps[index].hasEnded, !apps[index].endedForShutdown {
             apps[index].changeLaunch { $0.forgetBoot() }
         }
-        if liveness != policy.liveness, apps[index].instance?.stage == .running { armLiveness(index) }
     }
 
     private mutating func start(_ index: Int) {

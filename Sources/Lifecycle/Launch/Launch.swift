@@ -64,7 +64,8 @@ extension DeviceLifecycle {
         }
         apps[index].instance = Instance(
             id: id, reason: reason, startedAt: now.monotonic, phase: inBackground ? .background : .inactive,
-            handlers: apps[index].policy.handlers, news: News(knowing: conditions))
+            handlers: apps[index].policy.handlers, news: News(knowing: conditions),
+            liveness: Liveness(apps[index].policy.liveness))
         indexOfInstance[id] = index
         emit(.process(.spawn(AppID(rawValue: index), id, reason, background: inBackground)))
     }

@@ -24,7 +24,7 @@ extension App {
         if instance.stage == .spawning { return DeviceLifecycle.stallCheckInterval }
         guard instance.isAlive else { return .max }
         var span = instance.tasks.shortestLimit
-        if instance.liveness.due != nil, let interval = policy.liveness { span = min(span, interval) }
+        if instance.liveness.due != nil, let interval = instance.liveness.interval { span = min(span, interval) }
         if instance.tasks.poolEnd != nil, let pool { span = min(span, pool.size) }
         if instance.tasks.keepAwakeEnd != nil { span = min(span, taskBudget(isLowPower: isLowPower)) }
         if span == .max { return .max }

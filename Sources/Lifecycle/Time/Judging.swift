@@ -79,8 +79,7 @@ extension DeviceLifecycle {
             emit(.memory(.watchLimit(id)))
             touch(index)
         }
-        let overdue = apps[index].instance?.overdue(
-            at: monotonic, reprieveEnd: reprieveEnd, liveness: apps[index].policy.liveness)
+        let overdue = apps[index].instance?.overdue(at: monotonic, reprieveEnd: reprieveEnd)
         if let overdue { end(index, overdue) } else if isAlive { judgeLesserTimes(index) }
     }
 

@@ -11,7 +11,7 @@ internal import Lifecycle
 /// The other way round, a watchdog must bite: a call that is not answered is not left alone for long after the latest
 /// deadline that extensions allow.
 final class DeadlineChecker: Checker {
-    static let sees: [EffectKind]? = [.call, .terminate, .freeze, .thaw, .kill, .report, .sleepNotice]
+    static let sees: [EffectKind]? = [.spawn, .call, .terminate, .freeze, .thaw, .kill, .report, .sleepNotice]
 
     private final class Watch {
         let instance: InstanceID
@@ -22,7 +22,6 @@ final class DeadlineChecker: Checker {
         var exitTold = Nanoseconds.zero
         /// What policies said when it counted; a reload may change them.
         var launchTold = Nanoseconds.zero
-        var livenessTold = Nanoseconds.zero
         var pingedAt: Nanoseconds
         /// MONOTONIC, of the same moments.
         var calledOn = Nanoseconds.zero
@@ -54,6 +53,8 @@ final class DeadlineChecker: Checker {
     }
 
     private var watches: [Watch] = []
+    /// Of its signs of life, as each was told with its launch.
+    private var intervals: [InstanceID: Nanoseconds] = [:]
     private var stalledAt: Nanoseconds?
     private var lastStall: Nanoseconds?
     private var lastLook: Nanoseconds?
@@ -96,10 +97,10 @@ final class DeadlineChecker: Checker {
         case .app(.stopping(let instance)):
             // What it says while it is being frozen is not heeded.
             if scene.chronicle.record(instance)?.isFreezeAsked == false { askedToExit(instance, scene) }
-        case .configured: for watch in watches { heardSign(watch, scene) }
         case .app(.ready(let instance)), .app(.handlerReturned(let instance, _)):
             if let watch = watch(instance) { heardSign(watch, scene) }
-        case .started, .freezing, .timePassed, .process(.spawnFailed), .process(.exited), .process(.leftBehind),
+        case .configured, .started, .freezing, .timePassed, .process(.spawnFailed), .process(.exited),
+            .process(.leftBehind),
             .process(.groupEmptied), .process(.frozen), .login, .sleep, .board, .memory, .watchdog, .client,
             .stopRequested:
             break
@@ -188,13 +189,13 @@ final class DeadlineChecker: Checker {
                 watch.callAtKill.map {
                     isResuming && scene.board.inbox.contains(.app(.handlerReturned(instance, $0.id)))
                 } ?? false
-            if let app = scene.board.directory.app(of: instance), let entry = scene.board.directory.entry(app) {
-                watch.livenessTold = min(entry.policy.liveness ?? .zero, entry.former.liveness ?? .zero)
-            }
         case .report(let end):
             if end.reason.namespace == .watchdog || isOverrunOfExpiration(end) { judge(end, scene) }
             watches.removeAll { $0.instance == end.instance }
-        case .process(.spawn), .process(.clear), .process(.reportStuck), .login, .sleep, .client, .app(.inform),
+            intervals[end.instance] = nil
+        case .process(.spawn(let app, let instance, _, _)):
+            intervals[instance] = scene.board.directory.entry(app)?.policy.liveness
+        case .process(.clear), .process(.reportStuck), .login, .sleep, .client, .app(.inform),
             .board, .memory, .watchdog, .stopDaemon:
             break
         }
@@ -222,7 +223,9 @@ final class DeadlineChecker: Checker {
                 violate("\(scene.name(end.instance)) ended for a \(handler.method) that was not outstanding", scene)
             }
         } else if case .livenessMissed = end.reason {
-            demand(killedAt - watch.pingedAt, watch.livenessTold, since: watch.pingedOn, "WATCHDOG=1", end, scene)
+            demand(
+                killedAt - watch.pingedAt, intervals[end.instance] ?? .zero, since: watch.pingedOn, "WATCHDOG=1", end,
+                scene)
         } else if let asked = watch.exitAskedAt {
             demand(killedAt - asked, watch.exitTold, since: watch.exitAskedOn, "exit", end, scene)
         } else {
@@ -251,11 +254,9 @@ final class DeadlineChecker: Checker {
     /// What is expected of one that is up and has nothing else to do; nil: nothing.
     private func liveness(of record: InstanceRecord, _ scene: Scene) -> Nanoseconds? {
         guard scene.isWell(record), scene.isLaunched(record), record.call == nil,
-            scene.board.core.device.sleepState == .awake,
-            let entry = scene.board.directory.entry(record.app)
+            scene.board.core.device.sleepState == .awake
         else { return nil }
-        // A reload counts as a sign of life.
-        return entry.policy.liveness
+        return intervals[record.instance]
     }
 
     private func judgeOverdue(_ scene: Scene) {
