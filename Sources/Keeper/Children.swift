@@ -1,4 +1,5 @@
 internal import CLinux
+internal import SystemCalls
 
 /// What the keeper has started and not reaped, and what of it the loop was not told yet.
 struct Children {
@@ -25,12 +26,17 @@ struct Children {
 
     private var all: [Child] = []
     private var firstFree = 0
+    /// Without a control group, what an app's processes leave us is known as ours alone.
+    private var mayLeaveOrphans = false
+    /// Looks for orphans, 5 ms between two: each that is killed may leave us others.
+    private static let looks = 20
 
     var places: Range<Int> { all.indices }
 
     /// The place stays that of the child until it is forgotten.
     mutating func add(_ id: Int64, pid: Int32, gate: Int32, hasGroup: Bool) -> Int {
         let child = Child(id: id, pid: pid, gate: gate, hasGroup: hasGroup)
+        if !hasGroup { mayLeaveOrphans = true }
         while firstFree < all.count, all[firstFree].isUsed { firstFree += 1 }
         firstFree += 1
         if firstFree > all.count { all.append(child) } else { all[firstFree - 1] = child }
@@ -160,6 +166,23 @@ struct Children {
             all[place].isAbandoned = true
             close(place)
             if all[place].pid > 0 { send(SIGKILL, to: all[place]) } else { forget(place) }
+        }
+    }
+
+    /// Where there are no control groups: ends what is our child, and was not started by us. The loop has ended.
+    func killOrphans() {
+        guard mayLeaveOrphans else { return }
+        for _ in 0..<Self.looks {
+            let text = (try? Files.read("/proc/thread-self/children", limit: 1 << 16)) ?? []
+            let orphans = text.split(separator: UInt8(ascii: " ")).compactMap {
+                Int32(String(decoding: $0, as: UTF8.self))
+            }.filter { place(of: $0) == nil }
+            if orphans.isEmpty { return }
+            for pid in orphans {
+                kill(pid, SIGKILL)
+                waitpid(pid, nil, WNOHANG)
+            }
+            poll(nil, 0, 5)
         }
     }
 

@@ -311,10 +311,14 @@ public final class Keeper {
         closeLoopSocket()
         linux_forget_lock_holders()
         loop.ended(end)
-        if end.code == linux_code_exited { return end.status }
+        if end.code == linux_code_exited {
+            children.killOrphans()
+            return end.status
+        }
         // What it has started is not the next loop's: nothing may run twice.
         for place in children.places { hearOutcome(of: place) }
         children.abandon()
+        children.killOrphans()
         // One that was told of the stop has not done it.
         if isStopping { return orders.isEmpty ? 1 : 0 }
         // The next one reads its files anyway.
