@@ -102,7 +102,13 @@ public final class LastWords {
         bytes += known
         bytes.append(UInt8(ascii: "\n"))
         if bytes == written { return }
-        try Files.replace(path, with: bytes)
+        do throws(SystemError) {
+            try Files.replace(path, with: bytes)
+        } catch {
+            // Of a boot that ends in good order the next must not think that the power was lost.
+            guard error.errno.isFull, !written.isEmpty else { throw error }
+            try Files.overwrite(path, with: bytes)
+        }
         written = bytes
     }
 

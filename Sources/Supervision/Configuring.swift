@@ -10,6 +10,8 @@ extension Supervisor {
     /// Tells the core what is configured, and lets it begin.
     func start() {
         sayProblems(configuration)
+        reserveTraces()
+        reports.reserve()
         dispatch(.freezing(available: groups != nil))
         apply(configuration)
         applyPreferences()

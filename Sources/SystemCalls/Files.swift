@@ -43,6 +43,19 @@ public enum Files {
         if fsync(directory.rawValue) != 0 { throw SystemError("fsync", path) }
     }
 
+    /// Puts bytes into a file that is there, in place of what is in it, where there is room for nothing new. A loss of
+    /// power in the midst of it leaves the one or the other where both are within a sector (512 bytes).
+    public static func overwrite(_ path: String, with bytes: [UInt8], durable: Bool = true) throws(SystemError) {
+        let file = try FileDescriptor.openRegular(path, O_WRONLY | O_NOFOLLOW)
+        do throws(SystemError) {
+            try file.writeAll(bytes)
+            if ftruncate(file.rawValue, off_t(bytes.count)) != 0 { throw SystemError("ftruncate", path) }
+            if durable, fsync(file.rawValue) != 0 { throw SystemError("fsync", path) }
+        } catch {
+            throw SystemError(error.operation, path, errno: error.errno)
+        }
+    }
+
     /// Not what lies there: that may be left from a crash, or a FIFO.
     private static func create(_ path: String, _ mode: UInt32) throws(SystemError) -> FileDescriptor {
         if unlink(path) != 0, Errno.current != .noEntry { throw SystemError("unlink", path) }
@@ -82,12 +95,22 @@ public enum Files {
     }
 
     /// And no link to one.
-    public static func isSocket(_ path: String) -> Bool {
+    public static func isSocket(_ path: String) -> Bool { kind(of: path) == S_IFSOCK }
+
+    /// A regular one, and no link to one.
+    public static func isFile(_ path: String) -> Bool { kind(of: path) == S_IFREG }
+
+    private static func kind(of path: String) -> Int32? {
         var status = stat()
-        return lstat(path, &status) == 0 && status.st_mode & mode_t(S_IFMT) == mode_t(S_IFSOCK)
+        return lstat(path, &status) == 0 ? Int32(bitPattern: status.st_mode) & S_IFMT : nil
     }
 
     public static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    /// rename(2): what lies there is replaced.
+    public static func move(_ path: String, to other: String) throws(SystemError) {
+        if rename(path, other) != 0 { throw SystemError("rename", path) }
+    }
 
     /// unlink(2).
     public static func remove(_ path: String) throws(SystemError) {

@@ -22,12 +22,16 @@ public struct Errno: RawRepresentable, Equatable, Hashable, Sendable {
     public static let tooManyFiles = Errno(rawValue: EMFILE)
     public static let tooManyFilesInSystem = Errno(rawValue: ENFILE)
     public static let noSpace = Errno(rawValue: ENOSPC)
+    public static let overQuota = Errno(rawValue: EDQUOT)
     public static let brokenPipe = Errno(rawValue: EPIPE)
     public static let notEmpty = Errno(rawValue: ENOTEMPTY)
     public static let notSupported = Errno(rawValue: EOPNOTSUPP)
     public static let timedOut = Errno(rawValue: ETIMEDOUT)
     public static let connectionRefused = Errno(rawValue: ECONNREFUSED)
     public static let addressInUse = Errno(rawValue: EADDRINUSE)
+
+    /// The file system takes nothing more.
+    public var isFull: Bool { self == .noSpace || self == .overQuota }
 
     /// strerror(3): "No such file or directory".
     public var text: String { String(cString: strerror(rawValue)) }

@@ -7,6 +7,7 @@ from pathlib import Path
 import hardware
 import pytest
 from memory import skip
+from test_resources import fill
 from waiting import holds_for, wait_until
 
 pytestmark = pytest.mark.skipif(hardware.missing() is not None, reason=hardware.missing() or "")
@@ -354,3 +355,18 @@ def test_last_words_that_are_nonsense_are_none(board, played):
     assert cause(board) == "no last words of the boot before"
     assert board.device_state()["hardwareWatchdog"] is None
     assert "watchdog" not in board.log()
+
+
+def test_a_full_disk_is_no_power_loss(board, played):
+    """What the next boot is to know is written all the same."""
+    board.tmpfs(f"{board.root}/var/lib", "32k")
+    board.app("camera")
+    begin_boot(board, played, 0)
+    wait_until((board.state / "last-words").exists, board.log)
+    fill(f"{board.root}/var/lib")
+    assert board.stop() == 0
+    assert "cannot be written" not in board.log()
+    os.unlink(f"{board.root}/var/lib/filler")
+    begin_boot(board, played, 1)
+    assert cause(board) != "went down without a word: power loss"
+    assert "went down without a word" not in cause(board)

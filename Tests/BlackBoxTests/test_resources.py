@@ -175,6 +175,39 @@ def test_a_state_that_cannot_be_written(board, way):
     assert board.describe("other")["launches"] == 1
 
 
+def test_room_for_reports_is_set_aside(board):
+    folder = f"{board.root}/var/lib"
+    board.tmpfs(folder, "1m")
+    board.state.mkdir()
+    board.app("app", restart_delay="1ms")
+    board.start()
+    board.wait_active("app")
+    fill(folder)
+    for _ in range(30):
+        board.call("Terminate", app="app", force=True)
+        board.call("Launch", app="app", background=None)
+    assert len((board.state / "reports.jsonl").read_text().splitlines()) == 30
+    assert "No space left" not in board.log()
+
+
+def test_the_mark_of_a_sleep_needs_no_room(board):
+    board.tmpfs(f"{board.root}/run", "64k,nr_inodes=60")
+    board.app("app")
+    login = board.awake("app")
+    fill(f"{board.root}/run")
+    fill_inodes(f"{board.root}/run")
+    for number in (1, 2):
+        login.sleep(True)
+        board.wait_sleep("asleep")
+        assert (board.run / "asleep").exists() and (board.run / "announced").read_text().strip().isdigit()
+        login.sleep(False)
+        board.wait_active("app")
+        wait_until(lambda: not (board.run / "announced").exists(), board.log)
+        assert not (board.run / "asleep").exists()
+        login.wait_held("sleep", number + 1)
+    assert "No space left" not in board.log()
+
+
 def test_what_a_full_disk_did_not_take_is_written_once_it_has_room(board):
     folder = f"{board.root}/var/lib"
     board.tmpfs(folder, "16k")

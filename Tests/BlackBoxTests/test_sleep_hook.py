@@ -124,7 +124,7 @@ def test_a_daemon_that_ends_in_a_sleep_leaves_no_mark_to_the_next(board, hook):
 
 @pytest.mark.parametrize("names, told", [
     (["asleep", "untold", "announced"], []),
-    (["asleep.new", "announced.new", "announced-by-hook"], ["sleep", "wake"]),
+    (["asleep.new", "asleep.spare", "announced.new", "announced.spare", "announced-by-hook"], ["sleep", "wake"]),
 ])
 def test_a_mark_that_cannot_be_made_costs_time_only(board, hook, names, told):
     for name in names:

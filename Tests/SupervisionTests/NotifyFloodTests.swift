@@ -14,7 +14,8 @@ import Testing
         try shell.run { supervisor.apps[0]?.process != nil }
         let socket = FileDescriptor(owning: CLinux.socket(AF_UNIX, linux_datagram_type, 0))
         _ = linux_set_flags(socket.rawValue, O_NONBLOCK)
-        try #require(linux_unix_connect(socket.rawValue, supervisor.paths.notifySocket("loud")) == 0)
+        let path = try #require(supervisor.apps[0]?.notify?.path)
+        try #require(linux_unix_connect(socket.rawValue, path) == 0)
         let due = try #require(supervisor.core.nextDeadline).at
         supervisor.skipped = 3_600_000_000_000
         for _ in 0..<100 where supervisor.core.nextDeadline?.at == due {

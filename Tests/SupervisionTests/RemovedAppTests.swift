@@ -15,8 +15,10 @@ import Varlink
         try shell.run { shell.supervisor.processes.isEmpty }
         #expect(shell.supervisor.reports.all().last?["output"] == ["hello"])
         // Its notify socket and its pipe go with it.
+        let socket = try #require(shell.supervisor.apps[0]?.notify?.path)
+        #expect(Files.exists(socket))
         try shell.run { shell.supervisor.apps.isEmpty }
-        #expect(!Files.exists(shell.supervisor.paths.notifySocket("late")))
+        #expect(!Files.exists(socket))
     }
 
     @Test func putBackBeforeItsEnd_itKeepsItsNotifySocket() throws {
@@ -32,6 +34,7 @@ import Varlink
         #expect(shell.supervisor.processes[old] == nil)
         // What is left of the old one is let go of.
         while try shell.loop.runOnce(timeoutMicroseconds: 0) {}
-        #expect(Files.exists(shell.supervisor.paths.notifySocket("late")))
+        let socket = try #require(shell.supervisor.apps[0]?.notify?.path)
+        #expect(Files.exists(socket))
     }
 }

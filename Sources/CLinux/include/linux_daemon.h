@@ -14,6 +14,8 @@ static inline void linux_kill_session(int32_t leader) {
     if (leader > 1) kill(-leader, SIGKILL);
 }
 
+// Has a file system keep room for so many bytes of a file, which becomes no longer by it. Some cannot.
+static inline _Bool linux_reserve(int fd, off_t bytes) { return fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, bytes) == 0; }
 // Starts writing a file's dirty pages to the disk and does not wait for it.
 static inline void linux_start_writeback(int fd) { (void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE); }
 

@@ -49,7 +49,7 @@ public final class NotifySocket {
     /// Moves what lies at the path. It keeps who may send.
     public func keep(at next: String) throws(SystemError) {
         if next == path { return }
-        if rename(path, next) != 0 { throw SystemError("rename", path) }
+        try Files.move(path, to: next)
         path = next
     }
 

@@ -10,6 +10,8 @@ internal import Varlink
 /// may take a second, and an app that is to be restarted has not got that.
 final class ReportStore {
     static let fileLimit = 256 << 10
+    /// Room that is kept for it: the line that reaches the limit is the last.
+    private static let reserved = off_t(fileLimit + 16 << 10)
     /// So much of a file is read, its end. One that is longer is not as the store has left it.
     private static let readLimit = 4 * fileLimit
     /// Ends that are kept of each app, and of all commands together that were tasks of their own.
@@ -61,10 +63,20 @@ final class ReportStore {
         }
     }
 
-    private func write(_ report: JSON) throws(SystemError) {
+    /// What fills the disk is often what ended. Where there is no room, or none can be kept, ends are written as long
+    /// as there is.
+    func reserve() {
+        if let file = try? open() { _ = linux_reserve(file.rawValue, Self.reserved) }
+    }
+
+    private func open() throws(SystemError) -> FileDescriptor {
         try Files.createDirectories(directory, mode: 0o750)
         if isInTheWay(path) { try setAside(path, "it is no file") }
-        let file = try FileDescriptor.openRegular(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, mode: 0o640)
+        return try FileDescriptor.openRegular(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, mode: 0o640)
+    }
+
+    private func write(_ report: JSON) throws(SystemError) {
+        let file = try open()
         var bytes = report.bytes()
         bytes.append(UInt8(ascii: "\n"))
         let size = lseek(file.rawValue, 0, SEEK_END)
@@ -96,13 +108,13 @@ final class ReportStore {
     /// A directory, say.
     private func isInTheWay(_ path: String) -> Bool {
         var status = stat()
-        return lstat(path, &status) == 0 && status.st_mode & 0o170000 != 0o100000
+        return lstat(path, &status) == 0 && !Files.isFile(path)
     }
 
     /// Puts away what the store cannot go on with, for those who look after the board; in place of an earlier one.
     private func setAside(_ path: String, _ why: String) throws(SystemError) {
         let aside = path + ".broken"
-        if rename(path, aside) != 0 { throw SystemError("rename", path) }
+        try Files.move(path, to: aside)
         onTrouble?("\(path) was set aside as \(aside), and a new one is begun: \(why)")
     }
 
@@ -131,6 +143,7 @@ final class ReportStore {
         try Files.replace(previous, with: kept, mode: 0o640, durable: false)
         if isTooLong { return try setAside(path, "it is too long") }
         try Files.remove(path)
+        reserve()
     }
 
     /// The last ends of each owner, or their share-th part, in their order.

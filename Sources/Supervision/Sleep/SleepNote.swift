@@ -9,8 +9,10 @@ enum SleepNote {
     /// Digits enough for 292 years.
     private static let longest = 20
 
+    static func file(_ path: String) -> ReservedFile { ReservedFile(path: path, size: longest + 1) }
+
     static func write(_ timeAsleep: Nanoseconds, to path: String) throws(SystemError) {
-        try Files.replace(path, with: Array("\(timeAsleep.rawValue)\n".utf8), durable: false)
+        try file(path).put(Array("\(timeAsleep.rawValue)\n".utf8))
     }
 
     /// nil: no daemon of this boot wrote it. Throws `.noEntry` where there is none. now: BOOTTIME less
@@ -43,8 +45,10 @@ extension Supervisor {
         }
     }
 
+    var note: ReservedFile { SleepNote.file(paths.sleepNote) }
+
     /// It is over.
-    func removeSleepNote() { try? Files.remove(paths.sleepNote) }
+    func removeSleepNote() { try? note.remove() }
 
     /// What a predecessor left is the core's to judge, once.
     func takeSleepNote() {

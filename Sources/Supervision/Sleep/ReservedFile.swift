@@ -1,0 +1,32 @@
+internal import SystemCalls
+
+/// A small file in /run that is there at times, and for which there is always room: while it is not there, what it
+/// takes of the file system is kept under another name.
+struct ReservedFile {
+    let path: String
+    /// The most bytes that there may be in it.
+    let size: Int
+    private var spare: String { path + ".spare" }
+
+    func reserve() throws(SystemError) {
+        if Files.exists(spare) || Files.exists(path) { return }
+        try Files.replace(spare, with: [UInt8](repeating: 0, count: size), durable: false)
+    }
+
+    func put(_ bytes: [UInt8]) throws(SystemError) {
+        do throws(SystemError) {
+            try Files.overwrite(spare, with: bytes, durable: false)
+            try Files.move(spare, to: path)
+        } catch {
+            try Files.replace(path, with: bytes, durable: false)
+        }
+    }
+
+    /// Throws `.noEntry` where it is not there.
+    func remove() throws(SystemError) {
+        // Another's place is left as it is.
+        if Files.isFile(path), (try? Files.move(path, to: spare)) != nil { return }
+        defer { try? reserve() }
+        try Files.remove(path)
+    }
+}
