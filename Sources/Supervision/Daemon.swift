@@ -80,12 +80,16 @@ public enum Daemon {
         _ options: DaemonOptions, _ keeper: ProcessKeeper, _ lastEnd: Int32?, _ descriptorLimit: [ResourceLimit]
     ) throws(SystemError) -> Int32 {
         let paths = RuntimePaths(root: options.root)
-        let lock = try takeLock(paths)
+        var problem: SystemError?
+        let lock = try takePlace(paths, &problem)
         let notifier = ServiceNotifier { [unowned(unsafe) keeper] in keeper.notify($0) }
         let log = Log(
             journal: Journal(
                 identifier: "curfewd", socketPath: paths.root + "/run/systemd/journal/socket",
                 streamPath: paths.root + "/run/systemd/journal/stdout"))
+        if let problem {
+            log.daemon(.error, problem.text + "; it goes on, and the control group alone keeps a second one out")
+        }
         let configuration = Configuration.load(paths: ConfigurationPaths(root: options.root))
         let loop = try EventLoop()
         let (groups, freezingProblem) = try openGroups(options, paths, log, keeper)
@@ -128,7 +132,7 @@ public enum Daemon {
         supervisor.closeInterfaces()
         try? supervisor.reports.catchUp()
         // Held up to here: no other daemon may live in this root before our sockets are gone.
-        lock.close()
+        lock?.close()
         return code
     }
 
@@ -141,10 +145,22 @@ public enum Daemon {
         return [ResourceLimit(resource: Int32(linux_descriptor_limit), soft: soft, hard: hard)]
     }
 
+    /// A file system that is full must not end who feeds the board's watchdog: then it is told, and there is no lock.
+    private static func takePlace(_ paths: RuntimePaths, _ problem: inout SystemError?) throws(SystemError)
+        -> FileDescriptor?
+    {
+        do throws(SystemError) {
+            return try takeLock(paths)
+        } catch {
+            guard error.errno.isFull else { throw error }
+            problem = error
+            return nil
+        }
+    }
+
     /// One daemon a root: the lock dies with it, however it ends.
     private static func takeLock(_ paths: RuntimePaths) throws(SystemError) -> FileDescriptor {
-        try Files.createDirectories(paths.runtime + "/notify")
-        try Files.createDirectories(paths.runtime + "/apps")
+        try paths.makeFolders()
         let lock = try FileLock.open(paths.lock)
         guard try FileLock.take(lock) else {
             let holder = (try? lock.readAll(limit: 20)).map { String(decoding: $0, as: UTF8.self) } ?? ""

@@ -44,6 +44,10 @@ struct RuntimePaths {
 
     /// An app's own notify socket: one that floods it cannot hold up the messages of others.
     func notifySocket(_ app: String) -> String { runtime + "/notify/" + app }
+    func makeFolders() throws(SystemError) {
+        for folder in ["/notify", "/apps"] { try Files.createDirectories(runtime + folder) }
+    }
+
     /// Those that are open to all users (`HiddenFolder`).
     var hiddenNotifySockets: String { runtime + "/notify/.hidden" }
 }

@@ -17,8 +17,9 @@ public struct HiddenFolder {
         link = path + "/" + name
     }
 
-    /// parent: as `clear` has made it.
+    /// parent: as `clear` has made it, or is made if it could not.
     public static func make(in parent: String) throws(SystemError) -> HiddenFolder {
+        try Files.createDirectories(parent, mode: 0o711)
         var number: UInt64 = 0
         guard getrandom(&number, MemoryLayout.size(ofValue: number), 0) == MemoryLayout.size(ofValue: number) else {
             throw SystemError("getrandom")

@@ -45,6 +45,11 @@ final class Interfaces {
     private var prekillTrouble = ""
     /// For sockets that take no connections for now.
     private var resumption: TimerSource?
+    /// Sockets that a full file system has no room for yet, and for their next try.
+    private var unopened: [() throws(SystemError) -> Void] = []
+    private var opening: TimerSource?
+    /// Nanoseconds.
+    private static let openingPause: Int64 = 5_000_000_000
     private var trimming: TimerSource?
     /// Messages that have begun and not ended, by descriptor: which of that connection's, and since when.
     private var halfSent: [Int32: (message: Int, since: Int64)] = [:]
@@ -64,8 +69,14 @@ final class Interfaces {
         let paths = supervisor.paths
         var operators: [(String, (Request) -> Void)] = [(ControlInterface.description, { control.handle($0) })]
         if let trial = supervisor.trial { operators.append((TrialInterface.description, { trial.handle($0) })) }
-        try open(paths.controlSocket, mode: 0o660, group: Self.operators, operators)
-        if geteuid() == 0 { try open(paths.rootSocket, mode: 0o600, group: nil, operators) }
+        try openOrLater { [unowned(unsafe) self] () throws(SystemError) in
+            try open(paths.controlSocket, mode: 0o660, group: Self.operators, operators)
+        }
+        if geteuid() == 0 {
+            try openOrLater { [unowned(unsafe) self] () throws(SystemError) in
+                try open(paths.rootSocket, mode: 0o600, group: nil, operators)
+            }
+        }
         let apps: (Request) -> Void = { [unowned(unsafe) self] request in
             // The request knows it until it is answered.
             let connection = request.connection
@@ -73,8 +84,42 @@ final class Interfaces {
             application.handle(request, from: instance)
             if instance == nil { connection?.endAfterAnswers() }
         }
-        try open(paths.applicationSocket, mode: 0o666, group: nil, [(ApplicationInterface.description, apps)])
-        applicationServer = servers.last
+        try openOrLater { [unowned(unsafe) self] () throws(SystemError) in
+            try open(paths.applicationSocket, mode: 0o666, group: nil, [(ApplicationInterface.description, apps)])
+            applicationServer = servers.last
+        }
+    }
+
+    /// A full /run must not end who feeds the board's watchdog: what there is no room for is tried again.
+    private func openOrLater(_ open: @escaping () throws(SystemError) -> Void) throws(SystemError) {
+        do throws(SystemError) {
+            try supervisor.paths.makeFolders()
+            try open()
+        } catch {
+            guard error.errno.isFull else { throw error }
+            supervisor.log.daemon(.error, error.text + "; tried again every 5 s")
+            unopened.append(open)
+            openLater()
+        }
+    }
+
+    private func openLater() {
+        if opening == nil { opening = try? supervisor.loop.timer { [unowned(unsafe) self] in openRest() } }
+        opening?.arm(at: Clocks.monotonic + Self.openingPause)
+    }
+
+    private func openRest() {
+        let rest = unopened
+        unopened = []
+        try? supervisor.paths.makeFolders()
+        for open in rest {
+            do throws(SystemError) {
+                try open()
+            } catch {
+                unopened.append(open)
+            }
+        }
+        if unopened.isEmpty { supervisor.log.daemon(.notice, "all sockets are open now") } else { openLater() }
     }
 
     /// Those that wait at an app's own socket. False where none can be taken for now: `resumeAccepting` says when.
