@@ -92,7 +92,7 @@ public enum Daemon {
         }
         let configuration = Configuration.load(paths: ConfigurationPaths(root: options.root))
         let loop = try EventLoop()
-        let (groups, freezingProblem) = try openGroups(options, paths, log, keeper)
+        let (groups, freezingProblem, ended) = try openGroups(options, paths, log, keeper)
         let supervisor = try Supervisor(
             loop: loop, keeper: keeper, paths: paths, log: log, groups: groups, configuration: configuration)
         supervisor.freezingProblem = freezingProblem
@@ -106,6 +106,7 @@ public enum Daemon {
         if let lastEnd {
             log.daemon(.error, "signal \(lastEnd) has ended curfewd's loop; it starts again, and so do its apps")
         }
+        supervisor.recordLeftovers(ended, signal: lastEnd)
         log.daemon(.info, "curfewd \(version) started, \(apps)", .daemonStarted)
         supervisor.start()
         if let time = try loop.enableServiceWatchdog(ping: { notifier.watchdog() }) {
@@ -180,7 +181,7 @@ public enum Daemon {
     /// Ends what a dead predecessor left, so that nothing ever runs twice.
     private static func openGroups(
         _ options: DaemonOptions, _ paths: RuntimePaths, _ log: Log, _ keeper: ProcessKeeper
-    ) throws(SystemError) -> (root: ControlGroupRoot?, problem: String?) {
+    ) throws(SystemError) -> (root: ControlGroupRoot?, problem: String?, ended: [String]) {
         let root: ControlGroupRoot
         do throws(ControlGroupUnavailable) {
             root = try ControlGroupRoot.discover(
@@ -194,19 +195,21 @@ public enum Daemon {
             }
             log.daemon(
                 .warning, "no control groups: \(error.reason); apps are not frozen, and not limited in memory")
-            return (nil, error.reason)
+            return (nil, error.reason, [])
         }
+        var ended: [String] = []
         do throws(SystemError) {
             // Whose they were is not known any more.
             let users = OwnUsers.all(below: paths.appFolders)
             let leftovers = try root.endLeftovers { for user in users { keeper.abortFUSE(of: user) } }
             if !leftovers.ended.isEmpty { for user in users { keeper.removeIPC(of: user) } }
-            for name in leftovers.ended { log.daemon(.notice, "ended \(name), left by an earlier curfewd") }
+            ended = leftovers.ended
+            for name in ended { log.daemon(.notice, "ended \(name), left by an earlier curfewd") }
             for text in leftovers.remaining { log.daemon(.error, "cannot end \(text), left by an earlier curfewd") }
         } catch {
             log.daemon(.error, error.text)
         }
-        return (root, nil)
+        return (root, nil, ended)
     }
 
     /// A signal that the main process was sent.

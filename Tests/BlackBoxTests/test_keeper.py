@@ -181,6 +181,7 @@ def test_a_loop_that_dies_is_replaced_and_nothing_runs_twice(board, number):
     assert len(board.notes("app", "start")) == 2
     assert len(board.instances()) == 1
     assert f"signal {int(number)} has ended curfewd's loop" in board.log()
+    assert f"signal {int(number)} ended curfewd's loop" in board.terminations("app")[-1]["explanation"]
     assert not [pid for pid in family.children(keeper) if family.state(pid) == "Z"]
 
 

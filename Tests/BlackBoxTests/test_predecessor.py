@@ -30,6 +30,9 @@ def test_what_a_killed_daemon_left_is_ended_before_anything_starts(board):
     assert board.instances() == ["app", "plain"]
     assert len(board.notes("app", "start")) == 2
     board.wait_log("left by an earlier curfewd")
+    for name in ("app", "plain", "gone"):
+        report = board.terminations(name)[-1]
+        assert "curfewd had died" in report["explanation"] and report["namespace"] == "unknown"
 
 
 def test_killed_in_the_middle_of_a_handshake(board):

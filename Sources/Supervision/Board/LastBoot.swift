@@ -35,6 +35,7 @@ extension Supervisor {
         keep(
             Report(
                 id: former ?? reports.nextID(), time: Clocks.realtime,
-                subject: .board(cause.namespace, explanation: cause.explanation), cpuNanoseconds: nil, output: []))
+                subject: .told(name: Report.board, cause.namespace, explanation: cause.explanation),
+                cpuNanoseconds: nil, output: []))
     }
 }

@@ -18,6 +18,22 @@ extension Supervisor {
         if process == nil, let app = apps[termination.app.rawValue] { app.process = nil }
     }
 
+    /// Ends of which no core knows: of instances ("camera.3") that a daemon which died had left. signal: what ended its
+    /// loop, where its keeper lives.
+    func recordLeftovers(_ instances: [String], signal: Int32?) {
+        let explanation =
+            signal.map { "signal \($0) ended curfewd's loop, and the app was ended with it" }
+            ?? "curfewd had died, and the one after it has ended the app"
+        for instance in instances {
+            let end = instance.utf8.lastIndex(of: UInt8(ascii: ".")) ?? instance.utf8.endIndex
+            keep(
+                Report(
+                    id: reports.nextID(), time: Clocks.realtime,
+                    subject: .told(name: String(instance[..<end]), .unknown, explanation: explanation),
+                    cpuNanoseconds: nil, output: []))
+        }
+    }
+
     /// Writes a report and tells those who watch.
     func keep(_ report: Report) {
         do throws(SystemError) {

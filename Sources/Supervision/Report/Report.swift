@@ -6,8 +6,9 @@ internal import Varlink
 struct Report {
     enum Subject {
         case app(Termination)
-        /// How the boot before this one ended, in words.
-        case board(TerminationNamespace, explanation: String)
+        /// Of which nothing but this is known: how the boot before this one ended (`board`), or an app that a dead
+        /// daemon had left.
+        case told(name: String, TerminationNamespace, explanation: String)
     }
 
     /// What the end of a boot is kept under. No app has such a name.
@@ -25,7 +26,7 @@ struct Report {
     var name: String {
         switch subject {
         case .app(let termination): termination.name
-        case .board: Self.board
+        case .told(let name, _, _): name
         }
     }
 
@@ -52,7 +53,7 @@ struct Report {
             object["event"] = JSON(termination.handler?.method)
             object["timeAllowance"] = JSON(termination.allowance?.seconds)
             object["wallSeconds"] = JSON((termination.taken ?? termination.uptime).seconds)
-        case .board(let namespace, let explanation):
+        case .told(_, let namespace, let explanation):
             object["namespace"] = .string(namespace.name)
             object["code"] = "0x0"
             object["reason"] = .null
@@ -74,7 +75,7 @@ struct Report {
             object["uptime"] = .number(termination.uptime.seconds)
             object["scenePhase"] = .string(termination.phase.name)
             object["sleepId"] = JSON(termination.sleep.map { Int64($0) })
-        case .board:
+        case .told:
             object["uptime"] = .number(0)
             object["scenePhase"] = .string(ScenePhase.background.name)
             object["sleepId"] = .null
