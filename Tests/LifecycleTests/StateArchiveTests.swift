@@ -1,5 +1,6 @@
-import Lifecycle
 import Testing
+
+@testable import Lifecycle
 
 /// A daemon that starts again from its snapshot stands where the last one stood.
 @Suite struct StateArchiveTests {
@@ -82,11 +83,105 @@ import Testing
         #expect(DeviceLifecycle(archive: Array(text.utf8)) == nil)
     }
 
-    @Test func stateOfAnotherVersionIsRefused_whenRead() {
-        var bytes = DeviceLifecycle().archived()
-        bytes[0] += 1
-        #expect(DeviceLifecycle(archive: bytes) == nil)
+    @Test func stateOfAnotherVersionIsRefused_whenRead() throws {
         #expect(DeviceLifecycle(archive: DeviceLifecycle().archived()) == DeviceLifecycle())
         #expect(DeviceLifecycle(archive: DeviceLifecycle().archived() + [32]) == nil)
+        var text = try #require(StateArchive.opened(DeviceLifecycle().archived()))
+        #expect(DeviceLifecycle(archive: StateArchive.sealed(text)) == DeviceLifecycle())
+        // The first field, a number: 16, folded.
+        #expect(text[..<2] == [1 << 2 | 1, 32])
+        text[1] = 34
+        #expect(DeviceLifecycle(archive: StateArchive.sealed(text)) == nil)
+    }
+
+    // MARK: Fields
+
+    /// One that knows fewer fields than the other.
+    private struct Old: Equatable {
+        var number: Int64 = 7
+        var name = "none"
+        var parts: [Int] = [1]
+        mutating func archive(_ archive: inout StateArchive) {
+            archive.value(2, &number)
+            archive.value(4, &name)
+            archive.list(6, &parts, 0) { $0.value(1, &$1) }
+        }
+    }
+
+    private struct New: Equatable {
+        var first: Int64 = 1
+        var old = Old()
+        var group = Old()
+        var choice: Int? = 5
+        var gone: Int? = 6
+        var last = "last"
+        mutating func archive(_ archive: inout StateArchive) {
+            archive.value(1, &first)
+            archive.value(2, &old.number)
+            archive.group(3) { group.archive(&$0) }
+            archive.value(4, &old.name)
+            archive.optional(5, &choice, 0) { $0.value(1, &$1) }
+            archive.list(6, &old.parts, 0) {
+                $0.value(1, &$1)
+                // More than it was made of.
+                var more = "more"
+                $0.value(2, &more)
+            }
+            archive.optional(7, &gone, 0) { $0.value(1, &$1) }
+            archive.value(200, &last)
+        }
+    }
+
+    @Test func whatAnOlderReaderDoesNotKnowIsPassedOver() {
+        var new = New(old: Old(number: .min, name: String(repeating: "n", count: 300), parts: [3, -4]), choice: nil)
+        var archive = StateArchive()
+        new.archive(&archive)
+        var reading = StateArchive(reading: archive.bytes)
+        var old = Old()
+        old.archive(&reading)
+        #expect(!reading.failed && old == new.old)
+    }
+
+    @Test func whatAnOlderWriterDidNotKnowStaysAsItIs() {
+        var old = Old(number: .max, name: "", parts: [])
+        var archive = StateArchive()
+        old.archive(&archive)
+        var reading = StateArchive(reading: archive.bytes)
+        var new = New()
+        new.archive(&reading)
+        #expect(!reading.failed && new == New(old: old))
+        // What is known to be absent is.
+        new.gone = nil
+        archive = StateArchive()
+        new.archive(&archive)
+        reading = StateArchive(reading: archive.bytes)
+        var again = New()
+        again.archive(&reading)
+        #expect(!reading.failed && again == new && again.gone == nil)
+    }
+
+    @Test func fieldOfAnotherKindIsRefused() {
+        var archive = StateArchive()
+        var text = "seven"
+        archive.value(2, &text)
+        var reading = StateArchive(reading: archive.bytes)
+        var old = Old()
+        old.archive(&reading)
+        #expect(reading.failed)
+    }
+
+    /// Whatever passes the checksum.
+    @Test func bytesThatAreNoArchiveCrashNothing_andAreNotReadBeyondTheirEnd() throws {
+        var board = Board(apps)
+        for step in steps.prefix(21) { _ = try step(&board) }
+        let bytes = try #require(StateArchive.opened(board.core.archived()))
+        for index in bytes.indices {
+            for value in [0, 0x7f, 0x80, 0xff, bytes[index] &+ 1] {
+                var damaged = bytes
+                damaged[index] = value
+                _ = DeviceLifecycle(archive: StateArchive.sealed(damaged))
+            }
+            _ = DeviceLifecycle(archive: StateArchive.sealed(Array(bytes[..<index])))
+        }
     }
 }

@@ -1,5 +1,6 @@
-import Lifecycle
 import Testing
+
+@testable import Lifecycle
 
 @Suite struct TerminationReasonTests {
     struct Row: Sendable {
@@ -123,32 +124,44 @@ import Testing
         #expect(row.reason.explanation == row.words)
     }
 
-    /// The archive of a core whose app has ended with status 77, and with `text` in its reason's place.
-    private func restored(_ text: String) throws -> DeviceLifecycle? {
-        var board = Board([app("camera")])
-        board.start()
-        _ = board.tell(.process(.exited(board.last("camera"), .exited(77))))
-        _ = board.tell(.process(.groupEmptied(board.last("camera"))))
-        let parts = String(decoding: board.core.archived().dropLast(17), as: UTF8.self).components("12 1 77 0 ")
-        try #require(parts.count == 2)
-        return DeviceLifecycle(archive: StateArchive.sealed(Array((parts[0] + text + parts[1]).utf8)))
+    /// The fields that a reason has in an archive, from "kind count numbers count length:text".
+    private func archived(_ notation: String) throws -> [UInt8] {
+        var parts = notation.split(separator: " ", maxSplits: 2)
+        var kind = try #require(Int64(parts[0]))
+        let numberCount = try #require(Int(parts[1]))
+        parts = parts[2].split(separator: " ", maxSplits: numberCount, omittingEmptySubsequences: false)
+        var numbers = try parts[..<numberCount].map { try #require(Int64($0)) }
+        var texts: [String] = []
+        var rest = parts[numberCount].drop { $0 != " " }.dropFirst()
+        while let colon = rest.firstIndex(of: ":") {
+            let length = try #require(Int(rest[..<colon]))
+            texts.append(String(rest[rest.index(after: colon)...].prefix(length)))
+            rest = rest[rest.index(after: colon)...].dropFirst(length + 1)
+        }
+        var archive = StateArchive()
+        archive.value(1, &kind)
+        archive.list(2, &numbers, 0) { $0.value(1, &$1) }
+        archive.list(3, &texts, "") { $0.value(1, &$1) }
+        return archive.bytes
+    }
+
+    private func restored(_ notation: String) throws -> TerminationReason? {
+        var archive = StateArchive(reading: try archived(notation))
+        var reason = TerminationReason.unknown
+        reason.archive(&archive)
+        return archive.failed ? nil : reason
     }
 
     @Test(arguments: rows) func eachReasonIsReadBackAsItWasWritten(_ row: Row) throws {
-        let core = try #require(try restored(row.archived))
-        #expect(core.view(of: AppID(rawValue: 0))?.lastTermination?.reason == row.reason)
-        #expect(String(decoding: core.archived(), as: UTF8.self).components(row.archived).count > 1)
+        #expect(try restored(row.archived) == row.reason)
+        var archive = StateArchive()
+        var reason = row.reason
+        reason.archive(&archive)
+        #expect(archive.bytes == (try archived(row.archived)))
     }
 
     @Test(arguments: [
         "0 2 99 5 0 ", "15 1 2 0 ", "15 1 9999999999 1 1:x ", "12 1 -9999999999 0 ", "7 1 7 0 ", "22 0 0 ",
     ])
-    func reasonOfNoKindIsRefused(_ text: String) throws { #expect(try restored(text) == nil) }
-}
-
-extension String {
-    /// What is between the places where `mark` is.
-    fileprivate func components(_ mark: String) -> [Substring] {
-        split(separator: mark, omittingEmptySubsequences: false)
-    }
+    func reasonOfNoKindIsRefused(_ notation: String) throws { #expect(try restored(notation) == nil) }
 }

@@ -364,28 +364,28 @@ struct Instance: Equatable {
     }
 
     mutating func archive(_ archive: inout StateArchive) {
-        archive.raw(&id)
-        archive.raw(&stage)
-        archive.raw(&reason)
-        archive.value(&startedAt)
-        archive.raw(&phase)
-        archive.raw(&handlers)
-        archive.value(&hasResigned)
-        archive.value(&isLaunched)
-        clock.archive(&archive)
-        archive.optional(&call, .blank) { $1.archive(&$0) }
-        tasks.archive(&archive)
-        news.archive(&archive)
-        heldLock.archive(&archive)
-        archive.raw(&freezer)
-        freezeReasons.archive(&archive)
-        archive.value(&waitingSince)
-        archive.value(&isFreezeUnawaited)
-        archive.value(&isReportedStuck)
-        liveness.archive(&archive)
-        archive.value(&isGivenUp)
-        archive.value(&hasOutlivedKill)
-        archive.optional(&stop, StopOrder(reason: .unknown)) { $1.archive(&$0) }
-        archive.optional(&cause, Cause(reason: .unknown)) { $1.archive(&$0) }
+        archive.raw(1, &id)
+        archive.raw(2, &stage)
+        archive.raw(3, &reason)
+        archive.value(4, &startedAt)
+        archive.raw(5, &phase)
+        archive.raw(6, &handlers)
+        archive.value(7, &hasResigned)
+        archive.value(8, &isLaunched)
+        archive.group(9) { clock.archive(&$0) }
+        archive.optional(10, &call, .blank) { $1.archive(&$0) }
+        archive.group(11) { tasks.archive(&$0) }
+        archive.group(12) { news.archive(&$0) }
+        archive.group(13) { heldLock.archive(&$0) }
+        archive.raw(14, &freezer)
+        archive.group(15) { freezeReasons.archive(&$0) }
+        archive.value(16, &waitingSince)
+        archive.value(17, &isFreezeUnawaited)
+        archive.value(18, &isReportedStuck)
+        archive.group(19) { liveness.archive(&$0) }
+        archive.value(20, &isGivenUp)
+        archive.value(21, &hasOutlivedKill)
+        archive.optional(22, &stop, StopOrder(reason: .unknown)) { $1.archive(&$0) }
+        archive.optional(23, &cause, Cause(reason: .unknown)) { $1.archive(&$0) }
     }
 }

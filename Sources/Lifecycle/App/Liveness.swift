@@ -15,8 +15,8 @@ struct Liveness: Equatable {
     mutating func arm(_ may: Bool, at reading: Nanoseconds) { due = may ? interval.map { reading + $0 } : nil }
 
     mutating func archive(_ archive: inout StateArchive) {
-        archive.optional(&interval, .zero) { $0.value(&$1) }
-        archive.optional(&due, .zero) { $0.value(&$1) }
+        archive.optional(1, &interval, .zero) { $0.value(1, &$1) }
+        archive.optional(2, &due, .zero) { $0.value(1, &$1) }
     }
 }
 

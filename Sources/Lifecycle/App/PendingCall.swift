@@ -30,25 +30,25 @@ struct PendingCall: Equatable {
 
     @inline(never)
     mutating func archive(_ archive: inout StateArchive) {
-        archive.raw(&id)
-        call.archive(&archive)
-        archive.value(&allowance)
-        archive.value(&issued)
-        archive.value(&deadline)
-        archive.value(&awaitsReply)
-        archive.value(&awaitsReady)
+        archive.raw(1, &id)
+        archive.group(2) { call.archive(&$0) }
+        archive.value(3, &allowance)
+        archive.value(4, &issued)
+        archive.value(5, &deadline)
+        archive.value(6, &awaitsReply)
+        archive.value(7, &awaitsReady)
     }
 }
 
 extension HandlerCall {
     fileprivate mutating func archive(_ archive: inout StateArchive) {
         var handler = handler
-        archive.raw(&handler)
+        archive.raw(1, &handler)
         switch handler {
         case .didFinishLaunching:
             var reason = LaunchReason.user
             if case .didFinishLaunching(let present) = self { reason = present }
-            archive.raw(&reason)
+            archive.raw(2, &reason)
             self = .didFinishLaunching(reason)
         case .didBecomeActive: self = .didBecomeActive
         case .willResignActive: self = .willResignActive
@@ -57,14 +57,14 @@ extension HandlerCall {
         case .willTerminate:
             var reason = ""
             if case .willTerminate(let present) = self { reason = present }
-            archive.value(&reason)
+            archive.value(3, &reason)
             self = .willTerminate(reason)
         case .backgroundTaskWillExpire:
             var task = BackgroundTaskID(rawValue: 0)
             var name = ""
             if case .backgroundTaskWillExpire(let id, let present) = self { (task, name) = (id, present) }
-            archive.raw(&task)
-            archive.value(&name)
+            archive.raw(4, &task)
+            archive.value(5, &name)
             self = .backgroundTaskWillExpire(task, name: name)
         }
     }

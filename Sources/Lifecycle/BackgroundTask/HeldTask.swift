@@ -20,13 +20,13 @@ struct HeldTask: Equatable {
 
     @inline(never)
     mutating func archive(_ archive: inout StateArchive) {
-        archive.raw(&id)
-        archive.value(&name)
-        archive.value(&keepsAwake)
-        archive.value(&begun)
-        archive.optional(&allowedUntil, .zero) { $0.value(&$1) }
-        archive.value(&isWarned)
-        archive.value(&isOver)
+        archive.raw(1, &id)
+        archive.value(2, &name)
+        archive.value(3, &keepsAwake)
+        archive.value(4, &begun)
+        archive.optional(5, &allowedUntil, .zero) { $0.value(1, &$1) }
+        archive.value(6, &isWarned)
+        archive.value(7, &isOver)
     }
 }
 

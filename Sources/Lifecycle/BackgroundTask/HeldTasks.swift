@@ -96,8 +96,8 @@ struct HeldTasks: Equatable {
     mutating func stopKeepAwake() { keepAwakeEnd = nil }
 
     mutating func archive(_ archive: inout StateArchive) {
-        archive.list(&all, .blank) { $1.archive(&$0) }
-        archive.optional(&poolEnd, .zero) { $0.value(&$1) }
-        archive.optional(&keepAwakeEnd, .zero) { $0.value(&$1) }
+        archive.list(1, &all, .blank) { $1.archive(&$0) }
+        archive.optional(2, &poolEnd, .zero) { $0.value(1, &$1) }
+        archive.optional(3, &keepAwakeEnd, .zero) { $0.value(1, &$1) }
     }
 }

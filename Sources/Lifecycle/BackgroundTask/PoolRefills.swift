@@ -6,8 +6,8 @@ struct PoolRefills: Equatable {
     var poweredAt: Nanoseconds?
 
     mutating func archive(_ archive: inout StateArchive) {
-        archive.optional(&filledAt, .zero) { $0.value(&$1) }
-        archive.optional(&poweredAt, .zero) { $0.value(&$1) }
+        archive.optional(1, &filledAt, .zero) { $0.value(1, &$1) }
+        archive.optional(2, &poweredAt, .zero) { $0.value(1, &$1) }
     }
 }
 

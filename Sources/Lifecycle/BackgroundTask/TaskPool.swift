@@ -28,8 +28,8 @@ struct TaskPool: Equatable {
     var lead: Nanoseconds { size < .seconds(50) ? size / 10 : .seconds(5) }
 
     mutating func archive(_ archive: inout StateArchive) {
-        archive.value(&size)
-        archive.value(&left)
-        archive.value(&cutOff)
+        archive.value(1, &size)
+        archive.value(2, &left)
+        archive.value(3, &cutOff)
     }
 }

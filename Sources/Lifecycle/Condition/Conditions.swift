@@ -303,33 +303,33 @@ struct Conditions: Equatable {
     var powerOffDue: Nanoseconds? { criticalSince.map { $0 + Self.criticalConfirmation } }
 
     mutating func archive(_ archive: inout StateArchive) {
-        archive.value(&session.users)
-        archive.value(&session.isLocked)
-        archive.value(&session.isIdle)
-        archive.value(&isLidClosed)
-        external.archive(&archive)
-        charge.archive(&archive)
-        zones.archive(&archive)
-        archive.value(&isUnderVoltage)
-        archive.value(&isNetworkUp)
+        archive.value(1, &session.users)
+        archive.value(2, &session.isLocked)
+        archive.value(3, &session.isIdle)
+        archive.value(4, &isLidClosed)
+        archive.group(5) { external.archive(&$0) }
+        archive.group(6) { charge.archive(&$0) }
+        archive.group(7) { zones.archive(&$0) }
+        archive.value(8, &isUnderVoltage)
+        archive.value(9, &isNetworkUp)
         var set = Int(holding.rawValue)
-        archive.value(&set)
+        archive.value(10, &set)
         if set >> Condition.allCases.count != 0 { return archive.fail() }
         holding = ConditionSet(rawValue: UInt16(set))
-        limit.archive(&archive)
-        saving.archive(&archive)
-        supply.archive(&archive)
-        level.archive(&archive)
-        voltage.archive(&archive)
-        heat.archive(&archive)
-        rest.archive(&archive)
-        restWish.archive(&archive)
-        archive.optional(&userLowPower, false) { $0.value(&$1) }
-        archive.optional(&criticalSince, .zero) { $0.value(&$1) }
-        archive.optional(&nextThermalKill, .zero) { $0.value(&$1) }
-        archive.optional(&pollInterval, .zero) { $0.value(&$1) }
-        archive.optional(&pollDue, .zero) { $0.value(&$1) }
-        archive.value(&toldLevel)
-        archive.optional(&lastExternal, false) { $0.value(&$1) }
+        archive.group(11) { limit.archive(&$0) }
+        archive.group(12) { saving.archive(&$0) }
+        archive.group(13) { supply.archive(&$0) }
+        archive.group(14) { level.archive(&$0) }
+        archive.group(15) { voltage.archive(&$0) }
+        archive.group(16) { heat.archive(&$0) }
+        archive.group(17) { rest.archive(&$0) }
+        archive.group(18) { restWish.archive(&$0) }
+        archive.optional(19, &userLowPower, false) { $0.value(1, &$1) }
+        archive.optional(20, &criticalSince, .zero) { $0.value(1, &$1) }
+        archive.optional(21, &nextThermalKill, .zero) { $0.value(1, &$1) }
+        archive.optional(22, &pollInterval, .zero) { $0.value(1, &$1) }
+        archive.optional(23, &pollDue, .zero) { $0.value(1, &$1) }
+        archive.value(24, &toldLevel)
+        archive.optional(25, &lastExternal, false) { $0.value(1, &$1) }
     }
 }

@@ -31,9 +31,9 @@ struct Debounced: Equatable {
     }
 
     mutating func archive(_ archive: inout StateArchive) {
-        archive.value(&value)
-        archive.value(&wanted)
-        archive.value(&changedAt)
-        archive.value(&direction)
+        archive.value(1, &value)
+        archive.value(2, &wanted)
+        archive.value(3, &changedAt)
+        archive.value(4, &direction)
     }
 }

@@ -42,7 +42,7 @@ struct HeatZones: Equatable {
     var isLostWhileCritical: Bool { all.contains { $0.wasLostWhileCritical(leave: Self.hysteresis) } }
 
     mutating func archive(_ archive: inout StateArchive) {
-        archive.list(&all, HeatZone(zone: 0, temperature: LastKnown())) { $1.archive(&$0) }
+        archive.list(1, &all, HeatZone(zone: 0, temperature: LastKnown())) { $1.archive(&$0) }
     }
 }
 
@@ -96,11 +96,11 @@ struct HeatZone: Equatable {
 
     @inline(never)
     mutating func archive(_ archive: inout StateArchive) {
-        archive.value(&zone)
-        temperature.archive(&archive)
-        archive.value(&last)
-        archive.optional(&fair, 0) { $0.value(&$1) }
-        archive.optional(&serious, 0) { $0.value(&$1) }
-        archive.optional(&critical, 0) { $0.value(&$1) }
+        archive.value(1, &zone)
+        archive.group(2) { temperature.archive(&$0) }
+        archive.value(3, &last)
+        archive.optional(4, &fair, 0) { $0.value(1, &$1) }
+        archive.optional(5, &serious, 0) { $0.value(1, &$1) }
+        archive.optional(6, &critical, 0) { $0.value(1, &$1) }
     }
 }

@@ -29,7 +29,7 @@ struct LastKnown: Equatable {
     var due: Nanoseconds? { silentSince.map { $0 + Self.patience } }
 
     mutating func archive(_ archive: inout StateArchive) {
-        archive.optional(&value, 0) { $0.value(&$1) }
-        archive.optional(&silentSince, .zero) { $0.value(&$1) }
+        archive.optional(1, &value, 0) { $0.value(1, &$1) }
+        archive.optional(2, &silentSince, .zero) { $0.value(1, &$1) }
     }
 }

@@ -29,8 +29,8 @@ struct RestWish: Equatable {
     }
 
     mutating func archive(_ archive: inout StateArchive) {
-        archive.optional(&due, .zero) { $0.value(&$1) }
-        archive.value(&delay)
+        archive.optional(1, &due, .zero) { $0.value(1, &$1) }
+        archive.value(2, &delay)
     }
 }
 

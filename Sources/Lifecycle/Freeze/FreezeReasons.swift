@@ -12,7 +12,7 @@ struct FreezeReasons: OptionSet, Equatable {
 
     mutating func archive(_ archive: inout StateArchive) {
         var wide = Int(rawValue)
-        archive.value(&wide)
+        archive.value(1, &wide)
         if wide < 0 || wide > 3 { return archive.fail() }
         rawValue = UInt8(wide)
     }

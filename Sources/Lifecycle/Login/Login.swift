@@ -175,19 +175,21 @@ struct Login: Equatable {
     }
 
     mutating func archive(_ archive: inout StateArchive) {
-        archive.value(&isAvailable)
-        archive.optional(&delayMax, .zero) { $0.value(&$1) }
-        archive.raw(&locks.sleep)
-        archive.raw(&locks.shutdown)
-        archive.raw(&locks.keepAwake)
-        archive.value(&wasAvailable)
-        for kind in LockKind.allCases {
-            archive.optional(&lockDue[kind], .zero) { $0.value(&$1) }
-            archive.optional(&lockPatience[kind], .zero) { $0.value(&$1) }
+        archive.value(1, &isAvailable)
+        archive.optional(2, &delayMax, .zero) { $0.value(1, &$1) }
+        archive.raw(3, &locks.sleep)
+        archive.raw(4, &locks.shutdown)
+        archive.raw(5, &locks.keepAwake)
+        archive.value(6, &wasAvailable)
+        archive.group(7) {
+            for kind in LockKind.allCases { $0.optional(kind.field, &lockDue[kind], .zero) { $0.value(1, &$1) } }
         }
-        archive.optional(&answerDue, .zero) { $0.value(&$1) }
-        archive.value(&isKeepAwakeRefused)
-        archive.value(&isGrantOld)
-        archive.optional(&notedSleep, .zero) { $0.value(&$1) }
+        archive.group(8) {
+            for kind in LockKind.allCases { $0.optional(kind.field, &lockPatience[kind], .zero) { $0.value(1, &$1) } }
+        }
+        archive.optional(9, &answerDue, .zero) { $0.value(1, &$1) }
+        archive.value(10, &isKeepAwakeRefused)
+        archive.value(11, &isGrantOld)
+        archive.optional(12, &notedSleep, .zero) { $0.value(1, &$1) }
     }
 }

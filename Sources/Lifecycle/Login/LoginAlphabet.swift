@@ -41,6 +41,9 @@ public enum LockKind: UInt8, CaseIterable, Sendable {
     case sleep, shutdown
     /// A block lock on idle and sleep, for background tasks that may keep the board awake.
     case keepAwake
+
+    /// Of what there is for each kind, in an archive.
+    var field: Int { Int(rawValue) + 1 }
 }
 
 extension Event {

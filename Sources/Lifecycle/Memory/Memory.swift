@@ -86,12 +86,12 @@ struct Memory: Equatable {
     var fault: Fault? { (askedLevel == nil) == (answerDue == nil) ? nil : .questionWithoutEnd }
 
     mutating func archive(_ archive: inout StateArchive) {
-        archive.optional(&warningEnd, .zero) { $0.value(&$1) }
-        archive.optional(&criticalEnd, .zero) { $0.value(&$1) }
-        archive.raw(&pressure)
-        archive.optional(&askedLevel, .warning) { $0.raw(&$1) }
-        archive.optional(&answerDue, .zero) { $0.value(&$1) }
-        archive.value(&isExhaustionSaid)
-        archive.value(&nextJetsam)
+        archive.optional(1, &warningEnd, .zero) { $0.value(1, &$1) }
+        archive.optional(2, &criticalEnd, .zero) { $0.value(1, &$1) }
+        archive.raw(3, &pressure)
+        archive.optional(4, &askedLevel, .warning) { $0.raw(1, &$1) }
+        archive.optional(5, &answerDue, .zero) { $0.value(1, &$1) }
+        archive.value(6, &isExhaustionSaid)
+        archive.value(7, &nextJetsam)
     }
 }

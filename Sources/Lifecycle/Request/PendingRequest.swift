@@ -23,12 +23,12 @@ struct PendingRequest: Equatable {
 
     @inline(never)
     mutating func archive(_ archive: inout StateArchive) {
-        archive.raw(&id)
-        archive.value(&app)
-        archive.raw(&wish)
-        archive.raw(&phase)
-        archive.optional(&leaving, InstanceID(rawValue: 0)) { $0.raw(&$1) }
-        archive.optional(&change, .background) { $0.raw(&$1) }
-        archive.value(&isForLaunch)
+        archive.raw(1, &id)
+        archive.value(2, &app)
+        archive.raw(3, &wish)
+        archive.raw(4, &phase)
+        archive.optional(5, &leaving, InstanceID(rawValue: 0)) { $0.raw(1, &$1) }
+        archive.optional(6, &change, .background) { $0.raw(1, &$1) }
+        archive.value(7, &isForLaunch)
     }
 }

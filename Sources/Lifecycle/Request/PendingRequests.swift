@@ -68,6 +68,6 @@ struct PendingRequests: Equatable {
 
     mutating func archive(_ archive: inout StateArchive) {
         let blank = PendingRequest(id: RequestID(rawValue: 0), app: 0, wish: .running, phase: .active)
-        archive.list(&all, blank) { $1.archive(&$0) }
+        archive.list(1, &all, blank) { $1.archive(&$0) }
     }
 }

@@ -18,7 +18,7 @@ struct HeldLock: Equatable {
         return due != nil
     }
 
-    mutating func archive(_ archive: inout StateArchive) { archive.optional(&due, .zero) { $0.value(&$1) } }
+    mutating func archive(_ archive: inout StateArchive) { archive.optional(1, &due, .zero) { $0.value(1, &$1) } }
 }
 
 extension DeviceLifecycle {

@@ -18,9 +18,9 @@ struct LateSleeps: Equatable {
     func freeze(before sleep: Int) -> Int? { freeze == sleep ? freezeBefore : freeze }
 
     mutating func archive(_ archive: inout StateArchive) {
-        archive.optional(&end, 0) { $0.value(&$1) }
-        archive.optional(&freeze, 0) { $0.value(&$1) }
-        archive.optional(&freezeBefore, 0) { $0.value(&$1) }
+        archive.optional(1, &end, 0) { $0.value(1, &$1) }
+        archive.optional(2, &freeze, 0) { $0.value(1, &$1) }
+        archive.optional(3, &freezeBefore, 0) { $0.value(1, &$1) }
     }
 }
 

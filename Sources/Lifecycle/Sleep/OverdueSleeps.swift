@@ -26,7 +26,7 @@ struct OverdueSleeps: Equatable {
     }
 
     mutating func archive(_ archive: inout StateArchive) {
-        archive.optional(&last, 0) { $0.value(&$1) }
-        archive.value(&times)
+        archive.optional(1, &last, 0) { $0.value(1, &$1) }
+        archive.value(2, &times)
     }
 }

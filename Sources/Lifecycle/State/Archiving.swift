@@ -1,7 +1,9 @@
 // Writing the whole state down and reading it back. What follows from the rest is not written but derived again.
 
 extension DeviceLifecycle {
-    private static let formatVersion = 15
+    /// Of what the fields mean: raised where the meaning of one has changed, so that no reader takes the one for the
+    /// other. A new field raises nothing.
+    private static let formatVersion = 16
 
     /// The whole state between two events, to be written down.
     public func archived() -> [UInt8] {
@@ -17,37 +19,37 @@ extension DeviceLifecycle {
         guard let text = StateArchive.opened(bytes) else { return nil }
         var archive = StateArchive(reading: text)
         self.archive(&archive)
-        guard archive.isComplete, derive() else { return nil }
+        guard !archive.failed, derive() else { return nil }
     }
 
     private mutating func archive(_ archive: inout StateArchive) {
         var version = Self.formatVersion
-        archive.value(&version)
+        archive.value(1, &version)
         guard version == Self.formatVersion else { return archive.fail() }
-        policy.archive(&archive)
-        archive.list(&apps, App(policy: AppPolicy(name: ""))) { $1.archive(&$0) }
-        archive.value(&canFreeze)
-        archive.value(&isStarted)
-        sleep.archive(&archive)
-        shutdown.archive(&archive)
-        login.archive(&archive)
-        conditions.archive(&archive)
-        memory.archive(&archive)
-        watchdog.archive(&archive)
-        serviceWatchdog.archive(&archive)
-        adoptedFreezeRecord.archive(&archive)
-        adoptedLate.archive(&archive)
-        requests.archive(&archive)
-        archive.value(&lastInstance)
-        archive.value(&lastCall)
-        archive.value(&lastTask)
-        archive.value(&now.monotonic)
-        archive.value(&now.boottime)
+        archive.group(2) { policy.archive(&$0) }
+        archive.list(3, &apps, App(policy: AppPolicy(name: ""))) { $1.archive(&$0) }
+        archive.value(4, &canFreeze)
+        archive.value(5, &isStarted)
+        archive.group(6) { sleep.archive(&$0) }
+        archive.group(7) { shutdown.archive(&$0) }
+        archive.group(8) { login.archive(&$0) }
+        archive.group(9) { conditions.archive(&$0) }
+        archive.group(10) { memory.archive(&$0) }
+        archive.group(11) { watchdog.archive(&$0) }
+        archive.group(12) { serviceWatchdog.archive(&$0) }
+        archive.group(13) { adoptedFreezeRecord.archive(&$0) }
+        archive.group(14) { adoptedLate.archive(&$0) }
+        archive.group(15) { requests.archive(&$0) }
+        archive.value(16, &lastInstance)
+        archive.value(17, &lastCall)
+        archive.value(18, &lastTask)
+        archive.value(19, &now.monotonic)
+        archive.value(20, &now.boottime)
         var hasBegun = wakeUp != nil
-        archive.value(&hasBegun)
+        archive.value(21, &hasBegun)
         wakeUp = hasBegun ? .never : nil
-        archive.value(&reprieveEnd)
-        poolRefills.archive(&archive)
+        archive.value(22, &reprieveEnd)
+        archive.group(23) { poolRefills.archive(&$0) }
     }
 
     /// No count comes near this in the life of a board; each can be added to for as long again.
@@ -87,37 +89,37 @@ extension DeviceLifecycle {
 extension Sleep {
     /// `unsettled` is derived from the apps.
     mutating func archive(_ archive: inout StateArchive) {
-        stage.archive(&archive)
-        archive.value(&id)
-        archive.value(&isLogical)
-        archive.value(&isAnnouncedByLogin)
-        archive.optional(&loginWaitsSince, .zero) { $0.value(&$1) }
-        archive.value(&allowanceSince)
-        archive.value(&isDoubtful)
-        archive.value(&isToldByHook)
-        archive.value(&isAttended)
-        archive.value(&isForIdleness)
-        archive.list(&killed, "") { $0.value(&$1) }
-        archive.value(&clocksShowSleep)
-        archive.optional(&kernelCountedSleep, false) { $0.value(&$1) }
-        archive.value(&isHandled)
-        archive.optional(&formerEnd, .zero) { $0.value(&$1) }
-        archive.raw(&echo)
-        archive.optional(&echoDue, .zero) { $0.value(&$1) }
+        archive.group(1) { stage.archive(&$0) }
+        archive.value(2, &id)
+        archive.value(3, &isLogical)
+        archive.value(4, &isAnnouncedByLogin)
+        archive.optional(5, &loginWaitsSince, .zero) { $0.value(1, &$1) }
+        archive.value(6, &allowanceSince)
+        archive.value(7, &isDoubtful)
+        archive.value(8, &isToldByHook)
+        archive.value(9, &isAttended)
+        archive.value(10, &isForIdleness)
+        archive.list(11, &killed, "") { $0.value(1, &$1) }
+        archive.value(12, &clocksShowSleep)
+        archive.optional(13, &kernelCountedSleep, false) { $0.value(1, &$1) }
+        archive.value(14, &isHandled)
+        archive.optional(15, &formerEnd, .zero) { $0.value(1, &$1) }
+        archive.raw(16, &echo)
+        archive.optional(17, &echoDue, .zero) { $0.value(1, &$1) }
     }
 }
 
 extension Shutdown {
     mutating func archive(_ archive: inout StateArchive) {
-        archive.value(&isAnnounced)
-        archive.value(&stopsDaemon)
-        archive.optional(&end, .zero) { $0.value(&$1) }
-        archive.value(&margin)
-        archive.optional(&wave, 0) { $0.value(&$1) }
-        archive.optional(&waveEnd, .zero) { $0.value(&$1) }
-        archive.value(&isWaveForced)
-        archive.value(&isOver)
-        archive.value(&isLowBattery)
-        archive.optional(&powerOffDue, .zero) { $0.value(&$1) }
+        archive.value(1, &isAnnounced)
+        archive.value(2, &stopsDaemon)
+        archive.optional(3, &end, .zero) { $0.value(1, &$1) }
+        archive.value(4, &margin)
+        archive.optional(5, &wave, 0) { $0.value(1, &$1) }
+        archive.optional(6, &waveEnd, .zero) { $0.value(1, &$1) }
+        archive.value(7, &isWaveForced)
+        archive.value(8, &isOver)
+        archive.value(9, &isLowBattery)
+        archive.optional(10, &powerOffDue, .zero) { $0.value(1, &$1) }
     }
 }

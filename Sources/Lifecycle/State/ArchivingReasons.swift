@@ -3,9 +3,9 @@
 extension TerminationReason {
     mutating func archive(_ archive: inout StateArchive) {
         var flat = FlatReason(self)
-        archive.raw(&flat.kind)
-        archive.list(&flat.numbers, 0) { $0.value(&$1) }
-        archive.list(&flat.texts, "") { $0.value(&$1) }
+        archive.raw(1, &flat.kind)
+        archive.list(2, &flat.numbers, 0) { $0.value(1, &$1) }
+        archive.list(3, &flat.texts, "") { $0.value(1, &$1) }
         guard archive.isReading else { return }
         if let reason = flat.reason { self = reason } else { archive.fail() }
     }

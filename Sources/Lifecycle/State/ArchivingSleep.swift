@@ -3,21 +3,21 @@
 extension SleepStage {
     mutating func archive(_ archive: inout StateArchive) {
         var state = Sleep(stage: self).state
-        archive.raw(&state)
+        archive.raw(1, &state)
         switch state {
         case .awake: self = .awake
         case .preparing:
             var preparation = Sleep(stage: self).preparation ?? Preparation()
-            preparation.archive(&archive)
+            archive.group(2) { preparation.archive(&$0) }
             self = .preparing(preparation)
         case .asleep:
             var asleep = Sleep(stage: self).asleep ?? Asleep(released: Instant(monotonic: .zero, boottime: .zero))
-            asleep.archive(&archive)
+            archive.group(3) { asleep.archive(&$0) }
             self = .asleep(asleep)
         case .darkWake:
             var darkWake = Sleep(stage: self).darkWake ?? DarkWake(end: .zero)
-            archive.value(&darkWake.end)
-            archive.value(&darkWake.isReturning)
+            archive.value(4, &darkWake.end)
+            archive.value(5, &darkWake.isReturning)
             self = .darkWake(darkWake)
         }
     }
@@ -25,39 +25,39 @@ extension SleepStage {
 
 extension Preparation {
     fileprivate mutating func archive(_ archive: inout StateArchive) {
-        archive.value(&begun)
-        archive.value(&allowance)
-        archive.value(&allowanceEnd)
-        archive.value(&orderEndsAt)
-        archive.value(&release)
-        archive.optional(&graceEnd, .zero) { $0.value(&$1) }
-        overtime.archive(&archive)
-        archive.value(&isOrderOver)
-        archive.list(&waiting, WaitingClient(id: RequestID(rawValue: 0), isHook: false)) {
-            $0.raw(&$1.id)
-            $0.value(&$1.isHook)
+        archive.value(1, &begun)
+        archive.value(2, &allowance)
+        archive.value(3, &allowanceEnd)
+        archive.value(4, &orderEndsAt)
+        archive.value(5, &release)
+        archive.optional(6, &graceEnd, .zero) { $0.value(1, &$1) }
+        archive.group(7) { overtime.archive(&$0) }
+        archive.value(8, &isOrderOver)
+        archive.list(9, &waiting, WaitingClient(id: RequestID(rawValue: 0), isHook: false)) {
+            $0.raw(1, &$1.id)
+            $0.value(1, &$1.isHook)
         }
     }
 }
 
 extension Preparation.Overtime {
     fileprivate mutating func archive(_ archive: inout StateArchive) {
-        archive.value(&isAllowanceOver)
-        archive.value(&isGraceOver)
+        archive.value(1, &isAllowanceOver)
+        archive.value(2, &isGraceOver)
     }
 }
 
 extension Asleep {
     fileprivate mutating func archive(_ archive: inout StateArchive) {
-        archive.value(&released.monotonic)
-        archive.value(&released.boottime)
-        overtime.archive(&archive)
-        archive.value(&timeStopped)
-        archive.optional(&alarm, .zero) { $0.value(&$1) }
+        archive.value(1, &released.monotonic)
+        archive.value(2, &released.boottime)
+        archive.group(3) { overtime.archive(&$0) }
+        archive.value(4, &timeStopped)
+        archive.optional(5, &alarm, .zero) { $0.value(1, &$1) }
         var isAsked = question == .asked
-        archive.value(&isAsked)
+        archive.value(6, &isAsked)
         var due = question.due
-        archive.optional(&due, .zero) { $0.value(&$1) }
+        archive.optional(7, &due, .zero) { $0.value(1, &$1) }
         question = isAsked ? .asked : due.map { .due($0) } ?? .none
     }
 }

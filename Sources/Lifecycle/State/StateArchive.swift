@@ -1,16 +1,33 @@
-/// The core's state as text, in both directions: one function per type lists its fields, and the same list writes
-/// them and reads them back. Numbers are decimal, texts are length:bytes, everything is separated by a space.
+/// The core's state as bytes, in both directions: one function per type lists its fields, and the same list writes
+/// them and reads them back.
+///
+/// Each field has a number, which it keeps for ever; those of a type are listed in ascending order. A reader that is
+/// older or newer than the writer passes over fields that it does not know, and leaves those that are missing as they
+/// are. A number whose meaning is gone is not given to another.
 ///
 /// What is read is not trusted: it ends with a checksum, so that a wrong byte anywhere makes the archive `failed`; and
 /// what passes that is still checked wherever a number could lead to a crash.
 public struct StateArchive {
     private(set) var bytes: [UInt8]
-    private var offset = 0
     let isReading: Bool
     private(set) var failed = false
+    /// While reading: the next byte, and where the group ends.
+    private var offset = 0
+    private var end = 0
+    /// While writing: the last field of the group.
+    private var last = 0
+
+    /// What follows a field's number.
+    private enum Kind: UInt64 {
+        case absent, number
+        /// Their count, and the bytes: a text or a group of fields.
+        case bytes
+    }
 
     /// No list in a state is longer; a damaged count must not allocate more.
     static let countLimit = 100_000
+    /// A text with its length, and a group with its own.
+    private static let bitsOfKind: UInt64 = 2
 
     init() {
         bytes = []
@@ -19,13 +36,14 @@ public struct StateArchive {
 
     init(reading bytes: [UInt8]) {
         self.bytes = bytes
+        end = bytes.count
         isReading = true
     }
 
     /// Digits of the checksum at the end, and the space after it.
     private static let sealLength = 17
 
-    /// The text with its checksum (FNV-1a, 64 bits, hexadecimal) at the end. No two texts that differ in one byte have
+    /// The bytes with their checksum (FNV-1a, 64 bits, hexadecimal) at the end. No two that differ in one byte have
     /// the same.
     public static func sealed(_ text: [UInt8]) -> [UInt8] {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
@@ -44,56 +62,62 @@ public struct StateArchive {
         return Self.sealed(text) == sealed ? text : nil
     }
 
-    /// Whether everything was read, and nothing was wrong.
-    var isComplete: Bool { !failed && offset == bytes.count }
-
     mutating func fail() { failed = true }
 
-    mutating func value(_ value: inout Int64) {
+    // MARK: Fields
+
+    mutating func value(_ field: Int, _ value: inout Int64) {
         if isReading {
-            value = readNumber()
+            guard let kind = find(field) else { return }
+            guard kind == .number else { return fail() }
+            let folded = readNumber()
+            value = Int64(bitPattern: folded >> 1) ^ -Int64(bitPattern: folded & 1)
         } else {
-            bytes.append(contentsOf: "\(value) ".utf8)
+            begin(field, .number)
+            // So that small negative ones are short, too.
+            append(UInt64(bitPattern: value << 1 ^ value >> 63))
         }
     }
 
-    mutating func value(_ value: inout Int) {
+    mutating func value(_ field: Int, _ value: inout Int) {
         var wide = Int64(value)
-        self.value(&wide)
+        self.value(field, &wide)
         // 32 bits on many boards.
         guard let narrow = Int(exactly: wide) else { return fail() }
         value = narrow
     }
 
-    mutating func value(_ value: inout UInt64) {
+    mutating func value(_ field: Int, _ value: inout UInt64) {
         var wide = Int64(bitPattern: value)
-        self.value(&wide)
+        self.value(field, &wide)
         value = UInt64(bitPattern: wide)
     }
 
-    mutating func value(_ value: inout Bool) {
+    mutating func value(_ field: Int, _ value: inout Bool) {
         var wide: Int64 = value ? 1 : 0
-        self.value(&wide)
+        self.value(field, &wide)
         if wide != 0 && wide != 1 { fail() }
         value = wide == 1
     }
 
-    mutating func value(_ value: inout Nanoseconds) { self.value(&value.rawValue) }
+    mutating func value(_ field: Int, _ value: inout Nanoseconds) { self.value(field, &value.rawValue) }
 
-    mutating func value(_ value: inout String) {
+    mutating func value(_ field: Int, _ value: inout String) {
         if isReading {
-            value = readText()
+            guard find(field) != nil, let content = readContent() else { return }
+            value = String(decoding: bytes[content], as: UTF8.self)
+            offset = content.upperBound
         } else {
-            bytes.append(contentsOf: "\(value.utf8.count):".utf8)
+            begin(field, .bytes)
+            append(UInt64(value.utf8.count))
             bytes.append(contentsOf: value.utf8)
-            bytes.append(UInt8(ascii: " "))
         }
     }
 
-    /// An identifier, or an enumeration by its raw value.
-    mutating func raw<T: RawRepresentable>(_ value: inout T) where T.RawValue: FixedWidthInteger {
+    /// An identifier, or an enumeration by its raw value; one that is not known is refused.
+    mutating func raw<T: RawRepresentable>(_ field: Int, _ value: inout T) where T.RawValue: FixedWidthInteger {
         var wide = Int64(truncatingIfNeeded: value.rawValue)
-        self.value(&wide)
+        self.value(field, &wide)
         guard isReading else { return }
         if let number = T.RawValue(exactly: wide), let known = T(rawValue: number) {
             value = known
@@ -102,64 +126,145 @@ public struct StateArchive {
         }
     }
 
-    mutating func optional<T>(_ value: inout T?, _ blank: T, _ each: (inout StateArchive, inout T) -> Void) {
-        var present = value != nil
-        self.value(&present)
-        guard present, !failed else {
-            value = nil
-            return
+    mutating func group(_ field: Int, _ each: (inout StateArchive) -> Void) {
+        if isReading {
+            guard find(field) != nil, let content = readContent() else { return }
+            inside(content, each)
+        } else {
+            begin(field, .bytes)
+            writeContent(each)
         }
-        var content = value ?? blank
-        each(&self, &content)
-        value = content
+    }
+
+    mutating func optional<T>(
+        _ field: Int, _ value: inout T?, _ blank: T, _ each: (inout StateArchive, inout T) -> Void
+    ) {
+        if isReading {
+            guard let kind = find(field) else { return }
+            guard kind != .absent, let content = readContent() else {
+                value = nil
+                return
+            }
+            var present = blank
+            inside(content) { each(&$0, &present) }
+            value = present
+        } else if var present = value {
+            begin(field, .bytes)
+            writeContent { each(&$0, &present) }
+        } else {
+            begin(field, .absent)
+        }
     }
 
     /// The function of an element that is long is not to be inlined: it is called in two places here.
-    mutating func list<T>(_ list: inout [T], _ blank: T, _ each: (inout StateArchive, inout T) -> Void) {
-        var count = list.count
-        value(&count)
+    mutating func list<T>(_ field: Int, _ list: inout [T], _ blank: T, _ each: (inout StateArchive, inout T) -> Void) {
         if isReading {
+            guard find(field) != nil, let content = readContent() else { return }
             list = []
-            guard count >= 0, count <= Self.countLimit else { return fail() }
-            for _ in 0..<count where !failed {
-                var element = blank
-                each(&self, &element)
-                list.append(element)
+            while offset < content.upperBound, !failed {
+                guard list.count < Self.countLimit, let element = readContent(upTo: content.upperBound) else {
+                    return fail()
+                }
+                var next = blank
+                inside(element) { each(&$0, &next) }
+                list.append(next)
             }
         } else {
-            for index in list.indices { each(&self, &list[index]) }
+            begin(field, .bytes)
+            writeContent { archive in
+                for index in list.indices { archive.writeContent { each(&$0, &list[index]) } }
+            }
         }
     }
 
-    private mutating func readNumber() -> Int64 {
-        var end = offset
-        while end < bytes.count, bytes[end] != UInt8(ascii: " ") { end += 1 }
-        guard end < bytes.count, end - offset <= 20,
-            let number = Int64(String(decoding: bytes[offset..<end], as: UTF8.self))
-        else {
-            fail()
-            return 0
-        }
-        offset = end + 1
-        return number
+    // MARK: Writing
+
+    private mutating func begin(_ field: Int, _ kind: Kind) {
+        assert(field > last, "fields are listed in ascending order")
+        last = field
+        append(UInt64(field) << Self.bitsOfKind | kind.rawValue)
     }
 
-    private mutating func readText() -> String {
-        var length = 0
-        while offset < bytes.count, bytes[offset] >= UInt8(ascii: "0"), bytes[offset] <= UInt8(ascii: "9"),
-            length <= bytes.count
-        {
-            length = length * 10 + Int(bytes[offset] - UInt8(ascii: "0"))
+    /// Seven bits a byte, the lowest first; all but the last have the eighth.
+    private mutating func append(_ number: UInt64) {
+        var rest = number
+        while rest > 0x7f {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+
+    /// The length is put before it once it is known.
+    private mutating func writeContent(_ each: (inout StateArchive) -> Void) {
+        let (start, outer) = (bytes.count, last)
+        last = 0
+        each(&self)
+        last = outer
+        let length = bytes.count - start
+        append(UInt64(length))
+        let digits = Array(bytes[(start + length)...])
+        bytes.removeLast(digits.count)
+        bytes.insert(contentsOf: digits, at: start)
+    }
+
+    // MARK: Reading
+
+    /// Goes to the field; nil: the group has none.
+    private mutating func find(_ field: Int) -> Kind? {
+        while offset < end, !failed {
+            let start = offset
+            let head = readNumber()
+            guard let kind = Kind(rawValue: head & 3) else {
+                fail()
+                return nil
+            }
+            let found = head >> Self.bitsOfKind
+            if found == UInt64(field) { return kind }
+            if found > UInt64(field) {
+                offset = start
+                return nil
+            }
+            switch kind {
+            case .absent: break
+            case .number: _ = readNumber()
+            case .bytes: offset = readContent()?.upperBound ?? end
+            }
+        }
+        return nil
+    }
+
+    private mutating func readNumber() -> UInt64 {
+        var number: UInt64 = 0
+        var shift: UInt64 = 0
+        while offset < end, shift < 64 {
+            let byte = bytes[offset]
             offset += 1
+            number |= UInt64(byte & 0x7f) << shift
+            if byte < 0x80 { return number }
+            shift += 7
         }
-        guard offset < bytes.count, bytes[offset] == UInt8(ascii: ":"), length < bytes.count - offset - 1,
-            bytes[offset + 1 + length] == UInt8(ascii: " ")
-        else {
+        fail()
+        return 0
+    }
+
+    /// Where it lies; what is read next is its beginning. Fails where it is no field of bytes, as its length is another
+    /// then.
+    private mutating func readContent() -> Range<Int>? { readContent(upTo: end) }
+
+    private mutating func readContent(upTo limit: Int) -> Range<Int>? {
+        let length = readNumber()
+        guard !failed, length <= UInt64(max(0, limit - offset)) else {
             fail()
-            return ""
+            return nil
         }
-        let text = String(decoding: bytes[(offset + 1)..<(offset + 1 + length)], as: UTF8.self)
-        offset += length + 2
-        return text
+        return offset..<(offset + Int(length))
+    }
+
+    private mutating func inside(_ content: Range<Int>, _ each: (inout StateArchive) -> Void) {
+        let outer = end
+        (offset, end) = (content.lowerBound, content.upperBound)
+        each(&self)
+        (offset, end) = (content.upperBound, outer)
     }
 }

@@ -52,14 +52,14 @@ struct StopOrder: Equatable {
     }
 
     mutating func archive(_ archive: inout StateArchive) {
-        reason.archive(&archive)
-        archive.optional(&waveEnd, .zero) { $0.value(&$1) }
-        archive.optional(&exitDue, .zero) { $0.value(&$1) }
-        archive.value(&exitAllowance)
-        archive.value(&extensionLimit)
-        archive.value(&extendedDue)
-        archive.value(&isMainGone)
-        archive.value(&isOwnWish)
+        archive.group(1) { reason.archive(&$0) }
+        archive.optional(2, &waveEnd, .zero) { $0.value(1, &$1) }
+        archive.optional(3, &exitDue, .zero) { $0.value(1, &$1) }
+        archive.value(4, &exitAllowance)
+        archive.value(5, &extensionLimit)
+        archive.value(6, &extendedDue)
+        archive.value(7, &isMainGone)
+        archive.value(8, &isOwnWish)
     }
 }
 
@@ -71,9 +71,9 @@ struct Cause: Equatable {
     var taken: Nanoseconds?
 
     mutating func archive(_ archive: inout StateArchive) {
-        reason.archive(&archive)
-        archive.optional(&handler, .didFinishLaunching) { $0.raw(&$1) }
-        archive.optional(&allowance, .zero) { $0.value(&$1) }
-        archive.optional(&taken, .zero) { $0.value(&$1) }
+        archive.group(1) { reason.archive(&$0) }
+        archive.optional(2, &handler, .didFinishLaunching) { $0.raw(1, &$1) }
+        archive.optional(3, &allowance, .zero) { $0.value(1, &$1) }
+        archive.optional(4, &taken, .zero) { $0.value(1, &$1) }
     }
 }

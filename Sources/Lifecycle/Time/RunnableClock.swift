@@ -30,7 +30,7 @@ struct RunnableClock: Equatable {
     }
 
     mutating func archive(_ archive: inout StateArchive) {
-        archive.value(&lost)
-        archive.optional(&stoppedAt, .zero) { $0.value(&$1) }
+        archive.value(1, &lost)
+        archive.optional(2, &stoppedAt, .zero) { $0.value(1, &$1) }
     }
 }

@@ -54,9 +54,9 @@ struct News: Equatable {
     }
 
     mutating func archive(_ archive: inout StateArchive) {
-        archive.optional(&warning, .warning) { $0.raw(&$1) }
-        archive.value(&knownPower)
-        archive.raw(&knownHeat)
-        archive.optional(&limitQuietEnd, .zero) { $0.value(&$1) }
+        archive.optional(1, &warning, .warning) { $0.raw(1, &$1) }
+        archive.value(2, &knownPower)
+        archive.raw(3, &knownHeat)
+        archive.optional(4, &limitQuietEnd, .zero) { $0.value(1, &$1) }
     }
 }

@@ -68,10 +68,10 @@ struct HardwareWatchdog: Equatable {
     var fault: Fault? { isStarving && timeout == nil ? .watchdogOfNone : nil }
 
     mutating func archive(_ archive: inout StateArchive) {
-        archive.optional(&timeout, .zero) { $0.value(&$1) }
-        archive.value(&fedAt)
-        archive.value(&isResting)
-        archive.value(&isStarving)
+        archive.optional(1, &timeout, .zero) { $0.value(1, &$1) }
+        archive.value(2, &fedAt)
+        archive.value(3, &isResting)
+        archive.value(4, &isStarving)
     }
 }
 

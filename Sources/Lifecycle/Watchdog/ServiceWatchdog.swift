@@ -25,7 +25,7 @@ struct ServiceWatchdog: Equatable {
     var fault: Fault? { isResting && !isWatching ? .watchdogOfNone : nil }
 
     mutating func archive(_ archive: inout StateArchive) {
-        archive.value(&isWatching)
-        archive.value(&isResting)
+        archive.value(1, &isWatching)
+        archive.value(2, &isResting)
     }
 }
