@@ -114,10 +114,11 @@ CHILD static bool open_held(struct view *view, struct held *held, const char *pa
     return true;
 }
 
-// FOLDER of FOLDER/X.
+// FOLDER of FOLDER/X/NAME.
 CHILD static void cut_to_folder(char *path) {
     size_t length = length_of(path);
-    while (length > 1 && path[--length] != '/') {}
+    for (int i = 0; i < 2; i++)
+        while (length > 1 && path[--length] != '/') {}
     path[length] = 0;
 }
 

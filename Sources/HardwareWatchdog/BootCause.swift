@@ -42,8 +42,13 @@ public struct BootCause: Equatable, Sendable {
     private var wasReset: Bool { evidence.bootStatus.contains(.cardReset) }
     private var wasHot: Bool { !evidence.bootStatus.isDisjoint(with: [.overheat, .fanFault]) }
     private var hadBadPower: Bool { !evidence.bootStatus.isDisjoint(with: [.powerUnder, .powerOver]) }
-    /// Some boards restart by their watchdog: then its bit alone means nothing.
-    private var wasResetUnasked: Bool { wasReset && evidence.lastWord != .rebooting }
+    /// Some boards restart by their watchdog: when it was to go down, the bit alone means nothing.
+    private var wasResetUnasked: Bool {
+        switch evidence.lastWord {
+        case .rebooting, .goingDown: false
+        case .running, .runningLow, .stopped, .poweringOff, .poweringOffBattery, nil: wasReset
+        }
+    }
 
     /// The strongest evidence first: hardware, then the kernel's records, then our own words. Hardware seldom says more
     /// than one bit, and of a power cut or a reset button nothing at all.

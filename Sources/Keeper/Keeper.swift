@@ -26,6 +26,8 @@ public final class Keeper {
     /// Signals that the loop was not told yet.
     private var orders: [Int32] = []
     private var isStopping = false
+    /// Its last packets are read.
+    private var isLoopDead = false
 
     private init() throws(SystemError) {
         let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
@@ -124,6 +126,7 @@ public final class Keeper {
         case Mark.signals: return takeSignals()
         case Mark.loop:
             if event.events & EPOLLOUT.rawValue != 0, isLoopSlow, let status = hurryOn() { return status }
+            if event.events & EPOLLHUP.rawValue != 0 { isLoopDead = true }
             if event.events & (EPOLLIN.rawValue | EPOLLHUP.rawValue) != 0 { takePackets() }
         default: if event.events & EPOLLHUP.rawValue != 0 { gateHungUp(Int(event.data.u64)) }
         }
@@ -156,7 +159,8 @@ public final class Keeper {
             var isLost = false
             let length = linux_packet_receive(
                 loop.socket, packet.baseAddress, packet.count, &descriptors, &count, &isLost, false)
-            if length < 0, Errno.current == .interrupted { continue }
+            // Reset: it has died with words of ours unread; its own come after that.
+            if length < 0, Errno.current == .interrupted || Errno.current == .connectionReset { continue }
             guard length > 0 else {
                 // What has become of the loop is SIGCHLD's to say.
                 if length == 0 { closeLoopSocket() }
@@ -173,6 +177,8 @@ public final class Keeper {
         guard let base = bytes.baseAddress, bytes.count >= MemoryLayout<keeper_signal>.size else { return }
         let word = base.load(as: keeper_signal.self)
         switch Int(word.kind) {
+        // What it would have started is not to run.
+        case KEEPER_START where isLoopDead: break
         case KEEPER_START: start(word.id, bytes, descriptors)
         case KEEPER_SIGNAL: children.signal(word.id, word.signal)
         case KEEPER_NOTIFY:
@@ -305,20 +311,19 @@ public final class Keeper {
 
     private func loopEnded(_ end: linux_exit) -> Int32? {
         waitpid(loop.pid, nil, 0)
-        // Its last words to the service manager.
+        // Its last words to the service manager, and what was to be taken away.
+        isLoopDead = true
         while takePackets() {}
+        isLoopDead = false
         isLoopSlow = false
         closeLoopSocket()
         linux_forget_lock_holders()
         loop.ended(end)
-        if end.code == linux_code_exited {
-            children.killOrphans()
-            return end.status
-        }
         // What it has started is not the next loop's: nothing may run twice.
         for place in children.places { hearOutcome(of: place) }
         children.abandon()
         children.killOrphans()
+        if end.code == linux_code_exited { return end.status }
         // One that was told of the stop has not done it.
         if isStopping { return orders.isEmpty ? 1 : 0 }
         // The next one reads its files anyway.

@@ -87,6 +87,6 @@ struct LoopProcess {
         let now = Clocks.monotonic
         let isStable = now - startedAt > Self.stable
         startDue = isStable ? now : now + delay
-        delay = isStable ? 0 : longerDelay
+        delay = isStable ? Self.firstDelay : longerDelay
     }
 }

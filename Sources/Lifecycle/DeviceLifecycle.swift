@@ -24,6 +24,7 @@ public struct DeviceLifecycle: Equatable, Sendable {
     /// Of all that was taken over.
     var adoptedFreezeRecord = OverdueSleeps()
     var adoptedLate = LateSleeps()
+    var adoptedHeldUpSleep: Int?
 
     var lastInstance: Int64 = 0
     var lastCall: Int64 = 0

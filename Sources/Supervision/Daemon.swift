@@ -87,9 +87,7 @@ public enum Daemon {
             journal: Journal(
                 identifier: "curfewd", socketPath: paths.root + "/run/systemd/journal/socket",
                 streamPath: paths.root + "/run/systemd/journal/stdout"))
-        if let problem {
-            log.daemon(.error, problem.text + "; it goes on, and the control group alone keeps a second one out")
-        }
+        tidy(paths, problem, log)
         let configuration = Configuration.load(paths: ConfigurationPaths(root: options.root))
         let loop = try EventLoop()
         let (groups, freezingProblem, ended) = try openGroups(options, paths, log, keeper)
@@ -159,6 +157,18 @@ public enum Daemon {
         }
     }
 
+    /// problem: why it has no lock.
+    private static func tidy(_ paths: RuntimePaths, _ problem: SystemError?, _ log: Log) {
+        if let problem {
+            log.daemon(.error, problem.text + "; it goes on, and the control group alone keeps a second one out")
+        }
+        do throws(SystemError) {
+            try HiddenFolder.clear(paths.hiddenNotifySockets)
+        } catch {
+            log.daemon(.warning, error.text)
+        }
+    }
+
     /// One daemon a root: the lock dies with it, however it ends.
     private static func takeLock(_ paths: RuntimePaths) throws(SystemError) -> FileDescriptor {
         try paths.makeFolders()
@@ -169,7 +179,6 @@ public enum Daemon {
                 "another curfewd (pid \(holder)) runs here; stop it, or give this one its own place with --root:",
                 paths.lock, errno: .busy)
         }
-        try HiddenFolder.clear(paths.hiddenNotifySockets)
         _ = ftruncate(lock.rawValue, 0)
         // One that died in a sleep left it.
         try? Files.remove(paths.sleepMark)

@@ -27,6 +27,7 @@ public struct Errno: RawRepresentable, Equatable, Hashable, Sendable {
     public static let notEmpty = Errno(rawValue: ENOTEMPTY)
     public static let notSupported = Errno(rawValue: EOPNOTSUPP)
     public static let timedOut = Errno(rawValue: ETIMEDOUT)
+    public static let connectionReset = Errno(rawValue: ECONNRESET)
     public static let connectionRefused = Errno(rawValue: ECONNREFUSED)
     public static let addressInUse = Errno(rawValue: EADDRINUSE)
 

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import lingering
 import pytest
-from sandboxed import in_sandbox
-from strangers import CROWD, STRANGER, stranger
+from strangers import CROWD, stranger
 from waiting import holds_for, wait_until
 from wire import Closed, Wire
 
@@ -159,90 +158,6 @@ time.sleep(1000)
     app = board.describe("twice")
     assert app["statusText"] == str(app["mainPID"])
     assert "MAINPID" not in board.log()
-
-
-# Tries all notify sockets that it finds: where they are known to lie, and where the kernel says that sockets are.
-SEEKS = """
-import os, socket, sys
-notify = sys.argv[1]
-places = {os.path.join(notify, name) for name in os.listdir(notify)}
-places |= {line.split()[7] for line in open("/proc/net/unix") if notify in line}
-try:
-    places |= {os.path.join(notify, ".hidden", name, "s") for name in os.listdir(os.path.join(notify, ".hidden"))}
-except PermissionError:
-    print("not listed")
-for place in sorted(places):
-    peer = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    try:
-        peer.sendto(b"STOPPING=1", place)
-    except OSError as error:
-        print(os.path.basename(place), type(error).__name__)
-    else:
-        print("reached", place)
-"""
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-def test_no_other_user_reaches_an_apps_notify_socket(board):
-    board.plain("mine", exec=["/bin/sleep", "1000"], user="daemon")
-    board.plain("roots", exec=["/bin/sleep", "1000"], user="root", sandbox="off")
-    board.plain("own", exec=["/bin/sleep", "1000"], **{**in_sandbox(board), "user": "root"})
-    board.start()
-    board.wait_app("mine", taskState="running")
-    board.wait_app("roots", taskState="running")
-    board.wait_app("own", taskState="running")
-    mine = os.stat(board.run / "notify/mine")
-    assert (mine.st_mode & 0o777, mine.st_uid) == (0o600, 1)
-    # What starts as root may become any user.
-    hidden = board.run / "notify/.hidden"
-    assert [os.stat(folder / "s").st_mode & 0o777 for folder in hidden.iterdir()] == [0o666] * 2
-    said = subprocess.run(["/usr/bin/python3", "-c", SEEKS, str(board.run / "notify")], capture_output=True, text=True,
-                          check=True, **STRANGER)
-    assert said.stdout.splitlines() == [
-        "not listed", ".hidden PermissionError", "mine PermissionError", "own FileNotFoundError",
-        "roots FileNotFoundError"]
-
-
-# Becomes another user, and says what it has to, and whom it sees beside its socket.
-BECOMES = """
-import os, signal, socket
-path = os.environ["NOTIFY_SOCKET"]
-own = os.path.dirname(path)
-is_alone = sorted(os.listdir(os.path.dirname(own))) == ["s", os.path.basename(own)]
-if is_alone:
-    try:
-        open(path + ".more", "w")
-    except OSError as error:
-        assert error.errno == 30  # EROFS: it is not to fill /run, or to put something else into the place of its socket
-os.setgid(65534)
-os.setuid(65534)
-with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as peer:
-    peer.sendto(f"READY=1\\nSTATUS={is_alone}".encode(), path)
-while True:
-    signal.pause()
-"""
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-@pytest.mark.parametrize("sandbox", ["default", "off"])
-def test_what_has_become_another_user_is_heard_by_the_socket_that_it_alone_knows(board, sandbox):
-    keys = {**in_sandbox(board), "user": "root", "capabilities": ["CAP_SETUID", "CAP_SETGID"]}
-    if sandbox == "off":
-        keys = {"user": "root", "sandbox": "off"}
-    program = board.programs / "becomes.py"
-    program.write_text(BECOMES)
-    board.plain("own", exec=["/usr/bin/python3", str(program)], readiness="notify", launch="boot", **keys)
-    board.plain("other", exec=["/bin/sleep", "1000"], user="root", sandbox="off")
-    board.start()
-    for _ in range(2):
-        board.wait_app("own", scenePhase="active", statusText=str(sandbox == "default"))
-        assert os.stat(f"/proc/{board.describe('own')['mainPID']}").st_uid == 65534
-        board.call("Terminate", app="own", force=True)
-        board.call("Launch", app="own", background=None)
-    board.wait_app("own", scenePhase="active", statusText=str(sandbox == "default"))
-    os.unlink(board.apps_folder / "own.toml")
-    board.call("Reload")
-    wait_until(lambda: len(list((board.run / "notify/.hidden").iterdir())) == 1, board.log)
 
 
 # Sends TCP sockets that wait 5 s when they are closed, and closes its own.

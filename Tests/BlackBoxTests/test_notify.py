@@ -308,6 +308,18 @@ def processes(board):
     return {int(line) for line in (board.instance("app") / "cgroup.procs").read_text().split()}
 
 
+def test_reloading_is_over_with_ready(board):
+    speaker(board, "app", """
+        signal.signal(signal.SIGUSR1, lambda *_: s.send(b'READY=1'))
+        s.send(b'READY=1'); s.send(b'RELOADING=1')
+        while True: signal.pause()
+        """, readiness="notify")
+    board.start()
+    board.wait_app("app", statusText="reloading")
+    os.kill(board.describe("app")["mainPID"], signal.SIGUSR1)
+    board.wait_app("app", statusText="")
+
+
 def test_now_and_then_a_message_of_a_strangers_keeps_no_app_alive(board):
     board.plain("roots", "ready", "ping", readiness="notify", liveness="2s", restart="never")
     board.start()

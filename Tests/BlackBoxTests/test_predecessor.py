@@ -32,7 +32,7 @@ def test_what_a_killed_daemon_left_is_ended_before_anything_starts(board):
     board.wait_log("left by an earlier curfewd")
     for name in ("app", "plain", "gone"):
         report = board.terminations(name)[-1]
-        assert "curfewd had died" in report["explanation"] and report["namespace"] == "unknown"
+        assert "an earlier curfewd had left it" in report["explanation"] and report["reason"] == "daemonDied"
 
 
 def test_killed_in_the_middle_of_a_handshake(board):

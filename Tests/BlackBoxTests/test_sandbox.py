@@ -184,7 +184,7 @@ def test_where_there_are_no_namespaces_the_notify_socket_of_roots_is_found_by_it
         board.call("Launch", app="own", background=None)
     os.unlink(board.apps_folder / "own.toml")
     board.call("Reload")
-    wait_until(lambda: len(list((board.run / "notify/.hidden").iterdir())) == 1, board.log)
+    wait_until(lambda: [one.name for one in (board.run / "notify/.hidden/.own").iterdir()] == ["late"], board.log)
 
 
 def test_where_there_are_no_namespaces_default_goes_without_and_strict_refuses(board):

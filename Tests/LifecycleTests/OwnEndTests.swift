@@ -73,6 +73,70 @@ import Testing
         #expect(board.frozen("camera") == ["sleep is handled", "release sleep"])
     }
 
+    /// Its main process exits and leaves another behind, or the handler hangs: killed, it has cost the sleep as much.
+    @Test(arguments: [true, false])
+    func nextSleepsFreezeItAtOnce_whenItWasKilledAfterMoreTimeThanIsConfigured(_ leavesOthers: Bool) throws {
+        var board = start()
+        func end(_ client: Int64) throws {
+            _ = try board.ask(client, .terminate(board.id("camera"), force: false))
+            if leavesOthers { _ = board.returned("camera") }
+            _ = try board.tell(.app(.extendTimeout(board.instance("camera"), .seconds(8))))
+            if leavesOthers { _ = board.leavesOthers("camera") }
+        }
+        try end(1)
+        _ = board.sleepSignal(true, delayMax: .seconds(30))
+        #expect(board.pass(.milliseconds(7999)) == [])
+        #expect(board.pass(.milliseconds(1)).contains("kill camera"))
+        #expect(board.gone("camera").contains("release sleep"))
+        _ = board.wake(afterSleeping: .seconds(60))
+        _ = board.tell(.login(.lockTaken(.sleep)))
+        _ = try board.ask(2, .launch(board.id("camera"), background: false))
+        _ = board.spawned("camera")
+        _ = board.returned("camera")
+        _ = board.returned("camera")
+        try end(3)
+        #expect(board.sleepSignal(true, delayMax: .seconds(30)) == ["freeze camera"])
+    }
+
+    @Test func nextSleepsFreezeItAtOnce_whenALaunchTookMoreTimeThanIsConfigured() throws {
+        var board = Board([
+            app("camera") {
+                $0.readiness = .notify; $0.restartLimit = 100; $0.handlers = []
+            }
+        ])
+        board.login(delayMax: .seconds(30))
+        _ = board.tell(.started)
+        func launch() throws {
+            _ = board.spawned("camera")
+            _ = try board.tell(.app(.extendTimeout(board.instance("camera"), .seconds(60))))
+            #expect(board.pass(.seconds(21)) == [])
+        }
+        try launch()
+        _ = board.sleepSignal(true, delayMax: .seconds(30))
+        #expect(board.pass(.seconds(9)) == [])
+        _ = board.ready("camera")
+        _ = board.frozen("camera")
+        _ = board.wake(afterSleeping: .seconds(60))
+        _ = board.tell(.login(.lockTaken(.sleep)))
+        _ = board.gone("camera", .exited(1))
+        _ = board.pass(.seconds(60))
+        try launch()
+        #expect(board.sleepSignal(true, delayMax: .seconds(30)) == ["freeze camera"])
+    }
+
+    /// Its program cannot be executed: a lease of its own, say.
+    @Test func nextSleepsDoNotWaitForIt_whenItsStartTookAllTheTimeOfOne() throws {
+        var board = Board([app("camera")])
+        board.login(delayMax: .seconds(5))
+        _ = board.tell(.started)
+        _ = board.sleepSignal(true)
+        #expect(board.pass(.milliseconds(4500)) == [])
+        #expect(board.pass(.milliseconds(400)).contains("release sleep"))
+        _ = board.sleepSignal(false)
+        _ = board.tell(.login(.lockTaken(.sleep)))
+        #expect(board.sleepSignal(true).contains("release sleep"))
+    }
+
     @Test func appHasMoreTimeThatItAsksFor_whereNoSleepWaits() throws {
         var board = start()
         try stop(&board)

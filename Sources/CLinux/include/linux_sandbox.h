@@ -32,7 +32,7 @@ enum {
     LINUX_SANDBOX_READABLE = 'r',  // seen in what is empty otherwise; has to be there
     LINUX_SANDBOX_OWN = 'h',       // writable, where it is there and belongs to the program's user
     LINUX_SANDBOX_DEVICE = 'd',    // below /dev, where it is there
-    // FOLDER/X, a folder: is seen in the place of FOLDER.
+    // FOLDER/X/NAME, a folder: is seen in the place of FOLDER.
     LINUX_SANDBOX_COVER = 'c',
 };
 

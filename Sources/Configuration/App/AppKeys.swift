@@ -84,8 +84,8 @@ struct AppKeys {
         keys.duration(
             "liveness", .milliseconds(100)...Nanoseconds.seconds(86_400), &app.policy.liveness,
             .init(
-                "The longest time between two WATCHDOG=1; then it is killed. Not watched by default. It counts from a "
-                    + "reload on, and the program knows what it was started with: restart the app if it gets shorter.",
+                "The longest time between two WATCHDOG=1; then it is killed. Not watched by default. After a reload it "
+                    + "counts from the next launch on: the program knows what it was started with.",
                 example: #""10s""#))
         keys.integer(
             "priority-band", 0...1000, &app.policy.priorityBand,

@@ -31,6 +31,8 @@ struct Advice {
             report.number == 0 ? [] : ["See what it wrote before: \(lookAtOutput)"] + sandbox + [restarting]
         case "launchFailure": launchFailure
         case "backgroundTask": budget
+        case "unknown" where report.kind == "daemonDied":
+            ["Nothing is wrong with it. Why curfewd died is in the journal: journalctl -u curfewd"]
         case "unknown":
             [
                 "Its main process was no child of curfewd (MAINPID=), or another program took its exit status: how it "

@@ -49,6 +49,7 @@ struct ReportAccount {
         case "launchFailure": return "\(app) could not be started"
         case "user": return "\(app) was ended by an operator"
         case "shutdown": return "\(app) was ended because the device, or curfewd, was shutting down"
+        case "unknown" where report.kind == "daemonDied": return "\(app) was ended because curfewd itself had died"
         case "unknown": return "\(app) ended, and curfewd could not learn how"
         default: return "\(app) was ended: \(report.namespace) (\(report.code))"
         }

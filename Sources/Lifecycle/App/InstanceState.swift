@@ -20,6 +20,9 @@ extension Instance {
         }
     }
 
+    /// Its process is there, and its launch is not over.
+    var isLaunching: Bool { call?.call.handler == .didFinishLaunching }
+
     /// It has said STOPPING=1, unasked.
     var isEndingByItself: Bool { stage == .stopping && stop?.isOwnWish == true }
 

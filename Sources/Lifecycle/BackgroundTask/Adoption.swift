@@ -25,6 +25,8 @@ extension DeviceLifecycle {
         policy.restart = .never
         var app = App(policy: policy)
         app.isAdopted = true
+        // A new app each time: all of it has one memory.
+        app.heldUpSleep = adoptedHeldUpSleep
         let free =
             indexOfName[name]
             ?? apps.indices.first { apps[$0].isRetired && apps[$0].isAdopted && !apps[$0].hasInstance }

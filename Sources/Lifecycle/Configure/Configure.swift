@@ -1,8 +1,8 @@
 // The configuration, at start and at each reload.
 
 extension DeviceLifecycle {
-    /// What runs keeps running: policies count from now on, programs and arguments from the next launch. Apps that are
-    /// gone are ended; new ones with `launch = "boot"` start.
+    /// What runs keeps running: policies count from now on, but for `liveness` and handlers; these, programs and
+    /// arguments from the next launch. Apps that are gone are ended; new ones with `launch = "boot"` start.
     mutating func configure(_ policies: [AppPolicy], _ device: DevicePolicy) {
         policy = device
         if device.darkWakeInterval == nil || sleep.isLogical && !device.wakeSources.contains(.clock) { clearAlarm() }

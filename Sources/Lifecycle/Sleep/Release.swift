@@ -73,23 +73,36 @@ extension DeviceLifecycle {
             min(preparation.allowanceEnd, now.monotonic) - preparation.begun >= Self.leastSleepAllowance,
             !sleep.isDoubtful, !apps[index].isNotAwaited(by: sleep),
             let instance = apps[index].instance,
-            instance.call?.call.handler == .didFinishLaunching || instance.stage == .stopping
+            instance.stage == .spawning || instance.isLaunching || instance.stage == .stopping
         else { return }
         remember(index)
     }
 
+    /// Its launch, with more time than is configured for it, of which a sleep has waited for a part.
+    mutating func noteLongLaunch(_ index: Int) {
+        guard let instance = apps[index].instance, instance.isLaunching, let call = instance.call,
+            instance.clock.reading(at: now.monotonic) - call.issued > call.allowance
+        else { return }
+        rememberWait(index, Self.leastSleepAllowance)
+    }
+
     /// Its end, with more time than is configured for it: what it asked for before there was a sleep to wait for it.
     mutating func noteLongEnd(_ index: Int) {
-        let own = apps[index].policy.allowances[.willTerminate]
+        guard let instance = apps[index].instance, instance.stage == .stopping, instance.stop?.isExtended == true
+        else { return }
+        rememberWait(index, max(apps[index].policy.allowances[.willTerminate], Self.leastSleepAllowance))
+    }
+
+    private mutating func rememberWait(_ index: Int, _ least: Nanoseconds) {
         guard let preparation = sleep.preparation, !sleep.isDoubtful, !apps[index].isNotAwaited(by: sleep),
-            let instance = apps[index].instance, instance.stage == .stopping, instance.stop?.isExtended == true,
-            now.monotonic - preparation.begun > max(own, Self.leastSleepAllowance)
+            now.monotonic - preparation.begun > least
         else { return }
         remember(index)
     }
 
     private mutating func remember(_ index: Int) {
         apps[index].heldUpSleep = sleep.id
+        if apps[index].isAdopted { adoptedHeldUpSleep = sleep.id }
         emit(.note(.app(.heldUpSleep(AppID(rawValue: index)))))
     }
 
@@ -97,7 +110,9 @@ extension DeviceLifecycle {
         for index in apps.indices {
             guard let instance = apps[index].instance else { continue }
             // One that was not waited for may be alive all the same.
-            let isLeftOut = instance.isLeftToFreeze || endsLate(apps[index]) && instance.isDyingUnnamed
+            let isLeftOut =
+                instance.isLeftToFreeze || instance.stage == .spawning
+                || endsLate(apps[index]) && instance.isDyingUnnamed
             if apps[index].isSettledForSleep, !isLeftOut { continue }
             // Its freezing begins at this very moment, after a stall: judged when that has had its time.
             let isAlive = instance.isAlive

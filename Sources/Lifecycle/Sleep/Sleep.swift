@@ -272,7 +272,7 @@ extension DeviceLifecycle {
     func isSettledForSleep(_ app: App) -> Bool {
         guard let instance = app.instance else { return true }
         switch instance.stage {
-        case .spawning: return false
+        case .spawning: return app.isNotAwaited(by: sleep)
         case .killing, .clearing: return instance.isReportedStuck || endsLate(app)
         case .running, .stopping:
             if instance.freezer == .frozen || instance.freezer == .stuck || instance.isLeftToFreeze { return true }

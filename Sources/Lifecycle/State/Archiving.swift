@@ -50,6 +50,7 @@ extension DeviceLifecycle {
         wakeUp = hasBegun ? .never : nil
         archive.value(22, &reprieveEnd)
         archive.group(23) { poolRefills.archive(&$0) }
+        archive.optional(24, &adoptedHeldUpSleep, 0) { $0.value(1, &$1) }
     }
 
     /// No count comes near this in the life of a board; each can be added to for as long again.

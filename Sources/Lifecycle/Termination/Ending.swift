@@ -28,6 +28,7 @@ extension DeviceLifecycle {
             return
         }
         noteLongEnd(index)
+        noteLongLaunch(index)
         let own = apps[index].isAdopted ? adoptedEnd(index, status) : TerminationReason.ended(status)
         let ordered = instance.stop.map { $0.isOwnWish ? own : $0.reason }
         record(index, instance.cause?.reason ?? ordered ?? own)

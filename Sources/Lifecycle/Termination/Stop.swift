@@ -81,7 +81,6 @@ extension DeviceLifecycle {
     /// has ended as it was to.
     mutating func overrunExit(_ index: Int, _ allowance: Nanoseconds) {
         if let order = apps[index].instance?.stop, order.isMainGone { return kill(index, Cause(reason: order.reason)) }
-        noteLongEnd(index)
         if isEndingInSleep(index) {
             sleep.killed.append(apps[index].policy.name)
             apps[index].heldUpSleep = sleep.id
@@ -91,6 +90,8 @@ extension DeviceLifecycle {
 
     /// SIGKILL to everything in the control group.
     mutating func kill(_ index: Int, _ cause: Cause) {
+        noteLongEnd(index)
+        noteLongLaunch(index)
         guard let id = instanceID(index), apps[index].instance?.kill(cause, at: now.monotonic) == true else {
             // Of one that is still to start, its start is given up sooner.
             return touch(index)

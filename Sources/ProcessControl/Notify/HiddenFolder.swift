@@ -5,47 +5,77 @@ public import SystemCalls
 /// guessed, in a folder that root alone can list. To all users /proc/net/unix shows where a socket was bound, not where
 /// it was moved to.
 ///
-/// As a link of its own name leads back to it, the path holds too where the folder is seen in the place of the one that
-/// it is in (`Sandbox.Place.cover`).
+/// A sandbox shows one app its own and no other: its view is seen in the place of the folder that all are in, and has
+/// the socket at the same path. /proc/PID/mountinfo tells all users where that view lies; root alone can enter it.
 public struct HiddenFolder {
-    public let path: String
-    private let link: String
-    public var socket: String { path + "/s" }
+    /// As the app is told it.
+    public let socket: String
+    /// FOLDER/X/NAME, for `Sandbox.Place.cover`.
+    public let view: String
+    private let secret: String
+    private var viewOfSecret: String { view + "/" + secret }
+    private var path: String { Files.directoryName(of: socket) }
 
-    private init(_ parent: String, _ name: String) {
-        path = parent + "/" + name
-        link = path + "/" + name
+    private static let views = "/.own"
+    /// What a path in struct sockaddr_un may have.
+    private static let longestPath = 107
+
+    private init(_ parent: String, _ secret: String, app: String) {
+        socket = parent + "/" + secret + "/s"
+        view = parent + Self.views + "/" + app
+        self.secret = secret
     }
 
-    /// parent: as `clear` has made it, or is made if it could not.
-    public static func make(in parent: String) throws(SystemError) -> HiddenFolder {
-        try Files.createDirectories(parent, mode: 0o711)
+    /// Both folders; the socket is to be moved there, and shown.
+    public static func make(in parent: String, for app: String) throws(SystemError) -> HiddenFolder {
         var number: UInt64 = 0
         guard getrandom(&number, MemoryLayout.size(ofValue: number), 0) == MemoryLayout.size(ofValue: number) else {
             throw SystemError("getrandom")
         }
-        let folder = HiddenFolder(parent, "x" + String(number, radix: 16))
-        if mkdir(folder.path, 0o755) != 0 { throw SystemError("mkdir", folder.path) }
-        if symlink(".", folder.link) != 0 {
-            let errno = Errno.current
+        let folder = HiddenFolder(parent, "x" + String(number, radix: 16), app: app)
+        guard folder.socket.utf8.count <= longestPath else {
+            throw SystemError("the path of a socket has at most \(longestPath) bytes:", folder.socket, errno: .invalid)
+        }
+        try prepare(parent)
+        do throws(SystemError) {
+            for each in [folder.path, folder.view, folder.viewOfSecret] {
+                if mkdir(each, 0o755) != 0, Errno.current != .exists { throw SystemError("mkdir", each) }
+            }
+        } catch {
             folder.remove()
-            throw SystemError("symlink", folder.link, errno: errno)
+            throw error
         }
         return folder
     }
 
+    /// The socket has been moved to its place.
+    public func show() throws(SystemError) {
+        let shown = viewOfSecret + "/s"
+        if link(socket, shown) != 0, Errno.current != .exists { throw SystemError("link", shown) }
+    }
+
     /// And what is in it.
     public func remove() {
-        _ = unlink(socket)
-        _ = unlink(link)
-        _ = rmdir(path)
+        for name in [viewOfSecret + "/s", socket] { _ = unlink(name) }
+        for folder in [viewOfSecret, view, path] { _ = rmdir(folder) }
+    }
+
+    private static func prepare(_ parent: String) throws(SystemError) {
+        try Files.createDirectories(parent, mode: 0o711)
+        try Files.createDirectories(parent + views, mode: 0o700)
     }
 
     /// A parent with nothing in it: what a predecessor that was killed has left is removed.
     public static func clear(_ parent: String) throws(SystemError) {
-        try Files.createDirectories(parent, mode: 0o711)
-        // An earlier version let root alone into it.
-        if chmod(parent, 0o711) != 0 { throw SystemError("chmod", parent) }
-        for name in try Files.list(parent) { HiddenFolder(parent, name).remove() }
+        try prepare(parent)
+        for app in try Files.list(parent + views) {
+            for secret in (try? Files.list(parent + views + "/" + app)) ?? [] {
+                HiddenFolder(parent, secret, app: app).remove()
+            }
+            _ = rmdir(parent + views + "/" + app)
+        }
+        for name in try Files.list(parent) where parent + "/" + name != parent + views {
+            HiddenFolder(parent, name, app: "").remove()
+        }
     }
 }

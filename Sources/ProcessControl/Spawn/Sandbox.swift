@@ -39,7 +39,7 @@ public struct Sandbox: Equatable, Sendable {
         case own(String)
         /// Below /dev: seen where it is there.
         case device(String)
-        /// FOLDER/X, a folder: seen in the place of FOLDER.
+        /// FOLDER/X/NAME, a folder: seen in the place of FOLDER.
         case cover(String)
 
         var path: String {

@@ -19,6 +19,7 @@ final class NotifyReceiver {
     private var complainedFor: InstanceID?
     /// Messages taken in one turn of the loop.
     private static let burst = 16
+    private static let reloading = "reloading"
     /// Bytes of a STATUS= that are kept.
     private static let longestStatus = 200
     private var pause: TimerSource?
@@ -35,25 +36,33 @@ final class NotifyReceiver {
 
     /// Where the app finds it.
     var path: String { socket.path }
+    /// Whom it lets in; nil: it was not asked yet.
+    private var admitted: UInt32?
+
+    /// Not where it cannot be found, nor for another user: to what it was connected to before, a sender need not be
+    /// let in again.
+    func isUsable(by user: UInt32) -> Bool { Files.isSocket(path) && (admitted ?? user) == user }
     private var hidden: HiddenFolder?
 
     /// Of an instance that is about to start. One that is started as root may become any user, so its socket is open to
     /// all users, at a path that it alone knows. Returned is what its sandbox has to show; nil: nothing.
     func admit(only user: UInt32) throws(SystemError) -> Sandbox.Place? {
+        admitted = user
         guard user == 0 else {
-            // Not open for a moment, there where others can look.
             try socket.admit(only: user)
-            try socket.keep(at: supervisor.paths.notifySocket(app.name))
-            hidden?.remove()
-            hidden = nil
             return nil
         }
         let folder: HiddenFolder
-        if let hidden { folder = hidden } else { folder = try .make(in: supervisor.paths.hiddenNotifySockets) }
+        if let hidden {
+            folder = hidden
+        } else {
+            folder = try .make(in: supervisor.paths.hiddenNotifySockets, for: app.name)
+        }
         hidden = folder
         try socket.keep(at: folder.socket)
+        try folder.show()
         try socket.admit(only: nil)
-        return .cover(folder.path)
+        return .cover(folder.view)
     }
 
     deinit {
@@ -154,13 +163,14 @@ final class NotifyReceiver {
     private func act(on word: Word, of process: AppProcess) {
         let instance = process.instance
         if let pid = word.mainPID, pid > 0 { process.followMainPID(pid) }
-        if word.isReloading { setStatus("reloading") }
+        if word.isReloading { setStatus(Self.reloading) }
         if let number = word.error, number > 0, number < 4096 {
             setStatus("failed: \(Errno(rawValue: number).text)")
         }
         if let status = word.status { setStatus(status) }
         if let time = word.extends { extend(instance, time) }
         if word.isReady {
+            if !word.isReloading, word.status == nil, app.statusText == Self.reloading { setStatus("") }
             process.delegate?.didBecomeReady()
             supervisor.dispatch(.app(.ready(instance)))
         }

@@ -51,8 +51,11 @@ extension Supervisor {
         _ process: AppProcess, _ app: SupervisedApp, _ credentials: Credentials?, _ reason: LaunchReason
     ) throws(LaunchFailure) {
         do throws(SystemError) {
-            if app.notify == nil { app.notify = try NotifyReceiver(app, self) }
             let user = credentials?.user ?? geteuid()
+            if app.notify?.isUsable(by: user) != true {
+                app.notify = nil
+                app.notify = try NotifyReceiver(app, self)
+            }
             let notify = try app.notify?.admit(only: user)
             if app.door?.isThere != true {
                 app.door = nil

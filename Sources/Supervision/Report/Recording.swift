@@ -23,7 +23,7 @@ extension Supervisor {
     func recordLeftovers(_ instances: [String], signal: Int32?) {
         let explanation =
             signal.map { "signal \($0) ended curfewd's loop, and the app was ended with it" }
-            ?? "curfewd had died, and the one after it has ended the app"
+            ?? "an earlier curfewd had left it, and the one after it has ended it"
         for instance in instances {
             let end = instance.utf8.lastIndex(of: UInt8(ascii: ".")) ?? instance.utf8.endIndex
             keep(

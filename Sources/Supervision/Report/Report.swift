@@ -56,11 +56,11 @@ struct Report {
         case .told(_, let namespace, let explanation):
             object["namespace"] = .string(namespace.name)
             object["code"] = "0x0"
-            object["reason"] = .null
+            object["reason"] = name == Self.board ? .null : "daemonDied"
             object["explanation"] = .string(explanation)
             object["event"] = .null
             object["timeAllowance"] = .null
-            object["wallSeconds"] = .number(0)
+            object["wallSeconds"] = .null
         }
         object["cpuSeconds"] = JSON(cpuNanoseconds.map { Double($0) / 1e9 })
         object["report"] = .string("\(id)")
@@ -76,8 +76,8 @@ struct Report {
             object["scenePhase"] = .string(termination.phase.name)
             object["sleepId"] = JSON(termination.sleep.map { Int64($0) })
         case .told:
-            object["uptime"] = .number(0)
-            object["scenePhase"] = .string(ScenePhase.background.name)
+            object["uptime"] = .null
+            object["scenePhase"] = .null
             object["sleepId"] = .null
         }
         object["output"] = .array(output.map { .string($0) })

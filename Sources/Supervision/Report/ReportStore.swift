@@ -11,7 +11,7 @@ internal import Varlink
 final class ReportStore {
     static let fileLimit = 256 << 10
     /// Room that is kept for it: the line that reaches the limit is the last.
-    private static let reserved = off_t(fileLimit + 16 << 10)
+    private static let reserved = off_t(fileLimit + (16 << 10))
     /// So much of a file is read, its end. One that is longer is not as the store has left it.
     private static let readLimit = 4 * fileLimit
     /// Ends that are kept of each app, and of all commands together that were tasks of their own.
@@ -35,6 +35,8 @@ final class ReportStore {
     }
 
     private var previous: String { path + ".1" }
+    /// What that was made of; read where it is empty.
+    private var former: String { path + ".2" }
 
     /// The identifier of the next report: identifiers go on over restarts.
     func nextID() -> Int {
@@ -142,7 +144,8 @@ final class ReportStore {
         }
         try Files.replace(previous, with: kept, mode: 0o640, durable: false)
         if isTooLong { return try setAside(path, "it is too long") }
-        try Files.remove(path)
+        // Not removed: what was made of it may not be on the disk when the power is lost.
+        try Files.move(path, to: former)
         reserve()
     }
 
@@ -177,7 +180,9 @@ final class ReportStore {
     func all() -> [JSON] {
         var kept: [JSON] = []
         var ids: [Int] = []
-        for report in lines(of: previous) + lines(of: path) + unwritten {
+        var before = lines(of: previous)
+        if before.isEmpty { before = lines(of: former) }
+        for report in before + lines(of: path) + unwritten {
             let id = Self.identifier(of: report)
             // They rise, nearly always: this looks at the last one alone.
             let place = (ids.lastIndex { $0 <= id } ?? -1) + 1

@@ -18,6 +18,8 @@ final class HeldUpChecker: Checker {
     /// They have said that they end.
     private var ending: Set<InstanceID> = []
     private var said: Set<AppID> = []
+    /// Before this step.
+    private var launching: Set<InstanceID> = []
     private var isReleased = false
 
     func heard(_ event: Event, _ scene: Scene) {
@@ -48,9 +50,13 @@ final class HeldUpChecker: Checker {
     func stepped(_ step: Step, _ scene: Scene) {
         if isPreparing, !scene.sleep.isDoubtful, scene.sleep.isCertain { judge(scene) }
         judgeSaid(scene)
+        launching = Set(
+            scene.chronicle.records.filter { isSpawning($0) || isLaunching($0, scene) }.map { $0.instance })
         if isReleased { isPreparing = false }
         isReleased = false
     }
+
+    private func isSpawning(_ record: InstanceRecord) -> Bool { !record.isSpawned && record.isAlive }
 
     private func isLaunching(_ record: InstanceRecord, _ scene: Scene) -> Bool {
         record.isSpawned && record.isAlive && !record.isKillAsked && !scene.isLaunched(record)
@@ -81,7 +87,7 @@ final class HeldUpChecker: Checker {
     private func judgeSaid(_ scene: Scene) {
         for app in said {
             let record = scene.chronicle.records.last { $0.app == app }
-            if record.map({ isLaunching($0, scene) || isEnding($0) }) != true || !isLongEnough {
+            if record.map({ launching.contains($0.instance) || isEnding($0) }) != true || !isLongEnough {
                 violate("\(scene.name(app)) is said to hold up sleeps, and neither launches nor ends", scene)
             }
             heldUp[app] = sleep

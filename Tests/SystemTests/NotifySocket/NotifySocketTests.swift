@@ -76,23 +76,28 @@ import Testing
         try withTemporaryDirectory { directory in
             let parent = directory + "/hidden"
             try HiddenFolder.clear(parent)
-            let (one, other) = (try HiddenFolder.make(in: parent), try HiddenFolder.make(in: parent))
-            #expect(one.path != other.path)
+            let (one, other) = (
+                try HiddenFolder.make(in: parent, for: "one"), try HiddenFolder.make(in: parent, for: "other")
+            )
+            #expect(one.socket != other.socket)
             var status = stat()
             #expect(stat(parent, &status) == 0 && status.st_mode & 0o777 == 0o711)
             let socket = try NotifySocket.open(directory + "/notify")
             try socket.keep(at: one.socket)
+            try one.show()
+            try one.show()
             #expect(trySend([0x41], to: one.socket) == 0)
-            let moved = directory + "/moved"
-            try #require(rename(one.path, moved) == 0)
-            #expect(trySend([0x41], to: moved + one.socket.dropFirst(parent.utf8.count)) == 0)
-            try #require(rename(moved, one.path) == 0)
+            // The same path, seen in the place of the parent; it is not told where the view lies.
+            let name = one.socket.dropFirst(parent.utf8.count)
+            #expect(trySend([0x41], to: one.view + name) == 0)
+            #expect(one.view == parent + "/.own/one")
+            #expect(stat(parent + "/.own", &status) == 0 && status.st_mode & 0o777 == 0o700)
             one.remove()
-            #expect(try Files.list(parent).count == 1)
+            #expect(try Files.list(parent).count == 2 && Files.list(parent + "/.own") == ["other"])
             // As one that was killed has left it.
             try Files.replace(other.socket, with: [], durable: false)
             try HiddenFolder.clear(parent)
-            #expect(try Files.list(parent) == [])
+            #expect(try Files.list(parent) == [".own"] && Files.list(parent + "/.own") == [])
         }
     }
 
