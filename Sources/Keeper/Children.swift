@@ -28,8 +28,8 @@ struct Children {
     private var firstFree = 0
     /// Without a control group, what an app's processes leave us is known as ours alone.
     private var mayLeaveOrphans = false
-    /// Looks for orphans, 5 ms between two: each that is killed may leave us others.
-    private static let looks = 20
+    /// Looks for orphans, 5 ms between two: what is large takes its time to die.
+    private static let looks = 200
 
     var places: Range<Int> { all.indices }
 
@@ -169,19 +169,22 @@ struct Children {
         }
     }
 
-    /// Where there are no control groups: ends what is our child, and was not started by us. The loop has ended.
-    func killOrphans() {
+    /// Where there are no control groups: ends what is our child, and was not started by us. The loop has ended, and
+    /// what it had started is killed: as long as that dies it may leave us others.
+    mutating func killOrphans() {
         guard mayLeaveOrphans else { return }
         for _ in 0..<Self.looks {
             let text = (try? Files.read("/proc/thread-self/children", limit: 1 << 16)) ?? []
-            let orphans = text.split(separator: UInt8(ascii: " ")).compactMap {
-                Int32(String(decoding: $0, as: UTF8.self))
-            }.filter { place(of: $0) == nil }
-            if orphans.isEmpty { return }
-            for pid in orphans {
-                kill(pid, SIGKILL)
-                waitpid(pid, nil, WNOHANG)
+            var isAny = false
+            for digits in text.split(separator: UInt8(ascii: " ")) {
+                guard let pid = Int32(String(decoding: digits, as: UTF8.self)) else { continue }
+                let place = place(of: pid)
+                if let place, all[place].hasGroup { continue }
+                isAny = true
+                if place == nil { kill(pid, SIGKILL) }
+                if waitpid(pid, nil, WNOHANG) == pid, let place { forget(place) }
             }
+            if !isAny { return }
             poll(nil, 0, 5)
         }
     }

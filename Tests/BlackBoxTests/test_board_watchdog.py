@@ -370,3 +370,19 @@ def test_a_full_disk_is_no_power_loss(board, played):
     begin_boot(board, played, 1)
     assert cause(board) != "went down without a word: power loss"
     assert "went down without a word" not in cause(board)
+
+
+def test_on_a_full_disk_the_last_word_is_the_last(board, played):
+    battery = played.add("power_supply", "BAT0", type="Battery", present=1, capacity=90, status="Discharging")
+    board.device(policy={"debounce": "100ms"})
+    board.tmpfs(f"{board.root}/var/lib", "32k")
+    board.app("camera")
+    begin_boot(board, played, 0)
+    words = board.state / "last-words"
+    wait_until(words.exists, board.log)
+    before = words.read_bytes()
+    fill(f"{board.root}/var/lib")
+    played.set(battery, capacity=8, status="Discharging")
+    wait_until(lambda: words.read_bytes() != before, "it is low")
+    played.set(battery, capacity=90, status="Charging")
+    wait_until(lambda: words.read_bytes() == before, "it is not")

@@ -5,6 +5,8 @@ import socket
 import subprocess
 from pathlib import Path
 
+import board as boards
+import cgroups
 import pytest
 from sandboxed import in_sandbox
 from strangers import STRANGER
@@ -75,7 +77,8 @@ def test_a_notify_socket_that_is_gone_is_made_anew(board):
 
 def told(board, name):
     """Its socket, as its environment has it."""
-    environment = Path(f"/proc/{board.describe(name)['mainPID']}/environ").read_bytes().split(b"\0")
+    pid = board.describe(name)["mainPID"]
+    environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0") if pid else []
     return next((one[14:] for one in environment if one.startswith(b"NOTIFY_SOCKET=")), None)
 
 
@@ -93,6 +96,19 @@ def test_who_was_connected_before_another_user_had_it_is_not_heard(board):
             board.wait_app("app", taskState="running")
             with pytest.raises(ConnectionRefusedError):
                 peer.send(b"STATUS=late")
+
+
+def test_a_second_daemon_that_is_refused_removes_none(board):
+    board.plain("roots", exec=["/bin/sleep", "1000"], user="root", sandbox="off")
+    board.start()
+    board.wait_app("roots", taskState="running")
+    before = sorted(os.listdir(board.run / "notify/.hidden"))
+    second = subprocess.run(
+        [boards.CURFEWD, "--root", board.root, "--cgroup", board.cgroup + "-other"], stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, timeout=20, check=False)
+    cgroups.remove(str(board.group) + "-other")
+    assert second.returncode == 1
+    assert len(before) == 2 and sorted(os.listdir(board.run / "notify/.hidden")) == before
 
 
 def test_what_is_in_the_way_of_hidden_sockets_keeps_no_daemon_from_starting(board):

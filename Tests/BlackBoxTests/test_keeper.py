@@ -30,36 +30,6 @@ def test_without_control_groups_a_session_ends_with_its_leader(board):
     board.wait_app("app", taskState="notRunning")
 
 
-# A daemon as there were before systemd: no process of its parent's session is left.
-DAEMON = """
-import os, sys, time
-if os.fork() == 0:
-    os.setsid()
-    if os.fork() == 0:
-        with open(sys.argv[1], "a") as notes:
-            notes.write(f"{os.getpid()}\\n")
-        while True:
-            time.sleep(1000)
-    os._exit(0)
-os.wait()
-time.sleep(1000)
-"""
-
-
-@pytest.mark.parametrize("end", ["stop", "kill"])
-def test_without_control_groups_no_orphan_outlives_the_loop(board, end):
-    program, notes = board.programs / "daemon.py", board.journals / "daemons"
-    program.write_text(DAEMON)
-    board.plain("app", exec=["/usr/bin/python3", str(program), str(notes)])
-    board.start(cgroup="/proc/nowhere")
-    orphan = int(wait_until(lambda: notes.exists() and notes.read_text().strip(), board.log))
-    with family.ends([orphan]):
-        if end == "stop":
-            assert board.stop() == 0
-        else:
-            os.kill(board.loop(), signal.SIGKILL)
-
-
 @contextlib.contextmanager
 def lease(path):
     """The kernel lets no exec of this file go on, for 45 s, or until its owner gives way: it does not."""

@@ -11,8 +11,8 @@ import cgroups
 import family
 import pytest
 from board import CURFEW
-from waiting import wait_until
-from wire import Closed
+from waiting import holds_for, wait_until
+from wire import Closed, Wire
 
 
 def fill(folder):
@@ -150,10 +150,14 @@ def test_a_run_without_inodes_when_the_daemon_starts(board):
         if "No space left on device" in line:
             assert str(board.run) in line
     assert board.log().count("tried again every 5 s") == 3
+    holds_for(6, lambda: not (board.run / "io.curfew.Control").exists(), "there is no room at the next try")
     subprocess.run(["mount", "-o", "remount,nr_inodes=60", f"{board.root}/run"], check=True)
     wait_until(board.answers, board.log)
     board.wait_log("all sockets are open now")
     board.call("Launch", app="app", background=None)
+    board.wait_active("app")
+    with Wire(str(board.run / "apps/app")) as wire:
+        assert wire.call("org.varlink.service.GetInfo")["vendor"] == "Curfew"
 
 
 @pytest.mark.parametrize("way", ["full", "read-only"])
@@ -211,6 +215,43 @@ def test_the_mark_of_a_sleep_needs_no_room(board):
         wait_until(lambda: not (board.run / "announced").exists(), board.log)
         assert not (board.run / "asleep").exists()
         login.wait_held("sleep", number + 1)
+    assert "No space left" not in board.log()
+
+
+def test_the_mark_of_a_sleep_is_made_though_its_place_was_taken_away(board):
+    board.tmpfs(f"{board.root}/run", "64k,nr_inodes=60")
+    board.app("app")
+    login = board.awake("app")
+    os.unlink(board.run / "asleep.spare")
+    for number in (1, 2):
+        login.sleep(True)
+        board.wait_sleep("asleep")
+        assert (board.run / "asleep").exists()
+        os.unlink(board.run / "asleep")
+        login.sleep(False)
+        board.wait_active("app")
+        wait_until(lambda: not (board.run / "announced").exists(), board.log)
+        login.wait_held("sleep", number + 1)
+        # There is room again for the next one.
+        fill(f"{board.root}/run")
+        fill_inodes(f"{board.root}/run")
+
+
+def test_room_is_set_aside_for_the_next_file_of_reports_too(board):
+    folder = f"{board.root}/var/lib"
+    board.tmpfs(folder, "2m")
+    board.state.mkdir()
+    line = '{"app":"old","x":"' + "y" * 900 + '"}\n'
+    (board.state / "reports.jsonl").write_text(line * ((256 << 10) // len(line) + 1))
+    board.app("app")
+    board.start()
+    board.wait_active("app")
+    for number in range(31):
+        board.call("Terminate", app="app", force=True)
+        board.call("Launch", app="app", background=None)
+        if number == 0:
+            wait_until((board.state / "reports.jsonl.1").exists, board.log)
+            fill(folder)
     assert "No space left" not in board.log()
 
 

@@ -99,6 +99,14 @@ import Testing
         #expect(board.pass(.milliseconds(1)) == ["kill camera"])
     }
 
+    /// For how long a look at the clocks may be away.
+    @Test func itIsStillLookedAt_whenAReloadTakesTheIntervalAway() {
+        var board = Board([app("camera") { $0.liveness = .seconds(20) }])
+        board.start()
+        _ = board.tell(.configured([app("camera")], DevicePolicy()))
+        #expect(board.core.nextDeadline?.reason == .stallCheck)
+    }
+
     @Test func appIsNotWatched_whenAReloadBringsTheInterval() throws {
         var board = Board([app("camera")])
         board.start()

@@ -124,6 +124,38 @@ import Testing
         #expect(board.sleepSignal(true, delayMax: .seconds(30)) == ["freeze camera"])
     }
 
+    @Test func nextSleepsWaitForItsEnd_whenThatTookNoMoreOfOneThanIsConfigured() throws {
+        var board = start()
+        for client: Int64 in [1, 3] {
+            _ = try board.ask(client, .terminate(board.id("camera"), force: false))
+            _ = board.returned("camera")
+            _ = try board.tell(.app(.extendTimeout(board.instance("camera"), .seconds(60))))
+            #expect(board.sleepSignal(true, delayMax: .seconds(30)) == [])
+            #expect(board.pass(.seconds(3)) == [])
+            #expect(board.gone("camera", .exited(0)).contains("release sleep"))
+            _ = board.wake(afterSleeping: .seconds(60))
+            _ = board.tell(.login(.lockTaken(.sleep)))
+            _ = try board.ask(client + 1, .launch(board.id("camera"), background: false))
+            _ = board.spawned("camera")
+            _ = board.returned("camera")
+            _ = board.returned("camera")
+        }
+    }
+
+    @Test func nextSleepsFreezeItAtOnce_whenAnOperatorEndedItAllTheTimeOfOne() throws {
+        var board = Board([app("camera") { $0.allowances[.willTerminate] = .seconds(20) }])
+        board.login(delayMax: .seconds(5))
+        board.start()
+        _ = try board.ask(1, .terminate(board.id("camera"), force: false))
+        _ = board.returned("camera")
+        _ = board.sleepSignal(true)
+        #expect(board.pass(.milliseconds(4500)) == ["freeze camera"])
+        _ = board.frozen("camera")
+        _ = board.wake(afterSleeping: .seconds(60))
+        _ = board.tell(.login(.lockTaken(.sleep)))
+        #expect(board.sleepSignal(true) == ["freeze camera"])
+    }
+
     /// Its program cannot be executed: a lease of its own, say.
     @Test func nextSleepsDoNotWaitForIt_whenItsStartTookAllTheTimeOfOne() throws {
         var board = Board([app("camera")])

@@ -46,6 +46,22 @@ import Varlink
         }
     }
 
+    /// The power was lost before it was on the disk.
+    @Test func whatWasBegunAnewIsReadFromWhatItWasMadeOf_whereItIsEmpty() throws {
+        try withDirectory { directory in
+            let store = ReportStore(directory: directory)
+            let previous = directory + "/reports.jsonl.1"
+            var count = 0
+            while !Files.exists(previous), count < 2000 {
+                count += 1
+                try store.append(report(store.nextID(), explanation: String(repeating: "x", count: 1000)))
+            }
+            try Files.replace(previous, with: [], durable: false)
+            let kept = ReportStore(directory: directory).all()
+            #expect(kept.count == count && kept.last?["report"]?.stringValue == "\(count)")
+        }
+    }
+
     @Test func aLineCutShortLosesNoOther() throws {
         try withDirectory { directory in
             let store = ReportStore(directory: directory)
