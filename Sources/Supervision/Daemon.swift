@@ -129,6 +129,7 @@ public enum Daemon {
         keeper.onOrder = nil
         keeper.onLockHolder = nil
         supervisor.closeInterfaces()
+        supervisor.preferenceSaving.catchUp()
         try? supervisor.reports.catchUp()
         // Held up to here: no other daemon may live in this root before our sockets are gone.
         lock?.close()

@@ -48,6 +48,7 @@ final class Supervisor {
     private(set) lazy var taskFollowers = TaskFollowers(self)
     private(set) lazy var appLocks = AppLocks(self)
     private(set) lazy var keyLocks = KeyLocks(self)
+    private(set) lazy var preferenceSaving = PreferenceSaving(self)
     let disposal: Disposal
     /// Processes that are to be taken over, by the name of the app they become.
     var adoptions: [String: (handle: ProcessHandle, user: UInt32)] = [:]

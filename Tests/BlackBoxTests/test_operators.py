@@ -199,4 +199,41 @@ def test_what_operators_ask_for_in_a_loop_does_not_fill_the_journal(board):
         board.call("PrepareForSleep", start=False)
     log = board.log()
     assert log.count("configuration reloaded") < 61 and log.count("sleep ") < 70
+    # Of reloads, of sleeps, and of what the app did in them.
+    assert log.count("more of the kind is left out") == 3
+
+
+def test_what_operators_have_an_app_do_in_a_loop_does_not_fill_the_journal(board):
+    board.app_file("app", 'exec = ["/bin/sleep", "1000"]\nlaunch = "boot"\n')
+    board.start()
+    board.wait_app("app", scenePhase="active")
+    for _ in range(100):
+        board.call("Background", app="app", timeout=None)
+        board.call("Activate", app="app", timeout=None)
+    for _ in range(100):
+        board.call("Terminate", app="app", force=True)
+        board.call("Launch", app="app", background=None)
+    log = board.log()
+    assert log.count("app: is active") + log.count("app: is background") <= 60
+    assert log.count("app: launched") + log.count("app: ended") <= 60
     assert log.count("more of the kind is left out") == 2
+    # An end has its report all the same.
+    assert len(board.terminations("app")) >= 20
+
+
+def test_a_setting_that_is_changed_in_a_loop_is_written_once_a_second(board):
+    board.start()
+    settings = board.state / "preferences.json"
+    written = set()
+    begun = time.monotonic()
+    for number in range(200):
+        board.call("SetLowPowerMode", enabled=number % 2 == 0)
+        written.add(os.stat(settings).st_ino)
+    seconds = time.monotonic() - begun
+    assert len(written) <= seconds + 2
+    assert board.log().count("low power mode is") <= 60
+    wait_until(lambda: json.loads(settings.read_text()) == {"lowPowerMode": False}, "the last one is kept")
+    board.call("SetLowPowerMode", enabled=True)
+    board.call("SetLowPowerMode", enabled=None)
+    assert board.stop() == 0
+    assert json.loads(settings.read_text()) == {"lowPowerMode": None}

@@ -1,3 +1,5 @@
+internal import EventLoop
+internal import Journal
 internal import Lifecycle
 internal import SystemCalls
 internal import Varlink
@@ -34,7 +36,50 @@ extension Supervisor {
     func saveLowPower(_ enabled: Bool?) throws(SystemError) {
         var next = preferences
         next.lowPower = enabled
+        if !preferenceSaving.isDue {
+            preferences = next
+            return preferenceSaving.later()
+        }
         try next.save()
+        preferenceSaving.wasDone()
         preferences = next
+    }
+}
+
+/// When preferences are written: at once, and no more than once in a second, or an operator would wear out a card with
+/// them.
+final class PreferenceSaving {
+    /// Nanoseconds.
+    private static let interval: Int64 = 1_000_000_000
+
+    private unowned(unsafe) let supervisor: Supervisor
+    private var timer: TimerSource?
+    /// MONOTONIC; nil: never.
+    private var savedAt: Int64?
+    private var isWanted = false
+
+    init(_ supervisor: Supervisor) { self.supervisor = supervisor }
+
+    var isDue: Bool { !isWanted && (savedAt.map { Clocks.monotonic - $0 >= Self.interval } ?? true) }
+
+    func wasDone() { savedAt = Clocks.monotonic }
+
+    func later() {
+        if isWanted { return }
+        if timer == nil { timer = try? supervisor.loop.timer { [unowned(unsafe) self] in catchUp() } }
+        isWanted = true
+        timer?.arm(at: (savedAt ?? 0) + Self.interval)
+    }
+
+    /// Writes what is still to be written.
+    func catchUp() {
+        guard isWanted else { return }
+        isWanted = false
+        wasDone()
+        do throws(SystemError) {
+            try supervisor.preferences.save()
+        } catch {
+            supervisor.log.daemon(.warning, "a setting is not kept for the next start: " + error.text)
+        }
     }
 }

@@ -14,7 +14,7 @@ extension Supervisor {
         case .externalPower(let isExternal, let level):
             log.daemon(.notice, (isExternal ? "external power" : "on battery") + percent(level), .conditionChanged)
         case .lowPowerMode(let on, let level):
-            log.daemon(.notice, "low power mode is \(on ? "on" : "off")" + percent(level), .conditionChanged)
+            log.setting(.notice, "low power mode is \(on ? "on" : "off")" + percent(level), .conditionChanged)
         case .underVoltage(let present):
             log.daemon(
                 present ? .warning : .notice,

@@ -9,6 +9,10 @@ final class Log {
     /// Who or what brings lines about as often as it likes.
     private enum Cause: Hashable {
         case app(String)
+        /// Operators, by what they have an app do.
+        case orders(of: String)
+        case phases(of: String)
+        case settings
         case tasks(ofUser: UInt32)
         case reloads
         case sleeps
@@ -47,6 +51,24 @@ final class Log {
     ) {
         guard let text = bounded(text, by: .app(app)) else { return }
         self.app(app, priority, text, id, fields)
+    }
+
+    func phase(of app: String, _ text: String) {
+        if let text = bounded(text, by: .phases(of: app)) { self.app(app, .debug, text) }
+    }
+
+    /// What operators may have an app do in a loop: be launched, and end.
+    func ordered(
+        _ app: String, _ priority: Journal.Priority, _ text: String, _ id: MessageID? = nil,
+        _ fields: [(String, String)] = [], takenOverFor user: UInt32? = nil
+    ) {
+        guard let text = bounded(text, by: .orders(of: app)) else { return }
+        self.app(app, priority, text, id, fields, takenOverFor: user)
+    }
+
+    /// Of a setting, which operators may change in a loop.
+    func setting(_ priority: Journal.Priority, _ text: String, _ id: MessageID) {
+        if let text = bounded(text, by: .settings) { send(priority, text, id) }
     }
 
     /// Of a reload, which operators may ask for in a loop.

@@ -33,7 +33,7 @@ extension Supervisor {
         switch notice {
         case .launched(let app, let instance):
             let pid = processes[instance.rawValue]?.mainPID ?? 0
-            log.app(
+            log.ordered(
                 name(app), .info, "launched, pid \(pid)", .appLaunched, takenOverFor: apps[app.rawValue]?.adopter)
         case .restartScheduled(let app, let delay):
             log.app(name(app), .info, "restarts in \(delay.text)", .appRestartScheduled)
@@ -54,7 +54,7 @@ extension Supervisor {
             log.app(
                 name(app), .warning, "keeps a lock of its own on sleep at logind, which waits for it: \(lock)",
                 .unfreezable)
-        case .phaseChanged(let app, let phase): log.app(name(app), .debug, "is \(phase.name)")
+        case .phaseChanged(let app, let phase): log.phase(of: name(app), "is \(phase.name)")
         case .keepAwakeSpent(let app, let budget):
             log.app(
                 name(app), .warning,

@@ -61,9 +61,10 @@ extension Supervisor {
         let text =
             "\(what): \(reason.explanation) (\(reason.namespace.name)" + (isKilled ? " \(code)" : "")
             + "); see: curfew report \(report.id)"
-        log.app(
+        let say = reason.namespace == .user ? log.ordered : log.app
+        say(
             termination.name, isKilled ? .error : reason.isFailure ? .warning : .info, text,
-            Self.message(of: reason.namespace), fields, takenOverFor: apps[termination.app.rawValue]?.adopter)
+            Self.message(of: reason.namespace), fields, apps[termination.app.rawValue]?.adopter)
     }
 
     private static func message(of namespace: TerminationNamespace) -> MessageID {
