@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from board import CURFEW
 from strangers import stranger
-from waiting import holds_for, wait_until
+from waiting import wait_until
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 
@@ -221,7 +221,7 @@ def test_what_operators_have_an_app_do_in_a_loop_does_not_fill_the_journal(board
     assert len(board.terminations("app")) >= 20
 
 
-def test_a_setting_that_is_changed_in_a_loop_is_written_once_a_second(board):
+def test_a_setting_that_is_changed_in_a_loop_is_written_once_a_second_after_the_first_ten(board):
     board.start()
     settings = board.state / "preferences.json"
     written = set()
@@ -230,7 +230,7 @@ def test_a_setting_that_is_changed_in_a_loop_is_written_once_a_second(board):
         board.call("SetLowPowerMode", enabled=number % 2 == 0)
         written.add(os.stat(settings).st_ino)
     seconds = time.monotonic() - begun
-    assert len(written) <= seconds + 2
+    assert len(written) <= seconds + 12
     assert board.log().count("low power mode is") <= 60
     wait_until(lambda: json.loads(settings.read_text()) == {"lowPowerMode": False}, "the last one is kept")
     board.call("SetLowPowerMode", enabled=True)

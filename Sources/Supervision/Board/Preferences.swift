@@ -46,29 +46,31 @@ extension Supervisor {
     }
 }
 
-/// When preferences are written: at once, and no more than once in a second, or an operator would wear out a card with
-/// them.
+/// When preferences are written: at once, and in the long run no more than once in a second, or an operator would wear
+/// out a card with them.
 final class PreferenceSaving {
     /// Nanoseconds.
     private static let interval: Int64 = 1_000_000_000
+    /// So many at once are as soon as they are asked for.
+    private static let burst: Int64 = 10
 
     private unowned(unsafe) let supervisor: Supervisor
     private var timer: TimerSource?
-    /// MONOTONIC; nil: never.
-    private var savedAt: Int64?
+    /// MONOTONIC at which all that was written is paid for, at one interval each.
+    private var paidAt: Int64 = 0
     private var isWanted = false
 
     init(_ supervisor: Supervisor) { self.supervisor = supervisor }
 
-    var isDue: Bool { !isWanted && (savedAt.map { Clocks.monotonic - $0 >= Self.interval } ?? true) }
+    var isDue: Bool { !isWanted && paidAt - Clocks.monotonic < (Self.burst - 1) * Self.interval }
 
-    func wasDone() { savedAt = Clocks.monotonic }
+    func wasDone() { paidAt = max(paidAt, Clocks.monotonic) + Self.interval }
 
     func later() {
         if isWanted { return }
         if timer == nil { timer = try? supervisor.loop.timer { [unowned(unsafe) self] in catchUp() } }
         isWanted = true
-        timer?.arm(at: (savedAt ?? 0) + Self.interval)
+        timer?.arm(at: Clocks.monotonic + Self.interval)
     }
 
     /// Writes what is still to be written.
