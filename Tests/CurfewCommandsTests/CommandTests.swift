@@ -137,6 +137,11 @@ import Varlink
         try "exec = [\"/bin/true\"]\nuser = \"nobody\"\n".write(toFile: path, atomically: true, encoding: .utf8)
         let good = PlayedDaemon.run(["check", path])
         #expect(good.code == 0 && good.output == "1 file: nothing wrong\n")
+        // A root that is mistyped.
+        let nowhere = PlayedDaemon.run(["check", "--root", "/no-such-root"])
+        #expect(
+            nowhere.code == 0
+                && nowhere.output.contains("/no-such-root/etc/curfew: warning: is not there: no app is configured"))
         try "exec = [\"/bin/true\"]\ncolour = 3\n".write(toFile: path, atomically: true, encoding: .utf8)
         let bad = PlayedDaemon.run(["check", path])
         #expect(bad.code == 1 && bad.error == "")

@@ -23,7 +23,8 @@ struct CheckCommand: SessionCommand {
             ? [Configuration.check(paths: paths)] : files.map { Configuration.check(file: $0, paths: paths) }
         let result = CheckResult(
             errors: found.flatMap(\.allErrors),
-            warnings: found.flatMap(\.warnings) + (files.isEmpty ? Self.profile(found[0].device, paths) : []),
+            warnings: found.flatMap(\.warnings)
+                + (files.isEmpty ? Self.absence(paths) + Self.profile(found[0].device, paths) : []),
             subject: files.isEmpty
                 ? Amounts.count(found.reduce(0) { $0 + $1.apps.count }, "app") : Amounts.count(files.count, "file"))
         if session.isJSON {
@@ -36,6 +37,12 @@ struct CheckCommand: SessionCommand {
 }
 
 extension CheckCommand {
+    /// No place to look into: a root that is mistyped, say, in which nothing is wrong.
+    private static func absence(_ paths: ConfigurationPaths) -> [ConfigurationError] {
+        if [paths.administrator, paths.vendor].contains(where: Files.exists) { return [] }
+        return [ConfigurationError(file: paths.administrator, line: nil, message: "is not there: no app is configured")]
+    }
+
     /// What is wrong with this board's hardware profile: curfewd goes on with another one.
     private static func profile(_ device: DeviceConfiguration, _ paths: ConfigurationPaths) -> [ConfigurationError] {
         HardwareProfiles.select(device.profile, for: BoardIdentity.read(), paths: paths).errors

@@ -185,9 +185,9 @@ struct Advice {
         if report.app.suffix(after: "task-") != nil { return [] }
         let keys = [AppKeyName.readWritePaths, .readOnlyPaths, .devices, .capabilities].map(\.name)
         return [
-            "If it lacks a file, a right or a place to write: its \(AppKeyName.sandbox.name) hides or protects it "
-                + "(\(tool) status \(report.app)); name what it needs in \(keys[0]), \(keys[1]), \(keys[2]) or "
-                + "\(keys[3])."
+            "If it lacks a file, a right or a place to write: where it has a \(AppKeyName.sandbox.name) "
+                + "(\(tool) status \(report.app)), that hides or protects it; name what it needs in \(keys[0]), "
+                + "\(keys[1]), \(keys[2]) or \(keys[3])."
         ]
     }
 
