@@ -124,6 +124,23 @@ import Testing
         #expect(board.sleepSignal(true, delayMax: .seconds(30)) == ["freeze camera"])
     }
 
+    /// Those cost nothing, and are over at once.
+    @Test func logicalSleepsOfAnOperatorAreNotWhatItIsForgottenOver() throws {
+        var board = start(delayMax: .seconds(5))
+        try stop(&board)
+        _ = board.sleepSignal(true)
+        _ = board.pass(.milliseconds(4500))
+        _ = board.frozen("camera")
+        _ = board.wake(afterSleeping: .seconds(60))
+        _ = board.tell(.login(.lockTaken(.sleep)))
+        for number: Int64 in 0..<12 {
+            #expect(board.ask(2 * number, .sleep(start: true, logical: true)) == ["freeze camera"])
+            _ = board.frozen("camera")
+            _ = board.ask(2 * number + 1, .sleep(start: false, logical: true))
+        }
+        #expect(board.sleepSignal(true) == ["freeze camera"])
+    }
+
     @Test func nextSleepsWaitForItsEnd_whenThatTookNoMoreOfOneThanIsConfigured() throws {
         var board = start()
         for client: Int64 in [1, 3] {

@@ -43,8 +43,7 @@ struct App: Equatable {
     var leftover: InstanceID?
     /// Sleeps, up to four, at which it was ended for a handler that did not return, since it last went to background.
     var sleepOverruns = 0
-    /// The last sleep of which its launch, or its end by itself, took all the time: the next ten do not wait for
-    /// either.
+    /// The last sleep (`Sleep.age`) of which its launch or its end took too much: the next ten do not wait for either.
     var heldUpSleep: Int?
 
     // What follows from the rest, kept so that one event costs the same however many apps there are.

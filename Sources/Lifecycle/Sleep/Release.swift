@@ -101,8 +101,8 @@ extension DeviceLifecycle {
     }
 
     private mutating func remember(_ index: Int) {
-        apps[index].heldUpSleep = sleep.id
-        if apps[index].isAdopted { adoptedHeldUpSleep = sleep.id }
+        apps[index].heldUpSleep = sleep.age
+        if apps[index].isAdopted { adoptedHeldUpSleep = sleep.age }
         emit(.note(.app(.heldUpSleep(AppID(rawValue: index)))))
     }
 
@@ -136,7 +136,7 @@ extension App {
     /// It is not awaited on the way to this sleep: an app that is slow to get ready, or to end, costs one its time, not
     /// every one.
     func isNotAwaited(by sleep: Sleep) -> Bool {
-        guard sleep.remembers(heldUpSleep), let instance else { return false }
+        guard sleep.remembersHeldUp(heldUpSleep), let instance else { return false }
         return !instance.isLaunched || instance.stage == .stopping
     }
 }

@@ -17,10 +17,15 @@ struct Sleep: Equatable {
 
     /// Whether the present sleep is one of the ten after that one, or that one.
     func remembers(_ late: Int?) -> Bool { late.map { $0 >= id - Self.lateOnesRemembered } ?? false }
+    /// The same of a launch or end, by `age`.
+    func remembersHeldUp(_ late: Int?) -> Bool { late.map { $0 >= age - Self.lateOnesRemembered } ?? false }
     var stage = SleepStage.awake
 
     // Of the present sleep, or of the last one.
     var id = 0
+    /// As `id`, but for logical sleeps that an operator begins where the board has others: a dozen of those in a second
+    /// are not to be what is forgotten over.
+    var age = 0
     /// Neither the kernel nor logind know of it: an operator ends it, a wake source, the end of the idleness that began
     /// it, or a shutdown.
     var isLogical = false
@@ -202,6 +207,7 @@ extension DeviceLifecycle {
     private mutating func beginSleep(since: Nanoseconds, logical: Bool, byLogin: Bool, isDoubtful: Bool) {
         var next = Sleep()
         next.id = sleep.id + 1
+        next.age = sleep.age + (logical && !byLogin && !policy.sleepsLogically ? 0 : 1)
         next.stage = .preparing(Preparation(begun: now.monotonic))
         next.isLogical = logical
         next.isAnnouncedByLogin = byLogin

@@ -59,6 +59,7 @@ extension DeviceLifecycle {
     private var areNumbersSane: Bool {
         func isCount(_ value: Int64) -> Bool { 0 <= value && value <= Self.highestCount }
         return isCount(lastInstance) && isCount(lastCall) && isCount(lastTask) && isCount(Int64(sleep.id))
+            && isCount(Int64(sleep.age))
             && (-1...100).contains(conditions.toldLevel) && conditions.zones.all.count <= HeatZones.limit
             && apps.allSatisfy { isCount(Int64($0.launches)) && isCount(Int64($0.level)) }
     }
@@ -107,6 +108,7 @@ extension Sleep {
         archive.optional(15, &formerEnd, .zero) { $0.value(1, &$1) }
         archive.raw(16, &echo)
         archive.optional(17, &echoDue, .zero) { $0.value(1, &$1) }
+        archive.value(18, &age)
     }
 }
 
