@@ -28,6 +28,9 @@ struct Children {
     private var firstFree = 0
     /// Without a control group, what an app's processes leave us is known as ours alone.
     private var mayLeaveOrphans = false
+    /// What the program that has become us had started: no orphans.
+    private let inherited = Self.ours()
+    private static let mostOfThem = 1 << 16
     /// Looks for orphans, 5 ms between two: what is large takes its time to die.
     private static let looks = 200
 
@@ -174,10 +177,8 @@ struct Children {
     mutating func killOrphans() {
         guard mayLeaveOrphans else { return }
         for _ in 0..<Self.looks {
-            let text = (try? Files.read("/proc/thread-self/children", limit: 1 << 16)) ?? []
             var isAny = false
-            for digits in text.split(separator: UInt8(ascii: " ")) {
-                guard let pid = Int32(String(decoding: digits, as: UTF8.self)) else { continue }
+            for pid in Self.ours() where !inherited.contains(pid) {
                 let place = place(of: pid)
                 if let place, all[place].hasGroup { continue }
                 isAny = true
@@ -187,6 +188,15 @@ struct Children {
             if !isAny { return }
             poll(nil, 0, 5)
         }
+    }
+
+    /// Our children, by the kernel's list (CONFIG_PROC_CHILDREN).
+    private static func ours() -> [Int32] {
+        let text = (try? Files.read("/proc/thread-self/children", limit: mostOfThem)) ?? []
+        var digits = text.split(separator: UInt8(ascii: " "))
+        // The last may be cut.
+        if text.count == mostOfThem { _ = digits.popLast() }
+        return digits.compactMap { Int32(String(decoding: $0, as: UTF8.self)) }
     }
 
     private func send(_ number: Int32, to child: Child) {

@@ -205,6 +205,7 @@ def test_what_operators_ask_for_in_a_loop_does_not_fill_the_journal(board):
 
 def test_what_operators_have_an_app_do_in_a_loop_does_not_fill_the_journal(board):
     board.app_file("app", 'exec = ["/bin/sleep", "1000"]\nlaunch = "boot"\n')
+    board.app_file("fails", 'exec = ["/bin/false"]\nrestart = "never"\nlaunch = "manual"\n')
     board.start()
     board.wait_app("app", scenePhase="active")
     for _ in range(100):
@@ -217,6 +218,10 @@ def test_what_operators_have_an_app_do_in_a_loop_does_not_fill_the_journal(board
     assert log.count("app: is active") + log.count("app: is background") <= 60
     assert log.count("app: launched") + log.count("app: ended") <= 60
     assert log.count("more of the kind is left out") == 2
+    for number in range(80):
+        board.call("Launch", app="fails", background=None)
+        board.wait_app("fails", taskState="notRunning", launches=number + 1)
+    assert board.log().count("fails: ended") <= 60
     # An end has its report all the same.
     assert len(board.terminations("app")) >= 20
 

@@ -3,6 +3,7 @@
 import os
 import signal
 
+import board as boards
 import family
 import pytest
 from waiting import wait_until
@@ -68,3 +69,21 @@ def test_without_control_groups_no_orphan_outlives_the_loop(board, end):
             assert board.stop() == 0
         else:
             os.kill(board.loop(), signal.SIGKILL)
+
+
+def test_what_another_program_had_started_is_no_orphan(board, monkeypatch):
+    """A script that becomes curfewd, say."""
+    script, mark = board.programs / "entry.sh", board.journals / "mark"
+    script.write_text(f'#!/bin/sh\nsleep 1000 &\necho $! >"{mark}"\nexec {boards.CURFEWD} "$@"\n')
+    script.chmod(0o755)
+    monkeypatch.setattr(boards, "CURFEWD", str(script))
+    board.plain("app", "ready")
+    board.start(cgroup="/proc/nowhere")
+    board.wait_active("app")
+    helper = int(mark.read_text())
+    loop = board.loop()
+    with family.ends([loop]):
+        os.kill(loop, signal.SIGKILL)
+    wait_until(lambda: board.answers() and board.loop() != loop, "it has another loop")
+    assert family.state(helper) == "S"
+    os.kill(helper, signal.SIGKILL)

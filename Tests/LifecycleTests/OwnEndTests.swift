@@ -124,6 +124,45 @@ import Testing
         #expect(board.sleepSignal(true, delayMax: .seconds(30)) == ["freeze camera"])
     }
 
+    /// The lease is let go in time.
+    @Test func nextSleepsDoNotWaitForIt_whenItsStartTookAPartOfOne() throws {
+        var board = Board([
+            app("camera") {
+                $0.handlers = []; $0.restartLimit = 100
+            }
+        ])
+        board.login(delayMax: .seconds(5))
+        _ = board.tell(.started)
+        _ = board.sleepSignal(true)
+        #expect(board.pass(.milliseconds(3500)) == [])
+        _ = board.spawned("camera")
+        _ = board.frozen("camera")
+        _ = board.wake(afterSleeping: .seconds(60))
+        _ = board.tell(.login(.lockTaken(.sleep)))
+        _ = board.gone("camera", .exited(1))
+        _ = board.pass(.seconds(60))
+        #expect(board.sleepSignal(true).contains("release sleep"))
+    }
+
+    /// A logical sleep that becomes one of logind's counts, or an app would never be forgiven.
+    @Test func itIsForgottenAfterTenSleeps_whateverBeganThem() throws {
+        var board = start(delayMax: .seconds(5))
+        try stop(&board)
+        _ = board.sleepSignal(true)
+        _ = board.pass(.milliseconds(4500))
+        _ = board.frozen("camera")
+        for number: Int64 in 0..<10 {
+            _ = board.wake(afterSleeping: .seconds(60))
+            _ = board.tell(.login(.lockTaken(.sleep)))
+            #expect(board.ask(number, .sleep(start: true, logical: true)) == ["freeze camera"])
+            _ = board.sleepSignal(true)
+            _ = board.frozen("camera")
+        }
+        _ = board.wake(afterSleeping: .seconds(60))
+        _ = board.tell(.login(.lockTaken(.sleep)))
+        #expect(board.sleepSignal(true) == [])
+    }
+
     /// Those cost nothing, and are over at once.
     @Test func logicalSleepsOfAnOperatorAreNotWhatItIsForgottenOver() throws {
         var board = start(delayMax: .seconds(5))

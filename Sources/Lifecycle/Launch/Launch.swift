@@ -87,6 +87,7 @@ extension DeviceLifecycle {
             return
         }
         let policy = apps[index].policy
+        noteLongStart(index)
         apps[index].instance?.didStart(at: now.monotonic)
         emit(.note(.app(.launched(AppID(rawValue: index), id))))
         touch(index)
@@ -105,6 +106,7 @@ extension DeviceLifecycle {
         // Its start was given up already; this only says that nothing of it is left.
         if instance.isGivenUp, instance.stage == .clearing { return forget(index) }
         guard instance.stage == .spawning else { return }
+        noteLongStart(index)
         record(index, instance.cause?.reason ?? .launchFailed(errno: code, explanation))
         forget(index)
     }

@@ -78,6 +78,14 @@ extension DeviceLifecycle {
         remember(index)
     }
 
+    /// Its program could not be executed for a while: a lease on it, say, or a slow disk.
+    mutating func noteLongStart(_ index: Int) {
+        guard let instance = apps[index].instance, instance.stage == .spawning,
+            now.monotonic - instance.startedAt > Self.leastSleepAllowance
+        else { return }
+        rememberWait(index, Self.leastSleepAllowance)
+    }
+
     /// Its launch, with more time than is configured for it, of which a sleep has waited for a part.
     mutating func noteLongLaunch(_ index: Int) {
         guard let instance = apps[index].instance, instance.isLaunching, let call = instance.call,

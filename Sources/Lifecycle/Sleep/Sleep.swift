@@ -23,8 +23,8 @@ struct Sleep: Equatable {
 
     // Of the present sleep, or of the last one.
     var id = 0
-    /// As `id`, but for logical sleeps that an operator begins where the board has others: a dozen of those in a second
-    /// are not to be what is forgotten over.
+    /// The sleeps before it that were one: logind announced it, the kernel slept, or it was logical where the board's
+    /// are. A dozen that an operator begins and ends in a second are not to be what is forgotten over.
     var age = 0
     /// Neither the kernel nor logind know of it: an operator ends it, a wake source, the end of the idleness that began
     /// it, or a shutdown.
@@ -204,10 +204,18 @@ extension DeviceLifecycle {
         touchAll()
     }
 
+    /// The sleep is over.
+    mutating func growOlder() {
+        let hasSlept = sleep.clocksShowSleep || sleep.kernelCountedSleep == true
+        if hasSlept || sleep.isAnnouncedByLogin || sleep.isLogical && policy.sleepsLogically { sleep.age += 1 }
+    }
+
     private mutating func beginSleep(since: Nanoseconds, logical: Bool, byLogin: Bool, isDoubtful: Bool) {
         var next = Sleep()
         next.id = sleep.id + 1
-        next.age = sleep.age + (logical && !byLogin && !policy.sleepsLogically ? 0 : 1)
+        // In a dark wake the last one has not been ended.
+        if sleep.state != .awake { growOlder() }
+        next.age = sleep.age
         next.stage = .preparing(Preparation(begun: now.monotonic))
         next.isLogical = logical
         next.isAnnouncedByLogin = byLogin

@@ -52,8 +52,8 @@ final class ControlService {
         // The board has gone to sleep without its apps, and may be awake again: the word on that is in another
         // connection, and may be read before this one.
         if start, !isLogical, !request.oneway, request.connection?.hasHungUp != false {
-            return supervisor.log.daemon(
-                .notice, "a sleep is not prepared for: the client that announced it has hung up")
+            return supervisor.log.unheardSleep(
+                "a sleep is not prepared for: the client that announced it has hung up")
         }
         if !start, !isLogical { supervisor.tellIfKernelSlept() }
         let about = request.parameters["sleepId"]?.intValue.map { Int($0) }

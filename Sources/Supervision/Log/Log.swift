@@ -12,6 +12,8 @@ final class Log {
         /// Operators, by what they have an app do.
         case orders(of: String)
         case phases(of: String)
+        case ends(of: String)
+        case stuck(of: String)
         case settings
         case tasks(ofUser: UInt32)
         case reloads
@@ -53,6 +55,15 @@ final class Log {
         self.app(app, priority, text, id, fields)
     }
 
+    /// Of an app that does not end as it should, and is launched again by operators.
+    func ended(
+        _ app: String, _ priority: Journal.Priority, _ text: String, _ id: MessageID? = nil,
+        _ fields: [(String, String)] = [], takenOverFor user: UInt32? = nil
+    ) {
+        guard let text = bounded(text, by: .ends(of: app)) else { return }
+        self.app(app, priority, text, id, fields, takenOverFor: user)
+    }
+
     func phase(of app: String, _ text: String) {
         if let text = bounded(text, by: .phases(of: app)) { self.app(app, .debug, text) }
     }
@@ -81,6 +92,11 @@ final class Log {
     func sleep(_ sleep: Int, _ priority: Journal.Priority, _ text: String, _ id: MessageID) {
         guard let text = bounded(text, by: .sleeps) else { return }
         send(priority, "sleep \(sleep): \(text)", id, [("CURFEW_SLEEP_ID", "\(sleep)")])
+    }
+
+    /// Of a sleep that a client announces and does not wait for.
+    func unheardSleep(_ text: String) {
+        if let text = bounded(text, by: .sleeps) { send(.notice, text) }
     }
 
     /// Of a lock of an app's user's, of which it is not known who holds it.
@@ -113,7 +129,8 @@ final class Log {
             case .unkillable: "could not be killed"
             case .unstarted: "has not started in time"
             }
-        app(name, .warning, "\(what): \(who)", .unfreezable)
+        guard let text = bounded("\(what): \(who)", by: .stuck(of: name)) else { return }
+        app(name, .warning, text, .unfreezable)
     }
 
     /// nil where there is no journal.

@@ -36,14 +36,14 @@ extension Supervisor {
             log.ordered(
                 name(app), .info, "launched, pid \(pid)", .appLaunched, takenOverFor: apps[app.rawValue]?.adopter)
         case .restartScheduled(let app, let delay):
-            log.app(name(app), .info, "restarts in \(delay.text)", .appRestartScheduled)
+            log.ended(name(app), .info, "restarts in \(delay.text)", .appRestartScheduled)
         case .leftDown(let app, let ends):
             log.app(
                 name(app), .error,
                 "ended \(ends) times in a row and is left down; start it with: curfew launch \(name(app))", .appLeftDown
             )
         // Its end says the same with all that is known of it, once it is gone.
-        case .overrun(let app, _, let reason): log.app(name(app), .info, "is to be killed: \(reason.explanation)")
+        case .overrun(let app, _, let reason): log.ended(name(app), .info, "is to be killed: \(reason.explanation)")
         case .heldUpSleep(let app):
             log.app(
                 name(app), .warning,

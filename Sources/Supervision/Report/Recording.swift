@@ -61,7 +61,7 @@ extension Supervisor {
         let text =
             "\(what): \(reason.explanation) (\(reason.namespace.name)" + (isKilled ? " \(code)" : "")
             + "); see: curfew report \(report.id)"
-        let say = reason.namespace == .user ? log.ordered : log.app
+        let say = reason.namespace == .user ? log.ordered : log.ended
         say(
             termination.name, isKilled ? .error : reason.isFailure ? .warning : .info, text,
             Self.message(of: reason.namespace), fields, apps[termination.app.rawValue]?.adopter)
