@@ -119,6 +119,16 @@ final class PlayedBoard {
 
     init() throws { board = try PlayedBoard() }
 
+    /// Some boards restart by their watchdog, and no word tells a restart from the rest.
+    @Test func resetOnTheWayDownIsNoHang_asFarAsIsKnown() throws {
+        try board.start("one")
+        let words = board.words
+        _ = board.cause(words)
+        try words.say(.goingDown)
+        let cause = try board.start("two", .cardReset)
+        #expect(cause.kind == .shutdown && cause.explanation.contains("this board restarts by it, or hung on the way"))
+    }
+
     @Test func everyWordIsFoundByTheNextBoot() throws {
         for word in LastWord.allCases {
             try board.start("before-\(word)")
