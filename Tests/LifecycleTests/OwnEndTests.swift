@@ -25,6 +25,16 @@ import Testing
         _ = board.returned("camera")
     }
 
+    /// By an operator, after the sleep.
+    private func launchAgain(_ board: inout Board, _ client: Int64) throws {
+        _ = board.wake(afterSleeping: .seconds(60))
+        _ = board.tell(.login(.lockTaken(.sleep)))
+        _ = try board.ask(client, .launch(board.id("camera"), background: false))
+        _ = board.spawned("camera")
+        _ = board.returned("camera")
+        _ = board.returned("camera")
+    }
+
     @Test func moreTimeIsNotHadForIt_whileASleepWaits() throws {
         var board = start()
         _ = board.sleepSignal(true, delayMax: .seconds(30))
@@ -62,12 +72,7 @@ import Testing
         _ = board.sleepSignal(true, delayMax: .seconds(30))
         #expect(board.pass(.seconds(14)) == [])
         #expect(board.gone("camera", .exited(0)).contains("release sleep"))
-        _ = board.wake(afterSleeping: .seconds(60))
-        _ = board.tell(.login(.lockTaken(.sleep)))
-        _ = try board.ask(2, .launch(board.id("camera"), background: false))
-        _ = board.spawned("camera")
-        _ = board.returned("camera")
-        _ = board.returned("camera")
+        try launchAgain(&board, 2)
         try end(3)
         #expect(board.sleepSignal(true, delayMax: .seconds(30)) == ["freeze camera"])
         #expect(board.frozen("camera") == ["sleep is handled", "release sleep"])
@@ -88,12 +93,7 @@ import Testing
         #expect(board.pass(.milliseconds(7999)) == [])
         #expect(board.pass(.milliseconds(1)).contains("kill camera"))
         #expect(board.gone("camera").contains("release sleep"))
-        _ = board.wake(afterSleeping: .seconds(60))
-        _ = board.tell(.login(.lockTaken(.sleep)))
-        _ = try board.ask(2, .launch(board.id("camera"), background: false))
-        _ = board.spawned("camera")
-        _ = board.returned("camera")
-        _ = board.returned("camera")
+        try launchAgain(&board, 2)
         try end(3)
         #expect(board.sleepSignal(true, delayMax: .seconds(30)) == ["freeze camera"])
     }
@@ -189,12 +189,7 @@ import Testing
             #expect(board.sleepSignal(true, delayMax: .seconds(30)) == [])
             #expect(board.pass(.seconds(3)) == [])
             #expect(board.gone("camera", .exited(0)).contains("release sleep"))
-            _ = board.wake(afterSleeping: .seconds(60))
-            _ = board.tell(.login(.lockTaken(.sleep)))
-            _ = try board.ask(client + 1, .launch(board.id("camera"), background: false))
-            _ = board.spawned("camera")
-            _ = board.returned("camera")
-            _ = board.returned("camera")
+            try launchAgain(&board, client + 1)
         }
     }
 

@@ -21,7 +21,7 @@ final class PlayedShell {
     init(_ apps: [String: String] = [:], device: String? = nil) throws {
         var template = Array((NSTemporaryDirectory() + "/curfew-shell-XXXXXX").utf8CString)
         root = String(cString: try #require(mkdtemp(&template)))
-        for path in ["/etc/curfew/apps", "/run/curfew/notify/.hidden", "/run/curfew/apps"] {
+        for path in ["/etc/curfew/apps", "/run/curfew/notify", "/run/curfew/apps"] {
             try Files.createDirectories(root + path)
         }
         for (name, text) in apps { try Files.replace(Self.file(name, root), with: Array(text.utf8), durable: false) }

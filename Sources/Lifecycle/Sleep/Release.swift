@@ -108,7 +108,8 @@ extension DeviceLifecycle {
         remember(index)
     }
 
-    private mutating func remember(_ index: Int) {
+    /// The next ten sleeps wait neither for its launch nor for its end.
+    mutating func remember(_ index: Int) {
         apps[index].heldUpSleep = sleep.age
         if apps[index].isAdopted { adoptedHeldUpSleep = sleep.age }
         emit(.note(.app(.heldUpSleep(AppID(rawValue: index)))))

@@ -92,13 +92,16 @@ final class Interfaces {
 
     /// A full /run must not end who feeds the board's watchdog: what there is no room for is tried again.
     private func openOrLater(_ open: @escaping () throws(SystemError) -> Void) throws(SystemError) {
-        do throws(SystemError) {
+        let attempt: () throws(SystemError) -> Void = { [unowned(unsafe) self] () throws(SystemError) in
             try supervisor.paths.makeFolders()
             try open()
+        }
+        do throws(SystemError) {
+            try attempt()
         } catch {
             guard error.errno.isFull else { throw error }
             supervisor.log.daemon(.error, error.text + "; tried again every 5 s")
-            unopened.append(open)
+            unopened.append(attempt)
             openLater()
         }
     }
@@ -111,7 +114,6 @@ final class Interfaces {
     private func openRest() {
         let rest = unopened
         unopened = []
-        try? supervisor.paths.makeFolders()
         for open in rest {
             do throws(SystemError) {
                 try open()

@@ -51,8 +51,15 @@ final class Log {
         by app: String, _ priority: Journal.Priority, _ text: String, _ id: MessageID? = nil,
         _ fields: [(String, String)] = []
     ) {
-        guard let text = bounded(text, by: .app(app)) else { return }
-        self.app(app, priority, text, id, fields)
+        self.app(app, .app(app), priority, text, id, fields)
+    }
+
+    private func app(
+        _ name: String, _ cause: Cause, _ priority: Journal.Priority, _ text: String, _ id: MessageID? = nil,
+        _ fields: [(String, String)] = [], _ user: UInt32? = nil
+    ) {
+        guard let text = bounded(text, by: cause) else { return }
+        app(name, priority, text, id, fields, takenOverFor: user)
     }
 
     /// Of an app that does not end as it should, and is launched again by operators.
@@ -60,12 +67,11 @@ final class Log {
         _ app: String, _ priority: Journal.Priority, _ text: String, _ id: MessageID? = nil,
         _ fields: [(String, String)] = [], takenOverFor user: UInt32? = nil
     ) {
-        guard let text = bounded(text, by: .ends(of: app)) else { return }
-        self.app(app, priority, text, id, fields, takenOverFor: user)
+        self.app(app, .ends(of: app), priority, text, id, fields, user)
     }
 
     func phase(of app: String, _ text: String) {
-        if let text = bounded(text, by: .phases(of: app)) { self.app(app, .debug, text) }
+        self.app(app, .phases(of: app), .debug, text)
     }
 
     /// What operators may have an app do in a loop: be launched, and end.
@@ -73,8 +79,7 @@ final class Log {
         _ app: String, _ priority: Journal.Priority, _ text: String, _ id: MessageID? = nil,
         _ fields: [(String, String)] = [], takenOverFor user: UInt32? = nil
     ) {
-        guard let text = bounded(text, by: .orders(of: app)) else { return }
-        self.app(app, priority, text, id, fields, takenOverFor: user)
+        self.app(app, .orders(of: app), priority, text, id, fields, user)
     }
 
     /// Of a setting, which operators may change in a loop.
@@ -129,8 +134,7 @@ final class Log {
             case .unkillable: "could not be killed"
             case .unstarted: "has not started in time"
             }
-        guard let text = bounded("\(what): \(who)", by: .stuck(of: name)) else { return }
-        app(name, .warning, text, .unfreezable)
+        app(name, .stuck(of: name), .warning, "\(what): \(who)", .unfreezable)
     }
 
     /// nil where there is no journal.
