@@ -102,7 +102,8 @@ public enum Daemon {
         try supervisor.openInterfaces()
         let apps = configuration.appCount
         if let lastEnd {
-            log.daemon(.error, "signal \(lastEnd) has ended curfewd's loop; it starts again, and so do its apps")
+            log.daemon(
+                .error, "signal \(lastEnd) has ended curfewd's loop; it starts again, and so do the apps of the boot")
         }
         supervisor.recordLeftovers(ended, signal: lastEnd)
         log.daemon(.info, "curfewd \(version) started, \(apps)", .daemonStarted)

@@ -80,6 +80,7 @@ struct TerminationRecord: Equatable {
         case "watchdog", "backgroundTask": "\(explanation) (\(namespace) \(code))"
         case "crash": "crash: \(signal)"
         case "exit": explanation
+        case "unknown" where kind == "daemonDied": explanation
         default: "\(explanation) (\(namespace))"
         }
     }
