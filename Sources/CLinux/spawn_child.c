@@ -178,6 +178,14 @@ CHILD static bool take_capabilities(const struct start *start) {
     return true;
 }
 
+// A change of its user or capabilities would take this back.
+CHILD static bool end_with_parent(const struct start *start) {
+    if (!start->request->ends_with_parent) return true;
+    syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    // It may have ended before that.
+    return syscall(SYS_getppid) == start->own_pid;
+}
+
 CHILD static bool filter_calls(const struct start *start) {
     const struct linux_spawn_request *request = start->request;
     if (request->filter_count == 0) return true;
@@ -209,6 +217,7 @@ CHILD static bool prepare_child(struct start *start) {
     if (!wait_at_gate(start)) return false;
     // The directory comes after the user: it has to be reachable with the app's rights, not with ours.
     if (!bound_capabilities(start) || !change_user(start) || !take_capabilities(start)) return false;
+    if (!end_with_parent(start)) return false;
     leave_session_keyring();
     if (request->directory && syscall(SYS_chdir, request->directory) != 0)
         return linux_child_fails(start, LINUX_SPAWN_DIRECTORY, 0);

@@ -27,6 +27,7 @@ struct start {
     int highest_target;
     int kept[LINUX_SPAWN_MAX_DESCRIPTORS];   // targets, ascending
     int moved[LINUX_SPAWN_MAX_DESCRIPTORS];  // sources, out of the way of all targets
+    pid_t own_pid;
     uid_t own_uid;
     gid_t own_gid;
 };

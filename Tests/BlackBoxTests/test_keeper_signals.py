@@ -156,6 +156,20 @@ def test_no_loop_outlives_its_keeper_even_if_it_stands(board):
     board.daemon = None
 
 
+@pytest.mark.parametrize("user", ["", 'user = "nobody"\nsandbox = "off"\n'])
+def test_without_control_groups_apps_end_with_the_keeper(board, user):
+    """The next daemon would not find them, and would run them a second time."""
+    if user and os.geteuid() != 0:
+        pytest.skip("needs root")
+    board.app_file("app", f'exec = ["/bin/sleep", "1000"]\nlaunch = "boot"\n{user}')
+    board.start(cgroup="/proc/nowhere")
+    board.wait_active("app")
+    with family.ends([board.describe("app")["mainPID"]]):
+        board.daemon.kill()
+        board.daemon.wait()
+    board.daemon = None
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 def test_a_new_loop_holds_nothing_of_the_apps_before_it(board):
     """An open namespace keeps what a dead app had in its /tmp."""

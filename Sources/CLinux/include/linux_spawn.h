@@ -61,6 +61,7 @@ struct linux_spawn_request {
     const char *directory;  // NULL: the daemon's own
     int group;              // an open cgroup v2 directory; -1: the daemon's own
     bool write_group;       // join by cgroup.procs even where clone could do it
+    bool ends_with_parent;  // by SIGKILL (PR_SET_PDEATHSIG); a set-user-ID program does not
 
     bool change_user;
     uid_t uid;

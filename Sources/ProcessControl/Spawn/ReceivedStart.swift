@@ -37,6 +37,8 @@ public enum ReceivedStart {
         request.pid_slot_count = Int(head.slot_count)
         if head.flags & UInt32(KEEPER_HAS_DIRECTORY) != 0 { request.directory = UnsafePointer(directory) }
         request.group = hasGroup ? descriptors[descriptors.startIndex] : -1
+        // No next daemon would find it.
+        request.ends_with_parent = !hasGroup
         request.change_user = head.flags & UInt32(KEEPER_CHANGES_USER) != 0
         request.uid = head.uid
         request.gid = head.gid
