@@ -45,24 +45,31 @@ public final class WatchdogDevice {
     // MARK: Opening
 
     /// Opens and so starts it, sets the timeout and feeds it once. timeout and pretimeout: seconds; the former is
-    /// fitted to what the driver takes, the latter left out where it has none. maximum: the profile's limit. A
-    /// watchdog that cannot be fed is stopped again, so that it does not reset the board for ever; where the kernel
-    /// refuses that, it is left open, to try on.
-    public func open(timeout: Int, pretimeout: Int = 0, maximum: Int? = nil) throws(WatchdogError) {
+    /// fitted to what the driver takes, the latter left out where it has none. maximum, stoppable: the profile's words.
+    /// A watchdog that cannot be fed is stopped again, so that it does not reset the board for ever; one that is not
+    /// stoppable, or is seen to run on, is left open, to try on.
+    public func open(timeout: Int, pretimeout: Int = 0, maximum: Int? = nil, stoppable: Bool = true)
+        throws(WatchdogError)
+    {
         if isOpen { return try reset(timeout, pretimeout, maximum) }
+        let opened = try openDescriptor()
+        try adopt(opened, timeout: timeout, pretimeout: pretimeout, maximum: maximum, stoppable: stoppable)
+    }
+
+    private func openDescriptor() throws(WatchdogError) -> Int32 {
         var opened: Int32 = -1
-        if let errno = kernel.open(location.path, &opened) {
-            var problem = WatchdogError.opening(errno)
-            if problem == .busy, let name = kernel.read("/proc/1/comm"), stands("systemd", in: name) {
-                problem = .busyBySystemd
-            }
-            throw failure(problem, errno)
+        guard let errno = kernel.open(location.path, &opened) else { return opened }
+        var problem = WatchdogError.opening(errno)
+        if problem == .busy, let name = kernel.read("/proc/1/comm"), stands("systemd", in: name) {
+            problem = .busyBySystemd
         }
-        try adopt(opened, timeout: timeout, pretimeout: pretimeout, maximum: maximum)
+        throw failure(problem, errno)
     }
 
     /// Goes on with a descriptor that an earlier program image left open: the watchdog never notices. Takes ownership.
-    public func adopt(_ opened: Int32, timeout: Int, pretimeout: Int = 0, maximum: Int? = nil) throws(WatchdogError) {
+    public func adopt(
+        _ opened: Int32, timeout: Int, pretimeout: Int = 0, maximum: Int? = nil, stoppable: Bool = true
+    ) throws(WatchdogError) {
         closeDescriptor()
         descriptor = opened
         feedsByWriting = false
@@ -82,7 +89,9 @@ public final class WatchdogDevice {
         do throws(WatchdogError) {
             try reset(timeout, pretimeout, maximum)
         } catch {
-            if isOpen, isStoppable != false { stop() }
+            if isOpen, stoppable, isStoppable != false, stop() == .runsOn, let again = try? openDescriptor() {
+                descriptor = again
+            }
             throw error
         }
     }
@@ -255,7 +264,8 @@ public final class WatchdogDevice {
     public func rearm(stoppable: Bool = true) throws(WatchdogError) {
         guard wanted.timeout > 0 else { throw failure(.closed) }
         if isOpen, stoppable, isStoppable != false { stop() }
-        try open(timeout: wanted.timeout, pretimeout: wanted.pretimeout, maximum: limits.maximum)
+        try open(
+            timeout: wanted.timeout, pretimeout: wanted.pretimeout, maximum: limits.maximum, stoppable: stoppable)
     }
 
     // MARK: Ends

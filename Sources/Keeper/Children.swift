@@ -30,7 +30,8 @@ struct Children {
     private var mayLeaveOrphans = false
     /// What the program that has become us had started: no orphans.
     private let inherited = Self.ours()
-    private static let mostOfThem = 1 << 16
+    /// Bytes of the kernel's list of them.
+    private static let listLimit = 1 << 16
     /// Looks for orphans, 5 ms between two: what is large takes its time to die.
     private static let looks = 200
 
@@ -192,10 +193,10 @@ struct Children {
 
     /// Our children, by the kernel's list (CONFIG_PROC_CHILDREN).
     private static func ours() -> [Int32] {
-        let text = (try? Files.read("/proc/thread-self/children", limit: mostOfThem)) ?? []
+        let text = (try? Files.read("/proc/thread-self/children", limit: listLimit)) ?? []
         var digits = text.split(separator: UInt8(ascii: " "))
         // The last may be cut.
-        if text.count == mostOfThem { _ = digits.popLast() }
+        if text.count == listLimit { _ = digits.popLast() }
         return digits.compactMap { Int32(String(decoding: $0, as: UTF8.self)) }
     }
 

@@ -21,6 +21,8 @@ public struct DeviceView: Equatable, Sendable {
     public var sleepState: SleepState
     /// The number of the current or last sleep, counted from 1 since the daemon's start.
     public var sleep: Int
+    /// logind has announced it.
+    public var isSleepLogins = false
     public var isShuttingDown: Bool
     /// InhibitDelayMaxUSec as last heard; nil without logind.
     public var inhibitDelayMax: Nanoseconds?

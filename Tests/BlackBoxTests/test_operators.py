@@ -203,6 +203,20 @@ def test_what_operators_ask_for_in_a_loop_does_not_fill_the_journal(board):
     assert log.count("more of the kind is left out") == 3
 
 
+def test_sleeps_that_operators_play_leave_out_no_line_of_a_real_one(board):
+    login = board.with_login(5.0)
+    board.start()
+    login.wait_held("sleep")
+    for _ in range(60):
+        board.call("PrepareForSleep", start=True)
+        board.call("PrepareForSleep", start=False)
+    login.sleep(True)
+    login.wait_closed("sleep")
+    assert "sleep 61: apps have " in board.log() and "sleep 61: ready after " in board.log()
+    login.sleep(False)
+    board.wait_log("sleep 61: ")
+
+
 def test_what_operators_have_an_app_do_in_a_loop_does_not_fill_the_journal(board):
     board.app_file("app", 'exec = ["/bin/sleep", "1000"]\nlaunch = "boot"\n')
     board.app_file("fails", 'exec = ["/bin/false"]\nrestart = "never"\nlaunch = "manual"\n')

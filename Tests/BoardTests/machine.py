@@ -170,6 +170,18 @@ class Machine:
             if "return" in message:
                 return message["return"]
 
+    def stands(self, file):
+        """Whether QEMU runs, and its guest has not answered: where its processors are is in the file then."""
+        if not self.is_running():
+            return False
+        try:
+            state = self.qmp("query-status")["status"]
+            registers = self.qmp("human-monitor-command", **{"command-line": "info registers -a"})
+        except MachineError as error:
+            state, registers = f"unknown: {error}", ""
+        file.write_text(f"{state}\n{registers}\n")
+        return True
+
     def wait_event(self, name, timeout=PATIENCE):
         """QEMU's oldest event of that name that was not waited for yet; it has to come. "t": seconds since boot()."""
         event = self.find_event(name, timeout)

@@ -110,6 +110,22 @@ import Testing
         #expect(!watchdog.hasReset)
     }
 
+    /// The kernel does not say beforehand that it cannot be stopped, or the profile alone knows.
+    @Test(arguments: [true, false])
+    func openedButNotToBeFedStaysOpenWhereItRunsOn(stoppable: Bool) throws {
+        watchdog.stopFails = true
+        watchdog.faults[.keepAlive] = Errno(rawValue: EIO)
+        let error = failure { () throws(WatchdogError) in try device.open(timeout: 20, stoppable: stoppable) }
+        #expect(error?.problem == .notFed)
+        #expect(device.isOpen && kernel.openDescriptors == 1 && watchdog.log.contains("V") == stoppable)
+        watchdog.faults = [:]
+        for _ in 0..<3 {
+            watchdog.pass(15)
+            try device.feed()
+        }
+        #expect(!watchdog.hasReset)
+    }
+
     @Test func supportThatCannotBeReadLeavesItFed() throws {
         watchdog.supportFault = Errno(rawValue: EIO)
         try device.open(timeout: 20)

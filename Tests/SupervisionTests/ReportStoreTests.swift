@@ -57,8 +57,15 @@ import Varlink
                 try store.append(report(store.nextID(), explanation: String(repeating: "x", count: 1000)))
             }
             try Files.replace(previous, with: [], durable: false)
-            let kept = ReportStore(directory: directory).all()
+            let successor = ReportStore(directory: directory)
+            let kept = successor.all()
             #expect(kept.count == count && kept.last?["report"]?.stringValue == "\(count)")
+            // The next file that is begun anew is made of it too.
+            let long = String(repeating: "x", count: ReportStore.fileLimit)
+            try successor.append(report(successor.nextID(), "other", explanation: long))
+            let last = ReportStore(directory: directory).all().suffix(ReportStore.keptOfApp + 1)
+            let ids = (count + 1 - ReportStore.keptOfApp...count + 1).map { "\($0)" }
+            #expect(last.compactMap { $0["report"]?.stringValue } == ids)
         }
     }
 

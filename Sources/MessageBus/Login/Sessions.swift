@@ -13,6 +13,8 @@ final class Sessions {
         let path: String
         /// Its properties have to be read (again).
         var isStale = true
+        /// How often logind did not speak of it, until it was read for the first time; nil from then on.
+        var silences: Int? = 0
         /// Of a person.
         var isUser = false
         var hasSeat = false
@@ -115,7 +117,7 @@ final class Sessions {
         } else if question == nil {
             askNext(now, interval, &next)
         }
-        // Before the first telling all has to be known; later what is new comes as it comes.
+        // Before the first telling all has to be asked for; later what is new comes as it comes.
         let isKnown = isListed && (toldReading != nil || question == nil)
         let isTold = isKnown && news.isDue(at: now, every: interval, next: &next)
         if next != .max { work?.start(nanoseconds: next - now) }
@@ -123,6 +125,16 @@ final class Sessions {
     }
 
     private func tell() {
+        // The other ones may be locked, and this one open. One that logind never speaks of is not waited for.
+        if toldReading != nil || sessions.allSatisfy({ $0.silences ?? Self.enough >= Self.enough }) { tellSessions() }
+        guard conditions != toldConditions else { return }
+        toldConditions = conditions
+        client.tell(.conditionsChanged(conditions))
+    }
+
+    private static let enough = 2
+
+    private func tellSessions() {
         var reading = SessionReading(users: 0, isLocked: false, isIdle: isIdle)
         var isOpen = false
         for session in sessions where session.isUser && !session.isClosing {
@@ -131,12 +143,9 @@ final class Sessions {
             if session.lockedHint || session.lockSignal { reading.isLocked = true } else { isOpen = true }
         }
         if isOpen { reading.isLocked = false }
-        let isNews = reading != toldReading
-        let areNews = conditions != toldConditions
+        guard reading != toldReading else { return }
         toldReading = reading
-        toldConditions = conditions
-        if isNews { client.tell(.sessionChanged(reading)) }
-        if areNews { client.tell(.conditionsChanged(conditions)) }
+        client.tell(.sessionChanged(reading))
     }
 
     // MARK: Questions
@@ -174,10 +183,13 @@ final class Sessions {
         case .message(let message):
             let isWhole = message.readProperties(session.read)
             session.isStale = false
+            session.silences = nil
             if !isWhole { sessions.removeAll { $0 === session } }
         case .none: sessions.removeAll { $0 === session }
         // Whether it is still there is asked first.
-        case .silence: isListWanted = true
+        case .silence:
+            session.silences? += 1
+            isListWanted = true
         }
     }
 
@@ -185,7 +197,9 @@ final class Sessions {
         switch answer {
         case .message(let message): listed(message)
         case .none: isListed = true
-        case .silence: isListWanted = true
+        case .silence:
+            isListWanted = true
+            for session in sessions { session.silences? += 1 }
         }
     }
 

@@ -80,7 +80,7 @@ final class WatchdogFeeder {
         guard let settings else { return }
         let wanted = Int(settings.watchdogTimeout.rawValue / 1_000_000_000)
         do throws(WatchdogError) {
-            try device.open(timeout: max(wanted, 1), maximum: maximum)
+            try device.open(timeout: max(wanted, 1), maximum: maximum, stoppable: isStoppable)
             saidNotFed = false
             supervisor.log.daemon(.info, "hardware watchdog: " + (status ?? ""), .hardwareWatchdog)
             if let remark = device.timeoutRemark { supervisor.log.daemon(.notice, remark, .hardwareWatchdog) }
@@ -99,6 +99,9 @@ final class WatchdogFeeder {
         settings?.board.watchdog.maxTimeout.map { Int($0.rawValue / 1_000_000_000) }
     }
 
+    /// The profile's word.
+    private var isStoppable: Bool { settings?.board.watchdog.isStoppable ?? true }
+
     private func tell(_ device: WatchdogDevice) {
         supervisor.dispatch(.watchdog(.hardware(timeout: device.isOpen ? .seconds(Int64(device.timeout)) : nil)))
     }
@@ -115,7 +118,6 @@ final class WatchdogFeeder {
     /// It is awake again: hardware may have forgotten everything, and say that it has not.
     func wake() {
         isResting = false
-        let isStoppable = settings?.board.watchdog.isStoppable ?? true
         attempt { device throws(WatchdogError) in try device.rearm(stoppable: isStoppable) }
         if let device { tell(device) }
     }
@@ -128,8 +130,8 @@ final class WatchdogFeeder {
             case .counts: .counts
             case .unknown, nil: .unknown
             }
-        let isStoppable = watchdog?.isStoppable ?? true && device.isStoppable == true
-        return SleepPlan(inSleep: inSleep, stoppable: isStoppable, limits: device.limits, timeout: device.timeout)
+        let stops = isStoppable && device.isStoppable == true
+        return SleepPlan(inSleep: inSleep, stoppable: stops, limits: device.limits, timeout: device.timeout)
     }
 
     private func attempt(_ action: (WatchdogDevice) throws(WatchdogError) -> Void) {

@@ -18,6 +18,7 @@ final class Log {
         case tasks(ofUser: UInt32)
         case reloads
         case sleeps
+        case sleepsOfLogins
         case locks
     }
 
@@ -93,9 +94,10 @@ final class Log {
         send(priority, text, id)
     }
 
-    /// Of a sleep: operators may begin and end those that no kernel knows of in a loop.
-    func sleep(_ sleep: Int, _ priority: Journal.Priority, _ text: String, _ id: MessageID) {
-        guard let text = bounded(text, by: .sleeps) else { return }
+    /// Of a sleep. Operators may begin and end those that no kernel knows of in a loop, which leave out no line of
+    /// those that logind announces.
+    func sleep(_ sleep: Int, isLogins: Bool, _ priority: Journal.Priority, _ text: String, _ id: MessageID) {
+        guard let text = bounded(text, by: isLogins ? .sleepsOfLogins : .sleeps) else { return }
         send(priority, "sleep \(sleep): \(text)", id, [("CURFEW_SLEEP_ID", "\(sleep)")])
     }
 

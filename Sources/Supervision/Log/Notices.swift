@@ -87,28 +87,33 @@ extension Supervisor {
 
     private func sayEnd(of sleep: Int, _ outcome: SleepOutcome) {
         switch outcome {
-        case .slept: log.sleep(sleep, .info, "awake", .sleepEnded)
-        case .cancelled: log.sleep(sleep, .info, "cancelled", .sleepEnded)
+        case .slept: self.sleep(sleep, .info, "awake", .sleepEnded)
+        case .cancelled: self.sleep(sleep, .info, "cancelled", .sleepEnded)
         case .failed:
             var text = "the board did not sleep"
             if let refusal = kernelsRefusal {
                 text += "; the kernel refused" + (refusal.isEmpty ? "" : " (\(refusal))")
             }
-            log.sleep(sleep, .warning, text, .sleepEnded)
+            self.sleep(sleep, .warning, text, .sleepEnded)
         }
+    }
+
+    private func sleep(_ sleep: Int, _ priority: Journal.Priority, _ text: String, _ id: MessageID) {
+        let device = core.device
+        log.sleep(sleep, isLogins: device.sleep == sleep && device.isSleepLogins, priority, text, id)
     }
 
     private func say(_ notice: SleepNotice) {
         switch notice {
         case .preparing(let sleep, let allowance):
-            log.sleep(sleep, .info, "apps have \(allowance.text) to get ready", .sleepPreparing)
+            self.sleep(sleep, .info, "apps have \(allowance.text) to get ready", .sleepPreparing)
         case .released(let sleep, let elapsed, let killed):
             let toll = killed == 0 ? "" : ", \(killed) killed"
-            log.sleep(sleep, .info, "ready after \(elapsed.text)\(toll)", .sleepReleased)
+            self.sleep(sleep, .info, "ready after \(elapsed.text)\(toll)", .sleepReleased)
         case .ended(let sleep, let outcome):
             sayEnd(of: sleep, outcome)
         case .darkWake(let sleep, let allowance):
-            log.sleep(sleep, .info, "woken for background tasks, for \(allowance.text) at most", .darkWake)
+            self.sleep(sleep, .info, "woken for background tasks, for \(allowance.text) at most", .darkWake)
         case .unannounced(let time):
             log.daemon(.notice, "the board slept for \(time.text) unannounced", .clockJumped)
         }

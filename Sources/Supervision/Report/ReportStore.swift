@@ -5,9 +5,9 @@ internal import SystemCalls
 internal import Varlink
 
 /// Why apps ended, over reboots: one JSON line an end, in a file that is begun anew at 256 KiB. Then the last ends of
-/// each app go into the file before it, so that one that ends again and again drives out no report but its own. A line
-/// is written before anything follows from its end, and sent on its way to the disk without waiting for it: an SD card
-/// may take a second, and an app that is to be restarted has not got that.
+/// each app go into the file before it, so that one that ends again and again drives out no report but its own, as long
+/// as the disk takes them. A line is written before anything follows from its end, and sent on its way to the disk
+/// without waiting for it: an SD card may take a second, and an app that is to be restarted has not got that.
 final class ReportStore {
     static let fileLimit = 256 << 10
     /// Room that is kept for it: the line that reaches the limit is the last.
@@ -37,6 +37,7 @@ final class ReportStore {
     private var previous: String { path + ".1" }
     /// What that was made of; read where it is empty.
     private var former: String { path + ".2" }
+    private var before: String { lines(of: previous).isEmpty ? former : previous }
 
     /// The identifier of the next report: identifiers go on over restarts.
     func nextID() -> Int {
@@ -123,7 +124,7 @@ final class ReportStore {
     /// What is kept of both files becomes the one before; where that cannot be written, this one goes on.
     private func beginAnew(_ isTooLong: Bool) throws(SystemError) {
         if isInTheWay(previous) { try setAside(previous, "it is no file") }
-        let texts = [previous, path].map(Self.end)
+        let texts = [before, path].map(Self.end)
         var ends: [(owner: String, line: ArraySlice<UInt8>)] = []
         for text in texts {
             for line in text.split(separator: UInt8(ascii: "\n")) {
@@ -172,7 +173,11 @@ final class ReportStore {
     /// Waits until the reports are on the disk: the board is about to be reset.
     func sync() {
         try? catchUp()
-        if let file = try? FileDescriptor.openRegular(path, O_RDONLY) { fsync(file.rawValue) }
+        // The last of them may have begun the file anew.
+        for path in [path, previous, former] {
+            if let file = try? FileDescriptor.openRegular(path, O_RDONLY) { fsync(file.rawValue) }
+        }
+        if let folder = try? FileDescriptor.open(directory, O_RDONLY | O_DIRECTORY) { fsync(folder.rawValue) }
     }
 
     /// All that is kept, by identifier. Lines that a power loss cut short are left out. A later line with the
@@ -180,9 +185,7 @@ final class ReportStore {
     func all() -> [JSON] {
         var kept: [JSON] = []
         var ids: [Int] = []
-        var before = lines(of: previous)
-        if before.isEmpty { before = lines(of: former) }
-        for report in before + lines(of: path) + unwritten {
+        for report in lines(of: before) + lines(of: path) + unwritten {
             let id = Self.identifier(of: report)
             // They rise, nearly always: this looks at the last one alone.
             let place = (ids.lastIndex { $0 <= id } ?? -1) + 1

@@ -105,6 +105,41 @@ import Vocabulary
         #expect(fixture.sessions.map { $0.users } == [1])
     }
 
+    /// One is locked; the other, of which logind has not spoken yet, is open.
+    @Test func sessionThatIsNotReadYet_doesNotLockTheBoard() throws {
+        let bus = try PrivateBus.withLogind()
+        try bus.addSession("open", announced: false)
+        try bus.addSession("locked", hint: true, announced: false)
+        var limits = LogindClient.Limits()
+        limits.answer = 500_000_000
+        let fixture = try LogindFixture(bus.address, limits: limits)
+        try fixture.loop.run { try bus.calls("ListSessions") == 1 }
+        let before = try bus.calls("GetAll")
+        // Those on a seat are asked for from the last to the first.
+        try fixture.loop.run { try bus.calls("GetAll") == before + 1 }
+        bus.pauseLogind()
+        let began = Clocks.monotonic
+        try fixture.loop.run { Clocks.monotonic - began > limits.answer * 3 / 2 }
+        bus.resumeLogind()
+        try fixture.loop.run { !fixture.sessions.isEmpty }
+        #expect(fixture.sessions == [SessionReading(users: 2, isLocked: false, isIdle: false)])
+    }
+
+    @Test func sessionThatLogindNeverSpeaksOf_isNotWaitedFor() throws {
+        let bus = try PrivateBus.withLogind()
+        try bus.addSession("mute", announced: false)
+        try bus.addSession("locked", hint: true, announced: false)
+        var limits = LogindClient.Limits()
+        limits.answer = 200_000_000
+        let fixture = try LogindFixture(bus.address, limits: limits)
+        try fixture.loop.run { try bus.calls("ListSessions") == 1 }
+        let before = try bus.calls("GetAll")
+        try fixture.loop.run { try bus.calls("GetAll") == before + 1 }
+        bus.pauseLogind()
+        try fixture.loop.run { !fixture.sessions.isEmpty }
+        #expect(fixture.sessions == [SessionReading(users: 1, isLocked: true, isIdle: false)])
+    }
+
     @Test func idle_isTheManagersHint_andReadAgainWhenSessionsComeAndGo() throws {
         let bus = try PrivateBus.withLogind()
         try bus.addSession("a", announced: false)
