@@ -1,14 +1,14 @@
 internal import CLinux
 internal import Journal
-internal import ProcessControl
+public import ProcessControl
 public import SystemCalls
 
 /// The main process of curfewd: parent of everything that is started, and of the loop, which is all the rest of the
 /// daemon. It starts programs for the loop and tells it how they end, passes on signals and messages to the service
 /// manager, and starts the loop again when a signal has ended it.
 ///
-/// It reads nothing that an app or a user sends, and waits for nothing but its own events: a program that hangs before
-/// exec holds up no other.
+/// It reads nothing that an app or a user sends, and waits for nothing but its own events, and between two loops for
+/// the end of what the dead one had started: a program that hangs before exec holds up no other.
 public final class Keeper {
     /// Packets that are read in one turn, and ends that are looked at: an app may leave us orphans without end.
     private static let burst = 16
@@ -18,6 +18,7 @@ public final class Keeper {
     private let packet: UnsafeMutableRawBufferPointer
     private let notifier = ServiceNotifier()
     private var children = Children()
+    private var kept = KeptDescriptors()
     private var loop = LoopProcess()
     /// An answer did not fit into the loop's socket: all that is to be told waits until there is room.
     private var isLoopSlow = false
@@ -26,8 +27,8 @@ public final class Keeper {
     /// Signals that the loop was not told yet.
     private var orders: [Int32] = []
     private var isStopping = false
-    /// Its last packets are read.
-    private var isLoopDead = false
+    /// The loop is dead, and its last packets are being read.
+    private var readsLastWords = false
 
     private init() throws(SystemError) {
         let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
@@ -52,16 +53,16 @@ public final class Keeper {
 
     /// Becomes the keeper, and runs `body` in a child, again after each death by a signal. Returns in both: in the
     /// loop what `body` has returned, in the keeper the loop's exit status. body: gets the loop's end of the socket,
-    /// and the signal that ended the loop before it.
-    public static func run(_ body: (consuming FileDescriptor, _ lastEnd: Int32?) -> Int32) throws(SystemError)
-        -> Int32
-    {
+    /// the signal that ended the loop before it, and what that loop had the keeper keep.
+    public static func run(
+        _ body: (consuming FileDescriptor, _ lastEnd: Int32?, consuming KeptDescriptors) -> Int32
+    ) throws(SystemError) -> Int32 {
         switch try live() {
         case .left(let status): return status
-        case .loop(let end, let lastEnd):
+        case .loop(let end, let lastEnd, let kept):
             // An open one keeps a dead app's /tmp.
             linux_close_all_namespaces()
-            return body(FileDescriptor(owning: end), lastEnd)
+            return body(FileDescriptor(owning: end), lastEnd, kept)
         }
     }
 
@@ -69,14 +70,16 @@ public final class Keeper {
         /// In the keeper.
         case left(status: Int32)
         /// In the loop's process, where nothing of the keeper is left.
-        case loop(end: Int32, lastEnd: Int32?)
+        case loop(end: Int32, lastEnd: Int32?, kept: KeptDescriptors)
     }
 
     private static func live() throws(SystemError) -> Life {
         let keeper = try Keeper()
         while true {
             if !keeper.loop.isThere, keeper.isStopping { return .left(status: 0) }
-            if let end = try keeper.loop.startIfDue() { return .loop(end: end, lastEnd: keeper.loop.lastEnd) }
+            if let end = try keeper.loop.startIfDue() {
+                return .loop(end: end, lastEnd: keeper.loop.lastEnd, kept: keeper.kept)
+            }
             if keeper.loop.isNew { try keeper.watchLoop() }
             if let status = keeper.turn() { return .left(status: status) }
         }
@@ -124,12 +127,18 @@ public final class Keeper {
         guard count == 1 else { return nil }
         switch event.data.u64 {
         case Mark.signals: return takeSignals()
-        case Mark.loop:
-            if event.events & EPOLLOUT.rawValue != 0, isLoopSlow, let status = hurryOn() { return status }
-            if event.events & EPOLLHUP.rawValue != 0 { isLoopDead = true }
-            if event.events & (EPOLLIN.rawValue | EPOLLHUP.rawValue) != 0 { takePackets() }
+        case Mark.loop: return hearLoop(event.events)
         default: if event.events & EPOLLHUP.rawValue != 0 { gateHungUp(Int(event.data.u64)) }
         }
+        return nil
+    }
+
+    private func hearLoop(_ events: UInt32) -> Int32? {
+        if events & EPOLLOUT.rawValue != 0, isLoopSlow, let status = hurryOn() { return status }
+        // It may have been reaped since the event: then all that it had to say is heard.
+        guard loop.socket >= 0 else { return nil }
+        if events & EPOLLHUP.rawValue != 0 { readsLastWords = true }
+        if events & (EPOLLIN.rawValue | EPOLLHUP.rawValue) != 0 { takePackets() }
         return nil
     }
 
@@ -178,7 +187,7 @@ public final class Keeper {
         let word = base.load(as: keeper_signal.self)
         switch Int(word.kind) {
         // What it would have started is not to run.
-        case KEEPER_START where isLoopDead: break
+        case KEEPER_START where readsLastWords: break
         case KEEPER_START: start(word.id, bytes, descriptors)
         case KEEPER_SIGNAL: children.signal(word.id, word.signal)
         case KEEPER_NOTIFY:
@@ -193,6 +202,9 @@ public final class Keeper {
             let lock = base.load(as: keeper_lock.self)
             let directory = String(decoding: bytes[MemoryLayout<keeper_lock>.size...], as: UTF8.self)
             linux_find_lock_holders(loop.socket, lock.user, lock.pid, directory)
+        case KEEPER_KEEP:
+            let path = bytes[MemoryLayout<keeper_signal>.size...]
+            if let first = descriptors?.first { kept.keep(String(decoding: path, as: UTF8.self), first) }
         default: break
         }
     }
@@ -312,9 +324,9 @@ public final class Keeper {
     private func loopEnded(_ end: linux_exit) -> Int32? {
         waitpid(loop.pid, nil, 0)
         // Its last words to the service manager, and what was to be taken away.
-        isLoopDead = true
+        readsLastWords = true
         while takePackets() {}
-        isLoopDead = false
+        readsLastWords = false
         isLoopSlow = false
         closeLoopSocket()
         linux_forget_lock_holders()

@@ -33,8 +33,8 @@ public enum Daemon {
         umask(0o022)
         let descriptorLimit = raiseDescriptorLimit()
         do throws(SystemError) {
-            return try Keeper.run { socket, lastEnd in
-                runLoop(options, ProcessKeeper(socket), lastEnd, descriptorLimit)
+            return try Keeper.run { socket, lastEnd, kept in
+                runLoop(options, ProcessKeeper(socket, kept: kept), lastEnd, descriptorLimit)
             }
         } catch {
             write("curfewd: \(error.text)\n", to: 2)
@@ -81,7 +81,7 @@ public enum Daemon {
     ) throws(SystemError) -> Int32 {
         let paths = RuntimePaths(root: options.root)
         var problem: SystemError?
-        let lock = try takePlace(paths, &problem)
+        let lock = try takePlace(paths, keeper, &problem)
         let notifier = ServiceNotifier { [unowned(unsafe) keeper] in keeper.notify($0) }
         let log = Log(
             journal: Journal(
@@ -147,11 +147,11 @@ public enum Daemon {
     }
 
     /// A file system that is full must not end who feeds the board's watchdog: then it is told, and there is no lock.
-    private static func takePlace(_ paths: RuntimePaths, _ problem: inout SystemError?) throws(SystemError)
-        -> FileDescriptor?
+    private static func takePlace(_ paths: RuntimePaths, _ keeper: ProcessKeeper, _ problem: inout SystemError?)
+        throws(SystemError) -> FileDescriptor?
     {
         do throws(SystemError) {
-            return try takeLock(paths)
+            return try takeLock(paths, keeper)
         } catch {
             guard error.errno.isFull else { throw error }
             problem = error
@@ -172,8 +172,9 @@ public enum Daemon {
     }
 
     /// One daemon a root: the lock dies with it, however it ends.
-    private static func takeLock(_ paths: RuntimePaths) throws(SystemError) -> FileDescriptor {
+    private static func takeLock(_ paths: RuntimePaths, _ keeper: ProcessKeeper) throws(SystemError) -> FileDescriptor {
         try paths.makeFolders()
+        if let kept = keeper.takeKept(paths.lock), FileLock.isStill(at: paths.lock, kept) { return kept }
         let lock = try FileLock.open(paths.lock)
         guard try FileLock.take(lock) else {
             let holder = (try? lock.readAll(limit: 20)).map { String(decoding: $0, as: UTF8.self) } ?? ""
@@ -186,6 +187,7 @@ public enum Daemon {
         try? Files.remove(paths.sleepMark)
         // The keeper's, for a second daemon, which finds it taken; a full /run must not keep apps from starting.
         try? lock.writeAll(Array("\(getppid())".utf8))
+        keeper.keep(paths.lock, lock.rawValue)
         return lock
     }
 

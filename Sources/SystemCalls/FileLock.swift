@@ -23,6 +23,14 @@ public enum FileLock {
         return true
     }
 
+    /// Whether that path leads to this file still.
+    public static func isStill(at path: String, _ file: borrowing FileDescriptor) -> Bool {
+        var own = stat()
+        var there = stat()
+        return fstat(file.rawValue, &own) == 0 && lstat(path, &there) == 0 && own.st_ino == there.st_ino
+            && own.st_dev == there.st_dev
+    }
+
     /// A file of its own for a lock: readable and writable for its owner alone. One that others can open, which an
     /// older version made or another user put there, is replaced.
     public static func open(_ path: String) throws(SystemError) -> FileDescriptor {

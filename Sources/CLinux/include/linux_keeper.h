@@ -24,6 +24,7 @@ enum {
     KEEPER_ABORT_FUSE, // the same: the file systems that its programs serve to themselves
     KEEPER_ABORT_AWAITED_FUSE, // struct keeper_users: those that one of these users serves, and others wait for
     KEEPER_FIND_LOCK_HOLDERS,  // struct keeper_lock, then the directory: who has logind's lock on sleep
+    KEEPER_KEEP,               // struct keeper_signal, then a path, and one descriptor: the next loop has it too
 };
 
 struct keeper_signal {

@@ -14,6 +14,7 @@ public final class ProcessKeeper {
     private static let patience: Int32 = 1000
 
     private let socket: FileDescriptor
+    private var kept: KeptDescriptors
     private var processes: [Int64: KeptProcess] = [:]
     private var lastID: Int64 = 0
     /// A signal that the keeper was sent, as the main process of the service: SIGTERM, SIGINT or SIGHUP.
@@ -31,8 +32,10 @@ public final class ProcessKeeper {
     /// For an event loop: readable when there is a word.
     public var descriptor: Int32 { socket.rawValue }
 
-    public init(_ socket: consuming FileDescriptor) {
+    /// kept: what an earlier loop has had it keep.
+    public init(_ socket: consuming FileDescriptor, kept: consuming KeptDescriptors = KeptDescriptors()) {
         self.socket = socket
+        self.kept = kept
         linux_packet_room(self.socket.rawValue, Self.room)
     }
 
@@ -84,6 +87,18 @@ public final class ProcessKeeper {
     public func findLockHolders(user: UInt32, pid: Int32, in directory: String) throws(SystemError) {
         let order = keeper_lock(kind: UInt32(KEEPER_FIND_LOCK_HOLDERS), user: user, pid: pid, unused: 0)
         try send(withUnsafeBytes(of: order) { Array($0) } + Array(directory.utf8), [])
+    }
+
+    /// What an earlier loop has had of this path, or nil.
+    public func takeKept(_ path: String) -> FileDescriptor? { kept.take(path) }
+
+    /// What no loop wants any more: this one's copies.
+    public func closeKept() { kept.closeAll() }
+
+    /// Each loop after this one has a copy, if the keeper has room for it.
+    public func keep(_ path: String, _ descriptor: Int32) {
+        let order = keeper_signal(kind: UInt32(KEEPER_KEEP), signal: 0, id: 0)
+        try? send(withUnsafeBytes(of: order) { Array($0) } + Array(path.utf8), [descriptor])
     }
 
     private func order(_ kind: Int, _ user: UInt32) {

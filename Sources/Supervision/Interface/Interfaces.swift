@@ -161,7 +161,7 @@ final class Interfaces {
             throw SystemError("read the description of \(path), line \(error.line): \(error.message)", errno: .invalid)
         }
         let disposal = supervisor.disposal
-        let server = Server(try Listener(path: path, mode: mode, group: group), service, closer: { disposal.close($0) })
+        let server = Server(try listener(path, mode, group), service, closer: { disposal.close($0) })
         server.admitUser = { [unowned(unsafe) self] in admits(user: $0, at: $1, path) }
         server.admit = { [unowned(unsafe) self] peer in admits(peer, path) }
         server.onConnected = { [unowned(unsafe) self] connection in didConnect(connection, path) }
@@ -177,6 +177,15 @@ final class Interfaces {
         }
         servers.append(server)
         sources.append(source)
+    }
+
+    /// The one of the loop before this, where its path leads to a socket still: clients wait at it.
+    private func listener(_ path: String, _ mode: UInt32, _ group: UInt32?) throws(SystemError) -> Listener {
+        let keeper = supervisor.keeper
+        if let kept = keeper.takeKept(path), linux_is_socket(path) == 1 { return Listener(adopting: kept, path: path) }
+        let listener = try Listener(path: path, mode: mode, group: group)
+        keeper.keep(path, listener.descriptor)
+        return listener
     }
 
     func noteFull(_ error: SystemError, at now: Int64) {
@@ -361,6 +370,7 @@ extension Supervisor {
         self.application = application
         self.interfaces = interfaces
         try interfaces.open(control: control, application: application)
+        keeper.closeKept()
     }
 
     func closeInterfaces() {

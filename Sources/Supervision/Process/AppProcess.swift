@@ -321,8 +321,7 @@ final class AppProcess {
         wish = .thawed
         do throws(SystemError) {
             try group.thaw()
-            wish = .none
-            retryDelay = Self.firstRetry
+            forgetWish()
         } catch {
             return tryLater(error)
         }
@@ -330,8 +329,7 @@ final class AppProcess {
     }
 
     private func didFreeze() {
-        wish = .none
-        retryDelay = Self.firstRetry
+        forgetWish()
         if heldExit == nil { stopWatching() }
         supervisor.dispatch(.process(.frozen(instance)))
     }
@@ -380,21 +378,19 @@ final class AppProcess {
         }
     }
 
+    /// It is done: what was to be tried again for it is not.
+    private func forgetWish() {
+        wish = .none
+        retryDelay = Self.firstRetry
+        retry?.disarm()
+    }
+
     private func tryAgain() {
         if isClearing { return endGroup() }
         switch wish {
         case .none: break
-        case .frozen: freezeNow()
+        case .frozen: freeze()
         case .thawed: thaw()
         }
-    }
-
-    func reportStuck(_ stuck: Stuck) {
-        if stuck == .unkillable { abortOthersFUSE() }
-        let lock = stuck == .unfreezable ? supervisor.appLocks.giveUp(on: self) : nil
-        if let lock { return supervisor.log.stuck(app.name, stuck, lock) }
-        let names = (group?.unfrozenProcesses() ?? []).map { $0.text }.joined(separator: ", ")
-        let who = names.isEmpty ? "pid \(mainPID.map { "\($0)" } ?? "unknown")" : names
-        supervisor.log.stuck(app.name, stuck, who)
     }
 }

@@ -7,7 +7,8 @@ internal import Varlink
 // Which instance a process belongs to.
 
 extension AppProcess {
-    /// A process of this instance, held so that its end can be heard; nil for any other.
+    /// A process of this instance, held so that its end can be heard; nil for any other. Without
+    /// control groups it is not known whose a process is: any that runs, of which its end alone is heard.
     func member(_ pid: Int32) -> ProcessHandle? {
         guard pid > 0, let handle = try? ProcessHandle.open(pid), handle.isRunning else { return nil }
         guard let groups = supervisor.groups, let group else { return handle }

@@ -1,15 +1,27 @@
 internal import Configuration
+internal import ControlGroup
 internal import Journal
+internal import Lifecycle
 internal import ProcessControl
 internal import SystemCalls
 
 // What outlives an app's processes, or keeps them from ending: by its user, since the kernel knows no other owner.
 
 extension AppProcess {
-    /// Of a user that no other has. The next instance is started only after this one's group is empty.
+    /// Of a user that no other has. Where one that cannot be killed was left behind, its processes are that user's
+    /// still, and nothing is removed.
     func removeIPC() {
         guard let ownUser, !configuration.sandbox.hasPrivateIPC else { return }
         supervisor.keeper.removeIPC(of: ownUser)
+    }
+
+    func reportStuck(_ stuck: Stuck) {
+        if stuck == .unkillable { abortOthersFUSE() }
+        let lock = stuck == .unfreezable ? supervisor.appLocks.giveUp(on: self) : nil
+        if let lock { return supervisor.log.stuck(app.name, stuck, lock) }
+        let names = (group?.unfrozenProcesses() ?? []).map { $0.text }.joined(separator: ", ")
+        let who = names.isEmpty ? "pid \(mainPID.map { "\($0)" } ?? "unknown")" : names
+        supervisor.log.stuck(app.name, stuck, who)
     }
 
     /// With all of its processes: what hangs on a file system of the app's own is beyond SIGKILL until that has ended.

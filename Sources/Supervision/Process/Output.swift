@@ -22,7 +22,8 @@ struct OutputDescriptors: ~Copyable {
     }
 }
 
-/// The last 64 KiB an instance wrote, where there is no journal. Its stdout is a socket, as the journal's is.
+/// The last 64 to 128 KiB that an instance wrote, where there is no journal. Its stdout is a socket, as the journal's
+/// is.
 ///
 /// No pipe: a page of the app's own file system could be put into that (splice(2)), and to read it would be to wait for
 /// the app. Each start has one of its own: one that is shared could be given locks without end (fcntl(2)), which every
