@@ -19,6 +19,7 @@ public final class Keeper {
     private let notifier = ServiceNotifier()
     private var children = Children()
     private var kept = KeptDescriptors()
+    private var orphans = OrphanEnds()
     private var loop = LoopProcess()
     /// An answer did not fit into the loop's socket: all that is to be told waits until there is room.
     private var isLoopSlow = false
@@ -202,6 +203,9 @@ public final class Keeper {
             let lock = base.load(as: keeper_lock.self)
             let directory = String(decoding: bytes[MemoryLayout<keeper_lock>.size...], as: UTF8.self)
             linux_find_lock_holders(loop.socket, lock.user, lock.pid, directory)
+        case KEEPER_HOW_ENDED:
+            orphans.ask(word.id, of: word.signal)
+            if !isLoopSlow { tellOrphanEnds() }
         case KEEPER_KEEP:
             let path = bytes[MemoryLayout<keeper_signal>.size...]
             if let first = descriptors?.first { kept.keep(String(decoding: path, as: UTF8.self), first) }
@@ -269,6 +273,10 @@ public final class Keeper {
         return true
     }
 
+    private func tellOrphanEnds() {
+        while let word = orphans.nextWord, tell(word) { orphans.told() }
+    }
+
     private func tell(_ word: keeper_word) -> Bool {
         guard loop.isThere else { return true }
         var word = word
@@ -291,6 +299,8 @@ public final class Keeper {
         tellOrders()
         if isLoopSlow { return nil }
         for place in children.places where !tellAll(of: place) { return nil }
+        tellOrphanEnds()
+        if isLoopSlow { return nil }
         try? control(EPOLL_CTL_MOD, loop.socket, Mark.loop, EPOLLIN.rawValue)
         return collectEnds()
     }
@@ -314,6 +324,8 @@ public final class Keeper {
                 guard tellAll(of: place) else { return nil }
                 if children.isRunning(place), !tell(children.end(of: place, end)) { return nil }
                 children.forget(place)
+            } else {
+                orphans.add(pid, end)
             }
             waitpid(pid, nil, 0)
         }
@@ -330,6 +342,7 @@ public final class Keeper {
         isLoopSlow = false
         closeLoopSocket()
         linux_forget_lock_holders()
+        orphans.forgetQuestions()
         loop.ended(end)
         // What it has started is not the next loop's: nothing may run twice.
         for place in children.places { hearOutcome(of: place) }

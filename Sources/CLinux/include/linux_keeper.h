@@ -25,6 +25,7 @@ enum {
     KEEPER_ABORT_AWAITED_FUSE, // struct keeper_users: those that one of these users serves, and others wait for
     KEEPER_FIND_LOCK_HOLDERS,  // struct keeper_lock, then the directory: who has logind's lock on sleep
     KEEPER_KEEP,               // struct keeper_signal, then a path, and one descriptor: the next loop has it too
+    KEEPER_HOW_ENDED,          // struct keeper_signal, whose signal is the pid of no child of the loop's asking
 };
 
 struct keeper_signal {
@@ -83,6 +84,7 @@ enum {
     KEEPER_ORDER,        // detail: the signal that the keeper was sent
     // id: user << 32 | pid of a lock that was asked for; pid: who has it, 0: that was all, -1: it was given up.
     KEEPER_LOCK_HOLDER,
+    KEEPER_ORPHAN_ENDED,  // id of the question, code, status; a code of 0: it is not known
 };
 
 struct keeper_word {

@@ -16,6 +16,7 @@ public final class ProcessKeeper {
     private let socket: FileDescriptor
     private var kept: KeptDescriptors
     private var processes: [Int64: KeptProcess] = [:]
+    private var endQuestions: [Int64: (ProcessExit?) -> Void] = [:]
     private var lastID: Int64 = 0
     /// A signal that the keeper was sent, as the main process of the service: SIGTERM, SIGINT or SIGHUP.
     public var onOrder: ((Int32) -> Void)?
@@ -101,6 +102,20 @@ public final class ProcessKeeper {
         try? send(withUnsafeBytes(of: order) { Array($0) } + Array(path.utf8), [descriptor])
     }
 
+    /// Asks how a process has ended that is no child of our asking: it may have become the keeper's, when its parent
+    /// ended. hear: nil: the kernel has told another process. Returns the question, for `forget(question:)`; nil: it
+    /// cannot be asked.
+    public func askEnd(of pid: Int32, hear: @escaping (ProcessExit?) -> Void) -> Int64? {
+        lastID += 1
+        let order = keeper_signal(kind: UInt32(KEEPER_HOW_ENDED), signal: pid, id: lastID)
+        guard (try? send(withUnsafeBytes(of: order) { Array($0) }, [])) != nil else { return nil }
+        endQuestions[lastID] = hear
+        return lastID
+    }
+
+    /// Its answer interests no more.
+    public func forget(question: Int64) { endQuestions[question] = nil }
+
     private func order(_ kind: Int, _ user: UInt32) {
         let order = keeper_signal(kind: UInt32(kind), signal: 0, id: Int64(user))
         try? send(withUnsafeBytes(of: order) { Array($0) }, [])
@@ -145,6 +160,8 @@ public final class ProcessKeeper {
             onLockHolder?(
                 UInt32(truncatingIfNeeded: word.id >> 32), Int32(truncatingIfNeeded: word.id),
                 word.pid > 0 ? .holder(pid: word.pid) : word.pid == 0 ? .over : .givenUp)
+        case KEEPER_ORPHAN_ENDED:
+            endQuestions.removeValue(forKey: word.id)?(word.code == 0 ? nil : ProcessExit(word))
         default: hearOfProcess(word)
         }
     }

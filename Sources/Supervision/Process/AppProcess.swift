@@ -29,9 +29,8 @@ final class AppProcess {
     private(set) var child: KeptProcess?
     /// The core knows that it runs.
     private var isSpawned = false
-    /// Since MAINPID=: no child of ours, so that the kernel will not say how it ends.
-    private var foreignMain: ProcessHandle?
-    private var foreignMainSource: IOSource?
+    /// Since MAINPID=, or since it was taken over.
+    private var foreignMain: ForeignMain?
     private var events: ControlGroupEvents?
     private var eventsSource: IOSource?
     /// `clear` has been asked for: waits for the group to be empty.
@@ -67,7 +66,7 @@ final class AppProcess {
     }
 
     var mainPID: Int32? {
-        if let foreignMain { return foreignMainSource == nil ? nil : foreignMain.pid }
+        if let foreignMain { return foreignMain.pid }
         return child?.isOver == false ? child?.pid : nil
     }
     var cpuNanoseconds: Int64? { group?.cpuNanoseconds ?? ownCPU }
@@ -112,14 +111,10 @@ final class AppProcess {
     private func childDidEnd(_ end: ProcessExit) {
         ownCPU = end.cpuNanoseconds
         if foreignMain != nil { return checkCleared() }
-        switch end.cause {
-        case .exited(let code): mainDidEnd(.exited(code))
-        case .signalled(let number, _): mainDidEnd(.signalled(number))
-        }
+        mainDidEnd(ExitStatus(end))
     }
 
     private func mainDidEnd(_ status: ExitStatus) {
-        foreignMainSource = nil
         if !holdsExit(status) { tellOfEnd(status) }
     }
 
@@ -152,7 +147,6 @@ final class AppProcess {
         guard pid != mainPID, heldExit == nil, let groups = supervisor.groups, let group else { return }
         // Ours again: the kernel will say how it ends.
         if let child, child.pid == pid, !child.isOver {
-            foreignMainSource = nil
             foreignMain = nil
             return tellOfMainProcess()
         }
@@ -162,12 +156,9 @@ final class AppProcess {
             supervisor.log.caused(by: app.name, .warning, "MAINPID=\(pid) is no process of \(app.name): ignored")
             return
         }
-        guard
-            let source = try? supervisor.loop.watch(
-                handle.descriptor, .readable, handler: { [unowned(unsafe) self] _ in mainDidEnd(.unknown) })
+        guard let main = try? ForeignMain(handle, supervisor, didEnd: { [unowned(unsafe) self] in mainDidEnd($0) })
         else { return }
-        foreignMainSource = source
-        foreignMain = handle
+        foreignMain = main
         tellOfMainProcess()
     }
 
@@ -176,22 +167,19 @@ final class AppProcess {
     /// A process that is not our child: into our group, and followed from here.
     func takeOver(_ handle: ProcessHandle) throws(SystemError) {
         // Before it is moved, which cannot be taken back.
-        let source = try supervisor.loop.watch(handle.descriptor, .readable) { [unowned(unsafe) self] _ in
-            mainDidEnd(.unknown)
-        }
+        let main = try ForeignMain(handle, supervisor) { [unowned(unsafe) self] in mainDidEnd($0) }
         guard handle.holdsPid else { throw SystemError("take over", "\(handle.pid)", errno: .noProcess) }
         try group?.add(handle.pid)
         // The pid may have changed hands before it was moved.
         guard handle.holdsPid else { throw SystemError("take over", "\(handle.pid)", errno: .noProcess) }
-        foreignMainSource = source
-        foreignMain = handle
+        foreignMain = main
         isSpawned = true
     }
 
     func signal(_ number: Int32) {
         do throws(SystemError) {
             if let foreignMain {
-                try foreignMain.signal(number)
+                try foreignMain.handle.signal(number)
             } else {
                 try child?.signal(number)
             }
@@ -282,6 +270,7 @@ final class AppProcess {
         } catch {
             supervisor.log.app(app.name, .warning, error.text)
         }
+        foreignMain = nil
         // Its end may not have been heard yet.
         child?.hear = nil
         retry = nil

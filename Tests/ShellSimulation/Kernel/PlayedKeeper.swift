@@ -28,6 +28,8 @@ final class PlayedKeeper {
     private var children: [Int32: Child] = [:]
     /// Apps that were asked for and of whose start nothing was told, by the number of the start.
     private var starting: [Int64: String] = [:]
+    /// How these have ended the loop has asked, and was not told yet.
+    private(set) var questions: Set<Int32> = []
     /// Packets that have come and were not looked at.
     private var unread = 0
     /// MONOTONIC: it takes one packet after the other.
@@ -64,6 +66,7 @@ final class PlayedKeeper {
         loopEnd = -1
         children = [:]
         starting = [:]
+        questions = []
         unread = 0
     }
 
@@ -87,6 +90,13 @@ final class PlayedKeeper {
         switch Int(order.kind) {
         case KEEPER_START: start(bytes, descriptors)
         case KEEPER_SIGNAL: signal(order.id, order.signal)
+        case KEEPER_HOW_ENDED:
+            questions.insert(order.signal)
+            // None of what is followed here has become the keeper's.
+            next { [self] in
+                questions.remove(order.signal)
+                tell(KEEPER_ORPHAN_ENDED, order.id) { $0.code = 0 }
+            }
         default: break
         }
     }
