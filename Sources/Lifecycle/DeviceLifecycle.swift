@@ -97,8 +97,7 @@ public struct DeviceLifecycle: Equatable, Sendable {
 
     public var device: DeviceView {
         DeviceView(
-            sleepState: sleep.state, sleep: sleep.id, isSleepLogins: sleep.isAnnouncedByLogin,
-            isShuttingDown: shutdown.isRunning,
+            sleepState: sleep.state, sleep: sleep.id, isShuttingDown: shutdown.isRunning,
             inhibitDelayMax: login.isAvailable ? login.delayMax : nil, externalPower: conditions.isExternal,
             batteryLevel: conditions.batteryLevel, isLowPower: conditions.isLowPower,
             thermalState: conditions.thermalState, memoryPressure: memory.pressure,

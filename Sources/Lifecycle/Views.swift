@@ -21,8 +21,6 @@ public struct DeviceView: Equatable, Sendable {
     public var sleepState: SleepState
     /// The number of the current or last sleep, counted from 1 since the daemon's start.
     public var sleep: Int
-    /// logind has announced it.
-    public var isSleepLogins = false
     public var isShuttingDown: Bool
     /// InhibitDelayMaxUSec as last heard; nil without logind.
     public var inhibitDelayMax: Nanoseconds?
@@ -42,6 +40,13 @@ public struct DeviceView: Equatable, Sendable {
 extension DeviceLifecycle {
     /// BOOTTIME at which the board is woken for background tasks; nil: it is not.
     public var wakeAlarm: Nanoseconds? { sleep.asleep?.alarm }
+
+    /// logind has announced the current or last sleep.
+    public var isSleepLogins: Bool { sleep.isAnnouncedByLogin }
+
+    /// How many sleeps there were before it that the board or logind know of: what is remembered of sleeps is counted
+    /// by them, not by those that an operator plays.
+    public var sleepAge: Int { sleep.age }
 
     /// Whether an app is at something that takes real time: a handler, a launch, an end, a freeze, or finishing the
     /// tasks that it was told about.

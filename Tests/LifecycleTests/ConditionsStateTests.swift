@@ -116,19 +116,19 @@ import Testing
 
     @Test func batteryMustBeCriticalForAWhile() {
         var conditions = Self.onBattery(1)
-        #expect(conditions.settleBattery(endsAll: true, at: .seconds(100)) == .critical)
-        #expect(conditions.settleBattery(endsAll: true, at: .seconds(103)) == .critical)
+        #expect(conditions.settleBattery(endsAll: true, mayConfirm: true, at: .seconds(100)) == .critical)
+        #expect(conditions.settleBattery(endsAll: true, mayConfirm: true, at: .seconds(103)) == .critical)
         #expect(Self.deadline(conditions) == Deadline(at: .seconds(105), reason: .criticalBattery))
         #expect(Self.deadline(conditions, isBoardUp: false) == .never)
-        #expect(conditions.settleBattery(endsAll: false, at: .seconds(104)) == .better)
+        #expect(conditions.settleBattery(endsAll: false, mayConfirm: true, at: .seconds(104)) == .better)
         #expect(conditions.powerOffDue == nil)
     }
 
     @Test func batteryThatSaysNothingIsNotKnownToBeBetter() {
         var conditions = Self.onBattery(nil)
-        #expect(conditions.settleBattery(endsAll: true, at: .seconds(100)) == .unknown)
+        #expect(conditions.settleBattery(endsAll: true, mayConfirm: true, at: .seconds(100)) == .unknown)
         var full = Self.onBattery(100)
-        #expect(full.settleBattery(endsAll: true, at: .seconds(100)) == .better)
+        #expect(full.settleBattery(endsAll: true, mayConfirm: true, at: .seconds(100)) == .better)
     }
 
     @Test func criticalHeatHasTimeToPass_betweenTwoEnds() {

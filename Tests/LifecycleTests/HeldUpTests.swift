@@ -67,6 +67,19 @@ import Testing
         #expect(board.sleepSignal(true) == [])
     }
 
+    /// The board gave no program time, which is no app's doing.
+    @Test func startIsNotHeldAgainstAnApp_whereTheBoardStoodStillInASleepThatWasTooShort() throws {
+        var board = Board([app("camera")])
+        board.login(delayMax: .milliseconds(800))
+        _ = board.tell(.started)
+        _ = board.tell(.login(.prepareForSleep(true, delayMax: .milliseconds(800), signalled: board.monotonic)))
+        board.monotonic += .seconds(2)
+        _ = board.spawned("camera")
+        _ = board.frozen("camera")
+        wake(&board)
+        #expect(board.sleepSignal(true) == [])
+    }
+
     @Test func launchHoldsUpOneSleep_ofAnAppThatIsNotFrozenToo() throws {
         var board = launching { $0.suspend = false }
         #expect(board.sleepSignal(true) == [])
@@ -118,6 +131,90 @@ import Testing
         _ = board.tell(.login(.preparingForSleep(false)))
         _ = try board.tell(.app(.extendTimeout(board.instance("camera"), .seconds(60))))
         #expect(board.sleepSignal(true) == [])
+    }
+
+    /// It ends by its own wish at each sleep, in time, and comes back.
+    @Test func endByItsOwnWishHoldsUpOneSleep_whereItTakesLongerThanASecond() throws {
+        var board = Board([app("camera")])
+        board.login()
+        board.start()
+        _ = board.sleepSignal(true)
+        _ = try board.tell(.app(.stopping(board.instance("camera"))))
+        _ = board.pass(.milliseconds(1001))
+        #expect(board.gone("camera", .exited(1)).contains("release sleep"))
+        wake(&board)
+        _ = board.pass(.seconds(1))
+        _ = board.spawned("camera")
+        #expect(board.sleepSignal(true) == ["freeze camera"])
+    }
+
+    // MARK: An expiration in front
+
+    private func expiring(_ board: inout Board) {
+        _ = board.begin("camera", allowed: .milliseconds(1))
+        #expect(board.pass(.milliseconds(1)).contains { $0.contains("backgroundTaskWillExpire") })
+    }
+
+    /// Its handler takes longer than a sleep gives.
+    @Test func expirationInFrontHoldsUpOneSleep_andNotTheNextTen() throws {
+        var board = Board([app("camera")])
+        board.login()
+        board.start()
+        for sleep in 1...12 {
+            expiring(&board)
+            let isAwaited = sleep == 1 || sleep == 12
+            #expect(board.sleepSignal(true) == (isAwaited ? [] : ["freeze camera"]), "\(sleep)")
+            if isAwaited { #expect(board.pass(.milliseconds(4500)) == ["freeze camera"]) }
+            #expect(board.frozen("camera").contains("release sleep"))
+            wake(&board)
+            _ = board.returned("camera")
+        }
+    }
+
+    /// One that has taken more than a second of it is one too.
+    @Test(arguments: [(Int64(1000), []), (Int64(1001), ["freeze camera"])])
+    func expirationInFrontThatReturnsLate_isRemembered(milliseconds: Int64, next: [String]) throws {
+        var board = Board([app("camera")])
+        board.login()
+        board.start()
+        expiring(&board)
+        _ = board.sleepSignal(true)
+        _ = board.pass(.milliseconds(milliseconds))
+        _ = board.obey(
+            board.handle(
+                .app(
+                    .handlerReturned(try board.instance("camera"), try #require(board.calls[board.instance("camera")])))
+            ))
+        #expect(board.core.device.sleepState == .asleep)
+        wake(&board)
+        for _ in 1...3 where try board.view("camera").phase != .active { _ = board.returned("camera") }
+        expiring(&board)
+        #expect(board.sleepSignal(true) == next)
+    }
+
+    // MARK: A freeze
+
+    /// What is remembered of sleeps is not forgotten over those that an operator plays.
+    @Test func slowFreezeIsRemembered_overTwentySleepsOfAnOperators() throws {
+        var board = Board([app("camera")])
+        board.login()
+        board.start()
+        _ = board.sleepSignal(true)
+        _ = board.returned("camera")
+        #expect(board.returned("camera") == ["freeze camera"])
+        _ = board.pass(.milliseconds(700))
+        _ = board.frozen("camera")
+        _ = board.obey(board.prepareForSleep(false))
+        _ = board.tell(.login(.lockTaken(.sleep)))
+        for _ in 1...20 {
+            board.follow(1, .sleep(start: true, logical: true))
+            board.follow(2, .sleep(start: false, logical: true))
+        }
+        _ = board.sleepSignal(true)
+        _ = board.returned("camera")
+        _ = board.returned("camera")
+        #expect(board.pass(.milliseconds(499)) == [])
+        #expect(board.pass(.milliseconds(1)).contains("release sleep"))
     }
 
     // MARK: An end

@@ -41,6 +41,15 @@ extension Instance {
             && (call == nil || call?.call.handler == .backgroundTaskWillExpire)
     }
 
+    /// It is told that a task is about to end, not being in background: what a sleep has to tell it comes after that.
+    var isExpiringInFront: Bool { call?.call.handler == .backgroundTaskWillExpire && phase != .background }
+
+    /// The same, for so long already.
+    func hasExpired(for time: Nanoseconds, at now: Nanoseconds) -> Bool {
+        guard isExpiringInFront, let call else { return false }
+        return clock.reading(at: now) - call.issued >= time
+    }
+
     /// Background tasks are under way, or their expiration handler is.
     var isHeldByTasks: Bool { !tasks.isEmpty || call != nil }
 

@@ -205,14 +205,15 @@ struct Conditions: Equatable {
 
     enum Battery { case critical, unknown, better }
 
-    /// endsAll: a critical battery switches the board off.
-    mutating func settleBattery(endsAll: Bool, at now: Nanoseconds) -> Battery {
+    /// endsAll: a critical battery switches the board off. mayConfirm: not in a sleep, whose word is confirmed anew
+    /// after it, since the board may have been charged meanwhile.
+    mutating func settleBattery(endsAll: Bool, mayConfirm: Bool, at now: Nanoseconds) -> Battery {
         guard endsAll, holding.contains(.batteryCritical) else {
             criticalSince = nil
             // A battery that says nothing is not known to be better.
             return endsAll && charge.value == nil && external.value != 1 ? .unknown : .better
         }
-        if criticalSince == nil { criticalSince = now }
+        criticalSince = mayConfirm ? criticalSince ?? now : nil
         return .critical
     }
 

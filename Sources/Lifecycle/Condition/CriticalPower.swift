@@ -13,11 +13,13 @@ extension DeviceLifecycle {
 
     mutating func settleCriticalBattery() {
         let endsAll = policy.responses[.batteryCritical] == .powerOff
-        let battery = conditions.settleBattery(endsAll: endsAll, at: now.monotonic)
+        // What has begun for it goes on.
+        let mayConfirm = isBoardUp || shutdown.isLowBattery
+        let battery = conditions.settleBattery(endsAll: endsAll, mayConfirm: mayConfirm, at: now.monotonic)
         if battery == .better { return keepBoardOn() }
         if shutdown.powerOffDue != nil { askForPowerOff() }
-        // About to sleep or asleep, the board cannot act; it is due as soon as it is awake.
-        guard isBoardUp, let due = conditions.powerOffDue, due <= now.monotonic, !shutdown.isRunning else { return }
+        // About to sleep or asleep, the board cannot act: then nothing is due.
+        guard let due = conditions.powerOffDue, due <= now.monotonic, !shutdown.isRunning else { return }
         shutdown.isLowBattery = true
         shutdown.margin = policy.sleepMargin
         shutdown.end = now.monotonic + policy.sleepAllowanceMax

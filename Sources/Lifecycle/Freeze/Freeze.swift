@@ -83,8 +83,8 @@ extension DeviceLifecycle {
 
     /// How long freezing it may take. What is taken over is a new app each time: all of it has one record.
     func freezeBound(_ index: Int) -> Nanoseconds {
-        let own = apps[index].freezeRecord.bound(inSleep: sleep.id)
-        return apps[index].isAdopted ? min(own, adoptedFreezeRecord.bound(inSleep: sleep.id)) : own
+        let own = apps[index].freezeRecord.bound(inSleep: sleep.age)
+        return apps[index].isAdopted ? min(own, adoptedFreezeRecord.bound(inSleep: sleep.age)) : own
     }
 
     /// When its freezing is to be looked at.
@@ -95,11 +95,11 @@ extension DeviceLifecycle {
 
     /// A sleep is held up by what cannot be frozen, or goes on without it: once, but not time after time.
     mutating func endWhatIsStuckAgain(_ index: Int) {
-        guard sleep.isYetToCome, apps[index].freezeRecord.last != sleep.id,
+        guard sleep.isYetToCome, apps[index].freezeRecord.last != sleep.age,
             let instance = apps[index].instance, instance.isAlive, instance.freezer == .stuck
         else { return }
-        if apps[index].isAdopted { _ = adoptedFreezeRecord.count(sleep.id) }
-        if apps[index].freezeRecord.count(sleep.id) { endForSleep(index, .unfreezable) }
+        if apps[index].isAdopted { _ = adoptedFreezeRecord.count(sleep.age) }
+        if apps[index].freezeRecord.count(sleep.age) { endForSleep(index, .unfreezable) }
     }
 
     mutating func endForSleep(_ index: Int, _ reason: TerminationReason) {

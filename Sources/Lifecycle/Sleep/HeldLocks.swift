@@ -27,8 +27,8 @@ extension DeviceLifecycle {
     mutating func hearHeldLock(_ id: InstanceID) {
         guard sleep.isYetToCome, sleep.isAnnouncedByLogin, !sleep.isDoubtful, let index = index(of: id) else { return }
         if canFreeze, apps[index].policy.suspend { return thawForLock(index) }
-        guard apps[index].instance?.isAlive == true, apps[index].lockRecord.last != sleep.id else { return }
-        let due = now.monotonic + apps[index].lockRecord.bound(inSleep: sleep.id)
+        guard apps[index].instance?.isAlive == true, apps[index].lockRecord.last != sleep.age else { return }
+        let due = now.monotonic + apps[index].lockRecord.bound(inSleep: sleep.age)
         if apps[index].instance?.heldLock.hold(until: due) == true { touch(index) }
     }
 
@@ -54,7 +54,7 @@ extension DeviceLifecycle {
         touch(index)
         guard sleep.isYetToCome else { return }
         emit(.note(.app(.keepsLock(AppID(rawValue: index), instance.id))))
-        if apps[index].lockRecord.count(sleep.id) { endForSleep(index, .sleepLockHeld) }
+        if apps[index].lockRecord.count(sleep.age) { endForSleep(index, .sleepLockHeld) }
     }
 
     /// Without our lock no app is told of a sleep in time.

@@ -1,5 +1,5 @@
-/// The last sleeps that an app has made late, by an end or a freeze that came in time and took long: the next ten wait
-/// less for the same.
+/// The last sleeps (`Sleep.age`) that an app has made late, by an end or a freeze that came in time and took long: the
+/// next ten wait less for the same.
 struct LateSleeps: Equatable {
     /// Its end: long after it was killed, or its main process was gone.
     var end: Int?
@@ -39,10 +39,10 @@ extension DeviceLifecycle {
 
     /// What is taken over is a new app each time: all of it has one memory.
     private mutating func noteLate(_ index: Int, _ note: (inout LateSleeps, Int) -> Void) {
-        note(&apps[index].late, sleep.id)
+        note(&apps[index].late, sleep.age)
         touch(index)
         guard apps[index].isAdopted else { return }
-        note(&adoptedLate, sleep.id)
+        note(&adoptedLate, sleep.age)
         touchAll()
     }
 
@@ -53,7 +53,7 @@ extension DeviceLifecycle {
 
     /// Whether a sleep waits no longer than `leastFreezeBound` for it. It is named then, and may freeze later.
     func hasFrozenSlowly(_ app: App) -> Bool {
-        func isRemembered(_ late: LateSleeps) -> Bool { sleep.remembers(late.freeze(before: sleep.id)) }
+        func isRemembered(_ late: LateSleeps) -> Bool { sleep.remembers(late.freeze(before: sleep.age)) }
         return sleep.state == .preparing && (isRemembered(app.late) || app.isAdopted && isRemembered(adoptedLate))
     }
 }

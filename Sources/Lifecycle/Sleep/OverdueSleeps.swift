@@ -1,5 +1,6 @@
-/// The sleeps at which freezing an app took too long, or letting go of its own lock. Each leaves the next ones half of
-/// its time, and an app that is good at one sleep is not forgiven: two that take turns would hold up every one.
+/// The sleeps (`Sleep.age`) at which freezing an app took too long, or letting go of its own lock. Each leaves the next
+/// ones half of its time, and an app that is good at one sleep is not forgiven: two that take turns would hold up every
+/// one.
 struct OverdueSleeps: Equatable {
     /// More in the time that they are remembered are as bad as two in a row.
     static let tolerated = 2

@@ -49,6 +49,10 @@ struct Preparation: Equatable {
     static let mostHalvings = 4
     private static let leastHalf = Nanoseconds.milliseconds(500)
 
+    /// For how long apps have had time in it by now: not beyond their allowance, which a stall of the board may
+    /// outlast.
+    func waited(at now: Nanoseconds) -> Nanoseconds { min(allowanceEnd, now) - begun }
+
     /// The time a handler gets; nil: none, it is not called. overruns: sleeps, for each of which it is halved once.
     func allowance(for handler: Handler, own: Nanoseconds, overruns: Int = 0, at now: Nanoseconds) -> Nanoseconds? {
         let left = allowanceEnd - now

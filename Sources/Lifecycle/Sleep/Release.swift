@@ -70,10 +70,11 @@ extension DeviceLifecycle {
     /// A sleep that was too short for handlers says nothing of an app.
     private mutating func noteHeldUp(_ index: Int) {
         guard let preparation = sleep.preparation, preparation.overtime.isAllowanceOver,
-            min(preparation.allowanceEnd, now.monotonic) - preparation.begun >= Self.leastSleepAllowance,
+            preparation.waited(at: now.monotonic) >= Self.leastSleepAllowance,
             !sleep.isDoubtful, !apps[index].isNotAwaited(by: sleep),
             let instance = apps[index].instance,
             instance.stage == .spawning || instance.isLaunching || instance.stage == .stopping
+                || instance.hasExpired(for: Self.leastSleepAllowance, at: now.monotonic)
         else { return }
         remember(index)
     }
@@ -94,21 +95,29 @@ extension DeviceLifecycle {
         rememberWait(index, Self.leastSleepAllowance)
     }
 
-    /// Its end, with more time than is configured for it: what it asked for before there was a sleep to wait for it.
+    /// Its end, by its own wish, or with more time than is configured for it: what it asked for before there was a
+    /// sleep to wait for it.
     mutating func noteLongEnd(_ index: Int) {
-        guard let instance = apps[index].instance, instance.stage == .stopping, instance.stop?.isExtended == true
-        else { return }
+        guard let instance = apps[index].instance, instance.stage == .stopping, let stop = instance.stop else { return }
+        if stop.isOwnWish { return rememberWait(index, Self.leastSleepAllowance) }
+        guard stop.isExtended else { return }
         rememberWait(index, max(apps[index].policy.allowances[.willTerminate], Self.leastSleepAllowance))
+    }
+
+    /// The expiration handler of an app that is in front: no other is called, nor is it frozen, before that returns.
+    mutating func noteLongExpiration(_ index: Int) {
+        guard apps[index].instance?.hasExpired(for: Self.leastSleepAllowance, at: now.monotonic) == true else { return }
+        rememberWait(index, Self.leastSleepAllowance)
     }
 
     private mutating func rememberWait(_ index: Int, _ least: Nanoseconds) {
         guard let preparation = sleep.preparation, !sleep.isDoubtful, !apps[index].isNotAwaited(by: sleep),
-            now.monotonic - preparation.begun > least
+            preparation.waited(at: now.monotonic) > least
         else { return }
         remember(index)
     }
 
-    /// The next ten sleeps wait neither for its launch nor for its end.
+    /// The next ten sleeps wait neither for its launch nor for its end, nor for its expiration handlers in front.
     mutating func remember(_ index: Int) {
         apps[index].heldUpSleep = sleep.age
         if apps[index].isAdopted { adoptedHeldUpSleep = sleep.age }
@@ -145,7 +154,7 @@ extension App {
     /// It is not awaited on the way to this sleep: an app that is slow to get ready, or to end, costs one its time, not
     /// every one.
     func isNotAwaited(by sleep: Sleep) -> Bool {
-        guard sleep.remembersHeldUp(heldUpSleep), let instance else { return false }
-        return !instance.isLaunched || instance.stage == .stopping
+        guard sleep.remembers(heldUpSleep), let instance else { return false }
+        return !instance.isLaunched || instance.stage == .stopping || instance.isExpiringInFront
     }
 }

@@ -15,10 +15,8 @@ struct Sleep: Equatable {
     /// An app that has made a sleep late is held to less for so many sleeps more.
     static let lateOnesRemembered = 10
 
-    /// Whether the present sleep is one of the ten after that one, or that one.
-    func remembers(_ late: Int?) -> Bool { late.map { $0 >= id - Self.lateOnesRemembered } ?? false }
-    /// The same of a launch or end, by `age`.
-    func remembersHeldUp(_ late: Int?) -> Bool { late.map { $0 >= age - Self.lateOnesRemembered } ?? false }
+    /// Whether the present sleep is one of the ten after that one (its `age`), or that one.
+    func remembers(_ late: Int?) -> Bool { late.map { $0 >= age - Self.lateOnesRemembered } ?? false }
     var stage = SleepStage.awake
 
     // Of the present sleep, or of the last one.
@@ -204,18 +202,17 @@ extension DeviceLifecycle {
         touchAll()
     }
 
-    /// The sleep is over.
-    mutating func growOlder() {
+    /// The age of the sleep after the present or last one.
+    private var nextAge: Int {
         let hasSlept = sleep.clocksShowSleep || sleep.kernelCountedSleep == true
-        if hasSlept || sleep.isAnnouncedByLogin || sleep.isLogical && policy.sleepsLogically { sleep.age += 1 }
+        return hasSlept || sleep.isAnnouncedByLogin || sleep.isLogical && policy.sleepsLogically
+            ? sleep.age + 1 : sleep.age
     }
 
     private mutating func beginSleep(since: Nanoseconds, logical: Bool, byLogin: Bool, isDoubtful: Bool) {
         var next = Sleep()
         next.id = sleep.id + 1
-        // In a dark wake the last one has not been ended.
-        if sleep.state != .awake { growOlder() }
-        next.age = sleep.age
+        next.age = nextAge
         next.stage = .preparing(Preparation(begun: now.monotonic))
         next.isLogical = logical
         next.isAnnouncedByLogin = byLogin

@@ -31,7 +31,6 @@ extension DeviceLifecycle {
         } else {
             leaveSleep(heardFromLogin: heardFromLogin)
         }
-        growOlder()
         sleep.stage = .awake
         sleep.formerEnd = now.boottime
         if hadAlarm { emit(.sleep(.setWakeAlarm(nil))) }

@@ -83,7 +83,7 @@ extension DeviceLifecycle {
         if let order = apps[index].instance?.stop, order.isMainGone { return kill(index, Cause(reason: order.reason)) }
         if isEndingInSleep(index) {
             sleep.killed.append(apps[index].policy.name)
-            remember(index)
+            if !apps[index].isNotAwaited(by: sleep) { remember(index) }
         }
         kill(index, Cause(reason: .exitOverrun(allowance: allowance)))
     }

@@ -47,6 +47,7 @@ extension DeviceLifecycle {
     /// The call is over once all that it waits for has come.
     mutating func finishCall(_ index: Int) {
         noteLongLaunch(index)
+        noteLongExpiration(index)
         guard let call = apps[index].instance?.takeFinishedCall() else { return }
         touch(index)
         if case .backgroundTaskWillExpire(let task, _) = call { didExpire(index, task) }

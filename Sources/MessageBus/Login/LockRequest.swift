@@ -68,14 +68,15 @@ final class LockRequest {
 
     private func listen(_ event: OpaquePointer, _ priority: Int32) throws(SystemError) {
         let callback = BusCallback<Void> { [unowned(unsafe) self] in _ = hear() }
+        var added: OpaquePointer?
         let result = sd_event_add_io(
-            event, &source, socket.rawValue, EPOLLIN.rawValue,
+            event, &added, socket.rawValue, EPOLLIN.rawValue,
             { _, _, _, pointer in
                 guard let pointer else { return 0 }
                 Unmanaged<BusCallback<Void>>.fromOpaque(pointer).takeUnretainedValue().run(())
                 return 0
             }, callback.retained())
-        source = try callback.owned(by: source, priority, result, "sd_event_add_io")
+        source = try callback.owned(by: added, priority, result, "sd_event_add_io")
     }
 
     private static func read(_ answer: linux_lock_answer, _ lock: Int32) -> Answer {

@@ -50,6 +50,8 @@ public final class LogindClient: LoginService {
     var readingLocks: BusSlot?
     private var isPreparingAsked = false
     private var answerLimit: Delay?
+    /// What logind or the bus has refused is asked for again: it stays where it is, and nothing else would say so.
+    private var retry: Delay?
     private var preparingLimit: Delay?
     /// Events that answer a call of ours, to be told from the loop.
     private var waiting: [LoginMessage] = []
@@ -68,6 +70,9 @@ public final class LogindClient: LoginService {
         }
         answerLimit = try Delay(event: event, priority: priority) { [unowned(unsafe) self] in
             tellUnavailable("logind does not answer")
+        }
+        retry = try Delay(event: event, priority: priority) { [unowned(unsafe) self] in
+            if owner.isEmpty { look() } else { readProperties() }
         }
         preparingLimit = try Delay(event: event, priority: priority) { [unowned(unsafe) self] in
             tellPreparing(nil)
@@ -148,8 +153,15 @@ public final class LogindClient: LoginService {
             ]
             answerLimit?.start(nanoseconds: limits.answer)
         } catch {
-            tellUnavailable(error.text)
+            matches = []
+            wasRefused(error.text)
         }
+    }
+
+    private func wasRefused(_ reason: String) {
+        answerLimit?.stop()
+        retry?.start(nanoseconds: limits.answer)
+        tellUnavailable(reason)
     }
 
     private func ownerChanged(_ newOwner: String) {
@@ -175,12 +187,11 @@ public final class LogindClient: LoginService {
                 answerLimit?.stop()
                 switch reply {
                 case .success(let message): appear(message)
-                case .failure(let error): tellUnavailable("logind: \(error.text)")
+                case .failure(let error): wasRefused("logind: \(error.text)")
                 }
             }
         } catch {
-            answerLimit?.stop()
-            tellUnavailable(error.text)
+            wasRefused(error.text)
         }
     }
 
@@ -201,7 +212,7 @@ public final class LogindClient: LoginService {
             }
             return true
         }
-        guard isWhole else { return tellUnavailable("logind: its properties cannot be read") }
+        guard isWhole else { return wasRefused("logind: its properties cannot be read") }
         knowsWeakLocks = knowsWeak
         inhibitDelayMax = delay
         isAvailable = true
@@ -237,6 +248,7 @@ public final class LogindClient: LoginService {
         readingLocks = nil
         isPreparingAsked = false
         answerLimit?.stop()
+        retry?.stop()
         preparingLimit?.stop()
         edges?.drop()
         sessions?.drop()

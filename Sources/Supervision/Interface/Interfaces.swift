@@ -121,7 +121,9 @@ final class Interfaces {
                 unopened.append(open)
             }
         }
-        if unopened.isEmpty { supervisor.log.daemon(.notice, "all sockets are open now") } else { openLater() }
+        guard unopened.isEmpty else { return openLater() }
+        supervisor.log.daemon(.notice, "all sockets are open now")
+        resumeDoors()
     }
 
     /// Those that wait at an app's own socket. False where none can be taken for now: `resumeAccepting` says when.

@@ -47,7 +47,8 @@ extension Supervisor {
         case .heldUpSleep(let app):
             log.app(
                 name(app), .warning,
-                "its launch or its end held a sleep up for too long; at the next ten it is frozen at once in either")
+                "its launch, its end or a task that expired in front held a sleep up for too long; at the next ten it "
+                    + "is frozen at once in any of these")
         case .keepsLock(let app, let instance):
             let lock =
                 processes[instance.rawValue].flatMap { appLocks.stopAsking(for: $0) } ?? "which it has let go of by now"
@@ -99,8 +100,7 @@ extension Supervisor {
     }
 
     private func sleep(_ sleep: Int, _ priority: Journal.Priority, _ text: String, _ id: MessageID) {
-        let device = core.device
-        log.sleep(sleep, isLogins: device.sleep == sleep && device.isSleepLogins, priority, text, id)
+        log.sleep(sleep, isLogins: core.device.sleep == sleep && core.isSleepLogins, priority, text, id)
     }
 
     private func say(_ notice: SleepNotice) {

@@ -68,9 +68,10 @@ final class SupervisedApp {
     /// Before each start: the folder may have been given away or removed since.
     func renewFolder() { credentials = Self.withFolder(listed, configuration, ownUsers) }
 
-    /// The number of the user as whom it is started; nil where that is not known.
+    /// The number of the user as whom it is started, or whose command was taken over; nil where that is not known.
     var user: UInt32? {
-        switch credentials {
+        if let adopter { return adopter }
+        return switch credentials {
         case .success(let credentials): credentials?.user ?? Self.daemonsUser
         case .failure: nil
         }

@@ -160,7 +160,7 @@ final class AppLocks {
         guard isCrowded else { return }
         isCrowded = false
         for lock in locks {
-            let apps = supervisor.apps.values.filter { ($0.adopter ?? $0.user) == lock.user && lock.user != 0 }
+            let apps = supervisor.apps.values.filter { $0.user == lock.user && lock.user != 0 }
             for process in apps.compactMap({ $0.process }) {
                 supervisor.dispatch(.login(.appFillsLocks(process.instance)))
             }
@@ -205,7 +205,7 @@ final class AppLocks {
 
     /// With who gave it to the app, which may not have asked for it.
     private func words(of lock: ForeignLock, _ holder: AppProcess) -> String {
-        let names = supervisor.apps.values.filter { ($0.adopter ?? $0.user) == lock.user }.map { $0.name }.sorted()
+        let names = supervisor.apps.values.filter { $0.user == lock.user }.map { $0.name }.sorted()
         let taker = holder.user == lock.user ? "" : names.joined(separator: " or ")
         let isLost = strays.isLost(lock) ? "; no process was found that has it, and its user took it" : ""
         return lock.words + (taker.isEmpty ? isLost : "; \(taker) took it")
@@ -217,7 +217,7 @@ final class AppLocks {
     /// for.
     private func holder(of lock: ForeignLock) -> AppProcess? {
         guard let groups = supervisor.groups else { return nil }
-        let apps = supervisor.apps.values.filter { ($0.adopter ?? $0.user) == lock.user }
+        let apps = supervisor.apps.values.filter { $0.user == lock.user }
         let only = apps.count == 1 ? apps[0].process : nil
         if let place = ProcessHandle.controlGroup(of: lock.pid) {
             guard let name = groups.instance(ofControlGroup: place) else {

@@ -16,7 +16,7 @@ final class LockHolders {
     private struct Search {
         let lock: ForeignLock
         var instances: [InstanceID] = []
-        /// A process that has it and is no app's.
+        /// A process that has it and is no app's: its user's apps answer for it, if that is another's.
         var stranger: Int32?
         /// That one is the user's who took it: of a person, perhaps, and logind's to wait for.
         var isUsersOwn = false
@@ -102,7 +102,7 @@ final class LockHolders {
     /// Root's are the system's own.
     private func isOurs(_ user: UInt32) -> Bool {
         if user == 0 { return false }
-        return OwnUsers.isOwn(user) || supervisor.apps.values.contains { ($0.adopter ?? $0.user) == user }
+        return OwnUsers.isOwn(user) || supervisor.apps.values.contains { $0.user == user }
     }
 
     private func hear(_ user: UInt32, _ pid: Int32, _ word: ProcessKeeper.LockSearchWord) {
@@ -129,16 +129,15 @@ final class LockHolders {
         supervisor.appLocks.found(process, searches[index].lock)
     }
 
-    /// It is hidden (in a queue of io_uring's, say), or the search was outlasted. The apps of the user who took it
-    /// answer for it: they cannot be told apart, and share all that they have.
+    /// It is hidden (in a queue of io_uring's, say), the search was outlasted, or it was given to what is no app. The
+    /// apps of the user who took it answer for it: they cannot be told apart, and share all that they have.
     private func blameTakers(_ index: Int) {
         let lock = searches[index].lock
-        searches[index].isLost = true
-        for app in supervisor.apps.values where (app.adopter ?? app.user) == lock.user {
-            guard let process = app.process else { continue }
-            searches[index].instances.append(process.instance)
-            supervisor.appLocks.found(process, lock)
-        }
+        searches[index].isLost = searches[index].stranger == nil
+        let takers = supervisor.apps.values.filter { $0.user == lock.user }.compactMap { $0.process }
+        searches[index].instances += takers.map { $0.instance }
+        // What is told of one may end another, and searches with it.
+        for process in takers { supervisor.appLocks.found(process, lock) }
     }
 
     /// No process was found that has it.

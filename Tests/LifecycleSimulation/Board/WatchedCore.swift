@@ -36,6 +36,8 @@ final class WatchedCore {
         return device
     }
 
+    var sleepAge: Int { Self.sleepAge(of: &core) }
+
     var appIDs: [AppID] { Self.appIDs(of: &core) }
 
     func id(of name: String) -> AppID? { Self.id(of: name, in: &core) }
@@ -55,6 +57,7 @@ final class WatchedCore {
     // A core that is passed inout is read where it lies.
     private static func nextDeadline(of core: inout DeviceLifecycle) -> Deadline? { core.nextDeadline }
     private static func device(of core: inout DeviceLifecycle) -> DeviceView { core.device }
+    private static func sleepAge(of core: inout DeviceLifecycle) -> Int { core.sleepAge }
     private static func appIDs(of core: inout DeviceLifecycle) -> [AppID] { core.appIDs }
     private static func id(of name: String, in core: inout DeviceLifecycle) -> AppID? { core.id(of: name) }
     private static func view(of app: AppID, in core: inout DeviceLifecycle) -> AppView? { core.view(of: app) }

@@ -34,6 +34,8 @@ final class CulpritChecker: Checker {
     private var gone: [InstanceID] = []
     private var named: [(instance: InstanceID, stuck: Stuck, watch: Watch?)] = []
     private var isReleased = false
+    /// A sleep has begun in this step, which may leave less time: what that ends is named at the next.
+    private var hasBegun = false
     /// Of those that were on their way out as a shutdown was cancelled, or were named before they had come up, nothing
     /// can be told any more.
     private var vague: [InstanceID] = []
@@ -78,6 +80,7 @@ final class CulpritChecker: Checker {
             watches = []
             isReleased = true
         case .login(.releaseLock), .note(.sleep(.released)): isReleased = true
+        case .note(.sleep(.preparing)): hasBegun = true
         case .process(.reportStuck(let instance, let stuck)):
             judgeStart(instance, stuck, scene)
             let index = watches.firstIndex { $0.instance == instance }
@@ -97,7 +100,9 @@ final class CulpritChecker: Checker {
         for name in named where name.watch == nil && scene.chronicle.record(name.instance)?.isSpawned == false {
             vague.append(name.instance)
         }
-        for index in watches.indices where scene.now - watches[index].since >= watches[index].bound(scene) {
+        defer { hasBegun = false }
+        for index in watches.indices
+        where !hasBegun && scene.now - watches[index].since >= watches[index].bound(scene) {
             defer { watches[index].isOver = true }
             let instance = watches[index].instance
             guard !watches[index].isOver, !watches[index].wasNamed else { continue }

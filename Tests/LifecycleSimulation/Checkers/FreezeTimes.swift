@@ -38,10 +38,14 @@ final class FreezeTimes {
     private var named: Set<InstanceID> = []
     /// The same, in a sleep or not.
     private var said: Set<InstanceID> = []
+    /// The sleep before the one that has begun in this step.
+    private var former: Int?
     private var asleepBefore: Nanoseconds?
     private var story = SleepStory()
 
-    func bound(of instance: InstanceID, _ scene: Scene) -> Nanoseconds {
+    func bound(of instance: InstanceID, _ scene: Scene) -> Nanoseconds { bound(of: instance, inSleep: sleep, scene) }
+
+    private func bound(of instance: InstanceID, inSleep sleep: Int, _ scene: Scene) -> Nanoseconds {
         guard let app = scene.board.directory.app(of: instance) else { return .seconds(2) }
         let shared = adopted.contains(app) ? rowOfAdopted : nil
         return min(rows[app]?.bound(in: sleep) ?? .seconds(2), shared?.bound(in: sleep) ?? .seconds(2))
@@ -77,8 +81,9 @@ final class FreezeTimes {
             killed.insert(instance)
             if !said.contains(instance) { killedUnnamed.insert(instance) }
         case .report(let end) where end.reason != .unfreezable: takeBack(end)
-        case .note(.sleep(.preparing(let id, _))):
-            sleep = id
+        case .note(.sleep(.preparing)):
+            former = former ?? sleep
+            sleep = scene.board.core.sleepAge
             isPreparing = true
             hasSlept = false
         case .note(.sleep(.released)): isReleased = true
@@ -118,8 +123,12 @@ final class FreezeTimes {
         }
     }
 
+    /// A sleep that begins may leave it less time, which the same step need not judge.
     private func isOver(_ each: Freezing, _ scene: Scene) -> Bool {
-        scene.now - each.since >= bound(of: each.instance, scene)
+        let time = scene.now - each.since
+        guard time >= bound(of: each.instance, scene) else { return false }
+        guard let former, !said.contains(each.instance), !killed.contains(each.instance) else { return true }
+        return time >= bound(of: each.instance, inSleep: former, scene)
     }
 
     /// After all checkers.
@@ -134,6 +143,7 @@ final class FreezeTimes {
         freezing.removeAll { killed.contains($0.instance) || thawed.contains($0.instance) }
         (killed, killedUnnamed, thawed) = ([], [], [])
         (named, said) = ([], [])
+        former = nil
         if isReleased { isPreparing = false }
         isReleased = false
         isLockReleased = false

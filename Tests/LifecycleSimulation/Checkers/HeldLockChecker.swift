@@ -58,7 +58,7 @@ final class HeldLockChecker: Checker {
             violate("\(scene.name(end.instance)) is ended for its lock, and did not keep it twice", scene)
         case .report(let end) where end.reason == .lockTableFilled && !filling.contains(end.instance):
             violate("\(scene.name(end.instance)) is ended for many locks, and has few", scene)
-        case .note(.sleep(.preparing(let id, _))): (sleep, held) = (id, [])
+        case .note(.sleep(.preparing)): (sleep, held) = (scene.board.core.sleepAge, [])
         case .note(.sleep(.ended)): held = []
         default: break
         }

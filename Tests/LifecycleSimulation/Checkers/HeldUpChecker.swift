@@ -1,8 +1,8 @@
 internal import Lifecycle
 
-/// A launch, or an end by itself, that has taken all the time of a sleep takes none of the next ten: an app that
-/// launches then is frozen as soon as a sleep is announced, or as the apps that come after it are. That is said once of
-/// those, and of no other app.
+/// A launch, an end by itself, or an expiration handler in front, that has taken all the time of a sleep takes none of
+/// the next ten: an app that launches then, or is in such a handler, is frozen as soon as a sleep is announced, or as
+/// the apps that come after it are. That is said once of those, and of no other app.
 final class HeldUpChecker: Checker {
     static let hears: [EventKind]? = [.configured, .stopping]
     static let sees: [EffectKind]? = [.sleepNotice, .appNotice, .spawn]
@@ -20,6 +20,7 @@ final class HeldUpChecker: Checker {
     private var said: Set<AppID> = []
     /// Before this step.
     private var launching: Set<InstanceID> = []
+    private var expiring: Set<InstanceID> = []
     private var isReleased = false
 
     func heard(_ event: Event, _ scene: Scene) {
@@ -32,8 +33,8 @@ final class HeldUpChecker: Checker {
 
     func did(_ effect: Effect, _ scene: Scene) {
         switch effect {
-        case .note(.sleep(.preparing(let id, let allowance))):
-            sleep = id
+        case .note(.sleep(.preparing(_, let allowance))):
+            sleep = scene.board.core.sleepAge
             isPreparing = true
             isLongEnough = allowance >= .seconds(1)
         case .note(.sleep(.released)): isReleased = true
@@ -52,6 +53,7 @@ final class HeldUpChecker: Checker {
         judgeSaid(scene)
         launching = Set(
             scene.chronicle.records.filter { isSpawning($0) || isLaunching($0, scene) }.map { $0.instance })
+        expiring = Set(scene.chronicle.records.filter(isExpiring).map { $0.instance })
         if isReleased { isPreparing = false }
         isReleased = false
     }
@@ -62,13 +64,18 @@ final class HeldUpChecker: Checker {
         record.isSpawned && record.isAlive && !record.isKillAsked && !scene.isLaunched(record)
     }
 
+    private func isExpiring(_ record: InstanceRecord) -> Bool {
+        record.isAlive && record.call?.call.handler == .backgroundTaskWillExpire && record.phase != .background
+    }
+
     private func judge(_ scene: Scene) {
         guard scene.chronicle.isFreezingAvailable, !scene.chronicle.isEnding, !order.isCircular else { return }
-        for record in scene.chronicle.records where owing.contains(record.app) && isLaunching(record, scene) {
-            guard !record.isFreezeAsked, let entry = scene.board.directory.entry(record.app),
+        for record in scene.chronicle.records where owing.contains(record.app) {
+            guard isLaunching(record, scene) || isExpiring(record), !record.isFreezeAsked,
+                let entry = scene.board.directory.entry(record.app),
                 entry.policy.suspend, entry.former.suspend, !isNeeded(record, scene)
             else { continue }
-            violate("\(scene.name(record.instance)) holds up another sleep with its launch", scene)
+            violate("\(scene.name(record.instance)) holds up another sleep", scene)
         }
     }
 
@@ -84,11 +91,15 @@ final class HeldUpChecker: Checker {
         ending.contains(record.instance) || record.isTerminateAsked || record.call?.call.handler == .willTerminate
     }
 
+    private func isKnown(_ record: InstanceRecord) -> Bool {
+        launching.contains(record.instance) || expiring.contains(record.instance)
+    }
+
     private func judgeSaid(_ scene: Scene) {
         for app in said {
             let record = scene.chronicle.records.last { $0.app == app }
-            if record.map({ launching.contains($0.instance) || isEnding($0) }) != true || !isLongEnough {
-                violate("\(scene.name(app)) is said to hold up sleeps, and neither launches nor ends", scene)
+            if record.map({ isKnown($0) || isEnding($0) }) != true || !isLongEnough {
+                violate("\(scene.name(app)) is said to hold up sleeps, and has nothing to be awaited", scene)
             }
             heldUp[app] = sleep
         }

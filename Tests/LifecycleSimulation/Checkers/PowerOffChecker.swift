@@ -7,8 +7,10 @@ final class PowerOffChecker: Checker {
         .endNotice, .sleepNotice, .powerOff, .reportStuck, .report,
     ]
 
-    /// Since when the battery has been critical without a break.
+    /// Since when the battery has been critical without a break and without a sleep of the kernel's: what is sure of
+    /// the latter, and what may be.
     private var since: Nanoseconds?
+    private var latest: Nanoseconds?
     /// It has begun, and the battery has fallen silent since.
     private var isUnconfirmed = false
     private var isEnding = false
@@ -33,9 +35,10 @@ final class PowerOffChecker: Checker {
             isEnding && scene.conditions.isBatterySilent
             && scene.conditions.policy.responses[.batteryCritical] == .powerOff
         // The first word after a silence is confirmed anew.
-        if isWanted(scene), isUnconfirmed { since = scene.now }
+        if isWanted(scene), isUnconfirmed { (since, latest) = (scene.now, scene.now) }
         isUnconfirmed = isLasting && !isWanted(scene)
         since = isWanted(scene) || isLasting ? since ?? scene.now : nil
+        latest = since == nil ? nil : latest ?? scene.now
         switch event {
         case .login(.prepareForShutdown(let edge, _, _)), .login(.available(_, _, let edge)):
             isAnnounced = edge
@@ -67,7 +70,7 @@ final class PowerOffChecker: Checker {
             if isEnding, since != nil, !isAnnouncementOver(scene) { violate("it is called off for nothing", scene) }
             isEnding = false
             // Only what is known to be critical begins it anew.
-            if !isWanted(scene) { since = nil }
+            if !isWanted(scene) { (since, latest) = (nil, nil) }
         case .login(.powerOff): judgeOff(scene)
         case .process(.reportStuck(let instance, .unkillable)), .process(.reportStuck(let instance, .unstarted)):
             named.append(instance)
@@ -110,16 +113,28 @@ final class PowerOffChecker: Checker {
         }
         if isEnding, !isAnnounced, !scene.chronicle.isEnding { violate("it has been forgotten", scene) }
         let isAwake = scene.board.core.device.sleepState == .awake || story.stage != .awake && isLogical
-        if let since, isAwake, !scene.chronicle.isEnding {
-            if scene.now >= since + .seconds(5) { violate("the apps are not ended for it", scene) }
-            if step.asksNow?.at ?? .max > since + .seconds(5) { violate("nothing is due for it", scene) }
+        if let latest, isAwake, !scene.chronicle.isEnding {
+            if scene.now >= latest + .seconds(5) { violate("the apps are not ended for it", scene) }
+            if step.asksNow?.at ?? .max > latest + .seconds(5) { violate("nothing is due for it", scene) }
         }
+        confirmAnew(scene)
         // A daemon that leaves does not look after it any more.
         guard isEnding, !isAnnounced, !scene.chronicle.isStopping, scene.chronicle.records.allSatisfy(\.isGone)
         else { return }
         guard let askedAt else { return violate("no app runs, and the board is not switched off", scene) }
         if scene.now >= askedAt + .seconds(30) { violate("it is not asked for again", scene) }
         if step.asksNow?.at ?? .max > askedAt + .seconds(30) { violate("it will not be asked for again", scene) }
+    }
+
+    /// The board may be charged in its sleep.
+    private func confirmAnew(_ scene: Scene) {
+        if isEnding { return }
+        switch scene.board.core.device.sleepState {
+        case .awake, .darkWake: return
+        case .preparing, .asleep:
+            if !isLogical { latest = nil }
+            if isReal { since = nil }
+        }
     }
 
     private func violate(_ message: String, _ scene: Scene) {

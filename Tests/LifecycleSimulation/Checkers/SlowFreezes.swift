@@ -34,8 +34,10 @@ final class SlowFreezes {
         case .process(.spawn(let app, _, _, _)): adopted.remove(app)
         case .process(.freeze(let instance)): freezing[instance] = scene.now
         case .process(.thaw(let instance)), .process(.kill(let instance)): end(instance)
-        case .note(.sleep(.preparing(let id, _))):
-            sleep = id
+        // Named before a sleep as what never freezes, it is no slow one.
+        case .process(.reportStuck(let instance, .unfreezable)): if !isPreparing { end(instance) }
+        case .note(.sleep(.preparing)):
+            sleep = scene.board.core.sleepAge
             isPreparing = true
         case .note(.sleep(.released)): isReleased = true
         case .note(.sleep(.ended)): isPreparing = false

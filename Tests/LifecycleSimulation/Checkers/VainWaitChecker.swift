@@ -82,8 +82,8 @@ final class VainWaitChecker: Checker {
         case .process(.reportStuck(let instance, _)): dying[instance]?.isNamed = true
         // That it did not wait for an end does not mean that no sleep is to.
         case .note(.shutdown(.cancelled)): for instance in dying.keys { dying[instance]?.isNamed = false }
-        case .note(.sleep(.preparing(let id, _))):
-            sleep = id
+        case .note(.sleep(.preparing)):
+            sleep = scene.board.core.sleepAge
             isPreparing = true
         case .note(.sleep(.released)): isReleased = true
         case .note(.sleep(.ended)): isPreparing = false

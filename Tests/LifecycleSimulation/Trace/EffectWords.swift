@@ -133,7 +133,7 @@ extension AppNotice {
         case .restartScheduled(let app, let delay): "\(names.name(app)) restarts in \(delay.text)"
         case .leftDown(let app, let ends): "\(names.name(app)) is left down after \(ends) ends in a row"
         case .overrun(let app, _, let reason): "\(names.name(app)) overran: \(reason.explanation)"
-        case .heldUpSleep(let app): "\(names.name(app)) has held up a sleep with its launch"
+        case .heldUpSleep(let app): "\(names.name(app)) has held up a sleep"
         case .keepsLock(let app, _): "\(names.name(app)) keeps its own lock"
         case .phaseChanged(let app, let phase): "\(names.name(app)) is \(phase.name)"
         case .keepAwakeSpent(let app, let budget):

@@ -17,6 +17,19 @@ import Testing
             ])
     }
 
+    /// It stays on the bus: nothing would say that it can be asked again.
+    @Test func logindThatRefusesItsProperties_isAskedAgain() throws {
+        let bus = try PrivateBus.withLogind()
+        try bus.script("objects['/org/freedesktop/login1'].saved = self.props.pop('\(PrivateBus.manager)')")
+        var limits = LogindClient.Limits()
+        limits.answer = 300_000_000
+        let fixture = try LogindFixture(bus.address, limits: limits)
+        try fixture.wait { $0.isUnavailable }
+        try bus.script("self.props['\(PrivateBus.manager)'] = objects['/org/freedesktop/login1'].saved")
+        try fixture.wait { $0.isAvailable }
+        #expect(fixture.events.map(\.short) == ["unavailable", "available"])
+    }
+
     @Test func lock_isOneDescriptor_closeOnExec_andItsCloseIsSeen() throws {
         let bus = try PrivateBus.withLogind()
         let fixture = try LogindFixture.connected(to: bus)
