@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from board import CURFEW
-from strangers import stranger
+from strangers import STRANGER, stranger
 from waiting import wait_until
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
@@ -103,6 +103,8 @@ def test_a_user_gives_away_no_more_than_64_processes(board):
     with stranger(GIVER, board.control_socket, "70", "first") as giver:
         kind, reason = "tooManyTasks", "64 commands of this user run already, and no more may"
         assert json.loads(giver.stdout.readline()) == [64, [[kind, reason]]]
+        # What a user's programs hold and leave behind is looked for by that user.
+        assert {app["user"] for app in board.list().values()} == {STRANGER["user"]}
         giver.stdin.close()
     wait_until(lambda: not board.instances(), "they have ended")
     # Places are free again.
