@@ -25,7 +25,7 @@ struct OrphanEnds {
     var nextWord: keeper_word? {
         guard let (id, pid) = asked.first else { return nil }
         var end = linux_exit()
-        if let known = ends[next...].last(where: { $0.pid == pid }) ?? ends[..<next].last(where: { $0.pid == pid }) {
+        if let known = ends[..<next].last(where: { $0.pid == pid }) ?? ends[next...].last(where: { $0.pid == pid }) {
             end = known.end
         } else if linux_peek_end(pid, &end) != pid {
             end.code = 0

@@ -174,7 +174,10 @@ public enum Daemon {
     /// One daemon a root: the lock dies with it, however it ends.
     private static func takeLock(_ paths: RuntimePaths, _ keeper: ProcessKeeper) throws(SystemError) -> FileDescriptor {
         try paths.makeFolders()
-        if let kept = keeper.takeKept(paths.lock), FileLock.isStill(at: paths.lock, kept) { return kept }
+        if let kept = keeper.takeKept(paths.lock), FileLock.isStill(at: paths.lock, kept) {
+            try? Files.remove(paths.sleepMark)
+            return kept
+        }
         let lock = try FileLock.open(paths.lock)
         guard try FileLock.take(lock) else {
             let holder = (try? lock.readAll(limit: 20)).map { String(decoding: $0, as: UTF8.self) } ?? ""

@@ -75,6 +75,16 @@ def test_a_socket_whose_path_was_removed_is_made_anew(board):
     assert (board.run / "curfewd.lock").read_text() == str(board.daemon.pid)
 
 
+def test_the_mark_of_a_sleep_in_which_a_loop_died_is_gone(board):
+    board.start()
+    board.call("PrepareForSleep", start=True, kind="suspend")
+    mark = board.run / "asleep"
+    assert mark.exists()
+    kill(board, board.loop())
+    wait_until(board.answers, board.log)
+    assert not mark.exists()
+
+
 def test_a_loop_holds_one_copy_of_each(board):
     board.start()
     first = len(family.descriptors(board.loop()))
