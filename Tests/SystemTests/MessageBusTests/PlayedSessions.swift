@@ -40,6 +40,24 @@ extension PrivateBus {
         try script("\(session(name)).UpdateProperties('\(Self.session)', {'\(property)': \(value)})")
     }
 
+    /// So often logind takes a second to speak of it, in which it answers nothing else. It looks at it three times
+    /// itself whenever it lists all of them.
+    func slowDown(_ name: String, times: Int) throws {
+        try script(
+            """
+            class Slow(dict):
+                left = \(times)
+                looks = 0
+                def __getitem__(self, key):
+                    self.looks += 1
+                    if self.looks % 4 == 0 and self.left > 0:
+                        self.left -= 1
+                        __import__('time').sleep(1)
+                    return dict.__getitem__(self, key)
+            \(session(name)).props = Slow(\(session(name)).props)
+            """)
+    }
+
     /// A property of the manager, of which nothing is said.
     func changeQuietly(_ property: String, _ value: String) throws {
         try script("self.props['\(Self.manager)']['\(property)'] = \(value)")
