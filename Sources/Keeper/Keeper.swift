@@ -204,7 +204,8 @@ public final class Keeper {
             let directory = String(decoding: bytes[MemoryLayout<keeper_lock>.size...], as: UTF8.self)
             linux_find_lock_holders(loop.socket, lock.user, lock.pid, directory)
         case KEEPER_HOW_ENDED:
-            orphans.ask(word.id, of: word.signal)
+            guard bytes.count >= MemoryLayout<keeper_question>.size else { return }
+            orphans.ask(base.load(as: keeper_question.self))
             if !isLoopSlow { tellOrphanEnds() }
         case KEEPER_KEEP:
             let path = bytes[MemoryLayout<keeper_signal>.size...]

@@ -25,7 +25,7 @@ enum {
     KEEPER_ABORT_AWAITED_FUSE, // struct keeper_users: those that one of these users serves, and others wait for
     KEEPER_FIND_LOCK_HOLDERS,  // struct keeper_lock, then the directory: who has logind's lock on sleep
     KEEPER_KEEP,               // struct keeper_signal, then a path, and one descriptor: the next loop has it too
-    KEEPER_HOW_ENDED,          // struct keeper_signal, whose signal is the pid of no child of the loop's asking
+    KEEPER_HOW_ENDED,          // struct keeper_question: of no child of the loop's asking
 };
 
 struct keeper_signal {
@@ -59,6 +59,14 @@ struct keeper_start {
     uint32_t sandbox, path_count, path_bytes, filter_count;
     uint32_t unused;
     int64_t enter;  // the start whose namespaces this one enters; 0: none
+};
+
+// start: in clock ticks after boot (/proc/PID/stat), as a pid is another process's before long.
+struct keeper_question {
+    uint32_t kind;
+    int32_t pid;
+    int64_t id;
+    uint64_t start;
 };
 
 struct keeper_users {

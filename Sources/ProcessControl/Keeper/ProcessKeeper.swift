@@ -103,11 +103,11 @@ public final class ProcessKeeper {
     }
 
     /// Asks how a process has ended that is no child of our asking: it may have become the keeper's, when its parent
-    /// ended. hear: nil: the kernel has told another process. Returns the question, for `forget(question:)`; nil: it
-    /// cannot be asked.
-    public func askEnd(of pid: Int32, hear: @escaping (ProcessExit?) -> Void) -> Int64? {
+    /// ended. start: in clock ticks after boot. hear: nil: the kernel has told another process. Returns the question,
+    /// for `forget(question:)`; nil: it cannot be asked.
+    public func askEnd(of pid: Int32, startedAt start: UInt64, hear: @escaping (ProcessExit?) -> Void) -> Int64? {
         lastID += 1
-        let order = keeper_signal(kind: UInt32(KEEPER_HOW_ENDED), signal: pid, id: lastID)
+        let order = keeper_question(kind: UInt32(KEEPER_HOW_ENDED), pid: pid, id: lastID, start: start)
         guard (try? send(withUnsafeBytes(of: order) { Array($0) }, [])) != nil else { return nil }
         endQuestions[lastID] = hear
         return lastID

@@ -9,6 +9,8 @@ final class ForeignMain {
     let handle: ProcessHandle
     private unowned(unsafe) let supervisor: Supervisor
     private let didEnd: (ExitStatus) -> Void
+    /// nil: not known, and how it ends will not be.
+    private let start: UInt64?
     /// nil once it has ended.
     private var source: IOSource?
     private var question: Int64?
@@ -19,6 +21,7 @@ final class ForeignMain {
         self.handle = handle
         self.supervisor = supervisor
         self.didEnd = didEnd
+        start = handle.startTime
         source = try supervisor.loop.watch(handle.descriptor, .readable) { [unowned(unsafe) self] _ in ended() }
     }
 
@@ -29,9 +32,11 @@ final class ForeignMain {
 
     private func ended() {
         source = nil
-        question = supervisor.keeper.askEnd(of: handle.pid) { [unowned(unsafe) self] end in
-            question = nil
-            tell(end.map { ExitStatus($0) } ?? .unknown)
+        if let start {
+            question = supervisor.keeper.askEnd(of: handle.pid, startedAt: start) { [unowned(unsafe) self] end in
+                question = nil
+                tell(end.map { ExitStatus($0) } ?? .unknown)
+            }
         }
         if question == nil { tell(.unknown) }
     }

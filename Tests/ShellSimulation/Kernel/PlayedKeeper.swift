@@ -91,11 +91,12 @@ final class PlayedKeeper {
         case KEEPER_START: start(bytes, descriptors)
         case KEEPER_SIGNAL: signal(order.id, order.signal)
         case KEEPER_HOW_ENDED:
-            questions.insert(order.signal)
+            let question = base.loadUnaligned(as: keeper_question.self)
+            questions.insert(question.pid)
             // None of what is followed here has become the keeper's.
             next { [self] in
-                questions.remove(order.signal)
-                tell(KEEPER_ORPHAN_ENDED, order.id) { $0.code = 0 }
+                questions.remove(question.pid)
+                tell(KEEPER_ORPHAN_ENDED, question.id) { $0.code = 0 }
             }
         default: break
         }
