@@ -194,8 +194,8 @@ if !embedded {
         .testTarget(
             name: "SupervisionTests",
             dependencies: [
-                "Supervision", "Lifecycle", "Configuration", "DeviceMonitor", "EventLoop", "Journal", "ProcessControl",
-                "Varlink", "SystemCalls", "CLinux",
+                "Supervision", "Keeper", "Lifecycle", "Configuration", "DeviceMonitor", "EventLoop", "Journal",
+                "ProcessControl", "Varlink", "SystemCalls", "CLinux",
             ],
             swiftSettings: strict),
         .testTarget(

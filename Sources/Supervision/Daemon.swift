@@ -163,6 +163,9 @@ public enum Daemon {
     private static func tidy(_ paths: RuntimePaths, _ problem: SystemError?, _ log: Log) {
         if let problem {
             log.daemon(.error, problem.text + "; it goes on, and the control group alone keeps a second one out")
+        } else {
+            // One that died in a sleep left it.
+            try? Files.remove(paths.sleepMark)
         }
         do throws(SystemError) {
             try HiddenFolder.clear(paths.hiddenNotifySockets)
@@ -174,10 +177,7 @@ public enum Daemon {
     /// One daemon a root: the lock dies with it, however it ends.
     private static func takeLock(_ paths: RuntimePaths, _ keeper: ProcessKeeper) throws(SystemError) -> FileDescriptor {
         try paths.makeFolders()
-        if let kept = keeper.takeKept(paths.lock), FileLock.isStill(at: paths.lock, kept) {
-            try? Files.remove(paths.sleepMark)
-            return kept
-        }
+        if let kept = keeper.takeKept(paths.lock), FileLock.isStill(at: paths.lock, kept) { return kept }
         let lock = try FileLock.open(paths.lock)
         guard try FileLock.take(lock) else {
             let holder = (try? lock.readAll(limit: 20)).map { String(decoding: $0, as: UTF8.self) } ?? ""
@@ -186,8 +186,6 @@ public enum Daemon {
                 paths.lock, errno: .busy)
         }
         _ = ftruncate(lock.rawValue, 0)
-        // One that died in a sleep left it.
-        try? Files.remove(paths.sleepMark)
         // The keeper's, for a second daemon, which finds it taken; a full /run must not keep apps from starting.
         try? lock.writeAll(Array("\(getppid())".utf8))
         keeper.keep(paths.lock, lock.rawValue)

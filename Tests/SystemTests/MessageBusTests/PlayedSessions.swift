@@ -40,9 +40,9 @@ extension PrivateBus {
         try script("\(session(name)).UpdateProperties('\(Self.session)', {'\(property)': \(value)})")
     }
 
-    /// So often logind takes a second to speak of it, in which it answers nothing else. It looks at it three times
+    /// So often logind takes so long to speak of it, and answers nothing else meanwhile. It looks at it three times
     /// itself whenever it lists all of them.
-    func slowDown(_ name: String, times: Int) throws {
+    func slowDown(_ name: String, seconds: Int, times: Int) throws {
         try script(
             """
             class Slow(dict):
@@ -52,7 +52,7 @@ extension PrivateBus {
                     self.looks += 1
                     if self.looks % 4 == 0 and self.left > 0:
                         self.left -= 1
-                        __import__('time').sleep(1)
+                        __import__('time').sleep(\(seconds))
                     return dict.__getitem__(self, key)
             \(session(name)).props = Slow(\(session(name)).props)
             """)

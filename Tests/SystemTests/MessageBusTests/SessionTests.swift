@@ -105,29 +105,22 @@ import Vocabulary
         #expect(fixture.sessions.map { $0.users } == [1])
     }
 
-    /// One is locked; the other, of which logind has not spoken yet, is open.
-    @Test func sessionThatIsNotReadYet_doesNotLockTheBoard() throws {
+    /// One is locked; the other is open, and logind takes its time to speak of it: once, each time, or for ever.
+    @Test(arguments: [
+        (seconds: 1, times: 1, told: SessionReading(users: 2, isLocked: false, isIdle: false)),
+        (seconds: 1, times: 1000, told: SessionReading(users: 1, isLocked: true, isIdle: false)),
+        (seconds: 1000, times: 1, told: SessionReading(users: 1, isLocked: true, isIdle: false)),
+    ])
+    func sessionThatIsNotReadYet_isWaitedFor_butNotForEver(seconds: Int, times: Int, told: SessionReading) throws {
         let bus = try PrivateBus.withLogind()
         try bus.addSession("open", announced: false)
         try bus.addSession("locked", hint: true, announced: false)
-        try bus.slowDown("open", times: 1)
+        try bus.slowDown("open", seconds: seconds, times: times)
         var limits = LogindClient.Limits()
         limits.answer = 700_000_000
         let fixture = try LogindFixture(bus.address, limits: limits)
         try fixture.loop.run { !fixture.sessions.isEmpty }
-        #expect(fixture.sessions == [SessionReading(users: 2, isLocked: false, isIdle: false)])
-    }
-
-    @Test func sessionThatLogindNeverSpeaksOf_isNotWaitedFor() throws {
-        let bus = try PrivateBus.withLogind()
-        try bus.addSession("mute", announced: false)
-        try bus.addSession("locked", hint: true, announced: false)
-        try bus.slowDown("mute", times: 1000)
-        var limits = LogindClient.Limits()
-        limits.answer = 700_000_000
-        let fixture = try LogindFixture(bus.address, limits: limits)
-        try fixture.loop.run { !fixture.sessions.isEmpty }
-        #expect(fixture.sessions == [SessionReading(users: 1, isLocked: true, isIdle: false)])
+        #expect(fixture.sessions == [told])
     }
 
     @Test func idle_isTheManagersHint_andReadAgainWhenSessionsComeAndGo() throws {

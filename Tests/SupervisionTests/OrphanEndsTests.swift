@@ -1,0 +1,62 @@
+import CLinux
+import Testing
+
+@testable import Keeper
+
+@Suite struct OrphanEndsTests {
+    /// Of this process, which stands for one that has ended: when it has begun can be read.
+    private let pid = getpid()
+    private let start: UInt64
+
+    init() throws {
+        var status = linux_process_stat()
+        try #require(linux_read_process_stat(pid, 0, &status) == 0)
+        start = status.start_ticks
+    }
+
+    private func end(_ status: Int32) -> linux_exit {
+        linux_exit(code: linux_code_exited, status: status, cpu_ns: 0, max_rss_bytes: 0)
+    }
+
+    private func answer(_ ends: inout OrphanEnds, startedAt start: UInt64) throws -> keeper_word {
+        ends.ask(keeper_question(kind: UInt32(KEEPER_HOW_ENDED), pid: pid, id: 5, start: start))
+        let word = try #require(ends.nextWord)
+        ends.told()
+        #expect(ends.nextWord == nil && word.id == 5 && word.pid == pid)
+        return word
+    }
+
+    @Test func endIsTold_ofTheProcessThatHadIt() throws {
+        var ends = OrphanEnds()
+        ends.add(pid, end(7))
+        let word = try answer(&ends, startedAt: start)
+        #expect(word.code == linux_code_exited && word.status == 7)
+    }
+
+    /// An app that forks until it has another's pid leaves an end of its own.
+    @Test func endOfAnotherProcessWithThatPid_isNotTold() throws {
+        var ends = OrphanEnds()
+        ends.add(pid, end(0))
+        #expect(try answer(&ends, startedAt: start + 1).code == 0)
+        #expect(try answer(&ends, startedAt: start - 1).code == 0)
+    }
+
+    @Test func endsAreKeptForAWhile() throws {
+        var ends = OrphanEnds()
+        #expect(try answer(&ends, startedAt: start).code == 0)
+        // What is not there any more cannot be told from another.
+        ends.add(Int32.max, end(1))
+        ends.add(pid, end(3))
+        for _ in 1..<256 { ends.add(getppid(), end(0)) }
+        #expect(try answer(&ends, startedAt: start).status == 3)
+        ends.add(getppid(), end(0))
+        #expect(try answer(&ends, startedAt: start).code == 0)
+    }
+
+    @Test func questionsOfADeadLoopAreForgotten() {
+        var ends = OrphanEnds()
+        ends.ask(keeper_question(kind: UInt32(KEEPER_HOW_ENDED), pid: pid, id: 5, start: start))
+        ends.forgetQuestions()
+        #expect(ends.nextWord == nil)
+    }
+}
