@@ -119,6 +119,10 @@ class Login:
         rows = [(what, who, why, "delay", dbus.UInt32(user), dbus.UInt32(pid)) for what, who, why, user, pid in locks]
         self._mock("HoldOthers", dbus.Array(rows, signature="(ssssuu)"))
 
+    def forget_others(self):
+        """They are let go as soon as it has said once more that they are held."""
+        self._mock("ForgetOthers")
+
     def make_lock(self):
         """The path of a FIFO that is a lock for as long as a process has it open for writing."""
         return str(self._mock("MakeLock"))

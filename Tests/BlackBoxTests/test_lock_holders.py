@@ -156,6 +156,20 @@ def test_one_that_is_looked_for_in_vain_is_said_once_a_sleep(board):
     assert board.log().count("no process was found") == 2 and f"of user {user}" in board.log()
 
 
+def test_one_that_is_let_go_while_it_is_looked_for_is_not_said_to_be_lost(board):
+    login, _, own = held_outside(board)
+    os.close(own)
+    login.hold_others(("stray", "because", pwd.getpwnam("games").pw_uid, 4_000_000))
+    login.forget_others()
+    login.be_busy(0.2)
+    login.sleep(True)
+    login.wait_closed("sleep")
+    wait_until(lambda: len(login.events("listed")) >= 2, login.events)
+    login.sleep(False)
+    board.wait_active("other")
+    assert "stray" not in board.log()
+
+
 def test_one_that_was_handed_on_when_its_holder_is_ended_is_looked_for_again(board):
     login = board.with_login()
     fifo = login.make_lock()

@@ -21,6 +21,8 @@ final class AppLocks {
 
     private unowned(unsafe) let supervisor: Supervisor
     private var isAsking = false
+    /// What it answers to that is older than what is to be confirmed.
+    private var isOldQuestion = false
     /// The answer is awaited with patience.
     private var isAnswerAwaited = false
     /// By instance, as logind said last in this sleep.
@@ -64,11 +66,17 @@ final class AppLocks {
     }
 
     private func ask() {
+        isOldQuestion = false
         guard let login = supervisor.login else { return }
         isAsking = true
         isAnswerAwaited = true
         login.readForeignLocks()
         if isAsking { arm(after: Self.answerWait) }
+    }
+
+    /// After what was said before.
+    func askAnew() {
+        if isAsking { isOldQuestion = true } else { ask() }
     }
 
     /// Whether it is not to be frozen yet; it is put on the list then, and will be, by `freezeNow`.
@@ -107,6 +115,7 @@ final class AppLocks {
         }
         // What was suspended before may have had our lock released by now.
         let isOnTheWay = isLogins && !supervisor.isUp
+        if isOnTheWay, locks != nil, !isOldQuestion { strays.confirm() }
         var named: [AppProcess] = []
         for lock in isOnTheWay ? locks ?? [] : [] {
             for process in holder(of: lock).map({ [$0] }) ?? strays.holders(of: lock) {
@@ -116,6 +125,7 @@ final class AppLocks {
         }
         isAnswerAwaited = strays.isAnswerAwaited
         for process in named { tell(of: process) }
+        if isOldQuestion, isOnTheWay, !isAsking { ask() }
         tellOfReleases()
         if isAnswerAwaited { return arm(after: Self.searchWait) }
         freezeFree()

@@ -21,6 +21,9 @@ final class LockHolders {
         /// That one is the user's who took it: of a person, perhaps, and logind's to wait for.
         var isUsersOwn = false
         var isOver = false
+        /// It is over and has found no app: logind may have been told since that it was let go, and is asked once more.
+        var isUnconfirmed = false
+        var isGivenUp = false
         /// What it finds may be old: it is made again when it is over, as its words cannot be told from the next one's.
         var isStale = false
         /// No process was found that has it: its user's apps answer for it.
@@ -65,7 +68,19 @@ final class LockHolders {
             searches[index].isHeld = locks.contains { $0.user == lock.user && $0.pid == lock.pid }
         }
         searches.removeAll { !$0.isHeld && $0.isOver }
+        isAnswerAwaited = isAnswerAwaited && isUnderWay
     }
+
+    /// logind was asked after these searches, and names the locks still.
+    func confirm() {
+        for index in searches.indices where searches[index].isUnconfirmed {
+            searches[index].isUnconfirmed = false
+            judge(index)
+        }
+        isAnswerAwaited = isAnswerAwaited && isUnderWay
+    }
+
+    private var isUnderWay: Bool { searches.contains { !$0.isOver || $0.isUnconfirmed } }
 
     /// Those that are known; the first time it is asked.
     func holders(of lock: ForeignLock) -> [AppProcess] {
@@ -129,17 +144,6 @@ final class LockHolders {
         supervisor.appLocks.found(process, searches[index].lock)
     }
 
-    /// It is hidden (in a queue of io_uring's, say), the search was outlasted, or it was given to what is no app. The
-    /// apps of the user who took it answer for it: they cannot be told apart, and share all that they have.
-    private func blameTakers(_ index: Int) {
-        let lock = searches[index].lock
-        searches[index].isLost = searches[index].stranger == nil
-        let takers = supervisor.apps.values.filter { $0.user == lock.user }.compactMap { $0.process }
-        searches[index].instances += takers.map { $0.instance }
-        // What is told of one may end another, and searches with it.
-        for process in takers { supervisor.appLocks.found(process, lock) }
-    }
-
     /// No process was found that has it.
     func isLost(_ lock: ForeignLock) -> Bool { place(of: lock.user, lock.pid).map { searches[$0].isLost } ?? false }
 
@@ -150,34 +154,40 @@ final class LockHolders {
 
     private func finish(_ index: Int, isGivenUp: Bool = false) {
         searches[index].isOver = true
+        searches[index].isGivenUp = isGivenUp
         if searches[index].isStale {
             let old = searches.remove(at: index)
             if old.isHeld { return ask(for: old.lock) }
-        } else {
-            judge(searches[index], index, isGivenUp)
+        } else if searches[index].instances.isEmpty, !searches[index].isUsersOwn, searches[index].isHeld {
+            searches[index].isUnconfirmed = true
+            return supervisor.appLocks.askAnew()
         }
-        guard isAnswerAwaited, searches.allSatisfy({ $0.isOver }) else { return }
+        guard isAnswerAwaited, !isUnderWay else { return }
         isAnswerAwaited = false
         supervisor.appLocks.searchesAreOver()
     }
 
-    /// Who answers for it, where no app was found that has it.
-    private func judge(_ search: Search, _ index: Int, _ isGivenUp: Bool) {
-        if search.instances.isEmpty, !search.isUsersOwn, search.isHeld { blameTakers(index) }
-        if search.instances.isEmpty, !search.isUsersOwn, search.isHeld, !said.contains(search.lock.user) {
-            said.append(search.lock.user)
-            let holder =
-                if let stranger = search.stranger {
-                    "pid \(stranger), which is no app's, has it now"
-                } else if isGivenUp {
-                    "apps have too much open to find which has it"
-                } else {
-                    "no process was found that has it: logind waits for it in vain"
-                }
-            supervisor.log.strangeLock(
-                "a lock on sleep at logind was taken by pid \(search.lock.pid) of user \(search.lock.user), "
-                    + "\(search.lock.words); \(holder)")
-        }
+    /// No app was found that has it: it is hidden (in a queue of io_uring's, say), the search was outlasted, or it was
+    /// given to what is no app. The apps of the user who took it answer for it: they cannot be told apart, and share
+    /// all that they have.
+    private func judge(_ index: Int) {
+        let search = searches[index]
+        searches[index].isLost = search.stranger == nil
+        let takers = supervisor.apps.values.filter { $0.user == search.lock.user }.compactMap { $0.process?.instance }
+        searches[index].instances = takers
+        if said.contains(search.lock.user) { return }
+        said.append(search.lock.user)
+        let holder =
+            if let stranger = search.stranger {
+                "pid \(stranger), which is no app's, has it now"
+            } else if search.isGivenUp {
+                "apps have too much open to find which has it"
+            } else {
+                "no process was found that has it: logind waits for it in vain"
+            }
+        supervisor.log.strangeLock(
+            "a lock on sleep at logind was taken by pid \(search.lock.pid) of user \(search.lock.user), "
+                + "\(search.lock.words); \(holder)")
     }
 }
 

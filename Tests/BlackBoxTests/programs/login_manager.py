@@ -120,6 +120,8 @@ def ListInhibitors(self, answer, refuse):
             [(what, who, why, mode, dbus.UInt32(user), dbus.UInt32(pid))
              for what, who, why, mode, user, pid in [*state.get("others", []), *state["kept"].values()]],
             signature="(ssssuu)"))
+        if state.pop("forgetful", False):
+            state["others"] = []
         return False
 
     GLib.timeout_add(state.get("busy", 0), say)
@@ -141,6 +143,12 @@ def FailLists(self, count):
 def HoldOthers(self, locks):
     """Locks of other processes: what, who, why, mode, user, pid."""
     state["others"] = [tuple(lock) for lock in locks]
+
+
+@dbus.service.method(MOCK_IFACE, in_signature="", out_signature="")
+def ForgetOthers(self):
+    """As soon as ListInhibitors was answered."""
+    state["forgetful"] = True
 
 
 @dbus.service.method(MOCK_IFACE, in_signature="", out_signature="s")
