@@ -8,6 +8,8 @@ from pathlib import Path
 
 from waiting import PATIENCE
 
+# It is gone, or ends while it is read.
+GONE = (FileNotFoundError, ProcessLookupError)
 # What the tests start leaves no dumps.
 CORE_LIMIT = resource.getrlimit(resource.RLIMIT_CORE)
 resource.setrlimit(resource.RLIMIT_CORE, (0, CORE_LIMIT[1]))
@@ -25,9 +27,9 @@ def is_loop(pid, keeper):
 
 def loops(keeper):
     found = []
-    with contextlib.suppress(FileNotFoundError):  # the keeper has ended
+    with contextlib.suppress(*GONE):  # the keeper has ended
         for pid in children(keeper):
-            with contextlib.suppress(FileNotFoundError):  # gone meanwhile
+            with contextlib.suppress(*GONE):  # gone meanwhile
                 if is_loop(pid, keeper):
                     found.append(pid)
     return found
@@ -37,7 +39,7 @@ def descriptors(pid):
     """What its descriptors are: "socket:[1234]", a path."""
     found = []
     for number in os.listdir(f"/proc/{pid}/fd"):
-        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+        with contextlib.suppress(*GONE):  # closed meanwhile
             found.append(os.readlink(f"/proc/{pid}/fd/{number}"))
     return found
 
@@ -56,5 +58,5 @@ def state(pid):
     """As /proc has it; X where it is gone."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
+    except GONE:
         return "X"

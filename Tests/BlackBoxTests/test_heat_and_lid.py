@@ -145,6 +145,23 @@ def test_under_voltage(board):
     assert board.device_state()["underVoltage"] is False
 
 
+def test_an_under_voltage_sensor_that_cannot_be_read_is_looked_at_again(board):
+    played = board.with_hardware()
+    chip = played.add("hwmon", "hwmon0", name="rpi_volt", in0_lcrit_alarm=0)
+    board.profile("test-board", "[power]\nunder-voltage = { chip = 'rpi_volt', attribute = 'in0_lcrit_alarm' }\n")
+    board.device(profile="test-board")
+    board.start("--trial")
+    assert board.device_state()["polled"] == []
+    played.overwrite(chip, "in0_lcrit_alarm", "x")
+    wait_until(lambda: board.device_state()["polled"] == ["under-voltage"], board.log)
+    assert board.device_state()["underVoltage"] is False
+    # As a driver does that announces nothing.
+    played.set(chip, announce=False, in0_lcrit_alarm=1)
+    skip(board, 10)
+    wait_until(lambda: board.device_state()["underVoltage"], board.log)
+    wait_until(lambda: board.device_state()["polled"] == [], board.log)
+
+
 def test_under_voltage_of_a_sensor_that_a_reload_takes_away_is_over(board):
     played = board.with_hardware()
     chip = played.add("hwmon", "hwmon0", name="rpi_volt", in0_lcrit_alarm=1)

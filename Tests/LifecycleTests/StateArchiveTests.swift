@@ -88,9 +88,9 @@ import Testing
         #expect(DeviceLifecycle(archive: DeviceLifecycle().archived() + [32]) == nil)
         var text = try #require(StateArchive.opened(DeviceLifecycle().archived()))
         #expect(DeviceLifecycle(archive: StateArchive.sealed(text)) == DeviceLifecycle())
-        // The first field, a number: 17, folded.
-        #expect(text[..<2] == [1 << 2 | 1, 34])
-        text[1] = 36
+        // The first field, a number: 18, folded.
+        #expect(text[..<2] == [1 << 2 | 1, 36])
+        text[1] = 38
         #expect(DeviceLifecycle(archive: StateArchive.sealed(text)) == nil)
     }
 

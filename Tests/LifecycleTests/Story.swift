@@ -146,6 +146,7 @@ extension Board {
         case .watchdog(.feed): "feed"
         case .watchdog(.rest): "watchdog rests"
         case .watchdog(.wake): "watchdog wakes"
+        case .watchdog(.retry): "watchdog again"
         case .watchdog(.restService): "service watchdog rests"
         case .watchdog(.wakeService): "service watchdog wakes"
         case .process(.terminate(let instance)): "terminate \(name(instance))"

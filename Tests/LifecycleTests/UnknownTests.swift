@@ -82,6 +82,18 @@ import Testing
         #expect(board.core.device.isLowPower)
     }
 
+    @Test func underVoltageLastsFiveMinutes_whenItsSensorDoesNotSay() throws {
+        var board = board { $0.responses[.underVoltage] = .lowPower }
+        _ = board.tell(.board(.underVoltage(true)))
+        _ = board.pass(.seconds(60))
+        _ = board.tell(.board(.underVoltage(nil)))
+        _ = board.pass(.milliseconds(299_999))
+        #expect(board.core.device.isUnderVoltage && board.core.device.isLowPower)
+        _ = board.pass(.milliseconds(1))
+        #expect(!board.core.device.isUnderVoltage && !board.core.device.isLowPower)
+        #expect(board.tell(.board(.underVoltage(nil))) == [])
+    }
+
     /// Heat has ended the app, and nothing is left of it.
     private func overheated() -> Board {
         var board = board()

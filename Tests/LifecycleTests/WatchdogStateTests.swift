@@ -13,16 +13,16 @@ import Testing
 
     @Test func itIsFedThriceInItsTimeout() {
         var watchdog = Self.armed()
-        #expect(watchdog.nextDeadline == Deadline(at: .seconds(110), reason: .hardwareWatchdog))
+        #expect(watchdog.nextDeadline(mayRetry: true) == Deadline(at: .seconds(110), reason: .hardwareWatchdog))
         #expect(!watchdog.isHungry(at: .milliseconds(109_999)) && watchdog.isHungry(at: .seconds(110)))
         watchdog.feed(at: .seconds(112))
-        #expect(watchdog.nextDeadline?.at == .seconds(122))
+        #expect(watchdog.nextDeadline(mayRetry: true)?.at == .seconds(122))
     }
 
     @Test func boardResets_aTimeoutAfterTheLastFood() {
         var watchdog = Self.armed()
         #expect(watchdog.starve(at: .seconds(110)) == .seconds(20))
-        #expect(watchdog.starve(at: .seconds(111)) == nil && watchdog.nextDeadline == nil)
+        #expect(watchdog.starve(at: .seconds(111)) == nil && watchdog.nextDeadline(mayRetry: true) == nil)
         // As soon as what it starves for is mended.
         #expect(watchdog.isHungry(at: .seconds(111)))
         watchdog.feed(at: .seconds(111))
@@ -33,7 +33,7 @@ import Testing
         var watchdog = HardwareWatchdog()
         let rests = watchdog.rest()
         let isArmedAgain = watchdog.rearm()
-        #expect(!rests && !isArmedAgain && !watchdog.isHungry(at: .max) && watchdog.nextDeadline == nil)
+        #expect(!rests && !isArmedAgain && !watchdog.isHungry(at: .max) && watchdog.nextDeadline(mayRetry: true) == nil)
         #expect(watchdog.starve(at: .zero) == nil)
         watchdog.hear(timeout: .zero, at: .zero)
         #expect(watchdog.timeout == .milliseconds(300))
@@ -49,8 +49,31 @@ import Testing
         #expect(isArmedAgain && !isWoken)
     }
 
+    @Test func lostOneIsTriedAgain_laterEachTime() {
+        var watchdog = Self.armed()
+        watchdog.lose(at: .seconds(200))
+        #expect(watchdog.timeout == nil && !watchdog.isHungry(at: .max))
+        #expect(watchdog.nextDeadline(mayRetry: true) == Deadline(at: .seconds(201), reason: .hardwareWatchdog))
+        #expect(watchdog.nextDeadline(mayRetry: false) == nil)
+        let early = watchdog.takeRetry(at: .milliseconds(200_999))
+        let due = watchdog.takeRetry(at: .seconds(201))
+        let again = watchdog.takeRetry(at: .seconds(300))
+        #expect(!early && due && !again && watchdog.nextDeadline(mayRetry: true) == nil)
+        var delays: [Nanoseconds?] = []
+        for _ in 0..<11 {
+            watchdog.lose(at: .zero)
+            delays.append(watchdog.retryDue)
+        }
+        #expect(delays.prefix(2) == [.seconds(2), .seconds(4)] && delays.suffix(2) == [.seconds(600), .seconds(600)])
+        watchdog.hear(timeout: .seconds(30), at: .zero)
+        #expect(watchdog.retryDue == nil && watchdog.fault == nil)
+        watchdog.lose(at: .zero)
+        #expect(watchdog.retryDue == .seconds(1))
+    }
+
     @Test func watchdogThatIsNotThereIsAFault() {
         #expect(HardwareWatchdog(isStarving: true).fault == .watchdogOfNone)
+        #expect(HardwareWatchdog(timeout: .seconds(1), retryDue: .zero).fault == .watchdogOfNone)
         #expect(ServiceWatchdog(isResting: true).fault == .watchdogOfNone)
         #expect(Self.armed().fault == nil && ServiceWatchdog().fault == nil)
     }

@@ -6,8 +6,8 @@ public enum BoardEvent: Equatable, Sendable {
     /// One of the board's own keys went down.
     case keyPressed(HardwareKey)
     case power(PowerReading)
-    /// The supply is too weak for the board.
-    case underVoltage(Bool)
+    /// The supply is too weak for the board; nil: its sensor does not say now.
+    case underVoltage(Bool?)
     /// All places whose temperature is known.
     case temperatures([ThermalReading])
     /// Whether any network is connected.
@@ -44,7 +44,7 @@ extension DeviceLifecycle {
         case .lid(let closed): if conditions.hear(lidClosed: closed) { sawWakeSource(.lid) }
         case .keyPressed(let key): hear(key)
         case .power(let reading): if conditions.hear(reading, at: now.monotonic) { sawWakeSource(.externalPower) }
-        case .underVoltage(let present): conditions.hear(underVoltage: present)
+        case .underVoltage(let present): conditions.hear(underVoltage: present, at: now.monotonic)
         case .temperatures(let readings): conditions.hear(readings, at: now.monotonic)
         case .network(let up): if conditions.hear(networkUp: up) { sawWakeSource(.network) }
         case .polling(let interval): conditions.hear(polling: interval, at: now.monotonic)

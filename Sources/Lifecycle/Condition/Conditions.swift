@@ -15,7 +15,8 @@ struct Conditions: Equatable {
     /// Percent.
     private var charge = LastKnown()
     private(set) var zones = HeatZones()
-    private var isUnderVoltage = false
+    /// 0 or 1.
+    private var lowVoltage = LastKnown()
     private var isNetworkUp = false
     /// Derived from what was heard, with the thresholds' own hysteresis.
     private(set) var holding: ConditionSet = []
@@ -54,8 +55,11 @@ struct Conditions: Equatable {
     // MARK: What is heard
 
     mutating func hear(_ reading: SessionReading) { session = reading }
-    mutating func hear(underVoltage: Bool) { isUnderVoltage = underVoltage }
     mutating func setLowPower(_ wish: Bool?) { userLowPower = wish }
+
+    mutating func hear(underVoltage: Bool?, at now: Nanoseconds) {
+        lowVoltage.hear(underVoltage.map { $0 ? 1 : 0 }, at: now)
+    }
 
     /// Returns whether it was opened.
     mutating func hear(lidClosed: Bool) -> Bool {
@@ -111,10 +115,11 @@ struct Conditions: Equatable {
     mutating func settleReadings(_ window: Nanoseconds, at now: Nanoseconds) -> Readings {
         external.settle(at: now)
         charge.settle(at: now)
+        lowVoltage.settle(at: now)
         if zones.settle(at: now) { findHeat() }
         supply.wanted = external.value ?? -1
         level.wanted = charge.value ?? -1
-        voltage.wanted = isUnderVoltage ? 1 : 0
+        voltage.wanted = lowVoltage.value ?? 0
         var news = Readings()
         if supply.settle(at: now, window) {
             news.isPowerNews = true
@@ -284,6 +289,7 @@ struct Conditions: Equatable {
         var next = Deadline.never
         next.consider(external.due, .condition)
         next.consider(charge.due, .condition)
+        next.consider(lowVoltage.due, .condition)
         for zone in zones.all { next.consider(zone.temperature.due, .condition) }
         next.consider(supply.due(window), .condition)
         next.consider(level.due(window), .condition)
@@ -311,7 +317,7 @@ struct Conditions: Equatable {
         archive.group(5) { external.archive(&$0) }
         archive.group(6) { charge.archive(&$0) }
         archive.group(7) { zones.archive(&$0) }
-        archive.value(8, &isUnderVoltage)
+        archive.group(8) { lowVoltage.archive(&$0) }
         archive.value(9, &isNetworkUp)
         var set = Int(holding.rawValue)
         archive.value(10, &set)

@@ -3,7 +3,7 @@
 extension DeviceLifecycle {
     /// Of what the fields mean: raised where the meaning of one has changed, so that no reader takes the one for the
     /// other. A new field raises nothing.
-    private static let formatVersion = 17
+    private static let formatVersion = 18
 
     /// The whole state between two events, to be written down.
     public func archived() -> [UInt8] {

@@ -48,7 +48,7 @@ extension DeviceLifecycle {
         next.consider(shutdown.nextDeadline)
         next.consider(conditionDeadline)
         next.consider(memory.nextDeadline)
-        next.consider(watchdog.nextDeadline)
+        next.consider(watchdog.nextDeadline(mayRetry: mayRetryWatchdog))
         next.consider(login.nextDeadline)
         for deadline in deadlineOfApp { next.consider(deadline) }
         next.consider(now.monotonic + checkInterval, .stallCheck)

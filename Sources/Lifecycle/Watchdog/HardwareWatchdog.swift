@@ -4,6 +4,9 @@
 struct HardwareWatchdog: Equatable {
     /// No watchdog is fed more often than this asks for.
     static let leastTimeout = Nanoseconds.milliseconds(300)
+    /// Until one that was lost is tried again; twice as long after each time in vain.
+    static let firstRetry = Nanoseconds.seconds(1)
+    static let longestRetry = Nanoseconds.seconds(600)
 
     /// nil: none is armed.
     private(set) var timeout: Nanoseconds?
@@ -13,20 +16,41 @@ struct HardwareWatchdog: Equatable {
     private(set) var isResting = false
     /// An essential app is gone: the board will be reset.
     private(set) var isStarving = false
+    /// MONOTONIC: one that was lost is tried again; nil: none was, or the answer is awaited.
+    private(set) var retryDue: Nanoseconds?
+    private(set) var retryDelay = firstRetry
 
     /// The shell has armed it, or changed its timeout; nil: there is none (any more).
     mutating func hear(timeout: Nanoseconds?, at now: Nanoseconds) {
         self.timeout = timeout.map { max($0, Self.leastTimeout) }
         isStarving = false
+        retryDue = nil
+        retryDelay = Self.firstRetry
         // Arming it feeds it.
         fedAt = now
+    }
+
+    /// It cannot be fed, or armed again, any more.
+    mutating func lose(at now: Nanoseconds) {
+        timeout = nil
+        isStarving = false
+        retryDue = now + retryDelay
+        retryDelay = min(retryDelay + retryDelay, Self.longestRetry)
+    }
+
+    mutating func takeRetry(at now: Nanoseconds) -> Bool {
+        guard let due = retryDue, due <= now else { return false }
+        retryDue = nil
+        return true
     }
 
     /// Three times in its timeout: two may be missed.
     private var feedDue: Nanoseconds? { timeout.map { fedAt + $0 / 3 } }
 
-    var nextDeadline: Deadline? {
-        isStarving ? nil : feedDue.map { Deadline(at: $0, reason: .hardwareWatchdog) }
+    /// mayRetry: the kernel does not sleep, and is not about to.
+    func nextDeadline(mayRetry: Bool) -> Deadline? {
+        let due = isStarving ? nil : feedDue ?? (mayRetry ? retryDue : nil)
+        return due.map { Deadline(at: $0, reason: .hardwareWatchdog) }
     }
 
     /// Whether it is to be fed, if nothing stands against it. One that starves is as soon as that is over.
@@ -65,13 +89,15 @@ struct HardwareWatchdog: Equatable {
         return true
     }
 
-    var fault: Fault? { isStarving && timeout == nil ? .watchdogOfNone : nil }
+    var fault: Fault? { isStarving && timeout == nil || retryDue != nil && timeout != nil ? .watchdogOfNone : nil }
 
     mutating func archive(_ archive: inout StateArchive) {
         archive.optional(1, &timeout, .zero) { $0.value(1, &$1) }
         archive.value(2, &fedAt)
         archive.value(3, &isResting)
         archive.value(4, &isStarving)
+        archive.optional(5, &retryDue, .zero) { $0.value(1, &$1) }
+        archive.value(6, &retryDelay)
     }
 }
 
@@ -79,6 +105,7 @@ extension DeviceLifecycle {
     /// Both watchdogs watch whenever the kernel does not sleep.
     mutating func settleHardwareWatchdog() {
         if !isKernelAsleep, watchdog.wake() { emit(.watchdog(.wake)) }
+        if mayRetryWatchdog, watchdog.takeRetry(at: now.monotonic) { emit(.watchdog(.retry)) }
         guard watchdog.isHungry(at: now.monotonic) else { return }
         if let lost = lostEssentialApp {
             guard let reset = watchdog.starve(at: now.monotonic) else { return }
@@ -95,6 +122,9 @@ extension DeviceLifecycle {
 
     /// Or may be.
     private var isKernelAsleep: Bool { sleep.state == .asleep && !sleep.isLogical }
+
+    /// One that was lost is not armed where the kernel may sleep next.
+    var mayRetryWatchdog: Bool { sleep.state == .awake || sleep.state == .asleep && sleep.isLogical }
 
     /// Before the lock is released: the kernel may sleep from then on.
     mutating func restWatchdogs() {

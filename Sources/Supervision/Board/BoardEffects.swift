@@ -21,6 +21,7 @@ extension Supervisor {
         case .feed: watchdog?.feed()
         case .rest: watchdog?.rest()
         case .wake: watchdog?.wake()
+        case .retry: watchdog?.retry()
         case .restService: serviceWatchdog?.rest()
         case .wakeService: serviceWatchdog?.wake()
         }

@@ -20,18 +20,15 @@ final class BoardWatch {
     private var thermalEvents: ThermalEvents?
     private var supplies = PowerSupplies()
     private var zones: [WatchedZone] = []
-    private var underVoltage: UnderVoltage?
-    /// Where that is looked for.
-    private var voltageAlarm: HardwareProfile.Alarm?
+    private let voltage: WatchedVoltage
     private var links: NetworkLinks?
     private var linkSource: IOSource?
     private let switches = InputSwitches()
     private var sources: [IOSource] = []
-    private var voltageSource: IOSource?
     private var switchSources: [Int32: IOSource] = [:]
     /// logind's word, where the board itself has none.
     private var login = LoginConditions()
-    private var polledHeat: [String] = []
+    private var polledZones: [String] = []
     private var polledBattery = false
     /// Heard, and not looked at yet.
     private var waiting: DeviceChanges = []
@@ -39,11 +36,14 @@ final class BoardWatch {
     private var later: TimerSource?
 
     /// What has to be looked at now and then, and why, for people.
-    var polled: [String] { polledHeat + (polledBattery ? ["battery level"] : []) }
+    var polled: [String] {
+        polledZones + (voltage.mustBePolled ? ["under-voltage"] : []) + (polledBattery ? ["battery level"] : [])
+    }
 
     init(_ supervisor: Supervisor, _ settings: BoardSettings) {
         self.supervisor = supervisor
         self.settings = settings
+        voltage = WatchedVoltage(supervisor)
         do throws(SystemError) {
             let monitor = try DeviceMonitor()
             self.monitor = monitor
@@ -73,28 +73,30 @@ final class BoardWatch {
         self.settings = settings
         supplies.external = settings.board.power.external
         supplies.batteries = settings.board.power.batteries
-        let watched = zones.map { $0.zone.number }
+        let watched = zones.filter { $0.hasLimits }.map { $0.zone.number }
         findZones()
-        let unwatched = watched.filter { number in !zones.contains { $0.zone.number == number } }
-        findVoltage()
+        let unwatched = watched.filter { number in !zones.contains { $0.zone.number == number && $0.hasLimits } }
+        voltage.change(settings.board.power.underVoltage)
         findNetwork()
         readPower()
         readHeat(unwatched: unwatched)
+        askForPolling()
     }
 
     /// Time to look at what the kernel does not announce.
     func poll() {
         if polledBattery { readPower() }
-        if !polledHeat.isEmpty {
-            readHeat()
-            readVoltage()
-        }
+        if !polledZones.isEmpty { readHeat() }
+        if voltage.mustBePolled { voltage.read() }
+        askForPolling()
     }
 
     /// Whatever has happened in a sleep: not every driver says so as it resumes.
     func lookAgain() {
         readPower()
         readHeat()
+        voltage.read()
+        askForPolling()
         askLogin()
     }
 
@@ -105,6 +107,7 @@ final class BoardWatch {
         login = conditions
         supervisor.dispatch(.board(.lid(closed: isLidClosed)))
         readPower()
+        askForPolling()
     }
 
     /// At once, or after a moment: what is read then holds for all that was heard.
@@ -126,22 +129,19 @@ final class BoardWatch {
         lastLook = Clocks.monotonic
         if changes.contains(.power) {
             readPower()
-            askForPolling()
             askLogin()
         }
         if changes.contains(.thermal) {
             findZones()
             readHeat()
         }
-        if changes.contains(.hwmon) {
-            if underVoltage == nil { findVoltage() }
-            readVoltage()
-        }
+        if changes.contains(.hwmon) { voltage.read() }
         if changes.contains(.inputs) {
             watchSwitches(switches.rescan())
             supervisor.dispatch(.board(.lid(closed: isLidClosed)))
         }
         if changes.contains(.watchdog) { supervisor.watchdog?.tryAgain() }
+        askForPolling()
     }
 
     // MARK: Power
@@ -153,34 +153,6 @@ final class BoardWatch {
         // Rounded down: a battery is not fuller than it is.
         supervisor.dispatch(
             .board(.power(PowerReading(isExternal: isExternal, level: reading.batteryLevel.map { $0 / 10 }))))
-    }
-
-    private func findVoltage() {
-        voltageSource = nil
-        underVoltage = nil
-        let alarm = settings.board.power.underVoltage
-        let wasOther = voltageAlarm != nil && voltageAlarm != alarm
-        voltageAlarm = alarm
-        if let alarm, let found = try? UnderVoltage(chip: alarm.chip, attribute: alarm.attribute) {
-            underVoltage = found
-            voltageSource = try? supervisor.loop.watch(found.descriptor, .priority) { [unowned(unsafe) self] _ in
-                readVoltage()
-            }
-            readVoltage()
-        }
-        // What the sensor said that the configuration named before counts no more.
-        if wasOther, underVoltage == nil { supervisor.dispatch(.board(.underVoltage(false))) }
-    }
-
-    private func readVoltage() {
-        guard let underVoltage else { return }
-        guard let isLow = underVoltage.read() else {
-            // The chip is gone; it may come back with the next event.
-            voltageSource = nil
-            self.underVoltage = nil
-            return
-        }
-        supervisor.dispatch(.board(.underVoltage(isLow)))
     }
 
     // MARK: Network
@@ -218,20 +190,19 @@ final class BoardWatch {
         var readings = unwatched.map {
             ThermalReading(zone: $0, temperature: nil, fair: nil, serious: nil, critical: nil)
         }
-        polledHeat = []
+        polledZones = []
         for index in zones.indices {
             if let reading = zones[index].read() { readings.append(reading) }
             if let reason = zones[index].pollingReason {
-                polledHeat.append(zones[index].zone.name + " (" + reason + ")")
+                polledZones.append(zones[index].zone.name + " (" + reason + ")")
             }
         }
-        if let underVoltage, !underVoltage.isAnnounced { polledHeat.append("under-voltage") }
         supervisor.dispatch(.board(.temperatures(readings)))
-        askForPolling()
     }
 
     private func askForPolling() {
-        let interval = polledHeat.isEmpty ? (polledBattery ? Self.batteryInterval : nil) : Self.heatInterval
+        let isOften = !polledZones.isEmpty || voltage.mustBePolled
+        let interval = isOften ? Self.heatInterval : polledBattery ? Self.batteryInterval : nil
         supervisor.dispatch(.board(.polling(interval: interval)))
     }
 

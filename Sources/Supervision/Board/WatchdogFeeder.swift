@@ -11,6 +11,10 @@ final class WatchdogFeeder {
     private let words: LastWords
     private var settings: BoardSettings?
     private var device: WatchdogDevice?
+    /// It was armed, and neither closed for good nor laid to rest since.
+    private var isArmed = false
+    /// That it cannot be had has been said.
+    private var isTrying = false
     private var saidNotFed = false
     /// The kernel is about to sleep, or does: it is as the sleep needs it.
     private var isResting = false
@@ -45,7 +49,9 @@ final class WatchdogFeeder {
         }
         let location = find(next)
         if let device, device.location != location { close(device) }
-        let isSame = settings.map { $0.watchdogTimeout == next.watchdogTimeout } ?? false
+        let isSame =
+            settings.map { $0.watchdogTimeout == next.watchdogTimeout && $0.board.watchdog == next.board.watchdog }
+            ?? false
         settings = next
         if let location, device?.isOpen != true || !isSame {
             let device = self.device ?? WatchdogDevice(location, kernel: kernel)
@@ -90,7 +96,9 @@ final class WatchdogFeeder {
             }
         } catch {
             absence = error.text
-            supervisor.log.daemon(.warning, "no hardware watchdog: " + error.text, .hardwareWatchdog)
+            if !isTrying {
+                supervisor.log.daemon(.warning, "no hardware watchdog: " + error.text, .hardwareWatchdog)
+            }
         }
         tell(device)
     }
@@ -103,7 +111,12 @@ final class WatchdogFeeder {
     private var isStoppable: Bool { settings?.board.watchdog.isStoppable ?? true }
 
     private func tell(_ device: WatchdogDevice) {
-        supervisor.dispatch(.watchdog(.hardware(timeout: device.isOpen ? .seconds(Int64(device.timeout)) : nil)))
+        if device.isOpen {
+            isArmed = true
+            supervisor.dispatch(.watchdog(.hardware(timeout: .seconds(Int64(device.timeout)))))
+        } else {
+            supervisor.dispatch(.watchdog(isArmed && !isResting ? .lost : .hardware(timeout: nil)))
+        }
     }
 
     func feed() { attempt { device throws(WatchdogError) in try device.feed() } }
@@ -119,7 +132,15 @@ final class WatchdogFeeder {
     func wake() {
         isResting = false
         attempt { device throws(WatchdogError) in try device.rearm(stoppable: isStoppable) }
-        if let device { tell(device) }
+        if let device, device.isOpen { tell(device) }
+    }
+
+    /// It was lost, and some time has passed.
+    func retry() {
+        guard let device, let settings else { return supervisor.dispatch(.watchdog(.hardware(timeout: nil))) }
+        isTrying = true
+        if device.isOpen { tell(device) } else { configure(settings) }
+        isTrying = false
     }
 
     private func plan(_ device: WatchdogDevice) -> SleepPlan {
@@ -157,6 +178,7 @@ final class WatchdogFeeder {
                 .hardwareWatchdog)
         }
         self.device = nil
+        isArmed = false
         supervisor.dispatch(.watchdog(.hardware(timeout: nil)))
     }
 

@@ -46,6 +46,8 @@ struct WatchedZone {
         fair = serious.map { $0 - 10_000 }
     }
 
+    var hasLimits: Bool { limit != nil }
+
     /// nil: it has no limits.
     mutating func read() -> ThermalReading? {
         guard let limit else { return nil }

@@ -22,6 +22,7 @@ extension SimulatedBoard {
         case .memory(.read): readMemory()
         case .watchdog(.rest): restWatchdog()
         case .watchdog(.wake): wakeWatchdog()
+        case .watchdog(.retry): retryWatchdog()
         case .client(.reply(let request, let outcome)):
             answered(request, outcome)
             answered(request)

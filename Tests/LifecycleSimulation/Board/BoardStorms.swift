@@ -20,7 +20,10 @@ extension SimulatedBoard {
             showEmptyBattery()
         case .battery: moveBattery()
         case .batteryFalls: fall()
-        case .voltage: bounce { .voltage($0) }
+        case .voltage:
+            // By the moment: the streams of chance stay as they are.
+            let isSilent = monotonic.rawValue / 1000 % 3 == 0
+            bounce { .voltage($0 ? true : isSilent ? nil : false) }
         case .heat: heatUp()
         case .memory: runShort()
         case .appMemory: plan(stormRandom.chance(perMille: 600) ? .limitReached : .killsForMemory, after: .zero)
@@ -131,7 +134,9 @@ extension SimulatedBoard {
             Nanoseconds.seconds(15), .seconds(15), .seconds(60), .seconds(4), .milliseconds(1), .seconds(600),
         ])
         plan(.arms(timeout), after: .zero)
-        if stormRandom.chance(perMille: 300) { plan(.arms(nil), after: dwell()) }
+        if stormRandom.chance(perMille: 300) {
+            plan(timeout == .seconds(60) ? .losesWatchdog : .arms(nil), after: dwell())
+        }
         // A short one takes all the steps of a run.
         if timeout < .seconds(10) { plan(.arms(.seconds(30)), after: stormRandom.magnitude(.seconds(1), .seconds(5))) }
     }

@@ -17,10 +17,10 @@ struct Surroundings {
 
 /// One change of the surroundings.
 enum BoardMove: Equatable {
-    case locks(Bool), idles(Bool), users(Int), lid(Bool), charger(Bool?), battery(Int?), voltage(Bool)
+    case locks(Bool), idles(Bool), users(Int), lid(Bool), charger(Bool?), battery(Int?), voltage(Bool?)
     case heat([ThermalReading]), network(Bool), key, polls(Nanoseconds?)
     case pressure(MemoryLevel), limitReached, killsForMemory, toldOfMemory
-    case arms(Nanoseconds?)
+    case arms(Nanoseconds?), losesWatchdog
     case asks(ClientRequest), announcesSleep, stopsBoard(Nanoseconds)
     case restoresSupply, restoresZones, hogLeaves, pressesForMemory, killsDaemon, reloads
     // What the daemon has asked for: it comes whatever else is well by then.
@@ -30,7 +30,7 @@ enum BoardMove: Equatable {
         switch self {
         case .answersMemory, .answersWatchdog, .answersPoll: true
         case .locks, .idles, .users, .lid, .charger, .battery, .voltage, .heat, .network, .key, .polls, .pressure,
-            .limitReached, .killsForMemory, .toldOfMemory, .arms, .asks, .announcesSleep, .stopsBoard,
+            .limitReached, .killsForMemory, .toldOfMemory, .arms, .losesWatchdog, .asks, .announcesSleep, .stopsBoard,
             .restoresSupply, .restoresZones, .hogLeaves, .pressesForMemory, .killsDaemon, .reloads:
             false
         }
@@ -161,6 +161,9 @@ extension SimulatedBoard {
             surroundings.watchdog = timeout
             if let timeout { surroundings.watchdogTimeout = timeout }
             hear(.watchdog(.hardware(timeout: timeout)))
+        case .losesWatchdog:
+            surroundings.watchdog = nil
+            hear(.watchdog(.lost))
         case .answersWatchdog(let timeout): hear(.watchdog(.hardware(timeout: timeout)))
         case .answersPoll:
             surroundings.lastMove = monotonic
@@ -220,6 +223,12 @@ extension SimulatedBoard {
     func wakeWatchdog() {
         // What was about to be said of its rest is not true any more.
         _ = queue.remove { if case .board(.answersWatchdog) = $0 { true } else { false } }
+        plan(.answersWatchdog(surroundings.watchdog), after: .microseconds(3))
+    }
+
+    func retryWatchdog() {
+        if stormRandom.chance(perMille: 300) { return plan(.losesWatchdog, after: .microseconds(3)) }
+        surroundings.watchdog = surroundings.watchdogTimeout
         plan(.answersWatchdog(surroundings.watchdog), after: .microseconds(3))
     }
 

@@ -38,7 +38,7 @@ final class ConditionKnowledge {
     private var isLow = false
     /// Before anything is confirmed.
     private(set) var isBatteryCritical = false
-    private var isVoltageLow = false
+    private var lowVoltage = LastSaid()
     private var hottest = ThermalState.nominal
     private var userLowPower: Bool?
     private var keepAwake = SimulatedLock.none
@@ -97,7 +97,7 @@ final class ConditionKnowledge {
         let ofPower = min(supplyWord.due(window), levelWord.due(window), voltageWord.due(window))
         let ofPhases = min(
             limitWord.due(window), savingWord.due(window), heatWord.due(window), restWord.due(window))
-        let known = zones.reduce(min(supply.end, charge.end)) { min($0, $1.said.end) }
+        let known = zones.reduce(min(supply.end, charge.end, lowVoltage.end)) { min($0, $1.said.end) }
         return min(warningEnd ?? .max, criticalEnd ?? .max, ofPower, ofPhases, known)
     }
 
@@ -113,7 +113,7 @@ final class ConditionKnowledge {
         case .board(.power(let reading)):
             supply.hear(reading.isExternal.map { $0 ? 1 : 0 }, at: now)
             charge.hear(reading.level.flatMap { (0...100).contains($0) ? $0 : nil }, at: now)
-        case .board(.underVoltage(let present)): isVoltageLow = present
+        case .board(.underVoltage(let present)): lowVoltage.hear(present.map { $0 ? 1 : 0 }, at: now)
         case .board(.temperatures(let readings)): hear(readings, at: now)
         case .memory(.pressure(let level)):
             if pressureAsked == nil {
@@ -136,12 +136,13 @@ final class ConditionKnowledge {
         }
         supply.forget(at: now)
         charge.forget(at: now)
+        lowVoltage.forget(at: now)
         for index in zones.indices { zones[index].said.forget(at: now) }
         hottest = zones.reduce(.nominal) { max($0, $1.state(hottest)) }
         heatWord.wanted = Int(hottest.rawValue)
         heatWord.follow(at: now, policy.debounce)
         heat = ThermalState(rawValue: UInt8(heatWord.value)) ?? .nominal
-        voltageWord.wanted = isVoltageLow ? 1 : 0
+        voltageWord.wanted = lowVoltage.value ?? 0
         voltageWord.follow(at: now, policy.debounce)
         isLow = isAtMost(policy.batteryLow, isLow)
         isBatteryCritical = isAtMost(policy.batteryCritical, isBatteryCritical)

@@ -1,14 +1,15 @@
 internal import Lifecycle
 
 /// The board's watchdog is fed in every third of its timeout, once, as long as no essential app is lost; not when one
-/// is. It is laid to rest before the lock of a real sleep is released, and woken after it.
+/// is. It is laid to rest before the lock of a real sleep is released, and woken after it. One that was lost is tried
+/// again after a second, and twice as long each time, up to ten minutes.
 ///
 /// An essential app is lost when nothing will start it again after an end by its own fault, or when it cannot be
 /// killed. While the board shuts down none is.
 final class HardwareWatchdogChecker: Checker {
     static let sees: [EffectKind]? = [
-        .feedHardwareWatchdog, .restHardwareWatchdog, .wakeHardwareWatchdog, .sleepNotice, .endNotice, .releaseLock,
-        .reportStuck, .report, .spawn, .appNotice,
+        .feedHardwareWatchdog, .restHardwareWatchdog, .wakeHardwareWatchdog, .retryHardwareWatchdog, .sleepNotice,
+        .endNotice, .releaseLock, .reportStuck, .report, .spawn, .appNotice,
     ]
 
     /// nil: there is none.
@@ -16,6 +17,8 @@ final class HardwareWatchdogChecker: Checker {
     private var timeout = Nanoseconds.zero
     private var fedAt = Nanoseconds.zero
     private var isResting = false
+    private var retryDue: Nanoseconds?
+    private var retryDelay = Nanoseconds.seconds(1)
     /// nil: it cannot be told.
     private var isLost: Bool? = false
     /// It was not fed because one was lost: the next time is at once.
@@ -57,6 +60,13 @@ final class HardwareWatchdogChecker: Checker {
             isLossSaid = false
             fedAt = scene.now
             hasStarved = false
+            retryDue = nil
+            retryDelay = .seconds(1)
+        case .watchdog(.lost):
+            third = nil
+            isLossSaid = false
+            retryDue = scene.now + retryDelay
+            retryDelay = min(retryDelay + retryDelay, .seconds(600))
         // Who comes back to the configuration has no past.
         case .configured:
             let present = scene.board.directory.entries.filter(\.isConfigured).map(\.id)
@@ -94,6 +104,10 @@ final class HardwareWatchdogChecker: Checker {
         case .watchdog(.wake):
             isResting = false
             hasWoken = true
+        case .watchdog(.retry):
+            if retryDue ?? .max > scene.now { violate("it is tried again too early, or was not lost", scene) }
+            if isReal, scene.board.core.device.sleepState == .asleep { violate("it is tried in the sleep", scene) }
+            retryDue = nil
         case .note(.sleep(.preparing)): isReal = scene.saysRealSleep
         // One that came too late is given back.
         case .login(.releaseLock(.sleep)) where scene.step.event == .login(.lockTaken(.sleep)): break
@@ -191,6 +205,10 @@ final class HardwareWatchdogChecker: Checker {
         if mustWake, third != nil || wasResting, !hasWoken { violate("it is not woken after the sleep", scene) }
         if hasWoken, isReal, !isResting, third != nil, scene.board.core.device.sleepState == .asleep {
             violate("it is woken in the sleep", scene)
+        }
+        if let retryDue, scene.board.core.device.sleepState == .awake {
+            if retryDue <= scene.now { violate("it was lost, and is not tried again", scene) }
+            if step.asksNow?.at ?? .max > retryDue { violate("nothing is due when it is to be tried again", scene) }
         }
         guard let third else { return }
         if hasFed, isLost == true, wasLost == true { violate("it is fed, and an essential app is lost", scene) }

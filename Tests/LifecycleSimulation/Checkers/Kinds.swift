@@ -10,7 +10,8 @@ enum EventKind: Int, CaseIterable {
         sleepNoted,
         session
     case lid, keyPressed, power, underVoltage, temperatures, network, polling
-    case memoryPressure, memoryRead, memoryLimitReached, killedForMemory, hardwareWatchdog, serviceWatchdog
+    case memoryPressure, memoryRead, memoryLimitReached, killedForMemory
+    case hardwareWatchdog, hardwareWatchdogLost, serviceWatchdog
     case requested, requestAbandoned, stopRequested
 }
 
@@ -19,6 +20,7 @@ enum EffectKind: Int, CaseIterable {
     case spawn, call, inform, terminate, kill, clear, freeze, thaw, reportStuck
     case takeLock, releaseLock, readPreparingForSleep, sleepHandled, setWakeAlarm, suspendDevice, powerOff, pollBoard
     case readMemory, watchMemoryLimit, feedHardwareWatchdog, restHardwareWatchdog, wakeHardwareWatchdog
+    case retryHardwareWatchdog
     case restServiceWatchdog, wakeServiceWatchdog
     case report, reply, taskChanged, appChanged, deviceChanged, stopDaemon
     /// Of one app.
@@ -136,6 +138,7 @@ extension WatchdogEvent {
     fileprivate var kind: EventKind {
         switch self {
         case .hardware: .hardwareWatchdog
+        case .lost: .hardwareWatchdogLost
         case .service: .serviceWatchdog
         }
     }
@@ -235,6 +238,7 @@ extension WatchdogEffect {
         case .feed: .feedHardwareWatchdog
         case .rest: .restHardwareWatchdog
         case .wake: .wakeHardwareWatchdog
+        case .retry: .retryHardwareWatchdog
         case .restService: .restServiceWatchdog
         case .wakeService: .wakeServiceWatchdog
         }

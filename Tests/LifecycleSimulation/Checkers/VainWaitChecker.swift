@@ -10,6 +10,8 @@ final class VainWaitChecker: Checker {
 
     private struct Dying {
         var since: Nanoseconds
+        /// After that it is beyond killing.
+        var patience = Nanoseconds.seconds(5)
         var isLate = false
         var isNamed = false
         /// It has been given up: what becomes of it is no sleep's.
@@ -78,7 +80,8 @@ final class VainWaitChecker: Checker {
             if dying[instance] == nil, !gone.contains(instance) { dying[instance] = Dying(since: scene.now) }
         case .process(.clear(let instance)):
             if gone.contains(instance) { return }
-            dying[instance] = Dying(since: scene.now, isLate: dying[instance]?.isLate ?? false)
+            dying[instance] = Dying(
+                since: scene.now, patience: .seconds(10), isLate: dying[instance]?.isLate ?? false)
         case .process(.reportStuck(let instance, _)): dying[instance]?.isNamed = true
         // That it did not wait for an end does not mean that no sleep is to.
         case .note(.shutdown(.cancelled)): for instance in dying.keys { dying[instance]?.isNamed = false }
@@ -112,8 +115,10 @@ final class VainWaitChecker: Checker {
         return !record.isAlive || !record.isFrozenHeard
     }
 
-    /// Of several that it waited for each is to blame.
+    /// Of several that it waited for each is to blame. One that it did not wait for, and that is named for it, is not
+    /// beyond killing, before its own time is over.
     private func release(_ scene: Scene) {
+        for (instance, last) in dying where scene.now - last.since < last.patience { dying[instance]?.isNamed = false }
         for (instance, dying) in dying where dying.isLate || scene.now - dying.since >= Self.inTime {
             if !dying.isForgotten { isLate(instance, scene) }
         }

@@ -95,6 +95,7 @@ extension WatchdogEffect {
         case .feed: "feed the watchdog"
         case .rest: "the watchdog rests"
         case .wake: "the watchdog wakes"
+        case .retry: "the watchdog is tried again"
         case .restService: "the service manager does not watch"
         case .wakeService: "the service manager watches again"
         }

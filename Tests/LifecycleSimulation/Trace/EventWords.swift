@@ -89,7 +89,7 @@ extension BoardEvent {
         case .keyPressed(let key): "\(key) key"
         case .power(let reading):
             "power: external \(reading.isExternal.map { "\($0)" } ?? "-"), \(reading.level.map { "\($0)" } ?? "-") %"
-        case .underVoltage(let present): "under-voltage \(present)"
+        case .underVoltage(let present): "under-voltage \(present.map { "\($0)" } ?? "-")"
         case .temperatures(let readings): "temperatures \(readings.map(\.text))"
         case .network(let up): "network \(up ? "up" : "down")"
         case .polling(let interval): "polling every \(interval.text)"
@@ -113,6 +113,7 @@ extension WatchdogEvent {
     fileprivate func text(_ names: AppDirectory) -> String {
         switch self {
         case .hardware(let timeout): "watchdog \(timeout.text)"
+        case .lost: "the watchdog is lost"
         case .service: "the service manager watches"
         }
     }

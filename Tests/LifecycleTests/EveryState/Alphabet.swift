@@ -80,7 +80,8 @@ struct Alphabet {
             .board(.temperatures([hot])),
             .board(.temperatures([cool])), .memory(.pressure(.critical)),
             .memory(.read(available: 0, total: 100, uses)),
-            .watchdog(.hardware(timeout: .seconds(15))), .watchdog(.hardware(timeout: nil)), .watchdog(.service),
+            .watchdog(.hardware(timeout: .seconds(15))), .watchdog(.hardware(timeout: nil)), .watchdog(.lost),
+            .watchdog(.service),
             .client(.requested(request, .setLowPower(true))), .client(.requested(request, .setLowPower(nil))),
         ]
         for app in core.apps {

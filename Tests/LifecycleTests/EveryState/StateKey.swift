@@ -117,6 +117,7 @@ struct BoardKey: Hashable {
     var isWatched: Bool
     var isResting: Bool
     var isStarving: Bool
+    var isWatchdogLost: Bool
     var service: [Bool]
 
     init(_ core: DeviceLifecycle) {
@@ -132,6 +133,7 @@ struct BoardKey: Hashable {
         isWatched = core.watchdog.timeout != nil
         isResting = core.watchdog.isResting
         isStarving = core.watchdog.isStarving
+        isWatchdogLost = core.watchdog.retryDue != nil
         service = [core.serviceWatchdog.isWatching, core.serviceWatchdog.isResting]
     }
 }

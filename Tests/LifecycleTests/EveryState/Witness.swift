@@ -69,6 +69,7 @@ struct Witness {
         case .process(.spawnFailed(let id, _, _)): change(id) { $0.hasFailedToSpawn = !$0.isSpawned && !$0.isReported }
         case .memory(.read): isMemoryRead = false
         case .watchdog(.hardware(let timeout)): isWatchdogThere = timeout != nil
+        case .watchdog(.lost): isWatchdogThere = false
         case .watchdog(.service): isServiceWatching = true
         case .configured, .started, .freezing, .timePassed, .app(.ready), .app(.ping),
             .app(.extendTimeout),

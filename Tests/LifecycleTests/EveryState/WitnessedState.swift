@@ -41,6 +41,7 @@ extension Witness {
             if isMemoryRead { objections.append("memory is read twice at a time") }
             isMemoryRead = true
         case .watchdog(.feed): if !isWatchdogThere { objections.append("a watchdog is fed that is not there") }
+        case .watchdog(.retry): if isWatchdogThere { objections.append("a watchdog is tried again that is there") }
         case .watchdog(.rest):
             if isWatchdogResting { objections.append("a watchdog is laid to rest twice") }
             isWatchdogResting = true
