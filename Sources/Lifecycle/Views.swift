@@ -48,6 +48,14 @@ extension DeviceLifecycle {
     /// by them, not by those that an operator plays.
     public var sleepAge: Int { sleep.age }
 
+    /// What is left of the time of a call, with all that it was given since; nil: it is not awaited any more.
+    public func timeLeft(of call: CallID, _ instance: InstanceID, at now: Nanoseconds) -> Nanoseconds? {
+        guard let index = index(of: instance), let instance = apps[index].instance, let pending = instance.call,
+            pending.id == call
+        else { return nil }
+        return max(pending.deadline - instance.clock.reading(at: now), .zero)
+    }
+
     /// Whether an app is at something that takes real time: a handler, a launch, an end, a freeze, or finishing the
     /// tasks that it was told about.
     public var isBusy: Bool {

@@ -1,7 +1,9 @@
 """Apps whose delegates do not keep to the rules. Each has a neighbour that must not notice."""
 
+import signal
+
 import pytest
-from waiting import holds_for
+from waiting import holds_for, wait_until
 
 TO_SLEEP = ["WillResignActive", "DidEnterBackground"]
 
@@ -136,6 +138,38 @@ def test_a_delegate_it_has_replaced_outlives_it(neighbour):
     for wire in (first, second):
         with pytest.raises(BrokenPipeError):
             wire.send_raw(b'{"parameters":{}}\0')
+
+
+def test_one_that_is_attached_in_an_end_hears_the_time_that_is_left_with_what_the_app_asked_for(neighbour):
+    board = neighbour
+    board.app("app", "lend", "hang:WillTerminate", "usr1:notify=EXTEND_TIMEOUT_USEC=60000000", restart="never")
+    board.start()
+    board.wait_active("app", "neighbour")
+
+    def attach():
+        wire = board.borrow("app")
+        wires.append(wire)
+        wire.call("io.curfew.Application.AttachDelegate", {}, upgrade=True)
+        return wire.receive()["parameters"]["deadline"]
+
+    wires = []
+    with board.wire() as control:
+        control.send("io.curfew.Control.Terminate", {"app": "app"})
+        board.wait_call("app", "WillTerminate")
+        assert 0 < attach() <= 1
+        board.signal("app", signal.SIGUSR1)
+        wait_until(lambda: attach() > 1, "it has more time")
+        board.call("Terminate", app="app", force=True)
+
+
+def test_the_one_it_was_started_with_is_closed_when_another_is_attached(neighbour):
+    board = neighbour
+    board.app("app", "lend")
+    board.start()
+    board.wait_active("app", "neighbour")
+    wire = board.borrow("app")
+    wire.call("io.curfew.Application.AttachDelegate", {}, upgrade=True)
+    board.wait_note("app", "delegate-closed")
 
 
 def test_an_answer_to_no_call_over_one_that_was_attached_is_said_too(neighbour):

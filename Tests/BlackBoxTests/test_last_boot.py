@@ -6,7 +6,7 @@ import signal
 import hardware
 import pytest
 from memory import skip
-from test_board_watchdog import is_stopped, node
+from test_board_watchdog import node
 from test_resources import fill
 from waiting import wait_until
 

@@ -15,7 +15,7 @@ final class VarlinkDelegate: DelegateChannel {
     /// The connection that the app has put in its place.
     private var attached: Connection?
     private var isClosed = false
-    private var outstanding: (call: CallID, handler: HandlerCall, due: Int64)?
+    private var outstanding: (call: CallID, handler: HandlerCall)?
 
     init(_ process: AppProcess, _ supervisor: Supervisor) throws(SystemError) {
         self.process = process
@@ -43,7 +43,7 @@ final class VarlinkDelegate: DelegateChannel {
     func didBecomeReady() {}
 
     func deliver(_ call: CallID, _ handler: HandlerCall, allowance: Nanoseconds) {
-        outstanding = (call, handler, Clocks.monotonic + allowance.rawValue)
+        outstanding = (call, handler)
         send(call, handler, allowance: allowance)
     }
 
@@ -51,11 +51,12 @@ final class VarlinkDelegate: DelegateChannel {
 
     func attach(_ connection: Connection) {
         // No answer is taken over it any more: the process that holds its other end may outlive the app, and us.
-        attached?.close()
+        self.connection?.close()
         attached = connection
         // The one before may have gone down with the call unread.
-        if let (call, handler, due) = outstanding {
-            send(call, handler, allowance: Nanoseconds(rawValue: max(due - Clocks.monotonic, 0)))
+        let now = Nanoseconds(rawValue: Clocks.monotonic)
+        if let (call, handler) = outstanding, let left = supervisor.core.timeLeft(of: call, process.instance, at: now) {
+            send(call, handler, allowance: left)
         }
     }
 
