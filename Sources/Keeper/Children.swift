@@ -175,8 +175,9 @@ struct Children {
 
     /// Where there are no control groups: ends what is our child, and was not started by us. The loop has ended, and
     /// what it had started is killed: as long as that dies it may leave us others.
-    mutating func killOrphans() {
-        guard mayLeaveOrphans else { return }
+    /// False: there are some still.
+    mutating func killOrphans() -> Bool {
+        guard mayLeaveOrphans else { return true }
         for _ in 0..<Self.looks {
             var isAny = false
             for pid in Self.ours() where !inherited.contains(pid) {
@@ -186,9 +187,10 @@ struct Children {
                 if place == nil { kill(pid, SIGKILL) }
                 if waitpid(pid, nil, WNOHANG) == pid, let place { forget(place) }
             }
-            if !isAny { return }
+            if !isAny { return true }
             poll(nil, 0, 5)
         }
+        return false
     }
 
     /// Our children, by the kernel's list (CONFIG_PROC_CHILDREN).

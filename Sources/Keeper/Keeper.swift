@@ -348,14 +348,19 @@ public final class Keeper {
         // What it has started is not the next loop's: nothing may run twice.
         for place in children.places { hearOutcome(of: place) }
         children.abandon()
-        children.killOrphans()
+        if !children.killOrphans() { Self.say("what an app had started cannot be ended; it may run beside the next") }
         if end.code == linux_code_exited { return end.status }
         // One that was told of the stop has not done it.
         if isStopping { return orders.isEmpty ? 1 : 0 }
         // The next one reads its files anyway.
         orders = []
-        let text = "curfewd: signal \(end.status) has ended the loop; it is started again\n"
-        _ = text.utf8.withContiguousStorageIfAvailable { write(2, $0.baseAddress, $0.count) }
+        Self.say("signal \(end.status) has ended the loop; it is started again")
         return collectEnds()
+    }
+
+    /// It has no log.
+    static func say(_ text: String) {
+        let line = "curfewd: " + text + "\n"
+        _ = line.utf8.withContiguousStorageIfAvailable { write(2, $0.baseAddress, $0.count) }
     }
 }

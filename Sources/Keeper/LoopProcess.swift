@@ -38,8 +38,7 @@ struct LoopProcess {
             return try start()
         } catch {
             if startedAt == 0 { throw error }
-            let text = "curfewd: the loop cannot be started: \(error.text); tried again\n"
-            _ = text.utf8.withContiguousStorageIfAvailable { write(2, $0.baseAddress, $0.count) }
+            Keeper.say("the loop cannot be started: \(error.text); tried again")
             waitLonger()
             return nil
         }

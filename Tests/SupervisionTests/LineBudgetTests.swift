@@ -18,4 +18,14 @@ import Testing
         #expect(budget.take(at: LineBudget.interval) == .say)
         #expect(budget.take(at: 2 * LineBudget.interval) == .say)
     }
+
+    @Test func itIsKept_untilWhatWasLeftOutIsSaid() {
+        var budget = LineBudget(at: 0)
+        for _ in 1...LineBudget.lines { _ = budget.take(at: 0) }
+        #expect(!budget.isDone(at: LineBudget.interval - 1) && budget.isDone(at: LineBudget.interval))
+        _ = budget.take(at: 0)
+        #expect(!budget.isDone(at: LineBudget.interval))
+        _ = budget.take(at: LineBudget.interval)
+        #expect(budget.isDone(at: 2 * LineBudget.interval))
+    }
 }

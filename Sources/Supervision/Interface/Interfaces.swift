@@ -9,7 +9,7 @@ internal import Varlink
 
 /// The sockets, who is let in, and who is there.
 final class Interfaces {
-    // Connections that are open at a time, on each socket: a client that may open only the one cannot keep operators
+    // Connections that are open at a time, to each service: a client that may open only the one cannot keep operators
     // off the other.
     /// Of one app.
     private static let perApp = 16

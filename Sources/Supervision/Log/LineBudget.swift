@@ -19,7 +19,10 @@ struct LineBudget {
 
     init(at now: Int64) { began = now }
 
-    func isOver(at now: Int64) -> Bool { now - began >= Self.interval }
+    private func isOver(at now: Int64) -> Bool { now - began >= Self.interval }
+
+    /// Over, and no count is still to be said.
+    func isDone(at now: Int64) -> Bool { isOver(at: now) && count <= Self.lines }
 
     mutating func take(at now: Int64) -> Verdict {
         if isOver(at: now) {

@@ -114,7 +114,7 @@ final class Log {
     /// nil: left out.
     private func bounded(_ text: String, by cause: Cause) -> String? {
         let now = Clocks.monotonic
-        if budgets[cause] == nil, budgets.count >= 64 { budgets = budgets.filter { !$0.value.isOver(at: now) } }
+        if budgets[cause] == nil, budgets.count >= 64 { budgets = budgets.filter { !$0.value.isDone(at: now) } }
         var budget = budgets[cause] ?? LineBudget(at: now)
         defer { budgets[cause] = budget }
         switch budget.take(at: now) {
