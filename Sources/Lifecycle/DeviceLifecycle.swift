@@ -10,7 +10,7 @@ public struct DeviceLifecycle: Equatable, Sendable {
     var indexOfName: [String: Int] = [:]
     var indexOfInstance: [InstanceID: Int] = [:]
     var canFreeze = true
-    var isStarted = false
+    public internal(set) var isStarted = false
 
     var sleep = Sleep()
     var shutdown = Shutdown()

@@ -48,6 +48,15 @@ extension DeviceLifecycle {
     /// by them, not by those that an operator plays.
     public var sleepAge: Int { sleep.age }
 
+    /// All that runs, is about to, or could not be ended yet.
+    public var instances: [InstanceID] { apps.flatMap { [$0.instance?.id, $0.leftover].compactMap { $0 } } }
+
+    /// What clients wait for.
+    public var openRequests: [RequestID] {
+        requests.all.map { $0.id } + (sleep.preparation?.waiting.map { $0.id } ?? [])
+            + apps.compactMap { $0.adoption?.request }
+    }
+
     /// What is left of the time of a call, with all that it was given since; nil: it is not awaited any more.
     public func timeLeft(of call: CallID, _ instance: InstanceID, at now: Nanoseconds) -> Nanoseconds? {
         guard let index = index(of: instance), let instance = apps[index].instance, let pending = instance.call,

@@ -7,15 +7,20 @@ internal import SystemCalls
 // The configuration, at start and when it is read again.
 
 extension Supervisor {
-    /// Tells the core what is configured, and lets it begin.
-    func start() {
+    /// Tells the core what is configured, and lets it begin; or go on from a former state, whose loop this signal has
+    /// ended.
+    func start(from former: KeptState.FormerState? = nil, signal: Int32? = nil) {
         sayProblems(configuration)
         reserveTraces()
         reports.reserve()
-        dispatch(.freezing(available: groups != nil))
-        apply(configuration)
-        applyPreferences()
-        dispatch(.started)
+        if let former, let core = former.core, let signal {
+            resume(core, former.lastEnds, signal: signal)
+        } else {
+            dispatch(.freezing(available: groups != nil))
+            apply(configuration)
+            applyPreferences()
+            dispatch(.started)
+        }
         keepWatchdog()
     }
 
@@ -59,10 +64,9 @@ extension Supervisor {
     }
 
     /// What runs keeps its process; it is started by its new configuration the next time.
-    private func apply(_ configuration: Configuration) {
+    func apply(_ configuration: Configuration) {
         let valid = configuration.validApps
-        usable = [:]
-        for (place, app) in configuration.apps.enumerated() where app.errors.isEmpty { usable[app.name] = place }
+        use(configuration)
         for app in apps.values {
             if let configuration = configured(app.name), app.update(configuration) {
                 control?.monitors.detailsDidChange(app.id)
@@ -73,6 +77,12 @@ extension Supervisor {
         tellHookLimit(policy.sleepAllowanceWithoutLogind)
         dispatch(.configured(valid.map { $0.policy }, policy))
         followBoard()
+    }
+
+    /// The apps that are in it are those that can be started.
+    func use(_ configuration: Configuration) {
+        usable = [:]
+        for (place, app) in configuration.apps.enumerated() where app.errors.isEmpty { usable[app.name] = place }
     }
 
     /// nil where there is no such app, or it cannot be used.

@@ -87,7 +87,8 @@ public enum Daemon {
             journal: Journal(
                 identifier: "curfewd", socketPath: paths.root + "/run/systemd/journal/socket",
                 streamPath: paths.root + "/run/systemd/journal/stdout"))
-        tidy(paths, problem, log)
+        let former = formerState(options, keeper, lastEnd, log)
+        tidy(paths, problem, log, isResumed: former?.core != nil)
         let configuration = Configuration.load(paths: ConfigurationPaths(root: options.root))
         let loop = try EventLoop()
         let (groups, freezingProblem, ended) = try openGroups(options, paths, log, keeper)
@@ -101,13 +102,12 @@ public enum Daemon {
         supervisor.passesOutput = options.passesOutput
         try supervisor.openInterfaces()
         let apps = configuration.appCount
-        if let lastEnd {
-            log.daemon(
-                .error, "signal \(lastEnd) has ended curfewd's loop; it starts again, and so do the apps of the boot")
-        }
-        supervisor.recordLeftovers(ended, signal: lastEnd)
+        sayLoopEnd(lastEnd, former, log)
+        let isKnown: (String) -> Bool = { name in former?.core.map { Supervisor.knows($0, name) } ?? false }
+        supervisor.recordLeftovers(ended.filter { !isKnown($0) }, signal: lastEnd)
         log.daemon(.info, "curfewd \(version) started, \(apps)", .daemonStarted)
-        supervisor.start()
+        if let former { supervisor.keptState = try KeptState(supervisor, former) }
+        supervisor.start(from: former, signal: lastEnd)
         if let time = try loop.enableServiceWatchdog(ping: { notifier.watchdog() }) {
             supervisor.serviceWatchdog = SystemdWatchdog(notifier: notifier, time: time)
             supervisor.dispatch(.watchdog(.service))
@@ -159,11 +159,30 @@ public enum Daemon {
         }
     }
 
+    /// nil: a trial, which has skipped time; or there is no memory for it.
+    private static func formerState(_ options: DaemonOptions, _ keeper: ProcessKeeper, _ lastEnd: Int32?, _ log: Log)
+        -> KeptState.FormerState?
+    {
+        if options.isTrial { return nil }
+        do throws(SystemError) {
+            return try KeptState.FormerState(keeper, isWanted: lastEnd != nil)
+        } catch {
+            log.daemon(.warning, error.text + "; a loop after this one begins anew")
+            return nil
+        }
+    }
+
+    private static func sayLoopEnd(_ signal: Int32?, _ former: KeptState.FormerState?, _ log: Log) {
+        guard let signal else { return }
+        let which = former?.core == nil ? "of the boot" : "that ran"
+        log.daemon(.error, "signal \(signal) has ended curfewd's loop; it starts again, and so do the apps \(which)")
+    }
+
     /// problem: why it has no lock.
-    private static func tidy(_ paths: RuntimePaths, _ problem: SystemError?, _ log: Log) {
+    private static func tidy(_ paths: RuntimePaths, _ problem: SystemError?, _ log: Log, isResumed: Bool) {
         if let problem {
             log.daemon(.error, problem.text + "; it goes on, and the control group alone keeps a second one out")
-        } else {
+        } else if !isResumed {
             // One that died in a sleep left it.
             try? Files.remove(paths.sleepMark)
         }

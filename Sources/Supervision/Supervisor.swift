@@ -54,6 +54,12 @@ final class Supervisor {
     var adoptions: [String: (handle: ProcessHandle, user: UInt32)] = [:]
     /// Only for `curfew try`.
     var trial: Trial?
+    /// For the loop after this one; nil in a trial, whose time is its own.
+    var keptState: KeptState?
+    /// It goes on from a former state.
+    var hasResumed = false
+    /// What has ended with that one's loop is being told of, and is gone once all of it is told.
+    var isResuming = false
     /// Apps get the daemon's own stdout for theirs.
     var passesOutput = false
     private(set) lazy var ownUsers = OwnUsers(directory: paths.appFolders, root: paths.root)
@@ -158,6 +164,7 @@ final class Supervisor {
         pending.removeAll(keepingCapacity: true)
         isDispatching = false
         armTimer()
+        keptState?.noteStep()
         trial?.advance()
     }
 

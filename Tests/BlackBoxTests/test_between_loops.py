@@ -78,13 +78,15 @@ def test_a_socket_whose_path_was_removed_is_made_anew(board):
     assert (board.run / "curfewd.lock").read_text() == str(board.daemon.pid)
 
 
-def test_the_mark_of_a_sleep_in_which_a_loop_died_is_gone(board):
+def test_the_mark_of_a_sleep_in_which_a_loop_died_is_there_till_its_end(board):
     board.start()
     board.call("PrepareForSleep", start=True, kind="suspend")
     mark = board.run / "asleep"
     assert mark.exists()
     kill(board, board.loop())
     wait_until(board.answers, board.log)
+    assert mark.exists() and board.device_state()["sleepState"] == "asleep"
+    board.call("PrepareForSleep", start=False, kind="suspend")
     assert not mark.exists()
 
 

@@ -155,9 +155,9 @@ def test_a_loop_that_dies_is_replaced_and_nothing_runs_twice(board, number):
     assert not [pid for pid in family.children(keeper) if family.state(pid) == "Z"]
 
 
-def test_what_a_dead_loop_was_about_to_start_does_not_run(board):
+def test_what_a_dead_loop_was_about_to_start_runs_once(board):
     mark = board.journals / "mark"
-    board.plain("late", exec=["/bin/touch", str(mark)], launch="manual")
+    board.plain("late", exec=["/bin/sh", "-c", f"echo once >> {mark}"], launch="manual")
     board.start()
     keeper, loop = board.daemon.pid, board.loop()
     os.kill(keeper, signal.SIGSTOP)
@@ -168,7 +168,9 @@ def test_what_a_dead_loop_was_about_to_start_does_not_run(board):
         wait_until(lambda: family.state(loop) == "Z", "it waits for its keeper")
         os.kill(keeper, signal.SIGCONT)
     wait_until(lambda: board.answers() and board.loop() != loop, "it has another loop")
-    assert not mark.exists() and board.terminations("late")[-1]["reason"] == "daemonDied"
+    wait_until(lambda: len(board.terminations("late")) == 2, board.log)
+    assert [end["reason"] for end in board.terminations("late")] == ["daemonDied", "exited"]
+    assert mark.read_text() == "once\n"
 
 
 def test_a_loop_that_dies_again_is_not_started_at_once_and_the_keeper_can_be_stopped(board):

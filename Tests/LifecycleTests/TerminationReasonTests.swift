@@ -111,6 +111,9 @@ import Testing
             reason: .shutdown, name: "shutdown", namespace: .shutdown, code: 0,
             words: "the board shuts down or the supervisor was stopped", archived: "17 0 0 "),
         Row(
+            reason: .loopDied(signal: 11), name: "daemonDied", namespace: .unknown, code: 0,
+            words: "signal 11 ended curfewd's loop, and the app was ended with it", archived: "22 1 11 0 "),
+        Row(
             reason: .unknown, name: "unknown", namespace: .unknown, code: 0, isFailure: true,
             words: "ended, and curfewd could not learn how", archived: "18 0 0 "),
     ]
@@ -161,7 +164,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "0 2 99 5 0 ", "15 1 2 0 ", "15 1 9999999999 1 1:x ", "12 1 -9999999999 0 ", "7 1 7 0 ", "22 0 0 ",
+        "0 2 99 5 0 ", "15 1 2 0 ", "15 1 9999999999 1 1:x ", "12 1 -9999999999 0 ", "7 1 7 0 ", "23 0 0 ",
     ])
     func reasonOfNoKindIsRefused(_ notation: String) throws { #expect(try restored(notation) == nil) }
 }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,6 +16,8 @@ static inline int linux_open(const char *path, int flags, mode_t mode) { return 
 static inline int linux_dup_cloexec(int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, 3); }
 // Both ends: reading, then writing.
 static inline int linux_pipe_cloexec(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+// Memory of no file.
+static inline int linux_memory(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
 static inline int linux_get_flags(int fd) { return fcntl(fd, F_GETFL); }
 static inline int linux_set_flags(int fd, int flags) { return fcntl(fd, F_SETFL, flags); }
 static inline int linux_set_descriptor_flags(int fd, int flags) { return fcntl(fd, F_SETFD, flags); }

@@ -64,6 +64,7 @@ extension DeviceLifecycle {
 
     /// A command that was warned of the end of its budget ended because of it.
     func adoptedEnd(_ index: Int, _ status: ExitStatus) -> TerminationReason {
+        if case .withLoop = status { return .ended(status) }
         guard let pool = apps[index].pool, apps[index].instance?.tasks.isAnyWarned == true else {
             return .adoptedEnded(status)
         }

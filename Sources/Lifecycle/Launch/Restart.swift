@@ -12,7 +12,9 @@ extension DeviceLifecycle {
         if shutdown.isRunning, !wasOrdered { apps[index].endedForShutdown = isOfShutdown && !apps[index].isRetired }
         noteMeaning(index, reason, isOperators: isOperators)
         if reason.isOfTheBoard { apps[index].changeLaunch { $0.waitForTheBoard() } }
-        guard !wasOrdered, !isOfShutdown, !apps[index].isRetired, policy.restart != .never else { return }
+        guard !wasOrdered, !isOfShutdown, !apps[index].isRetired else { return }
+        if reason.isOfDaemon { return goOn(index) }
+        guard policy.restart != .never else { return }
         // In front it would come back if anywhere. A spent budget brings no app back by itself, but counts as an end.
         guard apps[index].isRestarted(after: reason, in: .active) || reason.namespace == .backgroundTask else { return }
         let (app, now) = (apps[index], now.monotonic)
@@ -30,6 +32,12 @@ extension DeviceLifecycle {
             denied.isEndUnsaid = true
             apps[index].launchIfDenied = denied
         }
+    }
+
+    /// What the daemon has ended by its own fault is started again at once, and no end is counted.
+    private mutating func goOn(_ index: Int) {
+        guard !apps[index].isAdopted else { return }
+        apps[index].changeLaunch { if $0.queued == nil { $0.queued = .restart } }
     }
 
     /// Whether it is left down, or when it comes back.

@@ -142,6 +142,8 @@ public enum ExitStatus: Hashable, Sendable {
     case signalled(Int32)
     /// The kernel does not tell curfewd: not its child, or reaped by another.
     case unknown
+    /// A signal has ended the daemon's loop, and its apps with it.
+    case withLoop(signal: Int32)
 }
 
 /// An app's place in the core: stable while the app is configured.

@@ -24,6 +24,7 @@ extension TerminationReason {
         case .launchTimedOut: "launchTimedOut"
         case .shutdown: "shutdown"
         case .unknown: "unknown"
+        case .loopDied: "daemonDied"
         }
     }
 
@@ -59,6 +60,7 @@ extension TerminationReason {
         case .launchTimedOut(let bound): "its program was not started within \(bound.text)"
         case .shutdown: "the board shuts down or the supervisor was stopped"
         case .unknown: "ended, and curfewd could not learn how"
+        case .loopDied(let number): "signal \(number) ended curfewd's loop, and the app was ended with it"
         }
     }
 

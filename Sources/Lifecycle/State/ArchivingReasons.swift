@@ -17,7 +17,7 @@ private struct FlatReason {
         case handlerOverrun, readinessMissed, exitOverrun, livenessMissed, taskBudgetSpent, taskBudgetRanOut
         case memoryCritical, killedForMemory, overheated, lowBattery, endedByOperator, configurationRemoved, exited
         case exitedUnseen, signalled, launchFailed, launchTimedOut, shutdown, unknown, unfreezable
-        case sleepLockHeld, lockTableFilled
+        case sleepLockHeld, lockTableFilled, loopDied
     }
 
     var kind: Kind
@@ -57,6 +57,7 @@ private struct FlatReason {
         case .unfreezable: self.init(kind: .unfreezable)
         case .sleepLockHeld: self.init(kind: .sleepLockHeld)
         case .lockTableFilled: self.init(kind: .lockTableFilled)
+        case .loopDied(let number): self.init(kind: .loopDied, [Int64(number)])
         }
     }
 
@@ -93,6 +94,7 @@ private struct FlatReason {
         case .unfreezable: return .unfreezable
         case .sleepLockHeld: return .sleepLockHeld
         case .lockTableFilled: return .lockTableFilled
+        case .loopDied: return Int32(exactly: number(0)).map { .loopDied(signal: $0) }
         }
     }
 

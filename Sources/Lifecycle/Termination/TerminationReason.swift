@@ -37,18 +37,21 @@ public indirect enum TerminationReason: Hashable, Sendable {
     case shutdown
     /// The kernel did not tell curfewd how: the process is not its child (MAINPID=), or another has reaped it.
     case unknown
+    /// A signal has ended curfewd's loop, and its apps with it.
+    case loopDied(signal: Int32)
 
     static func ended(_ status: ExitStatus) -> TerminationReason {
         switch status {
         case .exited(let code): .exited(status: code)
         case .signalled(let number): .signalled(number)
         case .unknown: .unknown
+        case .withLoop(let number): .loopDied(signal: number)
         }
     }
 
     static func adoptedEnded(_ status: ExitStatus) -> TerminationReason {
         switch status {
-        case .exited, .signalled: ended(status)
+        case .exited, .signalled, .withLoop: ended(status)
         case .unknown: .exitedUnseen
         }
     }
@@ -95,7 +98,7 @@ extension TerminationReason {
         case .signalled: .crash
         case .launchFailed, .launchTimedOut: .launchFailure
         case .shutdown: .shutdown
-        case .unknown: .unknown
+        case .unknown, .loopDied: .unknown
         }
     }
 
@@ -114,7 +117,7 @@ extension TerminationReason {
         // SIGKILL
         case .killedForMemory: 9
         case .memoryCritical, .lowBattery, .endedByOperator, .configurationRemoved, .exitedUnseen, .shutdown,
-            .unknown:
+            .unknown, .loopDied:
             0
         }
     }
@@ -132,7 +135,7 @@ extension TerminationReason {
             .lowBattery,
             .endedByOperator, .configurationRemoved, .exited, .exitedUnseen, .signalled, .launchFailed, .launchTimedOut,
             .shutdown,
-            .unknown:
+            .unknown, .loopDied:
             nil
         }
     }
@@ -140,7 +143,8 @@ extension TerminationReason {
     /// Whether `restart = "on-failure"` starts the app again after it.
     public var isFailure: Bool {
         switch namespace {
-        case .watchdog, .crash, .launchFailure, .unknown: true
+        case .watchdog, .crash, .launchFailure: true
+        case .unknown: !isOfDaemon
         case .exit: code != 0
         case .backgroundTask, .jetsam, .thermal, .lowBattery, .user, .shutdown: false
         }
@@ -152,6 +156,11 @@ extension TerminationReason {
         case .watchdog, .crash, .launchFailure, .unknown, .exit: true
         case .backgroundTask, .jetsam, .thermal, .lowBattery, .user, .shutdown: false
         }
+    }
+
+    /// The daemon's fault: the app goes on where it was.
+    public var isOfDaemon: Bool {
+        if case .loopDied = self { true } else { false }
     }
 
     /// Not the app's fault: the board was short of memory or too hot.

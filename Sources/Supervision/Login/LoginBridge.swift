@@ -41,7 +41,8 @@ extension Supervisor {
     func follow(_ manager: any LoginService) {
         login = manager
         manager.onEvent = { [unowned(unsafe) self] message in translate(message) }
-        takeSleepNote()
+        // Who goes on from a former state knows of its sleep.
+        if !hasResumed { takeSleepNote() }
         manager.start()
     }
 

@@ -18,7 +18,10 @@ extension Supervisor {
 
     /// One that was never started, or is gone, has left nothing.
     func clear(_ instance: InstanceID) {
-        guard let process = processes[instance.rawValue] else { return dispatch(.process(.groupEmptied(instance))) }
+        guard let process = processes[instance.rawValue] else {
+            if !isResuming { dispatch(.process(.groupEmptied(instance))) }
+            return
+        }
         process.clear()
     }
 

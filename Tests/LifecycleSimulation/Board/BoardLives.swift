@@ -7,7 +7,8 @@ internal import Lifecycle
 /// be read of the board by now, and the note of a sleep.
 ///
 /// Or one takes its place and carries on (invariant 10): from the archive of the last moment, with the apps and what
-/// they have said meanwhile, but without locks, operators and whatever logind has said.
+/// they have said meanwhile, but without locks, operators and whatever logind has said. At times without the apps: they
+/// have ended with it, and are started again.
 extension SimulatedBoard {
     /// What is drawn for the hardships of later times.
     func rollLives() {
@@ -188,13 +189,22 @@ extension SimulatedBoard {
         core.state = former
         denials.forget()
         asked = core.nextDeadline
-        var messages: [Event] = [.login(.unavailable)]
+        // By the moment: the streams of chance stay as they are.
+        let isAlone = monotonic.rawValue / 1000 % 2 == 0
+        if isAlone { loseApps() }
+        var messages: [Event] = isAlone ? former.instances.map { .process(.exited($0, .withLoop(signal: 9))) } : []
+        messages.append(.login(.unavailable))
         messages += openRequests.filter { id in !askers.contains { $0.request == id } }.map { .client(.abandoned($0)) }
+        if isAlone {
+            messages += [.freezing(available: freezingAvailable), .configured(configuration, devicePolicy)]
+            messages += former.instances.map { .process(.groupEmptied($0)) }
+        }
         messages += inbox
         inbox = []
         for message in messages {
             monotonic += .microseconds(Int64(10 + lifeRandom.below(500)))
-            hear(message)
+            // What is no answer is neither late nor doubled.
+            if isAlone { step(message) } else { hear(message) }
         }
         for message in nowTrue { hear(message) }
         // The program that was to wake it found no daemon.
@@ -211,6 +221,13 @@ extension SimulatedBoard {
             .board(.lid(closed: surroundings.isLidClosed)), .board(.power(readablePower)),
             .board(.temperatures(readableHeat)),
         ]
+    }
+
+    private func loseApps() {
+        say("its apps have ended with the one before")
+        inbox = []
+        forgetMessages()
+        endLeftovers()
     }
 
     private func endLeftovers() {

@@ -59,6 +59,7 @@ final class AdoptionChecker: Checker {
         case .unknown: exit = (instance, .exit, 0)
         case .exited(let code): exit = (instance, .exit, UInt64(UInt32(bitPattern: code)))
         case .signalled: exit = (instance, .crash, nil)
+        case .withLoop: exit = (instance, .unknown, 0)
         }
     }
 

@@ -116,6 +116,8 @@ final class RestartChecker: Checker {
             counts[index] = Count(app: app, shutdowns: shutdowns)
             return
         }
+        // The daemon has ended it: it goes on, whatever its policy.
+        if end.reason.isOfDaemon { return }
         // Memory or heat took it from the front: it comes back when the board is well.
         if end.reason.namespace == .jetsam || end.reason.namespace == .thermal {
             if !counts[index].wasWell || policy.restart == .never {
