@@ -20,7 +20,7 @@ import Testing
     }
 
     /// More than enough: most are found in the first ten.
-    static let seeds: ClosedRange<UInt64> = 1...1000
+    static let seeds: ClosedRange<UInt64> = 1...5000
 
     static let ofSleep = [
         Mutation("never releases the sleep lock", .lockReleased) {

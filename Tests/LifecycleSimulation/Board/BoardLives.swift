@@ -190,7 +190,7 @@ extension SimulatedBoard {
         denials.forget()
         asked = core.nextDeadline
         // By the moment: the streams of chance stay as they are.
-        let isAlone = monotonic.rawValue / 1000 % 2 == 0
+        let isAlone = monotonic.rawValue / 1000 % 3 == 0
         if isAlone { loseApps() }
         var messages: [Event] = isAlone ? former.instances.map { .process(.exited($0, .withLoop(signal: 9))) } : []
         messages.append(.login(.unavailable))
