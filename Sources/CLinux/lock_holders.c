@@ -50,7 +50,7 @@ static void tell(const struct turn *turn, const struct order *order, pid_t holde
         .id = (int64_t)((uint64_t)order->user << 32 | (uint32_t)order->pid),
     };
     while (linux_packet_send(turn->socket, &word, sizeof word, NULL, 0) != 0) {
-        // A loop that is late reads them later; the last word of a search is never left out while it lives.
+        // A loop that is late reads them later, within as much time as the search has; it counts on no word of ours.
         bool waits = errno == EAGAIN && seconds() < turn->end + LONGEST;
         if (errno != EINTR && !waits) return;
         struct pollfd room = {.fd = turn->socket, .events = POLLOUT};
@@ -118,9 +118,10 @@ static int by_number(const void *left, const void *right) {
     return a < b ? -1 : a > b;
 }
 
-static void list_locks(struct turn *turn) {
+// False where that cannot be known.
+static bool list_locks(struct turn *turn) {
     DIR *all = opendir(turn->directory);
-    if (!all) return;
+    if (!all) return errno == ENOENT;
     turn->locks = calloc(MOST_LOCKS, sizeof *turn->locks);
     bool is_known = turn->locks && look(dirfd(all), ".", &turn->place);
     for (struct dirent *entry; is_known && turn->lock_count < MOST_LOCKS && (entry = readdir(all));) {
@@ -134,6 +135,7 @@ static void list_locks(struct turn *turn) {
     }
     closedir(all);
     if (turn->lock_count > 1) qsort(turn->locks, turn->lock_count, sizeof *turn->locks, by_number);
+    return is_known;
 }
 
 // The order whose lock a descriptor is.
@@ -205,11 +207,11 @@ static void look_through_all(const struct turn *turn, enum part part) {
 
 static void find_all_of(struct turn *turn) {
     turn->end = seconds() + LONGEST;
-    list_locks(turn);
+    bool is_known = list_locks(turn);
     if (turn->lock_count > 0) {
         for (enum part part = FIRST; part <= THREADS; part++) look_through_all(turn, part);
     }
-    pid_t last = seconds() < turn->end ? 0 : -1;
+    pid_t last = is_known && seconds() < turn->end ? 0 : -1;
     for (size_t i = 0; i < turn->order_count; i++) tell(turn, &turn->orders[i], last);
     free(turn->locks);
 }
@@ -263,11 +265,16 @@ void linux_forget_lock_holders(void) {
 }
 
 void linux_find_lock_holders(int socket, uid_t user, pid_t pid, const char *directory) {
+    struct order order = {.user = user, .pid = pid};
+    bool is_taken = false;
     pthread_mutex_lock(&guard);
     if (take(socket, directory) && next.order_count < MOST_ORDERS) {
-        next.orders[next.order_count++] = (struct order){.user = user, .pid = pid};
+        next.orders[next.order_count++] = order;
         if (!is_at_work) is_at_work = linux_start_thread("curfewd-locks", work, NULL) == 0;
+        is_taken = is_at_work;
         if (!is_at_work) forget(&next);
     }
     pthread_mutex_unlock(&guard);
+    // Without waiting: it is the keeper who says it.
+    if (!is_taken) tell(&(struct turn){.socket = socket, .end = seconds() - LONGEST}, &order, -1);
 }

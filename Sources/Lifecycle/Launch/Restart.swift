@@ -120,7 +120,7 @@ struct RestartState: Equatable {
 
 extension LaunchState {
     /// What cannot be launched would else be tried again in the same event, without end.
-    private static let leastDelayAfterFailure = Nanoseconds.milliseconds(100)
+    private static let leastDelayAfterLaunchFailure = Nanoseconds.milliseconds(100)
 
     /// The app has ended. uptime: in which it could run; isRestarted: such an end is one to come back from.
     mutating func plan(
@@ -132,7 +132,7 @@ extension LaunchState {
             return
         }
         guard isRestarted else { return }
-        let least = reason.namespace == .launchFailure ? Self.leastDelayAfterFailure : .zero
+        let least = reason.namespace == .launchFailure ? Self.leastDelayAfterLaunchFailure : .zero
         let delay = max(restart.takeDelay(policy), least)
         if delay <= .zero { return comeBack(after: reason) }
         restart.due = now + delay

@@ -217,8 +217,7 @@ final class AppLocks {
     private func words(of lock: ForeignLock, _ holder: AppProcess) -> String {
         let names = supervisor.apps.values.filter { $0.user == lock.user }.map { $0.name }.sorted()
         let taker = holder.user == lock.user ? "" : names.joined(separator: " or ")
-        let isLost = strays.isLost(lock) ? "; no process was found that has it, and its user took it" : ""
-        return lock.words + (taker.isEmpty ? isLost : "; \(taker) took it")
+        return lock.words + (taker.isEmpty ? strays.doubt(of: lock) : "; \(taker) took it")
     }
 
     /// Whose it is for sure: by its pid, where that still is a process of the app's and of the lock's user, as pids are

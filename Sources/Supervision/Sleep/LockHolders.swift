@@ -12,6 +12,8 @@ final class LockHolders {
     /// Locks that are looked for at a time: an app may take as many as it likes.
     private static let most = 64
     private static let mostOfUser = 16
+    /// Of two sleeps: the keeper may have lost a search, and says no word of it any more.
+    private static let mostEdges = 4
 
     private struct Search {
         let lock: ForeignLock
@@ -26,6 +28,8 @@ final class LockHolders {
         var isGivenUp = false
         /// What it finds may be old: it is made again when it is over, as its words cannot be told from the next one's.
         var isStale = false
+        /// Ends and beginnings of sleeps since then.
+        var edges = 0
         /// No process was found that has it: its user's apps answer for it.
         var isLost = false
         /// logind has named it last.
@@ -49,8 +53,9 @@ final class LockHolders {
 
     /// Another sleep: each lock may be asked for once. Of a search that is under way the end is still to come.
     func reset() {
-        searches.removeAll { $0.isOver }
+        searches.removeAll { $0.isOver || $0.edges == Self.mostEdges }
         for index in searches.indices {
+            searches[index].edges += 1
             searches[index].isStale = true
             searches[index].isHeld = false
             searches[index].instances = []
@@ -144,6 +149,14 @@ final class LockHolders {
         supervisor.appLocks.found(process, searches[index].lock)
     }
 
+    /// Why it is not known for sure who has it, for people.
+    func doubt(of lock: ForeignLock) -> String {
+        guard let index = place(of: lock.user, lock.pid), searches[index].isLost else { return "" }
+        return searches[index].isGivenUp
+            ? "; it was not found in time which process has it, and its user took it"
+            : "; no process was found that has it, and its user took it"
+    }
+
     /// No process was found that has it.
     func isLost(_ lock: ForeignLock) -> Bool { place(of: lock.user, lock.pid).map { searches[$0].isLost } ?? false }
 
@@ -181,7 +194,7 @@ final class LockHolders {
             if let stranger = search.stranger {
                 "pid \(stranger), which is no app's, has it now"
             } else if search.isGivenUp {
-                "apps have too much open to find which has it"
+                "it was not found in time which process has it: apps have much open"
             } else {
                 "no process was found that has it: logind waits for it in vain"
             }
