@@ -37,7 +37,9 @@ final class AppProcess {
     private var isClearing = false
     /// By willTerminate or SIGTERM: what its main process leaves has its time too (`LeftBehind.swift`).
     private(set) var isAskedToEnd = false
-    private(set) var isKilled = false
+    /// MONOTONIC, in nanoseconds; nil: it was not.
+    private(set) var killedAt: Int64?
+    var isKilled: Bool { killedAt != nil }
     /// How its main process ended, while the rest has that time.
     var heldExit: ExitStatus?
     /// What the freezer was asked for and has not done.
@@ -199,7 +201,7 @@ final class AppProcess {
     }
 
     func kill() {
-        isKilled = true
+        killedAt = killedAt ?? Clocks.monotonic
         delegate?.close()
         do throws(SystemError) {
             try group?.kill()

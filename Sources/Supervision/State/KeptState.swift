@@ -8,8 +8,8 @@ internal import SystemCalls
 final class KeptState {
     /// A write takes longer the more apps there are: in the long run it may take one of so many parts of all time, and
     /// what is saved up is so much, in nanoseconds. What was not written yet is lost.
-    private static let share: Int64 = 20
-    private static let mostCredit: Int64 = 20_000_000
+    private static let share: Int64 = 100
+    private static let mostCredit: Int64 = 5_000_000
     /// A loop that lives that long did not die of the state that it had read, in nanoseconds.
     private static let stable: Int64 = 60_000_000_000
     /// So many in a row may read it; the one after them begins anew.
@@ -46,7 +46,7 @@ final class KeptState {
         self.supervisor = supervisor
         memory = former.memory
         lives = former.lives
-        later = try supervisor.loop.timer(priority: EventLoop.Priority.idle) { [unowned(unsafe) self] in write() }
+        later = try supervisor.loop.timer(priority: EventLoop.Priority.normal) { [unowned(unsafe) self] in write() }
     }
 
     /// The core has heard something.
