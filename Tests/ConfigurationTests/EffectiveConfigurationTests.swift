@@ -114,6 +114,16 @@ import Testing
         #expect(used.value == .texts(["/y"]) && used.ignored == nil)
     }
 
+    @Test func whatIsShownOfAValueIsAFileForIt_whateverItHolds() throws {
+        let script = "echo 'a'\tb \"q\" \\n\r\n\u{7}\u{9b}\u{200b}\u{2028} é 🏕\n" + String(repeating: "x", count: 3000)
+        let value = ConfigurationValue.texts(["/bin/sh", "-c", script])
+        #expect(!value.toml.unicodeScalars.contains { $0.value < 32 || $0.value == 0x2028 })
+        try write("etc/curfew/apps/camera.toml", "exec = \(value.toml)\n")
+        let app = try #require(load().apps.first)
+        #expect(app.errors.isEmpty)
+        #expect(try setting(app, "exec").value == value)
+    }
+
     @Test(arguments: ["exec = [", "\u{0}"]) func aFileThatIsNoTOMLSetsNothing(text: String) throws {
         try write("etc/curfew/apps/camera.toml", text)
         let app = try #require(load().apps.first)

@@ -122,6 +122,7 @@ import Varlink
         (.lockTableFilled, "left curfewd no lock", "Inhibit"),
         (.sleepLockHeld, "held up sleep after sleep", "PrepareForSleep"),
         (.exitOverrun(allowance: .seconds(5)), "took too long to end", "SIGTERM"),
+        (.handlerOverrun(.didFinishLaunching, allowance: .seconds(20)), "took too long to launch", "--delegate none"),
         (.readinessMissed(allowance: .seconds(20)), "took too long to launch", "READY=1"),
         (.signalled(11), "crashed", "coredumpctl"),
         (.launchFailed(errno: 2, "exec /x: No such file"), "could not be started", "/etc/curfew/apps/camera.toml"),
@@ -135,12 +136,25 @@ import Varlink
         let report: JSON = [
             "app": "camera", "namespace": .string(reason.namespace.name), "reason": .string(reason.name),
             "code": .string("0x" + String(reason.code, radix: 16)), "explanation": .string(reason.explanation),
+            "event": reason.namespace == .watchdog && reason.name == "handlerOverrun" ? "DidFinishLaunching" : .null,
             "report": "1",
         ]
         let record = TerminationRecord(report)
         #expect(Advice(report: record, root: "").points.contains { $0.contains(expected) })
         let account = ReportAccount(report: record, root: "", now: LocalTime(milliseconds: 0))
         #expect(account.headline.hasPrefix("camera ") && account.headline.contains(headline))
+    }
+
+    @Test func aProgramThatEndedAtOnceMayHaveGoneToTheBackground() {
+        func points(_ uptime: Double) -> [String] {
+            let report: JSON = [
+                "app": "nginx", "namespace": "exit", "reason": "exited", "code": "0x0", "uptime": .number(uptime),
+                "report": "1",
+            ]
+            return Advice(report: TerminationRecord(report), root: "").points
+        }
+        #expect(points(0.2).count == 1 && points(0.2)[0].contains("daemon off"))
+        #expect(points(60).isEmpty)
     }
 
     /// SIGUSR1 of curfewd's own, to a program that does not catch it.

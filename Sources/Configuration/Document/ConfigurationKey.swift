@@ -119,13 +119,35 @@ public enum ConfigurationValue: Equatable, Sendable {
     public var toml: String {
         switch self {
         case .unset: ""
-        case .text(let text): Value.quoted(text)
+        case .text(let text): Self.literal(text)
         case .integer(let number): "\(number)"
         case .boolean(let flag): flag ? "true" : "false"
-        case .texts(let texts): "[" + Value.joined(texts.map(Value.quoted)) + "]"
+        case .texts(let texts): "[" + Value.joined(texts.map(Self.literal)) + "]"
         case .table(let pairs):
-            "{ " + Value.joined(pairs.map { $0.key + " = " + Value.quoted($0.value) }) + " }"
+            "{ " + Value.joined(pairs.map { $0.key + " = " + Self.literal($0.value) }) + " }"
         }
+    }
+
+    /// All of it, on one line, whatever it is: a file that is made of it says the same.
+    private static func literal(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar.value {
+            case 0x22, 0x5C:
+                result += "\\"
+                result.unicodeScalars.append(scalar)
+            case 9: result += "\\t"
+            case 10: result += "\\n"
+            case 13: result += "\\r"
+            // What is not seen, ends a line or turns its direction.
+            case 0..<32, 127..<160, 0x200B, 0x200E...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF,
+                0xE0000...0xE007F:
+                let digits = String(scalar.value, radix: 16)
+                result += "\\U" + String(repeating: "0", count: 8 - digits.utf8.count) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
     }
 }
 

@@ -28,7 +28,8 @@ struct Advice {
         case "watchdog": overrun
         case "crash": crash
         case "exit":
-            report.number == 0 ? [] : ["See what it wrote before: \(lookAtOutput)"] + sandbox + [restarting]
+            report.number == 0
+                ? background : ["See what it wrote before: \(lookAtOutput)"] + sandbox + [restarting]
         case "launchFailure": launchFailure
         case "backgroundTask": budget
         case "unknown" where report.kind == "daemonDied":
@@ -41,6 +42,18 @@ struct Advice {
         default: []
         }
     }
+
+    /// Many daemons fork, and their first process exits at once.
+    private var background: [String] {
+        guard let uptime = report.uptime, uptime < Self.shortLife else { return [] }
+        return [
+            "If it put itself into the background, what it left was ended with it: give it its option to stay (often "
+                + "-f, -n, -D, --no-daemon or --foreground; nginx: -g 'daemon off;')."
+        ]
+    }
+
+    /// Seconds.
+    private static let shortLife = 5.0
 
     private var overrun: [String] {
         switch (report.kind, handler) {
@@ -77,8 +90,14 @@ struct Advice {
             ] + allowance(.didFinishLaunching)
         case ("exitOverrun", _), ("handlerOverrun", .willTerminate):
             ["Have it exit soon after SIGTERM (or WillTerminate).", lookFirst] + allowance(.willTerminate)
+        case ("handlerOverrun", .didFinishLaunching): [load, stranger, lookFirst] + allowance(.didFinishLaunching)
         default: [load, lookFirst] + (handler.map { allowance($0) } ?? []) + sleepLimit
         }
+    }
+
+    private var stranger: String {
+        "A program that does not know Curfew never answers: it wants \(AppKeyName.delegate.setting("none")), or "
+            + "\"hooks\" or \"signals\", in \(file) (with curfew try: --delegate none)."
     }
 
     private var handler: Handler? { Handler.allCases.first { $0.method == report.event } }
