@@ -2,8 +2,10 @@
 
 import os
 import signal
+import struct
 
 import family
+import pytest
 from waiting import holds_for, wait_until
 
 
@@ -76,6 +78,40 @@ def test_a_loop_that_dies_a_fourth_time_in_a_row_is_followed_by_one_that_begins_
     board.call("Launch", app="hand", background=None)
     kill_loop(board)
     board.wait_app("hand", scenePhase="active", launches=2)
+
+
+def kept_state(board):
+    """The memory of the state, for writing; where the last write lies, and its length."""
+    folder = f"/proc/{board.daemon.pid}/fd"
+    [name] = [name for name in os.listdir(folder) if os.readlink(f"{folder}/{name}").startswith("/memfd:curfewd")]
+    memory = open(f"{folder}/{name}", "r+b", buffering=0)
+    _, number, length = struct.unpack("<3Q", os.pread(memory.fileno(), 24, 0))
+    return memory, 4096 + number % 2 * (32 << 20), length
+
+
+@pytest.mark.parametrize("place, byte, is_read", [
+    (0, 255, True), (9, 255, False), (40, None, False), (-1, None, False)])
+def test_a_state_that_is_damaged_is_not_read(board, place, byte, is_read):
+    """The count of the loops that read it a minute ago and more; that of last ends, the core's."""
+    board.app("boot")
+    board.app("hand", launch="manual")
+    board.start()
+    board.wait_active("boot")
+    board.call("Launch", app="hand", background=None)
+    board.wait_active("hand")
+    loop = board.loop()
+    os.kill(loop, signal.SIGSTOP)
+    memory, begin, length = kept_state(board)
+    with memory, family.ends([loop]):
+        at = begin + place % length
+        wrong = [byte if byte is not None else os.pread(memory.fileno(), 1, at)[0] ^ 1]
+        os.pwrite(memory.fileno(), bytes(wrong), at)
+        os.kill(loop, signal.SIGKILL)
+    wait_until(lambda: board.answers() and board.loop() != loop, board.log)
+    board.wait_app("boot", scenePhase="active", launches=2 if is_read else 1)
+    assert board.describe("hand")["taskState"] == ("running" if is_read else "notRunning")
+    kill_loop(board)
+    board.wait_app("boot", scenePhase="active", launches=3 if is_read else 2)
 
 
 def test_a_sleep_goes_on_and_is_ended_by_logind(board):

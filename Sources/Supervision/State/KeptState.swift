@@ -99,17 +99,16 @@ final class KeptState {
             memory = KeptMemory(kept: kept)
             guard isWanted, let bytes = memory.read(), let before = Lives(bytes.prefix(Lives.size)) else { return }
             let now = Clocks.monotonic
+            guard before.count < KeptState.mostLives || now - before.since >= KeptState.stable else { return }
             lives.count = now - before.since < KeptState.stable ? before.count + 1 : 1
             lives.since = now
-            if lives.count > KeptState.mostLives {
-                lives = Lives()
-            } else {
-                var rest = bytes.dropFirst(Lives.size)
-                guard let ends = LastEnds(&rest) else { return }
-                lastEnds = ends
-                // One that had not begun yet is begun anew.
-                core = DeviceLifecycle(archive: Array(rest)).flatMap { $0.isStarted ? $0 : nil }
-            }
+            var rest = bytes.dropFirst(Lives.size)
+            // It counts even if this loop dies of what it reads.
+            try memory.write(lives.bytes + rest)
+            guard let ends = LastEnds(&rest) else { return }
+            lastEnds = ends
+            // One that had not begun yet is begun anew.
+            core = DeviceLifecycle(archive: Array(rest)).flatMap { $0.isStarted ? $0 : nil }
         }
     }
 }
