@@ -42,9 +42,11 @@ public enum Daemon {
         }
     }
 
-    /// The loop's process alone, by the other end of its keeper's socket: for a keeper that is played.
+    /// The loop's process alone, by the other end of its keeper's socket: for a keeper that is played, and that has no
+    /// loop after this one.
     public static func runLoop(_ arguments: [String], keeper: consuming FileDescriptor) -> Int32 {
-        guard case .run(let options) = DaemonOptions.parse(arguments) else { return 2 }
+        guard case .run(var options) = DaemonOptions.parse(arguments) else { return 2 }
+        options.keepsState = false
         return runLoop(options, ProcessKeeper(keeper), nil, [])
     }
 
@@ -159,11 +161,11 @@ public enum Daemon {
         }
     }
 
-    /// nil: a trial, which has skipped time; or there is no memory for it.
+    /// nil: a trial, which has skipped time; a loop with none after it; or there is no memory for it.
     private static func formerState(_ options: DaemonOptions, _ keeper: ProcessKeeper, _ lastEnd: Int32?, _ log: Log)
         -> KeptState.FormerState?
     {
-        if options.isTrial { return nil }
+        if options.isTrial || !options.keepsState { return nil }
         do throws(SystemError) {
             return try KeptState.FormerState(keeper, isWanted: lastEnd != nil)
         } catch {
@@ -268,6 +270,8 @@ struct DaemonOptions: Equatable {
     var isTrial = false
     /// For `curfew try`, which reads what its app writes from a pipe of its own.
     var passesOutput = false
+    /// For the loop after this one, should it die.
+    var keepsState = true
     /// For trials: power, heat, memory, lid and keys are not heard, and the watchdog is left alone.
     var ignoresBoard = false
 

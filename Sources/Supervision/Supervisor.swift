@@ -54,7 +54,7 @@ final class Supervisor {
     var adoptions: [String: (handle: ProcessHandle, user: UInt32)] = [:]
     /// Only for `curfew try`.
     var trial: Trial?
-    /// For the loop after this one; nil in a trial, whose time is its own.
+    /// For the loop after this one; nil in a trial, whose time is its own, or where there is no memory for it.
     var keptState: KeptState?
     /// It goes on from a former state.
     var hasResumed = false

@@ -23,27 +23,30 @@ final class WatchedVoltage {
         alarm = next
         source = nil
         sensor = nil
-        read()
         // What the sensor said that the configuration named before counts no more.
-        if wasOther, sensor == nil { supervisor.dispatch(.board(.underVoltage(false))) }
+        if wasOther { supervisor.dispatch(.board(.underVoltage(false))) }
+        read()
     }
 
-    /// One that cannot be read is opened anew, once: its driver may have been loaded anew. A chip that is gone comes
-    /// back with an event.
+    /// One that cannot be read is opened anew: its driver may have been loaded anew. A chip that is gone comes back
+    /// with an event.
     func read() {
         guard alarm != nil else { return }
         let hasNews = sensor.map { $0.read() } ?? nil
         let isLow = hasNews ?? readAnew()
         isSilent = isLow == nil
-        if isLow == nil { source = nil }
+        if isSilent { source = nil } else if source == nil { watch() }
         supervisor.dispatch(.board(.underVoltage(isLow)))
     }
 
     private func readAnew() -> Bool? {
         source = nil
         sensor = alarm.flatMap { try? UnderVoltage(chip: $0.chip, attribute: $0.attribute) }
-        guard let sensor, let isLow = sensor.read() else { return nil }
+        return sensor?.read()
+    }
+
+    private func watch() {
+        guard let sensor else { return }
         source = try? supervisor.loop.watch(sensor.descriptor, .priority) { [unowned(unsafe) self] _ in read() }
-        return isLow
     }
 }
