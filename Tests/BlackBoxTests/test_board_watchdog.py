@@ -31,6 +31,23 @@ def start(board, device, timeout, **essential):
     board.wait_active("camera")
 
 
+def start_counting(board, played, *arguments):
+    """One whose timer runs on in a sleep, so that it is stopped for that; its node, and logind."""
+    device = played.add_watchdog(0)
+    login = board.with_login()
+    board.profile("test-board", '[watchdog]\nin-sleep = "counts"\nstoppable = true\n')
+    board.device(profile="test-board", watchdog={"device": device, "timeout": "30s"})
+    board.app("camera")
+    board.start(*arguments)
+    board.wait_active("camera")
+    login.wait_held("sleep")
+    return device, login
+
+
+def wait_armed(board, timeout):
+    wait_until(lambda: (board.device_state()["hardwareWatchdog"] or "").endswith(f", {timeout} s"), board.log)
+
+
 def is_stopped(played, node):
     """By the magic close."""
     last = played.watchdog_events(node)[-1]
@@ -112,23 +129,15 @@ def test_a_watchdog_that_vanishes(board, played):
 
 
 def test_a_reload_in_a_sleep_arms_it_at_its_end(board, played):
-    device = played.add_watchdog(0)
-    login = board.with_login()
-    board.profile("test-board", '[watchdog]\nin-sleep = "counts"\nstoppable = true\n')
-    keys = {"profile": "test-board"}
-    board.device(**keys, watchdog={"device": device, "timeout": "30s"})
-    board.app("camera")
-    board.start()
-    board.wait_active("camera")
-    login.wait_held("sleep")
+    device, login = start_counting(board, played)
     login.sleep(True)
     login.wait_closed("sleep")
     before = kinds(played, device)
-    board.device(**keys, watchdog={"device": device, "timeout": "20s"})
+    board.device(profile="test-board", watchdog={"device": device, "timeout": "20s"})
     assert board.call("Reload")["changed"] == ["curfew.toml"]
     assert kinds(played, device) == before
     login.sleep(False)
-    wait_until(lambda: (board.device_state()["hardwareWatchdog"] or "").endswith(", 20 s"), board.device_state)
+    wait_armed(board, 20)
     # The kernel's own word.
     wait_until(lambda: kinds(played, device)[-1] == "feed", lambda: kinds(played, device))
 
@@ -155,14 +164,7 @@ def test_one_that_comes_in_a_sleep_is_armed_as_the_reload_in_it_says(board, play
 
 
 def test_one_that_cannot_be_armed_after_a_sleep_is_tried_again(board, played):
-    device = played.add_watchdog(0)
-    login = board.with_login()
-    board.profile("test-board", '[watchdog]\nin-sleep = "counts"\nstoppable = true\n')
-    board.device(profile="test-board", watchdog={"device": device, "timeout": "30s"})
-    board.app("camera")
-    board.start("--trial")
-    board.wait_active("camera")
-    login.wait_held("sleep")
+    device, login = start_counting(board, played, "--trial")
     login.sleep(True)
     login.wait_closed("sleep")
     hidden = Path(f"{played.root}{device}")
@@ -174,19 +176,24 @@ def test_one_that_cannot_be_armed_after_a_sleep_is_tried_again(board, played):
     assert board.log().count(f"{device}: ") + board.log().count("no hardware watchdog") <= 2
     Path(f"{hidden}.away").rename(hidden)
     skip(board, 4)
-    wait_until(lambda: (board.device_state()["hardwareWatchdog"] or "").endswith(", 30 s"), board.log)
+    wait_armed(board, 30)
     assert board.device_state()["hardwareWatchdogProblem"] is None
 
 
+def test_one_that_a_loop_after_a_dead_one_cannot_open_is_tried_again(board, played):
+    """It runs: the board would be reset."""
+    device, _ = start_counting(board, played)
+    hidden, loop = Path(f"{played.root}{device}"), board.loop()
+    hidden.rename(f"{hidden}.away")
+    os.kill(loop, signal.SIGKILL)
+    wait_until(lambda: board.answers() and board.loop() != loop, board.log)
+    wait_until(lambda: board.device_state()["hardwareWatchdogProblem"], board.log)
+    Path(f"{hidden}.away").rename(hidden)
+    wait_armed(board, 30)
+
+
 def test_it_rests_in_a_sleep_in_which_it_counts(board, played):
-    device = played.add_watchdog(0)
-    login = board.with_login()
-    board.profile("test-board", '[watchdog]\nin-sleep = "counts"\nstoppable = true\n')
-    board.device(profile="test-board", watchdog={"device": device, "timeout": "30s"})
-    board.app("camera")
-    board.start()
-    board.wait_active("camera")
-    login.wait_held("sleep")
+    device, login = start_counting(board, played)
     login.sleep(True)
     released = login.wait_closed("sleep")["t"]
     [stopped] = [event for event in played.watchdog_events(device, "write") if event["data"] == "V"]

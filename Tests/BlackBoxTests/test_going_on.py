@@ -90,7 +90,7 @@ def kept_state(board):
 
 
 @pytest.mark.parametrize("place, byte, is_read", [
-    (0, 255, True), (9, 255, False), (40, None, False), (-1, None, False)])
+    (0, 255, True), (23, 255, False), (40, None, False), (-1, None, False)])
 def test_a_state_that_is_damaged_is_not_read(board, place, byte, is_read):
     """The count of the loops that read it a minute ago and more; that of last ends, the core's."""
     board.app("boot")

@@ -27,6 +27,39 @@ import Testing
         #expect(board.pass(.seconds(120)) == [])
     }
 
+    @Test func lostOneIsTriedAgain_laterEachTime_answeredOrNot() throws {
+        var board = board()
+        #expect(board.tell(.watchdog(.lost)) == [])
+        #expect(board.pass(.milliseconds(999)) == [])
+        #expect(board.pass(.milliseconds(1)) == ["watchdog again"])
+        #expect(board.pass(.seconds(2)) == ["watchdog again"])
+        #expect(board.tell(.watchdog(.lost)) == [])
+        #expect(board.pass(.seconds(12)) == ["watchdog again", "watchdog again"])
+        #expect(board.tell(.watchdog(.hardware(timeout: .seconds(15)))) == [])
+        #expect(board.pass(.seconds(15)) == ["feed", "feed", "feed"])
+        // The next loss is another.
+        _ = board.tell(.watchdog(.lost))
+        #expect(board.pass(.seconds(1)) == ["watchdog again"])
+    }
+
+    @Test(arguments: [false, true]) func lostOneIsTriedInALogicalSleep_whereTheBoardHasNoOther(_ isBoards: Bool) throws
+    {
+        var device = DevicePolicy()
+        device.sleepsLogically = isBoards
+        var board = Board([app("kiosk")], device: device)
+        board.login()
+        board.start()
+        _ = board.tell(.watchdog(.hardware(timeout: .seconds(15))))
+        board.follow(1, .sleep(start: true, logical: true, about: nil))
+        board.answerAll()
+        #expect(board.core.device.sleepState == .asleep)
+        _ = board.tell(.watchdog(.lost))
+        #expect(board.pass(.seconds(3)) == (isBoards ? ["watchdog again", "watchdog again"] : []))
+        // What was due is done when the kernel does not sleep next.
+        let woken = board.ask(2, .sleep(start: false, logical: true, about: nil))
+        #expect(woken.contains("watchdog again") == !isBoards)
+    }
+
     @Test func boardIsReset_whenAnEssentialAppIsLeftDown() throws {
         var board = board([
             app("gateway") {

@@ -1,4 +1,5 @@
 internal import Lifecycle
+internal import SystemCalls
 
 /// A key: how it is declared, and what it is in one file. For people and for tests; curfewd makes none.
 public struct ConfigurationKey: Equatable, Sendable {
@@ -139,9 +140,7 @@ public enum ConfigurationValue: Equatable, Sendable {
             case 9: result += "\\t"
             case 10: result += "\\n"
             case 13: result += "\\r"
-            // What is not seen, ends a line or turns its direction.
-            case 0..<32, 127..<160, 0x200B, 0x200E...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF,
-                0xE0000...0xE007F:
+            case _ where scalar.value < 32 || scalar.isUnseen:
                 let digits = String(scalar.value, radix: 16)
                 result += "\\U" + String(repeating: "0", count: 8 - digits.utf8.count) + digits
             default: result.unicodeScalars.append(scalar)

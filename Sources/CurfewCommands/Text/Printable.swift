@@ -1,3 +1,4 @@
+internal import SystemCalls
 internal import Varlink
 
 // What others say is shown, and does nothing to a terminal.
@@ -10,11 +11,8 @@ extension String {
         for scalar in unicodeScalars {
             switch scalar.value {
             case 9: text += "    "
-            // Control characters; what is not seen, ends a line or turns its direction.
-            case 0..<32, 127..<160, 0x200B, 0x200E...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF,
-                0xE0000...0xE007F:
-                text += "\u{FFFD}"
-            default: text.unicodeScalars.append(scalar)
+            case 0..<32: text += "\u{FFFD}"
+            default: text.unicodeScalars.append(scalar.isUnseen ? "\u{FFFD}" : scalar)
             }
         }
         return text

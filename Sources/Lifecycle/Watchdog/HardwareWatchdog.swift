@@ -16,7 +16,7 @@ struct HardwareWatchdog: Equatable {
     private(set) var isResting = false
     /// An essential app is gone: the board will be reset.
     private(set) var isStarving = false
-    /// MONOTONIC: one that was lost is tried again; nil: none was, or the answer is awaited.
+    /// MONOTONIC: one that was lost is tried again; nil: none is.
     private(set) var retryDue: Nanoseconds?
     private(set) var retryDelay = firstRetry
 
@@ -34,14 +34,19 @@ struct HardwareWatchdog: Equatable {
     mutating func lose(at now: Nanoseconds) {
         timeout = nil
         isStarving = false
-        retryDue = now + retryDelay
-        retryDelay = min(retryDelay + retryDelay, Self.longestRetry)
+        if retryDue == nil { planRetry(at: now) }
     }
 
+    /// The next one is planned: that this one is answered is not counted on.
     mutating func takeRetry(at now: Nanoseconds) -> Bool {
         guard let due = retryDue, due <= now else { return false }
-        retryDue = nil
+        planRetry(at: now)
         return true
+    }
+
+    private mutating func planRetry(at now: Nanoseconds) {
+        retryDue = now + retryDelay
+        retryDelay = min(retryDelay + retryDelay, Self.longestRetry)
     }
 
     /// Three times in its timeout: two may be missed.
@@ -123,8 +128,13 @@ extension DeviceLifecycle {
     /// Or may be.
     private var isKernelAsleep: Bool { sleep.state == .asleep && !sleep.isLogical }
 
-    /// One that was lost is not armed where the kernel may sleep next.
-    var mayRetryWatchdog: Bool { sleep.state == .awake || sleep.state == .asleep && sleep.isLogical }
+    /// One that was lost is not armed where the kernel may sleep next: in an operator's sleep it may.
+    var mayRetryWatchdog: Bool {
+        sleep.state == .awake || sleep.state == .asleep && sleep.isLogical && policy.sleepsLogically
+    }
+
+    /// The board's watchdog was armed, and is still wanted.
+    public var expectsWatchdog: Bool { watchdog.timeout != nil || watchdog.retryDue != nil }
 
     /// Before the lock is released: the kernel may sleep from then on.
     mutating func restWatchdogs() {

@@ -11,8 +11,8 @@ final class WatchdogFeeder {
     private let words: LastWords
     private var settings: BoardSettings?
     private var device: WatchdogDevice?
-    /// It was armed, and neither closed for good nor laid to rest since.
-    private var isArmed = false
+    /// It was armed, by the loop before this one, too, and was not closed for good since.
+    private var isArmed: Bool
     /// That it cannot be had has been said.
     private var isTrying = false
     private var saidNotFed = false
@@ -25,6 +25,7 @@ final class WatchdogFeeder {
 
     init(_ supervisor: Supervisor) {
         self.supervisor = supervisor
+        isArmed = supervisor.core.expectsWatchdog
         words = LastWords(path: supervisor.paths.state + "/last-words")
     }
 
@@ -137,9 +138,11 @@ final class WatchdogFeeder {
 
     /// It was lost, and some time has passed.
     func retry() {
-        guard let device, let settings else { return supervisor.dispatch(.watchdog(.hardware(timeout: nil))) }
+        guard let device, let wanted = deferred ?? settings else {
+            return supervisor.dispatch(.watchdog(.hardware(timeout: nil)))
+        }
         isTrying = true
-        if device.isOpen { tell(device) } else { configure(settings) }
+        if device.isOpen { tell(device) } else { configure(wanted) }
         isTrying = false
     }
 

@@ -25,13 +25,17 @@ extension Supervisor {
             signal.map { "signal \($0) ended curfewd's loop, and the app was ended with it" }
             ?? "an earlier curfewd had left it, and the one after it has ended it"
         for instance in instances {
-            let end = instance.utf8.lastIndex(of: UInt8(ascii: ".")) ?? instance.utf8.endIndex
             keep(
                 Report(
                     id: reports.nextID(), time: Clocks.realtime,
-                    subject: .told(name: String(instance[..<end]), .unknown, explanation: explanation),
+                    subject: .told(name: Self.app(ofGroup: instance), .unknown, explanation: explanation),
                     cpuNanoseconds: nil, output: []))
         }
+    }
+
+    /// "camera" of "camera.3".
+    static func app(ofGroup name: String) -> String {
+        String(name[..<(name.utf8.lastIndex(of: UInt8(ascii: ".")) ?? name.utf8.endIndex)])
     }
 
     /// Writes a report and tells those who watch.

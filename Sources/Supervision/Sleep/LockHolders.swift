@@ -135,8 +135,8 @@ final class LockHolders {
     }
 
     private func hear(of holder: Int32, _ index: Int) {
-        if searches[index].isStale { return }
-        guard searches[index].isHeld, let groups = supervisor.groups,
+        if searches[index].isStale || !searches[index].isHeld { return }
+        guard let groups = supervisor.groups,
             let group = ProcessHandle.controlGroup(of: holder), let name = groups.instance(ofControlGroup: group),
             let process = supervisor.processes.values.first(where: { $0.group?.name == name })
         else {
@@ -170,8 +170,11 @@ final class LockHolders {
         searches[index].isGivenUp = isGivenUp
         if searches[index].isStale {
             let old = searches.remove(at: index)
-            if old.isHeld { return ask(for: old.lock) }
-        } else if searches[index].instances.isEmpty, !searches[index].isUsersOwn, searches[index].isHeld {
+            if old.isHeld { ask(for: old.lock) }
+        } else if !searches[index].isHeld {
+            // Should its taker take another, that is looked for.
+            searches.remove(at: index)
+        } else if searches[index].instances.isEmpty, !searches[index].isUsersOwn {
             searches[index].isUnconfirmed = true
             return supervisor.appLocks.askAnew()
         }

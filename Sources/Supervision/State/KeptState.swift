@@ -17,19 +17,20 @@ final class KeptState {
 
     /// How often in a row a loop has read the state that it is written with.
     struct Lives {
-        static let size = 9
-        var count: UInt8 = 0
+        var count: Int64 = 0
         /// MONOTONIC: the last time.
         var since: Int64 = 0
 
-        var bytes: [UInt8] { [count] + withUnsafeBytes(of: since.littleEndian) { Array($0) } }
+        /// In the layout of the machine, as all of the shell's: its reader is the same program.
+        var bytes: [UInt8] { withUnsafeBytes(of: (count, since)) { Array($0) } }
 
         init() {}
 
-        init?(_ bytes: ArraySlice<UInt8>) {
-            guard bytes.count == Self.size, let first = bytes.first else { return nil }
-            count = first
-            for (place, byte) in bytes.dropFirst().enumerated() { since |= Int64(byte) << (8 * place) }
+        /// Takes it off. nil: it is not there.
+        init?(_ bytes: inout ArraySlice<UInt8>) {
+            guard let count = bytes.takeNumber(), let since = bytes.takeNumber() else { return nil }
+            self.count = count
+            self.since = since
         }
     }
 
@@ -97,12 +98,12 @@ final class KeptState {
                 return
             }
             memory = KeptMemory(kept: kept)
-            guard isWanted, let bytes = memory.read(), let before = Lives(bytes.prefix(Lives.size)) else { return }
+            guard isWanted, var rest = memory.read().map({ ArraySlice($0) }), let before = Lives(&rest) else { return }
             let now = Clocks.monotonic
-            guard before.count < KeptState.mostLives || now - before.since >= KeptState.stable else { return }
-            lives.count = now - before.since < KeptState.stable ? before.count + 1 : 1
+            let isInARow = now &- before.since < KeptState.stable
+            if isInARow, before.count >= KeptState.mostLives { return }
+            lives.count = isInARow ? max(before.count, 0) + 1 : 1
             lives.since = now
-            var rest = bytes.dropFirst(Lives.size)
             // It counts even if this loop dies of what it reads.
             try memory.write(lives.bytes + rest)
             guard let ends = LastEnds(&rest) else { return }

@@ -28,23 +28,15 @@ struct LastEnds {
 
     /// Takes them off. nil: they are not there.
     init?(_ bytes: inout ArraySlice<UInt8>) {
-        guard let count = Self.take(&bytes), count >= 0, count <= bytes.count / MemoryLayout<End>.size else {
+        guard let count = bytes.takeNumber(), count >= 0, count <= bytes.count / MemoryLayout<End>.size else {
             return nil
         }
         for _ in 0..<count {
-            guard let app = Self.take(&bytes), let report = Self.take(&bytes), let time = Self.take(&bytes),
-                let cpu = Self.take(&bytes)
+            guard let app = bytes.takeNumber(), let report = bytes.takeNumber(), let time = bytes.takeNumber(),
+                let cpu = bytes.takeNumber()
             else { return nil }
             all.append(End(app: app, report: report, time: time, cpu: cpu))
         }
-    }
-
-    private static func take(_ bytes: inout ArraySlice<UInt8>) -> Int64? {
-        let size = MemoryLayout<Int64>.size
-        guard bytes.count >= size else { return nil }
-        let number = bytes.withUnsafeBytes { $0.loadUnaligned(as: Int64.self) }
-        bytes = bytes.dropFirst(size)
-        return number
     }
 
     /// As far as the core knows of them, too. What they wrote is in the store.
@@ -59,5 +51,15 @@ struct LastEnds {
                 output: [])
         }
         return reports
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// nil: it is not all there.
+    mutating func takeNumber() -> Int64? {
+        let size = MemoryLayout<Int64>.size
+        guard count >= size else { return nil }
+        defer { self = dropFirst(size) }
+        return withUnsafeBytes { $0.loadUnaligned(as: Int64.self) }
     }
 }

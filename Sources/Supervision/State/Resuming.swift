@@ -26,7 +26,6 @@ extension Supervisor {
 
     /// Whether that state knows of an instance ("camera.3") of which the control group was left.
     static func knows(_ former: DeviceLifecycle, _ instance: String) -> Bool {
-        let end = instance.utf8.lastIndex(of: UInt8(ascii: ".")) ?? instance.utf8.endIndex
-        return former.id(of: String(instance[..<end])).flatMap { former.view(of: $0)?.instance } != nil
+        former.id(of: app(ofGroup: instance)).flatMap { former.view(of: $0)?.instance } != nil
     }
 }

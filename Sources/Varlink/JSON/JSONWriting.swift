@@ -1,4 +1,5 @@
 internal import CJansson
+internal import SystemCalls
 
 extension JSON {
     /// Compact JSON. A number that JSON cannot express (infinite, not a number) is null.
@@ -82,7 +83,7 @@ struct JSONWriter {
             for byte in string.utf8 { write(byte) }
         } else {
             for scalar in string.unicodeScalars {
-                if Self.isUnseen(scalar.value) {
+                if scalar.isUnseen {
                     for unit in UTF16.encode(scalar) ?? UTF16.encodedReplacementCharacter { escape(unit) }
                 } else {
                     for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { write(byte) }
@@ -90,14 +91,6 @@ struct JSONWriter {
             }
         }
         bytes.append(UInt8(ascii: "\""))
-    }
-
-    /// DEL, C1; what has no width, ends a line or turns its direction; tags.
-    private static func isUnseen(_ scalar: UInt32) -> Bool {
-        switch scalar {
-        case 0x7F..<0xA0, 0x200B, 0x200E...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF, 0xE0000...0xE007F: true
-        default: false
-        }
     }
 
     private mutating func write(_ byte: UInt8) {

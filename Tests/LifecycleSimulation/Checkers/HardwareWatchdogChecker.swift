@@ -65,8 +65,7 @@ final class HardwareWatchdogChecker: Checker {
         case .watchdog(.lost):
             third = nil
             isLossSaid = false
-            retryDue = scene.now + retryDelay
-            retryDelay = min(retryDelay + retryDelay, .seconds(600))
+            if retryDue == nil { planRetry(scene) }
         // Who comes back to the configuration has no past.
         case .configured:
             let present = scene.board.directory.entries.filter(\.isConfigured).map(\.id)
@@ -107,7 +106,7 @@ final class HardwareWatchdogChecker: Checker {
         case .watchdog(.retry):
             if retryDue ?? .max > scene.now { violate("it is tried again too early, or was not lost", scene) }
             if isReal, scene.board.core.device.sleepState == .asleep { violate("it is tried in the sleep", scene) }
-            retryDue = nil
+            planRetry(scene)
         case .note(.sleep(.preparing)): isReal = scene.saysRealSleep
         // One that came too late is given back.
         case .login(.releaseLock(.sleep)) where scene.step.event == .login(.lockTaken(.sleep)): break
@@ -152,6 +151,11 @@ final class HardwareWatchdogChecker: Checker {
             vague += records.map(\.instance)
             return true
         }
+    }
+
+    private func planRetry(_ scene: Scene) {
+        retryDue = scene.now + retryDelay
+        retryDelay = min(retryDelay + retryDelay, .seconds(600))
     }
 
     private func fed(_ scene: Scene) {
