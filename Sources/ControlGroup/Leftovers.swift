@@ -12,12 +12,12 @@ extension ControlGroupRoot {
     /// Ends what a dead predecessor left running here, so that there are never two copies of an app: kills each
     /// instance's group, waits until it is empty, removes it. Blocks for at most `bound` nanoseconds in all: for the
     /// daemon's start, before its loop runs and before anything is launched. didKill: is called where there were
-    /// any, before they are waited for.
-    public func endLeftovers(bound: Int64 = 2_000_000_000, didKill: () -> Void = {}) throws(SystemError)
-        -> Leftovers
-    {
+    /// any, before they are waited for. kept: instances that are left alone.
+    public func endLeftovers(
+        keeping kept: Set<String> = [], bound: Int64 = 2_000_000_000, didKill: () -> Void = {}
+    ) throws(SystemError) -> Leftovers {
         let deadline = Clocks.monotonic + bound
-        let groups = try instances().compactMap { open($0) }
+        let groups = try instances().filter { !kept.contains($0) }.compactMap { open($0) }
         // All get their signal before the first is waited for.
         for group in groups { try? group.kill() }
         if !groups.isEmpty { didKill() }

@@ -10,11 +10,13 @@ struct Children {
         var gate: Int32
         var hasGroup: Bool
         var isUsed = true
-        /// The loop that asked for it has died.
+        /// The loop that asked for it has died, and the next one has not claimed it.
         var isAbandoned = false
         /// Nothing of it runs: it waits to be reaped.
         var hasEnded = false
         var isStartTold = false
+        /// Once: a word that it does not read would spoil what it says itself.
+        var isLetGo = false
         var isOutcomeTold = false
         /// Known when the gate is closed.
         var step: Int32 = 0
@@ -26,6 +28,7 @@ struct Children {
 
     private var all: [Child] = []
     private var firstFree = 0
+    private var ends = ChildEnds()
     /// Without a control group, what an app's processes leave us is known as ours alone.
     private var mayLeaveOrphans = false
     /// What the program that has become us had started: no orphans.
@@ -136,18 +139,23 @@ struct Children {
         if !all[place].isStartTold, all[place].pid > 0 {
             all[place].isStartTold = true
             // Not before: nothing that it does may be heard before its pid.
-            if all[place].gate >= 0 { linux_let_go(all[place].gate) }
+            if all[place].gate >= 0, !all[place].isLetGo { linux_let_go(all[place].gate) }
+            all[place].isLetGo = true
             return
         }
         all[place].isOutcomeTold = true
-        if all[place].pid < 0 { forget(place) }
+        guard all[place].pid < 0 else { return }
+        ends.add(lastWord(of: place, linux_exit()))
+        forget(place)
     }
 
-    func end(of place: Int, _ end: linux_exit) -> keeper_word {
-        // While it is not reaped, its session's number is its own.
-        if !all[place].hasGroup { linux_kill_session(all[place].pid) }
+    /// What is told last of one that has ended.
+    private func lastWord(of place: Int, _ end: linux_exit) -> keeper_word {
         var word = keeper_word()
-        word.kind = UInt32(KEEPER_ENDED)
+        word.kind = UInt32(Int(all[place].step) == LINUX_SPAWN_DONE ? KEEPER_ENDED : KEEPER_FAILED)
+        word.step = all[place].step
+        word.error = all[place].error
+        word.detail = all[place].detail
         word.id = all[place].id
         word.pid = all[place].pid
         word.code = end.code
@@ -157,6 +165,49 @@ struct Children {
         return word
     }
 
+    /// It has ended, and is about to be reaped; all before that was told. Returns what is left to tell.
+    mutating func end(of place: Int, _ end: linux_exit) -> keeper_word? {
+        // While it is not reaped, its session's number is its own.
+        if !all[place].hasGroup { linux_kill_session(all[place].pid) }
+        let word = lastWord(of: place, end)
+        ends.add(word)
+        return isRunning(place) ? word : nil
+    }
+
+    // MARK: The next loop
+
+    /// It goes on with what an earlier one has asked for. Its place; or what is known of one that is no more.
+    enum Claim {
+        case place(Int)
+        case over(keeper_word)
+    }
+
+    mutating func claim(_ id: Int64) -> Claim {
+        guard let place = all.firstIndex(where: { $0.isUsed && $0.id == id }) else { return .over(ends.word(of: id)) }
+        all[place].isAbandoned = false
+        all[place].isStartTold = false
+        all[place].isOutcomeTold = false
+        return .place(place)
+    }
+
+    /// The loop is dead.
+    mutating func abandon() {
+        for place in all.indices where all[place].isUsed { all[place].isAbandoned = true }
+    }
+
+    func isAbandoned(_ place: Int) -> Bool { all[place].isUsed && all[place].isAbandoned }
+    /// Whether any is left that no loop has claimed.
+    var hasAbandoned: Bool { all.contains { $0.isUsed && $0.isAbandoned } }
+    var hasClaimed: Bool { all.contains { $0.isUsed && !$0.isAbandoned } }
+
+    /// No loop goes on with them; what is left in a control group is the next one's to end.
+    mutating func endAbandoned() {
+        for place in all.indices where all[place].isUsed && all[place].isAbandoned {
+            close(place)
+            if all[place].pid > 0 { send(SIGKILL, to: all[place]) } else { forget(place) }
+        }
+    }
+
     // MARK: Signals
 
     func signal(_ id: Int64, _ number: Int32) {
@@ -164,23 +215,14 @@ struct Children {
         send(number, to: all[place])
     }
 
-    /// The loop is dead; what it has started ends with it, and what is left in a control group by the next one.
-    mutating func abandon() {
-        for place in all.indices where all[place].isUsed {
-            all[place].isAbandoned = true
-            close(place)
-            if all[place].pid > 0 { send(SIGKILL, to: all[place]) } else { forget(place) }
-        }
-    }
-
-    /// Where there are no control groups: ends what is our child, and was not started by us. The loop has ended, and
-    /// what it had started is killed: as long as that dies it may leave us others.
+    /// Where there are no control groups: ends what is our child, and was not started by us. What a dead loop had
+    /// started is killed: as long as that dies it may leave us others. loop: the one that lives.
     /// False: there are some still.
-    mutating func killOrphans() -> Bool {
+    mutating func killOrphans(but loop: Int32) -> Bool {
         guard mayLeaveOrphans else { return true }
         for _ in 0..<Self.looks {
             var isAny = false
-            for pid in Self.ours() where !inherited.contains(pid) {
+            for pid in Self.ours() where pid != loop && !inherited.contains(pid) {
                 let place = place(of: pid)
                 if let place, all[place].hasGroup { continue }
                 isAny = true

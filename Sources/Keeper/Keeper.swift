@@ -27,6 +27,8 @@ public final class Keeper {
     private var hasMoreEnds = false
     /// Signals that the loop was not told yet.
     private var orders: [Int32] = []
+    /// What is known of starts that it has claimed and that are over: not told yet.
+    private var answers: [keeper_word] = []
     private var isStopping = false
     /// The loop is dead, and its last packets are being read.
     private var readsLastWords = false
@@ -77,7 +79,10 @@ public final class Keeper {
     private static func live() throws(SystemError) -> Life {
         let keeper = try Keeper()
         while true {
-            if !keeper.loop.isThere, keeper.isStopping { return .left(status: 0) }
+            if !keeper.loop.isThere, keeper.isStopping {
+                keeper.endAbandoned()
+                return .left(status: 0)
+            }
             if let end = try keeper.loop.startIfDue() {
                 return .loop(end: end, lastEnd: keeper.loop.lastEnd, kept: keeper.kept)
             }
@@ -153,8 +158,7 @@ public final class Keeper {
         }
         // First of all the end of the loop itself: it hears nothing any more.
         if let status = collectEnds() { return status }
-        if !loop.isThere, isStopping { return 0 }
-        if !isLoopSlow { tellOrders() }
+        if loop.isThere, !isLoopSlow { tellOrders() }
         return nil
     }
 
@@ -191,9 +195,7 @@ public final class Keeper {
         case KEEPER_START where readsLastWords: break
         case KEEPER_START: start(word.id, bytes, descriptors)
         case KEEPER_SIGNAL: children.signal(word.id, word.signal)
-        case KEEPER_NOTIFY:
-            let text = bytes[MemoryLayout<keeper_signal>.size...]
-            notifier.notify(String(decoding: text, as: UTF8.self))
+        case KEEPER_NOTIFY: notifier.notify(Self.text(bytes))
         case KEEPER_REMOVE_IPC: linux_remove_ipc(uid_t(truncatingIfNeeded: word.id))
         case KEEPER_ABORT_FUSE: linux_abort_fuse(uid_t(truncatingIfNeeded: word.id))
         case KEEPER_ABORT_AWAITED_FUSE:
@@ -207,10 +209,25 @@ public final class Keeper {
             guard bytes.count >= MemoryLayout<keeper_question>.size else { return }
             orphans.ask(base.load(as: keeper_question.self))
             if !isLoopSlow { tellOrphanEnds() }
-        case KEEPER_KEEP:
-            let path = bytes[MemoryLayout<keeper_signal>.size...]
-            if let first = descriptors?.first { kept.keep(String(decoding: path, as: UTF8.self), first) }
+        case KEEPER_KEEP: if let first = descriptors?.first { kept.keep(Self.text(bytes), first) }
+        case KEEPER_DROP: kept.drop(Self.text(bytes))
+        case KEEPER_CLAIM: claim(word.id)
+        case KEEPER_CLAIMED: if children.hasAbandoned { endAbandoned() }
         default: break
+        }
+    }
+
+    /// What follows the word.
+    private static func text(_ bytes: UnsafeMutableRawBufferPointer) -> String {
+        String(decoding: bytes[MemoryLayout<keeper_signal>.size...], as: UTF8.self)
+    }
+
+    private func claim(_ id: Int64) {
+        switch children.claim(id) {
+        case .place(let place): if !isLoopSlow { tellAll(of: place) }
+        case .over(let word):
+            answers.append(word)
+            if !isLoopSlow { tellAnswers() }
         }
     }
 
@@ -274,6 +291,10 @@ public final class Keeper {
         return true
     }
 
+    private func tellAnswers() {
+        while let word = answers.first, tell(word) { answers.removeFirst() }
+    }
+
     private func tellOrphanEnds() {
         while let word = orphans.nextWord, tell(word) { orphans.told() }
     }
@@ -300,6 +321,8 @@ public final class Keeper {
         tellOrders()
         if isLoopSlow { return nil }
         for place in children.places where !tellAll(of: place) { return nil }
+        tellAnswers()
+        if isLoopSlow { return nil }
         tellOrphanEnds()
         if isLoopSlow { return nil }
         try? control(EPOLL_CTL_MOD, loop.socket, Mark.loop, EPOLLIN.rawValue)
@@ -323,7 +346,7 @@ public final class Keeper {
                 hearOutcome(of: place)
                 children.noteEnd(of: place)
                 guard tellAll(of: place) else { return nil }
-                if children.isRunning(place), !tell(children.end(of: place, end)) { return nil }
+                if let word = children.end(of: place, end), !tell(word) { return nil }
                 children.forget(place)
             } else {
                 orphans.add(pid, end)
@@ -345,10 +368,10 @@ public final class Keeper {
         linux_forget_lock_holders()
         orphans.forgetQuestions()
         loop.ended(end)
-        // What it has started is not the next loop's: nothing may run twice.
-        for place in children.places { hearOutcome(of: place) }
+        answers = []
+        // The next loop says with which of them it goes on.
         children.abandon()
-        if !children.killOrphans() { Self.say("what an app had started cannot be ended; it may run beside the next") }
+        if end.code == linux_code_exited || isStopping { endAbandoned() }
         if end.code == linux_code_exited { return end.status }
         // One that was told of the stop has not done it.
         if isStopping { return orders.isEmpty ? 1 : 0 }
@@ -356,6 +379,16 @@ public final class Keeper {
         orders = []
         Self.say("signal \(end.status) has ended the loop; it is started again")
         return collectEnds()
+    }
+
+    /// What no loop has claimed does not run on beside what is started: nothing may run twice.
+    private func endAbandoned() {
+        for place in children.places where children.isAbandoned(place) { hearOutcome(of: place) }
+        children.endAbandoned()
+        // Where some are claimed, it is not known whose an orphan is.
+        if !children.hasClaimed, !children.killOrphans(but: loop.pid) {
+            Self.say("what an app had started cannot be ended; it may run beside the next")
+        }
     }
 
     /// It has no log.

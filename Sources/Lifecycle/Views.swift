@@ -51,6 +51,22 @@ extension DeviceLifecycle {
     /// All that runs, is about to, or could not be ended yet.
     public var instances: [InstanceID] { apps.flatMap { [$0.instance?.id, $0.leftover].compactMap { $0 } } }
 
+    /// Whose it is; nil: it is not known any more.
+    public func app(of instance: InstanceID) -> AppID? {
+        apps.firstIndex { $0.instance?.id == instance || $0.leftover == instance }.map { AppID(rawValue: $0) }
+    }
+
+    /// Its program was started, as far as was told.
+    public func isSpawned(_ instance: InstanceID) -> Bool {
+        index(of: instance).flatMap { apps[$0].instance }.map { $0.stage != .spawning } ?? false
+    }
+
+    /// The call whose reply is awaited.
+    public func awaitedCall(of instance: InstanceID) -> (id: CallID, call: HandlerCall)? {
+        guard let call = index(of: instance).flatMap({ apps[$0].instance?.call }), call.awaitsReply else { return nil }
+        return (call.id, call.call)
+    }
+
     /// What clients wait for.
     public var openRequests: [RequestID] {
         requests.all.map { $0.id } + (sleep.preparation?.waiting.map { $0.id } ?? [])

@@ -2,6 +2,7 @@ internal import Configuration
 internal import ControlGroup
 internal import Journal
 internal import Lifecycle
+internal import ProcessControl
 internal import SystemCalls
 
 // The configuration, at start and when it is read again.
@@ -14,14 +15,16 @@ extension Supervisor {
         reserveTraces()
         reports.reserve()
         if let former, let core = former.core, let signal {
-            resume(core, former.lastEnds, signal: signal)
+            resume(core, former, signal: signal)
         } else {
+            keeper.endUnclaimed()
             dispatch(.freezing(available: groups != nil))
             apply(configuration)
             applyPreferences()
             dispatch(.started)
         }
         keepWatchdog()
+        keeper.closeKept()
     }
 
     /// Reads the files again. The names of what changed: apps, "curfew.toml" and "hardware profile", which no app can
@@ -69,7 +72,7 @@ extension Supervisor {
         use(configuration)
         for app in apps.values {
             if let configuration = configured(app.name), app.update(configuration) {
-                control?.monitors.detailsDidChange(app.id)
+                detailsDidChange(app.id)
             }
         }
         findBoard(configuration)

@@ -90,10 +90,10 @@ public enum Daemon {
                 identifier: "curfewd", socketPath: paths.root + "/run/systemd/journal/socket",
                 streamPath: paths.root + "/run/systemd/journal/stdout"))
         let former = formerState(options, keeper, lastEnd, log)
-        tidy(paths, problem, log, isResumed: former?.core != nil)
+        tidy(paths, problem, log, former)
         let configuration = Configuration.load(paths: ConfigurationPaths(root: options.root))
         let loop = try EventLoop()
-        let (groups, freezingProblem, ended) = try openGroups(options, paths, log, keeper)
+        let (groups, freezingProblem, ended) = try openGroups(options, paths, log, keeper, former)
         let supervisor = try Supervisor(
             loop: loop, keeper: keeper, paths: paths, log: log, groups: groups, configuration: configuration)
         supervisor.freezingProblem = freezingProblem
@@ -176,20 +176,24 @@ public enum Daemon {
 
     private static func sayLoopEnd(_ signal: Int32?, _ former: KeptState.FormerState?, _ log: Log) {
         guard let signal else { return }
-        let which = former?.core == nil ? "of the boot" : "that ran"
-        log.daemon(.error, "signal \(signal) has ended curfewd's loop; it starts again, and so do the apps \(which)")
+        let sequel =
+            former?.core == nil
+            ? "it starts again, and so do the apps of the boot" : "another goes on with what it had in hand"
+        log.daemon(.error, "signal \(signal) has ended curfewd's loop; \(sequel)")
     }
 
     /// problem: why it has no lock.
-    private static func tidy(_ paths: RuntimePaths, _ problem: SystemError?, _ log: Log, isResumed: Bool) {
+    private static func tidy(
+        _ paths: RuntimePaths, _ problem: SystemError?, _ log: Log, _ former: KeptState.FormerState?
+    ) {
         if let problem {
             log.daemon(.error, problem.text + "; it goes on, and the control group alone keeps a second one out")
-        } else if !isResumed {
+        } else if former?.core == nil {
             // One that died in a sleep left it.
             try? Files.remove(paths.sleepMark)
         }
         do throws(SystemError) {
-            try HiddenFolder.clear(paths.hiddenNotifySockets)
+            try HiddenFolder.clear(paths.hiddenNotifySockets, keeping: former?.notifyPaths ?? [])
         } catch {
             log.daemon(.warning, error.text)
         }
@@ -215,7 +219,8 @@ public enum Daemon {
 
     /// Ends what a dead predecessor left, so that nothing ever runs twice.
     private static func openGroups(
-        _ options: DaemonOptions, _ paths: RuntimePaths, _ log: Log, _ keeper: ProcessKeeper
+        _ options: DaemonOptions, _ paths: RuntimePaths, _ log: Log, _ keeper: ProcessKeeper,
+        _ former: KeptState.FormerState?
     ) throws(SystemError) -> (root: ControlGroupRoot?, problem: String?, ended: [String]) {
         let root: ControlGroupRoot
         do throws(ControlGroupUnavailable) {
@@ -236,7 +241,7 @@ public enum Daemon {
         do throws(SystemError) {
             // Whose they were is not known any more.
             let users = OwnUsers.all(below: paths.appFolders)
-            let leftovers = try root.endLeftovers { for user in users { keeper.abortFUSE(of: user) } }
+            let leftovers = try root.endLeftovers(keeping: former?.groups ?? []) { for user in users { keeper.abortFUSE(of: user) } }
             if !leftovers.ended.isEmpty { for user in users { keeper.removeIPC(of: user) } }
             ended = leftovers.ended
             for name in ended { log.daemon(.notice, "ended \(name), left by an earlier curfewd") }

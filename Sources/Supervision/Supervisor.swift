@@ -58,6 +58,8 @@ final class Supervisor {
     var keptState: KeptState?
     /// It goes on from a former state.
     var hasResumed = false
+    /// What has ended the loop before this.
+    var lastSignal: Int32 = 0
     /// What has ended with that one's loop is being told of, and is gone once all of it is told.
     var isResuming = false
     /// Apps get the daemon's own stdout for theirs.

@@ -1,23 +1,23 @@
-"""A signal ends the loop: the one after it goes on where that was, and starts what ran again."""
+"""A signal ends the loop: the one after it goes on where that was, and what runs runs on."""
 
+import json
 import os
 import signal
-import struct
 
+import cgroups
 import family
 import pytest
+from loops import end_held, hold_loop, kept_state, kill_loop
 from waiting import holds_for, wait_until
 
 
-def kill_loop(board):
-    """Returns when there is another."""
-    loop = board.loop()
-    with family.ends([loop]):
-        os.kill(loop, signal.SIGKILL)
-    wait_until(lambda: board.answers() and board.loop() != loop, board.log)
+def written(board, name):
+    """The last lines of its last end."""
+    lines = (board.state / "reports.jsonl").read_text().splitlines()
+    return [end["output"] for end in map(json.loads, lines) if end.get("app") == name][-1]
 
 
-def test_what_ran_goes_on_where_it_was(board):
+def test_what_runs_runs_on(board):
     board.app("boot", restart="never")
     board.app("hand", launch="manual")
     board.app("back")
@@ -26,38 +26,191 @@ def test_what_ran_goes_on_where_it_was(board):
     board.start()
     board.wait_active("boot", "back", "ended")
     board.call("Launch", app="hand", background=None)
+    board.wait_active("hand")
     board.call("Background", app="back")
     board.call("Terminate", app="ended")
     board.call("SetLowPowerMode", enabled=True)
     before = board.describe("ended")["lastTermination"]
-    kill_loop(board)
-    board.wait_active("boot", "hand")
-    board.wait_app("back", scenePhase="background")
-    for name in ("boot", "hand", "back"):
+    running = ("boot", "hand", "back")
+    pids = [board.describe(name)["mainPID"] for name in running]
+    wait_until(lambda: board.is_frozen("back"), "it is suspended")
+    for _ in range(2):
+        kill_loop(board)
+        assert [board.wait_app(name, taskState=state)["mainPID"] for name, state in zip(
+            running, ("running", "running", "suspended"))] == pids
+    assert board.is_frozen("back")
+    for name in running:
         app = board.describe(name)
-        assert (app["launches"], app["lastTermination"]["reason"]) == (2, "daemonDied"), app
-        assert len(board.terminations(name)) == 1
-        assert len(board.notes(name, "start")) == 2
+        assert (app["launches"], app["lastTermination"]) == (1, None), app
+        assert not board.terminations(name)
+        assert len(board.notes(name, "start")) == 1
     ended = board.describe("ended")
     assert (ended["taskState"], ended["launches"], ended["lastTermination"]) == ("notRunning", 1, before)
     assert board.describe("never")["launches"] == 0
     assert board.device_state()["lowPowerMode"] is True
     assert len(board.instances()) == 3
+    # They hear and are heard as before.
+    board.call("Background", app="hand")
+    board.call("Activate", app="back")
+    assert board.calls("hand")[-2:] == ["WillResignActive", "DidEnterBackground"]
+    assert [call for call in board.calls("back") if call != "PowerStateDidChange"][-2:] == [
+        "WillEnterForeground", "DidBecomeActive"]
+    board.call("Terminate", app="boot")
+    assert board.calls("boot")[-1] == "WillTerminate"
+    assert board.terminations("boot")[0]["namespace"] == "user"
 
 
-def test_ends_are_counted_on_and_that_of_the_loop_is_none(board):
+def test_an_end_that_no_loop_saw_is_told_as_it_was(board):
+    board.app("crashed", restart_delay="1ms")
+    board.app("orderly")
+    board.app("stays")
+    board.start()
+    board.wait_active("crashed", "orderly", "stays")
+    loop = hold_loop(board)
+    pids = [board.notes(name, "running")[0]["pid"] for name in ("crashed", "orderly")]
+    with family.ends(pids[:1]):
+        os.kill(pids[0], signal.SIGSEGV)
+    with family.ends(pids[1:]):
+        os.kill(pids[1], signal.SIGTERM)
+    end_held(board, loop)
+    assert board.wait_termination("crashed")["explanation"] == "killed by signal 11"
+    orderly = board.wait_termination("orderly")
+    assert (orderly["namespace"], orderly["code"]) == ("exit", "0x0"), orderly
+    board.wait_app("crashed", launches=2, scenePhase="active")
+    assert board.describe("orderly")["launches"] == 1
+    assert board.describe("stays")["launches"] == 1
+
+
+def test_ends_are_counted_on(board):
     board.app("app", restart_limit=2, restart_delay="1ms", restart_reset="1h")
     board.start()
     board.wait_active("app")
     board.signal("app", signal.SIGKILL)
     board.wait_app("app", launches=2, scenePhase="active")
     kill_loop(board)
-    board.wait_app("app", launches=3, scenePhase="active")
-    assert not board.describe("app")["leftDown"]
+    board.wait_app("app", launches=2, scenePhase="active")
     board.signal("app", signal.SIGKILL)
     wait_until(lambda: board.describe("app")["leftDown"], board.log)
     kill_loop(board)
     holds_for(0.2, lambda: board.describe("app")["taskState"] == "notRunning", "it is left down")
+
+
+@pytest.mark.parametrize("handler", ["DidFinishLaunching", "DidEnterBackground", "WillTerminate"])
+def test_an_answer_that_comes_to_the_next_loop_counts(board, handler):
+    board.app("app", f"stop:{handler}")
+    board.start()
+    if handler != "DidFinishLaunching":
+        board.wait_active("app")
+    with board.wire() as wire:
+        if handler == "DidEnterBackground":
+            wire.send("io.curfew.Control.Background", {"app": "app"})
+        elif handler == "WillTerminate":
+            wire.send("io.curfew.Control.Terminate", {"app": "app"})
+        board.wait_call("app", handler)
+        pid = board.describe("app")["mainPID"]
+        wait_until(lambda: family.state(pid) == "T", "the handler stands still")
+        kill_loop(board)
+        os.kill(pid, signal.SIGCONT)
+    if handler == "WillTerminate":
+        assert board.wait_termination("app")["namespace"] == "user"
+    else:
+        board.wait_app("app", scenePhase="background" if handler == "DidEnterBackground" else "active")
+    assert board.calls("app").count(handler) == 1
+    assert board.describe("app")["launches"] == 1
+
+
+def test_a_handler_that_hangs_is_killed_by_the_next_loop(board):
+    board.app("app", "hang:DidEnterBackground", allowances={"did_enter_background": "1s"})
+    board.start()
+    board.wait_active("app")
+    with board.wire() as wire:
+        wire.send("io.curfew.Control.Background", {"app": "app"})
+        board.wait_call("app", "DidEnterBackground")
+        kill_loop(board)
+    assert board.wait_termination("app")["namespace"] == "watchdog"
+
+
+def test_a_hook_under_way_is_waited_for(board):
+    gate = f"{board.root}/gate"
+    os.mkfifo(gate)
+    board.app("app", delegate="hooks", hooks={
+        "did_enter_background": ["/bin/sh", "-c", f"echo begun; read line < {gate}; echo over; exit 3"]})
+    board.start()
+    board.wait_active("app")
+    with board.wire() as wire:
+        wire.send("io.curfew.Control.Background", {"app": "app"})
+        wait_until(lambda: len(cgroups.processes(board.instance("app"))) == 2, "the hook runs")
+        kill_loop(board)
+    assert board.describe("app")["scenePhase"] == "inactive"
+    with open(gate, "w") as out:
+        out.write("go on\n")
+    board.wait_app("app", scenePhase="background")
+    assert "exited with status 3" in board.describe("app")["statusText"]
+    board.call("Terminate", app="app", force=True)
+    # What the dead loop had read is gone with it.
+    assert written(board, "app") == ["over"]
+
+
+def test_what_it_says_is_heard_and_what_it_writes_is_kept(board):
+    board.plain("app", "usr1:notify=STATUS=all is well")
+    board.app_file("writer", f"""
+exec = ["/bin/sh", "-c", "trap 'echo after; exit 5' USR1; echo before; while :; do sleep 0.02; done"]
+delegate = "none"
+restart = "never"
+""")
+    board.start()
+    board.wait_active("app", "writer")
+    path = board.describe("app")["mainPID"]
+    kill_loop(board)
+    board.signal("app", signal.SIGUSR1)
+    board.wait_app("app", statusText="all is well", mainPID=path)
+    kill_loop(board)
+    board.wait_app("app", statusText="all is well")
+    board.signal("writer", signal.SIGUSR1)
+    board.wait_termination("writer")
+    assert written(board, "writer")[-1] == "after"
+
+
+def test_tasks_and_their_budgets_go_on(board):
+    board.app("app", "lend")
+    board.start()
+    board.wait_active("app")
+    with board.borrow("app") as wire:
+        task = wire.call("io.curfew.Application.BeginBackgroundTask", {"name": "upload"})["identifier"]
+    board.call("Background", app="app")
+    before = board.describe("app")["backgroundTimeRemaining"]
+    kill_loop(board)
+    app = board.describe("app")
+    assert [held["identifier"] for held in board.call("Describe", app="app")["tasks"]] == [task]
+    assert 0 < app["backgroundTimeRemaining"] <= before
+    assert app["taskState"] == "running"
+    with board.borrow("app") as wire:
+        wire.call("io.curfew.Application.EndBackgroundTask", {"identifier": task})
+    board.wait_app("app", taskState="suspended")
+
+
+def test_a_main_process_of_another_number_is_followed_on(board):
+    board.plain("app", "main-is-child", restart="never")
+    board.start()
+    pid = wait_until(lambda: [note["pid"] for note in board.notes("app", "child")], "it has a child")[0]
+    board.wait_app("app", mainPID=pid)
+    kill_loop(board)
+    board.wait_app("app", mainPID=pid, taskState="running")
+    os.kill(pid, signal.SIGKILL)
+    board.wait_termination("app")
+
+
+def test_an_app_that_is_asked_to_end_is_waited_for_and_killed(board):
+    board.plain("app", "ignore-term", allowances={"will_terminate": "1s"})
+    board.start()
+    board.wait_active("app")
+    with board.wire() as wire:
+        wire.send("io.curfew.Control.Terminate", {"app": "app"})
+        board.wait_note("app", "signal")
+        kill_loop(board)
+    board.wait_termination("app")
+    assert len(board.notes("app", "signal")) == 1
+    wait_until(lambda: not board.instances(), "nothing is left")
 
 
 def test_a_loop_that_dies_a_fourth_time_in_a_row_is_followed_by_one_that_begins_anew(board):
@@ -66,27 +219,21 @@ def test_a_loop_that_dies_a_fourth_time_in_a_row_is_followed_by_one_that_begins_
     board.start()
     board.wait_active("boot")
     board.call("Launch", app="hand", background=None)
-    for launches in (2, 3, 4):
+    board.wait_active("hand")
+    pid = board.describe("boot")["mainPID"]
+    for _ in range(3):
         kill_loop(board)
-        board.wait_app("hand", scenePhase="active", launches=launches)
-    kill_loop(board)
+        board.wait_app("hand", scenePhase="active", launches=1)
+    with family.ends([pid]):
+        kill_loop(board)
     board.wait_app("boot", scenePhase="active", launches=1)
     assert board.describe("hand")["taskState"] == "notRunning"
     board.wait_log("so do the apps of the boot")
-    assert board.log().count("so do the apps that ran") == 3
+    assert board.log().count("another goes on with what it had in hand") == 3
     assert board.terminations("hand")[-1]["reason"] == "daemonDied"
     board.call("Launch", app="hand", background=None)
     kill_loop(board)
-    board.wait_app("hand", scenePhase="active", launches=2)
-
-
-def kept_state(board):
-    """The memory of the state, for writing; where the last write lies, and its length."""
-    folder = f"/proc/{board.daemon.pid}/fd"
-    [name] = [name for name in os.listdir(folder) if os.readlink(f"{folder}/{name}").startswith("/memfd:curfewd")]
-    memory = open(f"{folder}/{name}", "r+b", buffering=0)
-    _, number, length = struct.unpack("<3Q", os.pread(memory.fileno(), 24, 0))
-    return memory, 4096 + number % 2 * (32 << 20), length
+    board.wait_app("hand", scenePhase="active", launches=1)
 
 
 @pytest.mark.parametrize("place, byte, is_read", [
@@ -99,8 +246,8 @@ def test_a_state_that_is_damaged_is_not_read(board, place, byte, is_read):
     board.wait_active("boot")
     board.call("Launch", app="hand", background=None)
     board.wait_active("hand")
-    loop = board.loop()
-    os.kill(loop, signal.SIGSTOP)
+    pid = board.describe("boot")["mainPID"]
+    loop = hold_loop(board)
     memory, begin, length = kept_state(board)
     with memory, family.ends([loop]):
         at = begin + place % length
@@ -108,10 +255,12 @@ def test_a_state_that_is_damaged_is_not_read(board, place, byte, is_read):
         os.pwrite(memory.fileno(), bytes(wrong), at)
         os.kill(loop, signal.SIGKILL)
     wait_until(lambda: board.answers() and board.loop() != loop, board.log)
-    board.wait_app("boot", scenePhase="active", launches=2 if is_read else 1)
+    board.wait_app("boot", scenePhase="active", launches=1)
+    assert (board.describe("boot")["mainPID"] == pid) == is_read
     assert board.describe("hand")["taskState"] == ("running" if is_read else "notRunning")
+    pid = board.describe("boot")["mainPID"]
     kill_loop(board)
-    board.wait_app("boot", scenePhase="active", launches=3 if is_read else 2)
+    board.wait_app("boot", scenePhase="active", mainPID=pid)
 
 
 def test_a_sleep_goes_on_and_is_ended_by_logind(board):
@@ -129,7 +278,7 @@ def test_a_sleep_goes_on_and_is_ended_by_logind(board):
     assert board.describe("app")["scenePhase"] != "active"
     login.sleep(False)
     login.wait_held("sleep", 2)
-    board.wait_app("app", scenePhase="active", launches=2)
+    board.wait_app("app", scenePhase="active", launches=1)
     login.sleep(True)
     login.wait_closed("sleep", 2)
     assert board.device_state()["sleepId"] == number + 1

@@ -6,6 +6,7 @@ import signal
 import board as boards
 import family
 import pytest
+from loops import kill_loop_and_its_state
 from waiting import wait_until
 
 # A daemon as there were before systemd: no process of its parent's session is left.
@@ -49,10 +50,7 @@ def test_without_control_groups_what_dies_late_leaves_no_orphan(board):
     board.start(cgroup="/proc/nowhere")
     wait_until(lambda: notes.exists() and len(notes.read_text().split()) == 2, board.log)
     first = notes.read_text().split()
-    loop = board.loop()
-    with family.ends([loop]):
-        os.kill(loop, signal.SIGKILL)
-    wait_until(lambda: board.answers() and board.loop() != loop, "it has another loop")
+    kill_loop_and_its_state(board)
     # Before that it has ended all.
     assert [family.state(pid) for pid in first] == ["X", "X"]
 
@@ -68,7 +66,7 @@ def test_without_control_groups_no_orphan_outlives_the_loop(board, end):
         if end == "stop":
             assert board.stop() == 0
         else:
-            os.kill(board.loop(), signal.SIGKILL)
+            kill_loop_and_its_state(board)
 
 
 def test_what_another_program_had_started_is_no_orphan(board, monkeypatch):

@@ -72,4 +72,42 @@ import Testing
         let effects = board.handle(.process(.groupEmptied(instance)))
         #expect(board.lines(effects) == ["spawn camera restart"])
     }
+
+    // MARK: What the next loop has in hand
+
+    /// What was asked of its processes, and may have gone with the loop, is asked again; nothing else.
+    @Test func whatIsRegainedIsAskedAgain() throws {
+        var board = board { $0.liveness = .seconds(10) }
+        let camera = try board.instance("camera")
+        func regained() -> [String] {
+            board.reborn()
+            return board.lines(board.handle(.process(.regained(camera))))
+        }
+        #expect(regained() == ["thaw camera"])
+        _ = try board.ask(1, .background(board.id("camera")))
+        for _ in 0..<2 { _ = board.handle(.app(.handlerReturned(camera, try #require(board.calls[camera])))) }
+        #expect(regained() == ["freeze camera"])
+        _ = board.handle(.process(.frozen(camera)))
+        #expect(regained() == [])
+        _ = try board.ask(2, .terminate(board.id("camera"), force: true))
+        #expect(regained() == ["kill camera"])
+        _ = board.handle(.process(.exited(camera, .signalled(9))))
+        #expect(regained() == ["clear camera"])
+        _ = board.handle(.process(.groupEmptied(camera)))
+        #expect(regained() == [])
+    }
+
+    /// Its WATCHDOG=1 may have gone with that loop.
+    @Test func whatIsRegainedHasItsIntervalAgain() throws {
+        var board = board { $0.liveness = .seconds(10) }
+        let camera = try board.instance("camera")
+        _ = board.wait(.seconds(9))
+        board.reborn()
+        _ = board.handle(.process(.regained(camera)))
+        _ = board.wait(.seconds(9))
+        #expect(board.phase("camera") == "active")
+        _ = board.wait(.seconds(2))
+        #expect(board.lines(board.handle(.timePassed)).isEmpty)
+        #expect(try board.view("camera").taskState == .terminating)
+    }
 }

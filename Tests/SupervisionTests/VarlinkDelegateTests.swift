@@ -15,7 +15,7 @@ import Varlink
             AppID(rawValue: 0), AppConfiguration(name: "app", exec: ["/bin/true"]), OwnUsers(directory: "/nonexistent"))
         let (instance, call) = try backgroundCall(shell.supervisor)
         let process = AppProcess(instance, app, shell.supervisor, group: nil)
-        let delegate = try VarlinkDelegate(process, shell.supervisor)
+        let delegate = try VarlinkDelegate.make(process, shell.supervisor)
         delegate.deliver(call, .didEnterBackground, allowance: .seconds(30))
         let pair = try SocketPair()
         let ours = Connection(owning: pair.ours, role: .client)

@@ -33,6 +33,12 @@ static inline _Bool linux_raise_descriptor_limit(uint64_t *soft, uint64_t *hard)
     return 1;
 }
 
+// How many descriptors this process may have.
+static inline uint64_t linux_descriptor_room(void) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 1024;
+}
+
 static inline void linux_ignore(int signal_number) { signal(signal_number, SIG_IGN); }
 
 // Gives memory back that only start-up needed.

@@ -24,8 +24,11 @@ enum {
     KEEPER_ABORT_FUSE, // the same: the file systems that its programs serve to themselves
     KEEPER_ABORT_AWAITED_FUSE, // struct keeper_users: those that one of these users serves, and others wait for
     KEEPER_FIND_LOCK_HOLDERS,  // struct keeper_lock, then the directory: who has logind's lock on sleep
-    KEEPER_KEEP,               // struct keeper_signal, then a path, and one descriptor: the next loop has it too
+    KEEPER_KEEP,               // struct keeper_signal, then a name, and one descriptor: the next loop has it too
     KEEPER_HOW_ENDED,          // struct keeper_question: of no child of the loop's asking
+    KEEPER_DROP,               // struct keeper_signal, then a name: what was kept by it
+    KEEPER_CLAIM,              // struct keeper_signal: a start of an earlier loop's, of which all is told again
+    KEEPER_CLAIMED,            // the same, without an id: that were all; what is left of earlier loops' is ended
 };
 
 struct keeper_signal {
@@ -93,6 +96,7 @@ enum {
     // id: user << 32 | pid of a lock that was asked for; pid: who has it, 0: that was all, -1: it was given up.
     KEEPER_LOCK_HOLDER,
     KEEPER_ORPHAN_ENDED,  // id of the question, code, status; a code of 0: it is not known
+    KEEPER_UNKNOWN,       // id that was claimed: it was never begun, or its end is not known any more
 };
 
 struct keeper_word {

@@ -8,9 +8,10 @@
 /// What is read is not trusted: it ends with a checksum, so that a wrong byte anywhere makes the archive `failed`; and
 /// what passes that is still checked wherever a number could lead to a crash.
 public struct StateArchive {
-    private(set) var bytes: [UInt8]
-    let isReading: Bool
-    private(set) var failed = false
+    public private(set) var bytes: [UInt8]
+    public let isReading: Bool
+    /// What was read is damaged.
+    public private(set) var failed = false
     /// While reading: the next byte, and where the group ends.
     private var offset = 0
     private var end = 0
@@ -29,12 +30,13 @@ public struct StateArchive {
     /// A text with its length, and a group with its own.
     private static let bitsOfKind: UInt64 = 2
 
-    init() {
+    public init() {
         bytes = []
         isReading = false
     }
 
-    init(reading bytes: [UInt8]) {
+    /// What was written before.
+    public init(reading bytes: [UInt8]) {
         self.bytes = bytes
         end = bytes.count
         isReading = true
@@ -56,17 +58,18 @@ public struct StateArchive {
     }
 
     /// What was sealed; nil where the checksum is another.
-    static func opened(_ sealed: [UInt8]) -> [UInt8]? {
+    public static func opened(_ sealed: [UInt8]) -> [UInt8]? {
         guard sealed.count >= sealLength else { return nil }
         let text = Array(sealed[..<(sealed.count - sealLength)])
         return Self.sealed(text) == sealed ? text : nil
     }
 
-    mutating func fail() { failed = true }
+    /// What was read makes no sense.
+    public mutating func fail() { failed = true }
 
     // MARK: Fields
 
-    mutating func value(_ field: Int, _ value: inout Int64) {
+    public mutating func value(_ field: Int, _ value: inout Int64) {
         if isReading {
             guard let kind = find(field) else { return }
             guard kind == .number else { return fail() }
@@ -79,7 +82,7 @@ public struct StateArchive {
         }
     }
 
-    mutating func value(_ field: Int, _ value: inout Int) {
+    public mutating func value(_ field: Int, _ value: inout Int) {
         var wide = Int64(value)
         self.value(field, &wide)
         // 32 bits on many boards.
@@ -87,22 +90,22 @@ public struct StateArchive {
         value = narrow
     }
 
-    mutating func value(_ field: Int, _ value: inout UInt64) {
+    public mutating func value(_ field: Int, _ value: inout UInt64) {
         var wide = Int64(bitPattern: value)
         self.value(field, &wide)
         value = UInt64(bitPattern: wide)
     }
 
-    mutating func value(_ field: Int, _ value: inout Bool) {
+    public mutating func value(_ field: Int, _ value: inout Bool) {
         var wide: Int64 = value ? 1 : 0
         self.value(field, &wide)
         if wide != 0 && wide != 1 { fail() }
         value = wide == 1
     }
 
-    mutating func value(_ field: Int, _ value: inout Nanoseconds) { self.value(field, &value.rawValue) }
+    public mutating func value(_ field: Int, _ value: inout Nanoseconds) { self.value(field, &value.rawValue) }
 
-    mutating func value(_ field: Int, _ value: inout String) {
+    public mutating func value(_ field: Int, _ value: inout String) {
         if isReading {
             guard find(field) != nil, let content = readContent() else { return }
             value = String(decoding: bytes[content], as: UTF8.self)
@@ -115,7 +118,7 @@ public struct StateArchive {
     }
 
     /// An identifier, or an enumeration by its raw value; one that is not known is refused.
-    mutating func raw<T: RawRepresentable>(_ field: Int, _ value: inout T) where T.RawValue: FixedWidthInteger {
+    public mutating func raw<T: RawRepresentable>(_ field: Int, _ value: inout T) where T.RawValue: FixedWidthInteger {
         var wide = Int64(truncatingIfNeeded: value.rawValue)
         self.value(field, &wide)
         guard isReading else { return }
@@ -126,7 +129,7 @@ public struct StateArchive {
         }
     }
 
-    mutating func group(_ field: Int, _ each: (inout StateArchive) -> Void) {
+    public mutating func group(_ field: Int, _ each: (inout StateArchive) -> Void) {
         if isReading {
             guard find(field) != nil, let content = readContent() else { return }
             inside(content, each)
@@ -136,7 +139,7 @@ public struct StateArchive {
         }
     }
 
-    mutating func optional<T>(
+    public mutating func optional<T>(
         _ field: Int, _ value: inout T?, _ blank: T, _ each: (inout StateArchive, inout T) -> Void
     ) {
         if isReading {
@@ -157,7 +160,7 @@ public struct StateArchive {
     }
 
     /// The function of an element that is long is not to be inlined: it is called in two places here.
-    mutating func list<T>(_ field: Int, _ list: inout [T], _ blank: T, _ each: (inout StateArchive, inout T) -> Void) {
+    public mutating func list<T>(_ field: Int, _ list: inout [T], _ blank: T, _ each: (inout StateArchive, inout T) -> Void) {
         if isReading {
             guard find(field) != nil, let content = readContent() else { return }
             list = []

@@ -1,34 +1,45 @@
 internal import CLinux
 public import SystemCalls
 
-/// Descriptors that outlive the loop, by the paths that they are of: the daemon's sockets, in whose queues clients wait
-/// for the next loop, and its lock, so that no other daemon begins between two loops. The keeper has them, and each
-/// loop that it forks a copy.
+/// Descriptors that outlive the loop, by names that the loop gives them: the daemon's sockets, in whose queues clients
+/// wait for the next loop, its lock, so that no other daemon begins between two loops, and what it shares with its
+/// apps. The keeper has them, and each loop that it forks a copy.
 public struct KeptDescriptors {
-    /// More than a loop has.
-    private static let limit = 16
-
-    private var all: [(path: String, descriptor: Int32)] = []
+    private var all: [String: Int32] = [:]
+    /// Half of what a process may have open: the rest is for starts.
+    private let limit = Int(clamping: linux_descriptor_room() / 2)
 
     public init() {}
 
-    /// Keeps a copy, in place of what was kept of this path before; where there is no room for it, nothing.
-    public mutating func keep(_ path: String, _ descriptor: Int32) {
-        if let before = take(path) { before.close() }
-        guard all.count < Self.limit else { return }
+    /// Keeps a copy, in place of what was kept of this name before; where there is no room for it, nothing.
+    public mutating func keep(_ name: String, _ descriptor: Int32) {
+        drop(name)
+        guard all.count < limit else { return }
         let copy = linux_dup_cloexec(descriptor)
-        if copy >= 0 { all.append((path, copy)) }
+        if copy >= 0 { all[name] = copy }
+    }
+
+    /// Apps may have put descriptors into it: to close those may take as long as they like.
+    public mutating func drop(_ name: String) {
+        guard let descriptor = all.removeValue(forKey: name) else { return }
+        if linux_takes_descriptors(descriptor), !linux_drain(descriptor, true), linux_close_aside(descriptor) { return }
+        close(descriptor)
     }
 
     /// Gives it away.
-    public mutating func take(_ path: String) -> FileDescriptor? {
-        guard let place = all.firstIndex(where: { $0.path == path }) else { return nil }
-        return FileDescriptor(owning: all.remove(at: place).descriptor)
+    public mutating func take(_ name: String) -> FileDescriptor? {
+        guard let descriptor = all.removeValue(forKey: name) else { return nil }
+        return FileDescriptor(owning: descriptor)
     }
 
-    /// What was not taken.
+    /// The names that begin so.
+    public func names(beginning prefix: String) -> [String] {
+        all.keys.filter { $0.utf8.starts(with: prefix.utf8) }.sorted()
+    }
+
+    /// What was not taken: these copies are not the last.
     public mutating func closeAll() {
-        for one in all { close(one.descriptor) }
-        all = []
+        for descriptor in all.values { close(descriptor) }
+        all = [:]
     }
 }

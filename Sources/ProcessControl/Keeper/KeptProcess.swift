@@ -10,9 +10,12 @@ public final class KeptProcess {
         case failed(SpawnError)
         /// Its end; only of what was running.
         case ended(ProcessExit)
+        /// Of one that was claimed: it was never begun, or its end is not known any more.
+        case unknown
     }
 
-    let id: Int64
+    /// By which a later loop can claim it.
+    public let id: Int64
     /// For the text of an error; nil once it runs.
     var request: SpawnRequest?
     unowned(unsafe) let keeper: ProcessKeeper
@@ -24,7 +27,7 @@ public final class KeptProcess {
     /// nil: what is heard of it interests no more.
     public var hear: ((Word) -> Void)?
 
-    init(_ id: Int64, _ request: SpawnRequest, _ keeper: ProcessKeeper, _ hear: @escaping (Word) -> Void) {
+    init(_ id: Int64, _ request: SpawnRequest?, _ keeper: ProcessKeeper, _ hear: @escaping (Word) -> Void) {
         self.id = id
         self.request = request
         self.keeper = keeper

@@ -17,7 +17,8 @@ public final class ProcessKeeper {
     private var kept: KeptDescriptors
     private var processes: [Int64: KeptProcess] = [:]
     private var endQuestions: [Int64: (ProcessExit?) -> Void] = [:]
-    private var lastID: Int64 = 0
+    /// No two loops use the same: a start takes longer than a nanosecond.
+    private var lastID = Clocks.monotonic
     /// A signal that the keeper was sent, as the main process of the service: SIGTERM, SIGINT or SIGHUP.
     public var onOrder: ((Int32) -> Void)?
     /// Of a search for those who have a lock, by the user and pid that it was asked for by.
@@ -56,6 +57,18 @@ public final class ProcessKeeper {
         return process
     }
 
+    /// Goes on with a start of an earlier loop's: all that is known of it is told again. Nothing is heard where the keeper
+    /// does not read.
+    public func claim(_ id: Int64, hear: @escaping (KeptProcess.Word) -> Void) -> KeptProcess {
+        let process = KeptProcess(id, nil, self, hear)
+        processes[id] = process
+        order(KEEPER_CLAIM, id)
+        return process
+    }
+
+    /// What no loop has claimed by now is ended.
+    public func endUnclaimed() { order(KEEPER_CLAIMED, 0) }
+
     func signal(_ process: KeptProcess, _ number: Int32) throws(SystemError) {
         let order = keeper_signal(kind: UInt32(KEEPER_SIGNAL), signal: number, id: process.id)
         try send(withUnsafeBytes(of: order) { Array($0) }, [])
@@ -69,11 +82,11 @@ public final class ProcessKeeper {
 
     /// Removes what a user has left of System V's memory, messages and semaphores, which outlive processes: what is
     /// there when the keeper reads this, so before the next start that it is asked for.
-    public func removeIPC(of user: UInt32) { order(KEEPER_REMOVE_IPC, user) }
+    public func removeIPC(of user: UInt32) { order(KEEPER_REMOVE_IPC, Int64(user)) }
 
     /// Ends the FUSE connections of a user's programs, where their file systems are mounted out of our sight. Of
     /// programs that are to be dead: one that waits for an answer of its own cannot be killed before.
-    public func abortFUSE(of user: UInt32) { order(KEEPER_ABORT_FUSE, user) }
+    public func abortFUSE(of user: UInt32) { order(KEEPER_ABORT_FUSE, Int64(user)) }
 
     /// The same of every user that an app has for itself, where an answer is waited for. For a process that cannot be
     /// killed though nothing of its own user's holds it: it has been given a file that another app serves.
@@ -90,16 +103,25 @@ public final class ProcessKeeper {
         try send(withUnsafeBytes(of: order) { Array($0) } + Array(directory.utf8), [])
     }
 
-    /// What an earlier loop has had of this path, or nil.
-    public func takeKept(_ path: String) -> FileDescriptor? { kept.take(path) }
+    /// What an earlier loop has had kept by this name, or nil.
+    public func takeKept(_ name: String) -> FileDescriptor? { kept.take(name) }
+
+    /// The names that begin so.
+    public func keptNames(beginning prefix: String) -> [String] { kept.names(beginning: prefix) }
 
     /// What no loop wants any more: this one's copies.
     public func closeKept() { kept.closeAll() }
 
     /// Each loop after this one has a copy, if the keeper has room for it.
-    public func keep(_ path: String, _ descriptor: Int32) {
+    public func keep(_ name: String, _ descriptor: Int32) {
         let order = keeper_signal(kind: UInt32(KEEPER_KEEP), signal: 0, id: 0)
-        try? send(withUnsafeBytes(of: order) { Array($0) } + Array(path.utf8), [descriptor])
+        try? send(withUnsafeBytes(of: order) { Array($0) } + Array(name.utf8), [descriptor])
+    }
+
+    /// No loop wants it any more.
+    public func drop(_ name: String) {
+        let order = keeper_signal(kind: UInt32(KEEPER_DROP), signal: 0, id: 0)
+        try? send(withUnsafeBytes(of: order) { Array($0) } + Array(name.utf8), [])
     }
 
     /// Asks how a process has ended that is no child of our asking: it may have become the keeper's, when its parent
@@ -116,8 +138,8 @@ public final class ProcessKeeper {
     /// Its answer interests no more.
     public func forget(question: Int64) { endQuestions[question] = nil }
 
-    private func order(_ kind: Int, _ user: UInt32) {
-        let order = keeper_signal(kind: UInt32(kind), signal: 0, id: Int64(user))
+    private func order(_ kind: Int, _ id: Int64) {
+        let order = keeper_signal(kind: UInt32(kind), signal: 0, id: id)
         try? send(withUnsafeBytes(of: order) { Array($0) }, [])
     }
 
@@ -181,6 +203,9 @@ public final class ProcessKeeper {
         case KEEPER_ENDED:
             forget(process)
             process.hear?(.ended(ProcessExit(word)))
+        case KEEPER_UNKNOWN:
+            forget(process)
+            process.hear?(.unknown)
         default: break
         }
     }

@@ -26,6 +26,13 @@ public struct HiddenFolder {
         self.secret = secret
     }
 
+    /// The one that holds an app's socket at this path, which an earlier loop has made; nil where that is none such.
+    public init?(holding socket: String, in parent: String, for app: String) {
+        let folder = Files.directoryName(of: socket)
+        guard Files.directoryName(of: folder) == parent, Files.isSocket(socket) else { return nil }
+        self.init(parent, String(decoding: folder.utf8.dropFirst(parent.utf8.count + 1), as: UTF8.self), app: app)
+    }
+
     /// Both folders; the socket is to be moved there, and shown.
     public static func make(in parent: String, for app: String) throws(SystemError) -> HiddenFolder {
         var number: UInt64 = 0
@@ -65,17 +72,20 @@ public struct HiddenFolder {
         try Files.createDirectories(parent + views, mode: 0o700)
     }
 
-    /// A parent with nothing in it: what a predecessor that was killed has left is removed.
-    public static func clear(_ parent: String) throws(SystemError) {
+    /// A parent with nothing in it but the folders of these sockets: what a predecessor that was killed has left is
+    /// removed.
+    public static func clear(_ parent: String, keeping sockets: [String] = []) throws(SystemError) {
         try prepare(parent)
         for app in try Files.list(parent + views) {
             for secret in (try? Files.list(parent + views + "/" + app)) ?? [] {
-                HiddenFolder(parent, secret, app: app).remove()
+                let folder = HiddenFolder(parent, secret, app: app)
+                if !sockets.contains(folder.socket) { folder.remove() }
             }
             _ = rmdir(parent + views + "/" + app)
         }
         for name in try Files.list(parent) where parent + "/" + name != parent + views {
-            HiddenFolder(parent, name, app: "").remove()
+            let folder = HiddenFolder(parent, name, app: "")
+            if !sockets.contains(folder.socket) { folder.remove() }
         }
     }
 }

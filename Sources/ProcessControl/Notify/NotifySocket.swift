@@ -35,6 +35,13 @@ public final class NotifySocket {
         if linux_notify_bind(descriptor, path) != 0 { throw SystemError("bind", path) }
     }
 
+    /// One that an earlier loop has bound, and that lies there now.
+    public init(kept: consuming FileDescriptor, at path: String) {
+        number = kept.rawValue
+        socket = .some(kept)
+        self.path = path
+    }
+
     deinit { _ = close() }
 
     /// Takes no more messages. The socket, where descriptors are left in it: to close it may take as long as their

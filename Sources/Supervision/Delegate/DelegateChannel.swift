@@ -22,6 +22,11 @@ protocol DelegateChannel: AnyObject {
     func didLose(_ connection: Connection, _ reason: CloseReason)
     /// READY=1 came over the notify socket.
     func didBecomeReady()
+    /// An earlier loop has delivered it; its answer counts.
+    func await(_ call: CallID, _ handler: HandlerCall)
+    /// For the next loop: what runs of a hook, and whether the app has put a connection of its own in.
+    var keptHook: KeptApps.Hook? { get }
+    var hasAttached: Bool { get }
     /// A call goes on though the main process has ended.
     var isBusyWithoutMain: Bool { get }
     /// Nothing is delivered or answered any more.
@@ -34,17 +39,35 @@ extension DelegateChannel {
     func attach(_ connection: Connection) {}
     func didLose(_ connection: Connection, _ reason: CloseReason) {}
     var isBusyWithoutMain: Bool { false }
+    var keptHook: KeptApps.Hook? { nil }
+    var hasAttached: Bool { false }
 }
 
 extension Supervisor {
+    /// The one of an app that an earlier loop had in hand; nil for one that is never told.
+    func regainDelegate(_ process: AppProcess, _ kept: KeptApps.Process, _ app: SupervisedApp) throws(SystemError)
+        -> (any DelegateChannel)?
+    {
+        if let channel = keeper.takeKept(VarlinkDelegate.keptName(process.instance)) {
+            return try VarlinkDelegate(process, self, channel, isRegained: true)
+        }
+        let credentials: Credentials? = if case .success(let found) = app.credentials { found } else { nil }
+        switch app.configuration.delegate {
+        case .none: return nil
+        case .varlink: return kept.hasAttached ? VarlinkDelegate(process, self) : nil
+        case .hooks: return HookDelegate(process, self, credentials, regained: kept.hook)
+        case .signals: return SignalDelegate(process, self)
+        }
+    }
+
     /// nil for an app that is never told.
     func makeDelegate(_ process: AppProcess, _ app: SupervisedApp, _ credentials: Credentials?) throws(SystemError)
         -> (any DelegateChannel)?
     {
         switch app.configuration.delegate {
         case .none: nil
-        case .varlink: try VarlinkDelegate(process, self)
-        case .hooks: HookDelegate(process, self, credentials)
+        case .varlink: try VarlinkDelegate.make(process, self)
+        case .hooks: HookDelegate(process, self, credentials, regained: nil)
         case .signals: SignalDelegate(process, self)
         }
     }

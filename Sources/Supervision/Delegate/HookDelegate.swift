@@ -14,11 +14,28 @@ final class HookDelegate: DelegateChannel {
     private unowned(unsafe) let supervisor: Supervisor
     private let credentials: Credentials?
     private var child: KeptProcess?
+    private var running: (call: CallID, handler: Handler)?
 
-    init(_ process: AppProcess, _ supervisor: Supervisor, _ credentials: Credentials?) {
+    /// regained: what an earlier loop has started.
+    init(_ process: AppProcess, _ supervisor: Supervisor, _ credentials: Credentials?, regained: KeptApps.Hook?) {
         self.process = process
         self.supervisor = supervisor
         self.credentials = credentials
+        guard let regained else { return }
+        running = (regained.call, regained.handler)
+        child = supervisor.keeper.claim(regained.child) { [unowned(unsafe) self] in
+            hear($0, regained.call, regained.handler)
+        }
+    }
+
+    var keptHook: KeptApps.Hook? {
+        guard let child, let running else { return nil }
+        return KeptApps.Hook(child: child.id, call: running.call, handler: running.handler)
+    }
+
+    func await(_ call: CallID, _ handler: HandlerCall) {
+        // Whether it was run is not known: as one that cannot be run, it is no reason to end the app.
+        if child == nil { supervisor.dispatch(.app(.handlerReturned(process.instance, call))) }
     }
 
     var inherited: Int32? { nil }
@@ -69,6 +86,7 @@ final class HookDelegate: DelegateChannel {
             case .some(let open): request.controlGroupDescriptor = open.rawValue
             case .none: break
             }
+            running = (call, handler.handler)
             do throws(SpawnError) {
                 child = try supervisor.keeper.start(request) { [unowned(unsafe) self] in
                     hear($0, call, handler.handler)
@@ -85,6 +103,7 @@ final class HookDelegate: DelegateChannel {
         switch word {
         case .running: return
         case .failed(let error): didFail(handler, "hook: \(error.text)")
+        case .unknown: didFail(handler, "how its hook has ended went with curfewd's loop")
         case .ended(let end):
             switch end.cause {
             case .exited(0): didSucceed(handler)
@@ -101,13 +120,13 @@ final class HookDelegate: DelegateChannel {
     private func didFail(_ handler: Handler, _ text: String) {
         supervisor.log.handlerFailed(process.app.name, handler, text)
         process.app.failedHook = (handler, "\(handler.method): \(text)")
-        supervisor.control?.monitors.detailsDidChange(process.app.id)
+        supervisor.detailsDidChange(process.app.id)
     }
 
     private func didSucceed(_ handler: Handler) {
         guard process.app.failedHook?.handler == handler else { return }
         process.app.failedHook = nil
-        supervisor.control?.monitors.detailsDidChange(process.app.id)
+        supervisor.detailsDidChange(process.app.id)
     }
 
     func close() {

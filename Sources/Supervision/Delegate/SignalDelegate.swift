@@ -27,6 +27,8 @@ final class SignalDelegate: DelegateChannel {
         }
     }
 
+    func await(_ call: CallID, _ handler: HandlerCall) { outstanding = call }
+
     func didBecomeReady() {
         guard let call = outstanding else { return }
         outstanding = nil

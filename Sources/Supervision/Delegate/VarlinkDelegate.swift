@@ -17,14 +17,35 @@ final class VarlinkDelegate: DelegateChannel {
     private var isClosed = false
     private var outstanding: (call: CallID, handler: HandlerCall)?
 
-    init(_ process: AppProcess, _ supervisor: Supervisor) throws(SystemError) {
+    /// The next loop has our end by this name.
+    static func keptName(_ instance: InstanceID) -> String { "delegate/\(instance.rawValue)" }
+    private var isKept = false
+
+    /// Without a connection: the app has put one of its own in the place of the first, and does so again.
+    init(_ process: AppProcess, _ supervisor: Supervisor) {
         self.process = process
         self.supervisor = supervisor
+    }
+
+    static func make(_ process: AppProcess, _ supervisor: Supervisor) throws(SystemError) -> VarlinkDelegate {
         let pair = try SocketPair()
-        theirs = .some(pair.theirs)
-        let connection = Connection(owning: pair.ours, role: .client)
+        supervisor.keep(keptName(process.instance), pair.ours.rawValue)
+        let delegate = try VarlinkDelegate(process, supervisor, pair.ours, isRegained: false)
+        delegate.theirs = .some(pair.theirs)
+        return delegate
+    }
+
+    /// isRegained: our end of the pair is from an earlier loop.
+    init(_ process: AppProcess, _ supervisor: Supervisor, _ ours: consuming FileDescriptor, isRegained: Bool)
+        throws(SystemError)
+    {
+        self.process = process
+        self.supervisor = supervisor
+        isKept = true
+        let connection = Connection(owning: ours, role: .client)
         let disposal = supervisor.disposal
         connection.refuseDescriptors { disposal.close($0) }
+        if isRegained { connection.followsAnother() }
         watched = try WatchedConnection(connection, supervisor)
         connection.onClosed = { [unowned(unsafe) self] _, reason in
             watched?.stopWatching()
@@ -47,11 +68,23 @@ final class VarlinkDelegate: DelegateChannel {
         send(call, handler, allowance: allowance)
     }
 
+    func await(_ call: CallID, _ handler: HandlerCall) {
+        outstanding = (call, handler)
+        watched?.connection.awaitReply { [unowned(unsafe) self] in didRespond($0, call, handler.handler) }
+    }
+
     var takesConnections: Bool { !isClosed }
+    var hasAttached: Bool { attached != nil }
+
+    private func keepNoLonger() {
+        if isKept { supervisor.drop(Self.keptName(process.instance)) }
+        isKept = false
+    }
 
     func attach(_ connection: Connection) {
         // No answer is taken over it any more: the process that holds its other end may outlive the app, and us.
         self.connection?.close()
+        keepNoLonger()
         attached = connection
         // The one before may have gone down with the call unread.
         let now = Nanoseconds(rawValue: Clocks.monotonic)
@@ -129,6 +162,7 @@ final class VarlinkDelegate: DelegateChannel {
 
     func close() {
         isClosed = true
+        keepNoLonger()
         theirs = nil
         attached?.close()
         watched?.connection.close()

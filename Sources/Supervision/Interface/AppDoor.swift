@@ -1,6 +1,7 @@
 internal import CLinux
 internal import EventLoop
 internal import Lifecycle
+internal import ProcessControl
 internal import SystemCalls
 internal import Varlink
 
@@ -9,6 +10,8 @@ internal import Varlink
 final class AppDoor {
     private unowned(unsafe) let app: SupervisedApp
     private unowned(unsafe) let supervisor: Supervisor
+    /// It outlives the supervisor, which we need not.
+    private let keeper: ProcessKeeper
     let path: String
     private let socket: FileDescriptor
     /// The file's at the path.
@@ -19,15 +22,38 @@ final class AppDoor {
     /// It has used its share of the loop's time.
     private var waitsForShare = false
 
-    init(_ app: SupervisedApp, _ supervisor: Supervisor) throws(SystemError) {
+    convenience init(_ app: SupervisedApp, _ supervisor: Supervisor) throws(SystemError) {
+        let path = supervisor.paths.appSocket(app.name)
+        // Of a daemon that was killed. It is closed to us too, who are root without all of root's rights.
+        if Files.isSocket(path) { try Files.remove(path) }
+        let socket = try Listener.listen(at: path, mode: 0o600)
+        supervisor.keep(Self.keptName(app), socket.rawValue)
+        try self.init(app, supervisor, socket, path)
+    }
+
+    /// The next loop has the socket by this name.
+    private let keptName: String
+    private static func keptName(_ app: SupervisedApp) -> String { "door/" + app.name }
+
+    /// The one of an earlier loop; nil where that had none, or it is not found at its path.
+    static func regain(_ app: SupervisedApp, _ supervisor: Supervisor) -> AppDoor? {
+        let path = supervisor.paths.appSocket(app.name)
+        guard let socket = supervisor.keeper.takeKept(keptName(app)), Files.isSocket(path) else { return nil }
+        return try? AppDoor(app, supervisor, socket, path)
+    }
+
+    private init(_ app: SupervisedApp, _ supervisor: Supervisor, _ socket: consuming FileDescriptor, _ path: String)
+        throws(SystemError)
+    {
         self.app = app
         self.supervisor = supervisor
-        path = supervisor.paths.appSocket(app.name)
-        // Of a loop that was killed. It is closed to us too, who are root without all of root's rights.
-        if Files.isSocket(path) { try Files.remove(path) }
-        socket = try Listener.listen(at: path, mode: 0o600)
+        keeper = supervisor.keeper
+        keptName = Self.keptName(app)
+        self.path = path
+        let number = socket.rawValue
+        self.socket = socket
         inode = Self.inode(at: path)
-        member = try supervisor.connections.watch(socket.rawValue, .readable) { [unowned(unsafe) self] _ in accept() }
+        member = try supervisor.connections.watch(number, .readable) { [unowned(unsafe) self] _ in accept() }
     }
 
     /// Whether it can be found at its path, and nothing else lies there.
@@ -76,6 +102,7 @@ final class AppDoor {
 
     deinit {
         member?.cancel()
+        keeper.drop(keptName)
         if isThere { try? Files.remove(path) }
     }
 }

@@ -372,7 +372,6 @@ extension Supervisor {
         self.application = application
         self.interfaces = interfaces
         try interfaces.open(control: control, application: application)
-        keeper.closeKept()
     }
 
     func closeInterfaces() {

@@ -24,17 +24,17 @@ final class AppProcess {
     let user: UInt32?
     unowned(unsafe) let supervisor: Supervisor
     let group: ControlGroup?
-    let startedAt = Clocks.monotonic
+    let startedAt: Int64
 
     private(set) var child: KeptProcess?
     /// The core knows that it runs.
-    private var isSpawned = false
+    var isSpawned = false
     /// Since MAINPID=, or since it was taken over.
-    private var foreignMain: ForeignMain?
+    var foreignMain: ForeignMain?
     private var events: ControlGroupEvents?
     private var eventsSource: IOSource?
     /// `clear` has been asked for: waits for the group to be empty.
-    private var isClearing = false
+    private(set) var isClearing = false
     /// By willTerminate or SIGTERM: what its main process leaves has its time too (`LeftBehind.swift`).
     private(set) var isAskedToEnd = false
     /// MONOTONIC, in nanoseconds; nil: it was not.
@@ -63,8 +63,24 @@ final class AppProcess {
         self.app = app
         configuration = app.configuration
         user = app.user
+        startedAt = Clocks.monotonic
         self.supervisor = supervisor
         self.group = group
+    }
+
+    /// As an earlier loop had it in hand; what becomes of it is told by the keeper again. isSpawned: for the core.
+    init(_ kept: KeptApps.Process, _ app: SupervisedApp, _ supervisor: Supervisor, group: ControlGroup?, isSpawned: Bool) {
+        instance = InstanceID(rawValue: kept.instance)
+        self.app = app
+        configuration = app.configuration
+        user = UInt32(exactly: kept.user)
+        startedAt = kept.startedAt
+        self.supervisor = supervisor
+        self.group = group
+        self.isSpawned = isSpawned
+        isAskedToEnd = kept.isAskedToEnd
+        killedAt = kept.killedAt == 0 ? nil : kept.killedAt
+        heldExit = kept.heldExit
     }
 
     var mainPID: Int32? {
@@ -76,15 +92,23 @@ final class AppProcess {
 
     /// Asks for its start; what becomes of that is an event.
     func start(_ request: SpawnRequest) throws(SpawnError) {
-        child = try supervisor.keeper.start(request) { [unowned(unsafe) self] word in
-            switch word {
-            case .running(let lacks):
-                isHeard()
-                supervisor.note(lacks, app)
-            case .failed(let error): didFail(error)
-            case .ended(let end): childDidEnd(end)
-            }
+        child = try supervisor.keeper.start(request) { [unowned(unsafe) self] in hear($0) }
+    }
+
+    private func hear(_ word: KeptProcess.Word) {
+        switch word {
+        case .running(let lacks):
+            isHeard()
+            supervisor.note(lacks, app)
+        case .failed(let error): didFail(error)
+        case .ended(let end): childDidEnd(end)
+        case .unknown: foreignMain == nil ? mainDidEnd(.withLoop(signal: supervisor.lastSignal)) : checkCleared()
         }
+    }
+
+    /// After an earlier loop.
+    func claim(_ child: Int64) {
+        self.child = supervisor.keeper.claim(child) { [unowned(unsafe) self] in hear($0) }
     }
 
     /// What one of its processes does or says is proof that its program runs, and may come before the keeper's word.
@@ -116,7 +140,7 @@ final class AppProcess {
         mainDidEnd(ExitStatus(end))
     }
 
-    private func mainDidEnd(_ status: ExitStatus) {
+    func mainDidEnd(_ status: ExitStatus) {
         if !holdsExit(status) { tellOfEnd(status) }
     }
 
@@ -142,40 +166,6 @@ final class AppProcess {
             app.name, .warning,
             "its main process has ended and left others behind, which are ended too; if it puts itself into the "
                 + "background, give it its option to stay (often -f, -n, -D or --no-daemon)")
-    }
-
-    /// MAINPID=: another process of the same control group is the main one from now on.
-    func followMainPID(_ pid: Int32) {
-        guard pid != mainPID, heldExit == nil, let groups = supervisor.groups, let group else { return }
-        // Ours again: the kernel will say how it ends.
-        if let child, child.pid == pid, !child.isOver {
-            foreignMain = nil
-            return tellOfMainProcess()
-        }
-        guard let handle = try? ProcessHandle.open(pid), let place = handle.controlGroup,
-            groups.instance(ofControlGroup: place) == group.name
-        else {
-            supervisor.log.caused(by: app.name, .warning, "MAINPID=\(pid) is no process of \(app.name): ignored")
-            return
-        }
-        guard let main = try? ForeignMain(handle, supervisor, didEnd: { [unowned(unsafe) self] in mainDidEnd($0) })
-        else { return }
-        foreignMain = main
-        tellOfMainProcess()
-    }
-
-    private func tellOfMainProcess() { supervisor.control?.monitors.detailsDidChange(app.id) }
-
-    /// A process that is not our child: into our group, and followed from here.
-    func takeOver(_ handle: ProcessHandle) throws(SystemError) {
-        // Before it is moved, which cannot be taken back.
-        let main = try ForeignMain(handle, supervisor) { [unowned(unsafe) self] in mainDidEnd($0) }
-        guard handle.holdsPid else { throw SystemError("take over", "\(handle.pid)", errno: .noProcess) }
-        try group?.add(handle.pid)
-        // The pid may have changed hands before it was moved.
-        guard handle.holdsPid else { throw SystemError("take over", "\(handle.pid)", errno: .noProcess) }
-        foreignMain = main
-        isSpawned = true
     }
 
     func signal(_ number: Int32) {

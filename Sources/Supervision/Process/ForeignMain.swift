@@ -1,4 +1,6 @@
+internal import ControlGroup
 internal import EventLoop
+internal import Journal
 internal import Lifecycle
 internal import ProcessControl
 internal import SystemCalls
@@ -10,7 +12,7 @@ final class ForeignMain {
     private unowned(unsafe) let supervisor: Supervisor
     private let didEnd: (ExitStatus) -> Void
     /// nil: not known, and how it ends will not be.
-    private let start: UInt64?
+    let start: UInt64?
     /// nil once it has ended.
     private var source: IOSource?
     private var question: Int64?
@@ -43,6 +45,47 @@ final class ForeignMain {
 
     /// By this end its process may let go of us.
     private func tell(_ status: ExitStatus) { withExtendedLifetime(self) { didEnd(status) } }
+}
+
+extension AppProcess {
+    /// MAINPID=: another process of the same control group is the main one from now on.
+    func followMainPID(_ pid: Int32) {
+        guard pid != mainPID, heldExit == nil, let groups = supervisor.groups, let group else { return }
+        // Ours again: the kernel will say how it ends.
+        if let child, child.pid == pid, !child.isOver {
+            foreignMain = nil
+            return tellOfMainProcess()
+        }
+        guard let handle = try? ProcessHandle.open(pid), let place = handle.controlGroup,
+            groups.instance(ofControlGroup: place) == group.name
+        else {
+            supervisor.log.caused(by: app.name, .warning, "MAINPID=\(pid) is no process of \(app.name): ignored")
+            return
+        }
+        guard let main = try? ForeignMain(handle, supervisor, didEnd: { [unowned(unsafe) self] in mainDidEnd($0) })
+        else { return }
+        foreignMain = main
+        tellOfMainProcess()
+    }
+
+    private func tellOfMainProcess() { supervisor.detailsDidChange(app.id) }
+
+    /// A process that is not our child: into our group, and followed from here.
+    func takeOver(_ handle: ProcessHandle) throws(SystemError) {
+        // Before it is moved, which cannot be taken back.
+        let main = try ForeignMain(handle, supervisor) { [unowned(unsafe) self] in mainDidEnd($0) }
+        guard handle.holdsPid else { throw SystemError("take over", "\(handle.pid)", errno: .noProcess) }
+        try group?.add(handle.pid)
+        // The pid may have changed hands before it was moved.
+        guard handle.holdsPid else { throw SystemError("take over", "\(handle.pid)", errno: .noProcess) }
+        foreignMain = main
+        isSpawned = true
+    }
+
+    /// As an earlier loop did. Nothing where it has ended.
+    func followAgain(_ handle: ProcessHandle) {
+        foreignMain = try? ForeignMain(handle, supervisor) { [unowned(unsafe) self] in mainDidEnd($0) }
+    }
 }
 
 extension ExitStatus {

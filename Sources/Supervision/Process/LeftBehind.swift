@@ -49,6 +49,18 @@ extension AppProcess {
         tellOfHeldExit()
     }
 
+    /// What an earlier loop has waited for.
+    func goOn() {
+        if isClearing { return }
+        // Its end is all that is left to hear of it.
+        if child == nil, foreignMain == nil, heldExit == nil { return mainDidEnd(.unknown) }
+        guard heldExit != nil, let group else { return }
+        // First the look: what changes from then on is heard.
+        _ = try? look(at: group)
+        try? watchEvents()
+        checkRest()
+    }
+
     /// Nothing is left, or its time is over: what could not be killed now is seen to by `clear`.
     func tellOfHeldExit() {
         guard let status = heldExit else { return }

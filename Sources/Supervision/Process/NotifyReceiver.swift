@@ -11,6 +11,8 @@ internal import SystemCalls
 final class NotifyReceiver {
     private unowned(unsafe) let app: SupervisedApp
     private unowned(unsafe) let supervisor: Supervisor
+    /// It outlives the supervisor, which we need not.
+    private let keeper: ProcessKeeper
     private let socket: NotifySocket
     private var member: IOGroupMember?
     /// It is not listened to while any of what it waits for is still to come.
@@ -26,10 +28,33 @@ final class NotifyReceiver {
     /// Nanoseconds.
     private static let pauseLength: Int64 = 1_000_000_000
 
-    init(_ app: SupervisedApp, _ supervisor: Supervisor) throws(SystemError) {
+    convenience init(_ app: SupervisedApp, _ supervisor: Supervisor) throws(SystemError) {
+        let socket = try NotifySocket.open(supervisor.paths.notifySocket(app.name))
+        supervisor.keep(Self.keptName(app), socket.descriptor)
+        try self.init(app, supervisor, socket)
+    }
+
+    /// The next loop has the socket by this name.
+    private let keptName: String
+    private static func keptName(_ app: SupervisedApp) -> String { "notify/" + app.name }
+
+    /// The one of an earlier loop; nil where that had none, or it is not found at its path.
+    static func regain(_ app: SupervisedApp, _ supervisor: Supervisor, _ kept: KeptApps.App) -> NotifyReceiver? {
+        guard let socket = supervisor.keeper.takeKept(keptName(app)), Files.isSocket(kept.notifyPath),
+            let receiver = try? NotifyReceiver(app, supervisor, NotifySocket(kept: socket, at: kept.notifyPath))
+        else { return nil }
+        receiver.admitted = UInt32(exactly: kept.notifyUser)
+        receiver.hidden = HiddenFolder(
+            holding: kept.notifyPath, in: supervisor.paths.hiddenNotifySockets, for: app.name)
+        return receiver
+    }
+
+    private init(_ app: SupervisedApp, _ supervisor: Supervisor, _ socket: NotifySocket) throws(SystemError) {
         self.app = app
         self.supervisor = supervisor
-        socket = try NotifySocket.open(supervisor.paths.notifySocket(app.name))
+        keeper = supervisor.keeper
+        keptName = Self.keptName(app)
+        self.socket = socket
         member = try supervisor.connections.watch(socket.descriptor, .readable) { [unowned(unsafe) self] _ in receive()
         }
     }
@@ -37,7 +62,7 @@ final class NotifyReceiver {
     /// Where the app finds it.
     var path: String { socket.path }
     /// Whom it lets in; nil: it was not asked yet.
-    private var admitted: UInt32?
+    private(set) var admitted: UInt32?
 
     /// Not where it cannot be found, nor for another user: to what it was connected to before, a sender need not be
     /// let in again.
@@ -67,6 +92,7 @@ final class NotifyReceiver {
 
     deinit {
         member?.cancel()
+        keeper.drop(keptName)
         if let left = socket.close() { supervisor.disposal.close(left) }
         hidden?.remove()
     }
@@ -187,7 +213,7 @@ final class NotifyReceiver {
         let bounded = text.beginning(bytes: Self.longestStatus)
         guard app.statusText != bounded else { return }
         app.statusText = bounded
-        supervisor.control?.monitors.detailsDidChange(app.id)
+        supervisor.detailsDidChange(app.id)
     }
 
     private func isOwn(_ notification: Notification, _ process: AppProcess) -> Bool {

@@ -2,6 +2,7 @@ internal import CLinux
 internal import EventLoop
 internal import Journal
 internal import Lifecycle
+internal import ProcessControl
 internal import SystemCalls
 
 // Where an app's stdout and stderr go.
@@ -38,6 +39,8 @@ final class OutputRing {
         let number: Int32
         let instance: InstanceID
         let isHooks: Bool
+        /// The next loop has our end by it.
+        let keptName: String
         private unowned(unsafe) let disposal: Disposal
         /// Descriptors can be sent here.
         private let takesDescriptors: Bool
@@ -45,9 +48,11 @@ final class OutputRing {
         var hasEnded = false
 
         init(
-            _ reader: consuming FileDescriptor, of instance: InstanceID, isHooks: Bool, _ disposal: Disposal
+            _ reader: consuming FileDescriptor, of instance: InstanceID, isHooks: Bool, keptName: String,
+            _ disposal: Disposal
         ) {
             number = reader.rawValue
+            self.keptName = keptName
             _ = linux_refuse_descriptors(number)
             takesDescriptors = linux_takes_descriptors(number)
             self.reader = .some(reader)
@@ -85,10 +90,35 @@ final class OutputRing {
         // The report of one end tells of no other.
         if latest != instance { bytes = [] }
         latest = instance
-        let channel = Channel(FileDescriptor(owning: ends[0]), of: instance, isHooks: isHooks, supervisor.disposal)
         // A program that reads its stdout finds the end.
         _ = shutdown(ends[0], Int32(SHUT_WR))
-        channel.source = try supervisor.loop.watch(ends[0], .readable, priority: EventLoop.Priority.idle) {
+        let name = Self.keptNames(of: instance) + (isHooks ? "hook/" : "main/") + "\(Clocks.monotonic)"
+        supervisor.keep(name, ends[0])
+        try listen(FileDescriptor(owning: ends[0]), of: instance, isHooks: isHooks, name)
+        return writer
+    }
+
+    private static func keptNames(of instance: InstanceID) -> String { "output/\(instance.rawValue)/" }
+
+    /// What an earlier loop has opened; there is nothing where there is a journal.
+    static func regain(_ instance: InstanceID, of app: SupervisedApp, _ supervisor: Supervisor) throws(SystemError) {
+        let names = supervisor.keeper.keptNames(beginning: keptNames(of: instance))
+        if names.isEmpty { return }
+        let ring = app.output ?? OutputRing(supervisor)
+        app.output = ring
+        ring.latest = instance
+        for name in names {
+            let isHooks = name.utf8.starts(with: (keptNames(of: instance) + "hook/").utf8)
+            guard let kept = supervisor.keeper.takeKept(name) else { continue }
+            try ring.listen(kept, of: instance, isHooks: isHooks, name)
+        }
+    }
+
+    private func listen(_ reader: consuming FileDescriptor, of instance: InstanceID, isHooks: Bool, _ name: String)
+        throws(SystemError)
+    {
+        let channel = Channel(reader, of: instance, isHooks: isHooks, keptName: name, supervisor.disposal)
+        channel.source = try supervisor.loop.watch(channel.number, .readable, priority: EventLoop.Priority.idle) {
             [unowned(unsafe) self, unowned(unsafe) channel] _ in
             drain(channel)
             supervisor.wakeIfDue()
@@ -96,7 +126,6 @@ final class OutputRing {
         channels.append(channel)
         let hooks = channels.filter { $0.isHooks && $0.instance == instance && !$0.hasEnded }
         if hooks.count > Self.mostHooks { end(hooks[0]) }
-        return writer
     }
 
     /// Nothing of the instance is left. What it has given to others may keep its sockets open for ever.
@@ -126,6 +155,7 @@ final class OutputRing {
     /// Let go of in the next turn: its own handler may be running.
     private func end(_ channel: Channel) {
         channel.hasEnded = true
+        supervisor.drop(channel.keptName)
         if isTidying { return }
         isTidying = true
         supervisor.loop.post { [self] in

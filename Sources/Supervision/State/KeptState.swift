@@ -74,7 +74,10 @@ final class KeptState {
             credit -= end - begun
         }
         do throws(SystemError) {
-            try memory.write(lives.bytes + LastEnds(supervisor.lastReports).bytes + supervisor.core.archived())
+            let apps = KeptApps(supervisor).bytes
+            let length = withUnsafeBytes(of: Int64(apps.count)) { Array($0) }
+            try memory.write(
+                lives.bytes + LastEnds(supervisor.lastReports).bytes + length + apps + supervisor.core.archived())
         } catch {
             supervisor.log.daemon(.debug, error.text)
         }
@@ -87,6 +90,14 @@ final class KeptState {
         /// nil: there is none, or it cannot be read, or it is one that loops die of.
         private(set) var core: DeviceLifecycle?
         private(set) var lastEnds = LastEnds()
+        private(set) var apps = KeptApps()
+
+        /// Groups of what the core knows: they run on.
+        var groups: Set<String> {
+            let known = Set(core?.instances.map { $0.rawValue } ?? [])
+            return Set(apps.processes.filter { known.contains($0.instance) }.map { $0.group })
+        }
+        var notifyPaths: [String] { core == nil ? [] : apps.apps.map { $0.notifyPath } }
 
         private static let name = "state"
 
@@ -108,6 +119,11 @@ final class KeptState {
             try memory.write(lives.bytes + rest)
             guard let ends = LastEnds(&rest) else { return }
             lastEnds = ends
+            guard let length = rest.takeNumber(), length >= 0, length <= rest.count,
+                let apps = KeptApps(Array(rest.prefix(Int(length))))
+            else { return }
+            rest = rest.dropFirst(Int(length))
+            self.apps = apps
             // One that had not begun yet is begun anew.
             core = DeviceLifecycle(archive: Array(rest)).flatMap { $0.isStarted ? $0 : nil }
         }

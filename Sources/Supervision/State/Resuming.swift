@@ -1,18 +1,23 @@
 internal import Lifecycle
+internal import ProcessControl
 internal import SystemCalls
 
-// The loop goes on where the one before it was: what that knew counts, and the apps that have ended with it are started
-// again.
+// The loop goes on where the one before it was: what that knew counts, and what runs, runs on. What has ended with that
+// loop all the same is started again.
 
 extension Supervisor {
     /// signal: what has ended the loop before.
-    func resume(_ former: DeviceLifecycle, _ lastEnds: LastEnds, signal: Int32) {
+    func resume(_ former: DeviceLifecycle, _ state: KeptState.FormerState, signal: Int32) {
         core = former
-        lastReports = lastEnds.reports(former)
+        lastSignal = signal
+        lastReports = state.lastEnds.reports(former)
         use(configuration)
         hasResumed = true
+        let regained = regain(state.apps)
+        keeper.endUnclaimed()
+        let lost = former.instances.filter { !regained.contains($0) }
         isResuming = true
-        for instance in former.instances { dispatch(.process(.exited(instance, .withLoop(signal: signal)))) }
+        for instance in lost { dispatch(.process(.exited(instance, .withLoop(signal: signal)))) }
         // Its connections and locks went with that loop.
         dispatch(.login(.unavailable))
         for request in core.openRequests { dispatch(.client(.abandoned(request))) }
@@ -20,7 +25,11 @@ extension Supervisor {
         apply(configuration)
         applyPreferences()
         isResuming = false
-        for instance in former.instances { dispatch(.process(.groupEmptied(instance))) }
+        for instance in lost { dispatch(.process(.groupEmptied(instance))) }
+        for instance in former.instances where regained.contains(instance) {
+            dispatch(.process(.regained(instance)))
+            goOn(with: instance)
+        }
         if let alarm = core.wakeAlarm { setWakeAlarm(alarm) }
     }
 

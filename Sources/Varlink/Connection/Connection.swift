@@ -43,16 +43,18 @@ public final class Connection {
     private var decoder = MessageDecoder()
     private var output = OutputQueue()
     /// Not fully answered, in the order of the calls.
-    private var requests: [Request] = []
-    private var heldBytes = 0
-    private var calls: [OutstandingCall] = []
+    var requests: [Request] = []
+    var heldBytes = 0
+    var calls: [OutstandingCall] = []
+    /// Of earlier calls there may be replies that are not awaited.
+    var mayHearStrayReplies = false
     private var readEnded = false
     /// The decoder may hold whole messages that were not looked at.
     private var undigested = false
     private var upgrading = false
     private var isProcessing = false
     /// Set when the connection is to end: at once, or when all has been answered and sent.
-    private var failure: CloseReason?
+    var failure: CloseReason?
     private var lastWords: CloseReason = .endOfStream
     private var reported: (read: Bool, write: Bool) = (true, false)
 
@@ -315,7 +317,7 @@ extension Connection {
         request.held = []
     }
 
-    private func enqueue(_ bytes: [UInt8]) {
+    func enqueue(_ bytes: [UInt8]) {
         if bytes.count > MessageDecoder.messageLimit + 1 {
             failure = .messageTooLong
             return
@@ -325,74 +327,19 @@ extension Connection {
         checkOutput()
     }
 
-    private func checkOutput() {
+    func checkOutput() {
         if output.count + heldBytes > Self.chunk { hasHeldMuch = true }
         if failure == nil, output.count + heldBytes > Self.outputLimit { failure = .outputOverflow }
     }
 
     /// Out of a call of the owner's nothing is closed and none of its closures run, but for `onInterestChanged`:
     /// shutdown(2) has the event loop come back with EPOLLHUP.
-    private func settleLater() {
+    func settleLater() {
         if isProcessing { return }
         if readEnded, !undigested, role == .server, requests.isEmpty, output.isEmpty, failure == nil {
             failure = lastWords
         }
         if failure != nil { _ = linux_unix_shutdown(descriptor) }
         reportInterest()
-    }
-}
-
-// MARK: Client: calling
-
-/// A call whose reply has not come.
-private struct OutstandingCall {
-    let more: Bool
-    let upgrade: Bool
-    let handler: ((Response) -> Void)?
-}
-
-extension Connection {
-    /// Sends a call (role client). Several may be under way; replies come in order. False where it cannot be sent,
-    /// because the connection has ended or this side is not the one that calls; the handler is never called then.
-    /// A oneway call's handler is never called either. After an upgrade that succeeded this side is the server.
-    @discardableResult
-    public func call(_ call: Call, _ handler: ((Response) -> Void)? = nil) -> Bool {
-        guard isOpen, failure == nil else { return false }
-        let bytes = call.encode()
-        if role == .server {
-            // Right after acceptUpgrade the reply may still wait for others.
-            guard let last = requests.last, last.isUpgraded else { return false }
-            last.held += bytes
-            heldBytes += bytes.count
-            checkOutput()
-        } else {
-            enqueue(bytes)
-        }
-        if !call.oneway {
-            calls.append(OutstandingCall(more: call.more, upgrade: call.upgrade, handler: handler))
-        }
-        settleLater()
-        return true
-    }
-
-    private func take(_ reply: Reply) {
-        guard let first = calls.first else {
-            failure = .protocolError("a reply to no call")
-            return
-        }
-        if reply.continues {
-            guard first.more else {
-                failure = .protocolError("a reply that continues, to a call without \"more\"")
-                return
-            }
-        } else {
-            calls.removeFirst()
-            if first.upgrade, reply.error == nil { role = .server }
-        }
-        if let error = reply.error {
-            first.handler?(.error(name: error, parameters: reply.parameters))
-        } else {
-            first.handler?(.reply(reply.parameters, continues: reply.continues))
-        }
     }
 }

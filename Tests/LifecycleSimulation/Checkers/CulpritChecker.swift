@@ -45,6 +45,12 @@ final class CulpritChecker: Checker {
         if gone.contains(instance) || vague.contains(instance) { return }
         // What is killed again as it came up late is being cleared away all the same.
         if watches.contains(where: { $0.instance == instance && $0.work == .clearing }) { return }
+        // What is asked again by another loop is waited for since it was asked first.
+        if case .process(.regained) = scene.step.event,
+            watches.contains(where: { $0.instance == instance && $0.work == work })
+        {
+            return
+        }
         watches.removeAll { $0.instance == instance }
         watches.append(Watch(instance: instance, work: work, since: scene.now))
     }

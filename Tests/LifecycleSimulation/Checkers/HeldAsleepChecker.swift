@@ -28,7 +28,7 @@ final class HeldAsleepChecker: Checker {
         else { return }
         if !record.isFreezeAsked {
             violate("\(scene.name(instance)) is called unfreezable, and was not asked to freeze", scene)
-        } else if hasJustBeenAsked(instance, scene.step.effects) {
+        } else if scene.step.event != .process(.regained(instance)), hasJustBeenAsked(instance, scene.step.effects) {
             violate("\(scene.name(instance)) is called unfreezable as it is asked to freeze", scene)
         }
     }

@@ -3,7 +3,7 @@ internal import Lifecycle
 /// What a checker may want to hear of, one for each event.
 enum EventKind: Int, CaseIterable {
     case configured, started, freezing, timePassed
-    case spawned, spawnFailed, exited, leftBehind, groupEmptied, frozen
+    case spawned, spawnFailed, exited, leftBehind, groupEmptied, frozen, regained
     case handlerReturned, ready, ping, stopping, extendTimeout
     case loginAvailable, loginUnavailable, lockTaken, lockRefused, prepareForSleep, prepareForShutdown
     case preparingForSleep, kernelSlept, suspendRefused, powerOffRefused, appHoldsLock, appReleasedLock, appFillsLocks,
@@ -64,6 +64,7 @@ extension ProcessEvent {
         case .leftBehind: .leftBehind
         case .groupEmptied: .groupEmptied
         case .frozen: .frozen
+        case .regained: .regained
         }
     }
 }

@@ -59,6 +59,8 @@ final class ThawOrderChecker: Checker {
     private func judgeFreeze(_ instance: InstanceID, _ scene: Scene) {
         // It was frozen all the time, but for letting go of a lock.
         if scene.step.event == .login(.appHoldsLock(instance)) { return }
+        // It is asked again.
+        if scene.step.event == .process(.regained(instance)) { return }
         guard let orderlyEnd, scene.now < orderlyEnd, !order.isCircular,
             let server = scene.board.directory.app(of: instance)
         else { return }

@@ -31,6 +31,7 @@ extension ProcessEvent {
         case .leftBehind(let instance): "\(names.name(instance)) has left others behind"
         case .groupEmptied(let instance): "\(names.name(instance)): group is empty"
         case .frozen(let instance): "\(names.name(instance)) has frozen"
+        case .regained(let instance): "\(names.name(instance)) is in the next loop's hands"
         }
     }
 }

@@ -78,7 +78,7 @@ struct Witness {
             .login(.appFillsLocks), .board,
             .memory(.pressure),
             .memory(.limitReached),
-            .memory(.killed), .stopRequested:
+            .memory(.killed), .process(.regained), .stopRequested:
             break
         }
     }
@@ -109,6 +109,7 @@ struct Witness {
         let wokeInTheDark = effects.contains { if case .note(.sleep(.darkWake)) = $0 { true } else { false } }
         let endedSleep = effects.contains { if case .note(.sleep(.ended)) = $0 { true } else { false } }
         for effect in effects {
+            if case .process(.regained(let id)) = event, isRepeated(effect, of: id) { continue }
             switch effect {
             // For a lock that it holds; it is frozen again at once.
             case .process(.thaw(let id)) where event == .login(.appHoldsLock(id)):
@@ -188,6 +189,17 @@ struct Witness {
         case .login(.suspendDevice), .sleep, .login(.readPreparingForSleep), .note, .client(.appChanged),
             .client(.deviceChanged), .stopDaemon, .board, .memory(.watchLimit):
             break
+        }
+    }
+
+    /// Asked of the next loop once more, as it was asked of the last; what is asked anew is not.
+    private func isRepeated(_ effect: Effect, of id: InstanceID) -> Bool {
+        switch effect {
+        case .process(.thaw(id)): runs[id]?.isFreezing == false
+        case .process(.freeze(id)): runs[id]?.isFreezing == true && runs[id]?.isFrozen == false
+        case .process(.kill(id)): runs[id]?.isKilled == true
+        case .process(.clear(id)): runs[id]?.isClearing == true
+        default: false
         }
     }
 

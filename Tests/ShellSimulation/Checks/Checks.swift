@@ -67,6 +67,7 @@ final class Checks {
         case .exited(let instance, let status): toldEnd(instance, status)
         case .leftBehind(let instance): toldLeftBehind(instance)
         case .groupEmptied(let instance): toldEmpty(instance)
+        case .regained: break
         case .frozen(let instance):
             guard let record = record(instance) else { return }
             record.isFrozenTold = true

@@ -1,0 +1,126 @@
+internal import CLinux
+internal import Configuration
+internal import ControlGroup
+internal import Journal
+internal import Lifecycle
+internal import ProcessControl
+internal import SystemCalls
+
+// What runs is in the hands of the next loop when one has died: the keeper has all processes and the sockets between us
+// and the apps, the kernel the control groups.
+
+extension Supervisor {
+    /// For the next loop, should there be one.
+    func keep(_ name: String, _ descriptor: Int32) { if keptState != nil { keeper.keep(name, descriptor) } }
+    func drop(_ name: String) { if keptState != nil { keeper.drop(name) } }
+
+    /// What is told and kept of an app beside the core's state.
+    func detailsDidChange(_ app: AppID) {
+        control?.monitors.detailsDidChange(app)
+        keptState?.noteStep()
+    }
+
+    /// Takes all in hand that an earlier loop had and the core knows. Returns those instances.
+    func regain(_ kept: KeptApps) -> Set<InstanceID> {
+        for app in kept.apps { regain(app) }
+        var regained: Set<InstanceID> = []
+        let known = Set(core.instances)
+        for process in kept.processes where known.contains(InstanceID(rawValue: process.instance)) {
+            if regain(process) {
+                regained.insert(InstanceID(rawValue: process.instance))
+            } else {
+                try? groups?.open(process.group)?.kill()
+            }
+        }
+        return regained
+    }
+
+    private func regain(_ kept: KeptApps.App) {
+        guard let number = Int(exactly: kept.id), let name = core.view(of: AppID(rawValue: number))?.name else { return }
+        let id = AppID(rawValue: number)
+        let adopter = UInt32(exactly: kept.adopter)
+        // Its file may be gone: then it is ended in order.
+        let configuration = adopter == nil ? configured(name) : nil
+        let app = SupervisedApp(id, configuration ?? .init(name: name, exec: []), ownUsers, adopter: adopter)
+        app.statusText = kept.status
+        if !kept.hookFailure.isEmpty { app.failedHook = (kept.failedHook, kept.hookFailure) }
+        app.notify = NotifyReceiver.regain(app, self, kept)
+        app.door = AppDoor.regain(app, self)
+        apps[number] = app
+    }
+
+    /// False where it cannot be: it is ended then, as all that nobody has claimed.
+    private func regain(_ kept: KeptApps.Process) -> Bool {
+        let instance = InstanceID(rawValue: kept.instance)
+        guard let id = core.app(of: instance), let app = apps[id.rawValue] else { return false }
+        var group: ControlGroup?
+        if !kept.group.isEmpty {
+            guard let open = groups?.open(kept.group) else { return false }
+            group = open
+        } else if groups != nil {
+            return false
+        }
+        let isCurrent = core.view(of: id)?.instance == instance
+        let process = AppProcess(
+            kept, app, self, group: group, isSpawned: !isCurrent || core.isSpawned(instance))
+        if isCurrent { app.process = process }
+        processes[kept.instance] = process
+        if kept.mainPID > 0, let pid = Int32(exactly: kept.mainPID), let handle = try? ProcessHandle.open(pid),
+            handle.startTime == kept.mainStart
+        {
+            process.followAgain(handle)
+        }
+        if kept.child != 0 { process.claim(kept.child) }
+        do throws(SystemError) {
+            process.delegate = try regainDelegate(process, kept, app)
+            try OutputRing.regain(instance, of: app, self)
+        } catch {
+            log.app(app.name, .warning, error.text)
+        }
+        process.watchMemoryLimit()
+        return true
+    }
+
+    /// What an earlier loop was in the middle of with one that was regained: all else the core asks again.
+    func goOn(with instance: InstanceID) {
+        guard let process = processes[instance.rawValue] else { return }
+        if let (call, handler) = core.awaitedCall(of: instance) { process.delegate?.await(call, handler) }
+        process.goOn()
+    }
+}
+
+extension AppProcess {
+    /// For the loop after this one.
+    var kept: KeptApps.Process {
+        var kept = KeptApps.Process()
+        kept.instance = instance.rawValue
+        if let child, !child.isOver { kept.child = child.id }
+        kept.group = group?.name ?? ""
+        kept.user = user.map { Int64($0) } ?? -1
+        kept.startedAt = startedAt
+        kept.isAskedToEnd = isAskedToEnd
+        kept.killedAt = killedAt ?? 0
+        kept.heldExit = heldExit
+        if let foreignMain, let pid = foreignMain.pid, let start = foreignMain.start {
+            kept.mainPID = Int64(pid)
+            kept.mainStart = start
+        }
+        kept.hook = delegate?.keptHook
+        kept.hasAttached = delegate?.hasAttached ?? false
+        return kept
+    }
+}
+
+extension SupervisedApp {
+    /// For the loop after this one.
+    var kept: KeptApps.App {
+        var kept = KeptApps.App()
+        kept.id = Int64(id.rawValue)
+        kept.notifyPath = notify?.path ?? ""
+        kept.notifyUser = notify?.admitted.map { Int64($0) } ?? -1
+        kept.status = statusText
+        if let failedHook { (kept.failedHook, kept.hookFailure) = (failedHook.handler, failedHook.text) }
+        kept.adopter = adopter.map { Int64($0) } ?? -1
+        return kept
+    }
+}
