@@ -6,7 +6,7 @@
 public struct DeviceLifecycle: Equatable, Sendable {
     var policy = DevicePolicy()
     /// The index is the AppID.
-    var apps: [App] = []
+    var apps = AppTable()
     var indexOfName: [String: Int] = [:]
     var indexOfInstance: [InstanceID: Int] = [:]
     var canFreeze = true

@@ -61,6 +61,12 @@ extension DeviceLifecycle {
         index(of: instance).flatMap { apps[$0].instance }.map { $0.stage != .spawning } ?? false
     }
 
+    /// It was to be sent SIGTERM.
+    public func isAsked(toEnd instance: InstanceID) -> Bool {
+        guard let instance = index(of: instance).flatMap({ apps[$0].instance }) else { return false }
+        return instance.stage == .stopping && instance.stop?.exitDue != nil && instance.stop?.isOwnWish == false
+    }
+
     /// The call whose reply is awaited.
     public func awaitedCall(of instance: InstanceID) -> (id: CallID, call: HandlerCall)? {
         guard let call = index(of: instance).flatMap({ apps[$0].instance?.call }), call.awaitsReply else { return nil }

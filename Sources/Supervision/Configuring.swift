@@ -25,6 +25,7 @@ extension Supervisor {
         }
         keepWatchdog()
         keeper.closeKept()
+        keptState?.begin()
     }
 
     /// Reads the files again. The names of what changed: apps, "curfew.toml" and "hardware profile", which no app can

@@ -108,7 +108,7 @@ public enum Daemon {
         let isKnown: (String) -> Bool = { name in former?.core.map { Supervisor.knows($0, name) } ?? false }
         supervisor.recordLeftovers(ended.filter { !isKnown($0) }, signal: lastEnd)
         log.daemon(.info, "curfewd \(version) started, \(apps)", .daemonStarted)
-        if let former { supervisor.keptState = try KeptState(supervisor, former) }
+        if let former { supervisor.keptState = KeptState(supervisor, former) }
         supervisor.start(from: former, signal: lastEnd)
         if let time = try loop.enableServiceWatchdog(ping: { notifier.watchdog() }) {
             supervisor.serviceWatchdog = SystemdWatchdog(notifier: notifier, time: time)
@@ -241,7 +241,9 @@ public enum Daemon {
         do throws(SystemError) {
             // Whose they were is not known any more.
             let users = OwnUsers.all(below: paths.appFolders)
-            let leftovers = try root.endLeftovers(keeping: former?.groups ?? []) { for user in users { keeper.abortFUSE(of: user) } }
+            let leftovers = try root.endLeftovers(keeping: former?.groups ?? []) {
+                for user in users { keeper.abortFUSE(of: user) }
+            }
             if !leftovers.ended.isEmpty { for user in users { keeper.removeIPC(of: user) } }
             ended = leftovers.ended
             for name in ended { log.daemon(.notice, "ended \(name), left by an earlier curfewd") }

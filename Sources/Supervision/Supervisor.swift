@@ -69,7 +69,7 @@ final class Supervisor {
     var skipped: Int64 = 0
 
     private var pending: [Event] = []
-    private var isDispatching = false
+    private(set) var isDispatching = false
     private var timer: TimerSource?
     private var clockChange: ClockChangeSource?
     private var discarded: [AppProcess] = []
@@ -161,12 +161,13 @@ final class Supervisor {
                 Observation.ear?(pending[next], effects, core.nextDeadline) { core.view(of: $0)?.name }
             #endif
             next += 1
+            keptState?.noteCore()
             for effect in effects { perform(effect) }
+            keptState?.flush()
         }
         pending.removeAll(keepingCapacity: true)
         isDispatching = false
         armTimer()
-        keptState?.noteStep()
         trial?.advance()
     }
 
@@ -213,6 +214,7 @@ final class Supervisor {
     /// Forgets a process, and lets go of it in the next turn of the loop: one of its own handlers may be running.
     func discard(_ process: AppProcess) {
         processes[process.instance.rawValue] = nil
+        keptState?.note(process: process.instance.rawValue)
         appLocks.hasEnded(process)
         if discarded.isEmpty { loop.post { [unowned(unsafe) self] in forgetDiscarded() } }
         discarded.append(process)

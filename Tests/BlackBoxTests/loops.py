@@ -31,7 +31,7 @@ def end_held(board, loop):
 
 
 def kept_state(board):
-    """The memory of the state, for writing; where the last write lies, and its length."""
+    """The memory of the state, for writing; where the last whole one lies, and its length."""
     folder = f"/proc/{board.daemon.pid}/fd"
     [name] = [name for name in os.listdir(folder) if os.readlink(f"{folder}/{name}").startswith("/memfd:curfewd")]
     memory = open(f"{folder}/{name}", "r+b", buffering=0)

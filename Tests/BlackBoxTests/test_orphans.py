@@ -51,8 +51,8 @@ def test_without_control_groups_what_dies_late_leaves_no_orphan(board):
     wait_until(lambda: notes.exists() and len(notes.read_text().split()) == 2, board.log)
     first = notes.read_text().split()
     kill_loop_and_its_state(board)
-    # Before that it has ended all.
-    assert [family.state(pid) for pid in first] == ["X", "X"]
+    # Before it starts anything.
+    wait_until(lambda: [family.state(pid) for pid in first] == ["X", "X"], "they have ended")
 
 
 @pytest.mark.parametrize("end", ["stop", "kill"])

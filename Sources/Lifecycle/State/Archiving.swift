@@ -9,25 +9,46 @@ extension DeviceLifecycle {
     public func archived() -> [UInt8] {
         var copy = self
         var archive = StateArchive()
-        copy.archive(&archive)
+        copy.archive(&archive) { $1.archive(&$0) }
         return StateArchive.sealed(archive.bytes)
     }
 
-    /// Reads a state back; nil when the bytes are damaged or of another version.
-    public init?(archive bytes: [UInt8]) {
+    /// What has changed since the last call of this, or since the state was read; the rest is in what was written
+    /// before. It has no checksum.
+    public mutating func archivedChanges() -> [UInt8] {
+        var archive = StateArchive()
+        self.archive(&archive) { $1.archiveChanges(&$0) }
+        return archive.bytes
+    }
+
+    /// Reads a state back, and what has changed after it, step by step; nil when the bytes are damaged or of another
+    /// version.
+    public init?(archive bytes: [UInt8], changes: [[UInt8]] = []) {
         self.init()
         guard let text = StateArchive.opened(bytes) else { return nil }
         var archive = StateArchive(reading: text)
-        self.archive(&archive)
-        guard !archive.failed, derive() else { return nil }
+        self.archive(&archive) { $1.archive(&$0) }
+        guard !archive.failed else { return nil }
+        for change in changes {
+            var next = DeviceLifecycle()
+            next.apps = apps
+            var archive = StateArchive(reading: change)
+            next.archive(&archive) { $1.archiveChanges(&$0) }
+            guard !archive.failed else { return nil }
+            self = next
+        }
+        guard derive() else { return nil }
+        _ = apps.takeChanges()
     }
 
-    private mutating func archive(_ archive: inout StateArchive) {
+    private mutating func archive(
+        _ archive: inout StateArchive, apps each: (inout StateArchive, inout AppTable) -> Void
+    ) {
         var version = Self.formatVersion
         archive.value(1, &version)
         guard version == Self.formatVersion else { return archive.fail() }
         archive.group(2) { policy.archive(&$0) }
-        archive.list(3, &apps, App(policy: AppPolicy(name: ""))) { $1.archive(&$0) }
+        each(&archive, &apps)
         archive.value(4, &canFreeze)
         archive.value(5, &isStarted)
         archive.group(6) { sleep.archive(&$0) }
@@ -47,7 +68,7 @@ extension DeviceLifecycle {
         archive.value(20, &now.boottime)
         var hasBegun = wakeUp != nil
         archive.value(21, &hasBegun)
-        wakeUp = hasBegun ? .never : nil
+        if archive.isReading { wakeUp = hasBegun ? .never : nil }
         archive.value(22, &reprieveEnd)
         archive.group(23) { poolRefills.archive(&$0) }
         archive.optional(24, &adoptedHeldUpSleep, 0) { $0.value(1, &$1) }

@@ -69,6 +69,7 @@ public struct StateArchive {
 
     // MARK: Fields
 
+    /// A number.
     public mutating func value(_ field: Int, _ value: inout Int64) {
         if isReading {
             guard let kind = find(field) else { return }
@@ -82,6 +83,7 @@ public struct StateArchive {
         }
     }
 
+    /// One of a machine's word; what does not fit there is refused.
     public mutating func value(_ field: Int, _ value: inout Int) {
         var wide = Int64(value)
         self.value(field, &wide)
@@ -90,12 +92,14 @@ public struct StateArchive {
         value = narrow
     }
 
+    /// The same bits as an Int64.
     public mutating func value(_ field: Int, _ value: inout UInt64) {
         var wide = Int64(bitPattern: value)
         self.value(field, &wide)
         value = UInt64(bitPattern: wide)
     }
 
+    /// 0 or 1.
     public mutating func value(_ field: Int, _ value: inout Bool) {
         var wide: Int64 = value ? 1 : 0
         self.value(field, &wide)
@@ -103,8 +107,10 @@ public struct StateArchive {
         value = wide == 1
     }
 
+    /// A span or a moment.
     public mutating func value(_ field: Int, _ value: inout Nanoseconds) { self.value(field, &value.rawValue) }
 
+    /// UTF-8.
     public mutating func value(_ field: Int, _ value: inout String) {
         if isReading {
             guard find(field) != nil, let content = readContent() else { return }
@@ -129,6 +135,7 @@ public struct StateArchive {
         }
     }
 
+    /// Fields of a part, with numbers of their own.
     public mutating func group(_ field: Int, _ each: (inout StateArchive) -> Void) {
         if isReading {
             guard find(field) != nil, let content = readContent() else { return }
@@ -139,6 +146,7 @@ public struct StateArchive {
         }
     }
 
+    /// The same, of a part that may be missing. blank: what is read into.
     public mutating func optional<T>(
         _ field: Int, _ value: inout T?, _ blank: T, _ each: (inout StateArchive, inout T) -> Void
     ) {
@@ -160,7 +168,9 @@ public struct StateArchive {
     }
 
     /// The function of an element that is long is not to be inlined: it is called in two places here.
-    public mutating func list<T>(_ field: Int, _ list: inout [T], _ blank: T, _ each: (inout StateArchive, inout T) -> Void) {
+    public mutating func list<T>(
+        _ field: Int, _ list: inout [T], _ blank: T, _ each: (inout StateArchive, inout T) -> Void
+    ) {
         if isReading {
             guard find(field) != nil, let content = readContent() else { return }
             list = []

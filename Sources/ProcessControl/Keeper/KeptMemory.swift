@@ -1,24 +1,42 @@
 internal import CLinux
 public import SystemCalls
 
-/// Bytes for the next loop, in memory of no file (memfd_create(2)) that the keeper has too.
+/// A state for the next loop, in memory of no file (memfd_create(2)) that the keeper has too: as it was written whole,
+/// and after that what each step has changed.
 ///
-/// Each write goes to the place of the one before the last, and counts when it is whole: who dies in the middle of one
-/// leaves the one before.
+/// Each whole state goes to the place of the one before the last, and counts when it is there: who dies in the middle
+/// of one leaves the one before. A step counts when all of it is there.
 public final class KeptMemory {
-    /// Bytes of one write, at most; the memory that is used is what was written.
+    /// Bytes of a whole state and of its steps, at most; the memory that is used is what was written.
     public static let limit = 32 << 20
-    private static let mark: UInt64 = 0x6375_7266_6577_0001
+    /// Steps of so many bytes, or of twice those of the whole state, are more to read than that.
+    private static let fewSteps = 64 << 10
+    private static let mark: UInt64 = 0x6375_7266_6577_0002
 
     private struct Head {
         var mark = KeptMemory.mark
-        /// Counts writes: an even one lies in the first place, an odd one in the second.
+        /// Counts whole states: an even one lies in the first place, an odd one in the second.
         var number: UInt64 = 0
         var length: UInt64 = 0
     }
 
+    /// How often in a row a loop has read the state, and when the last one did (MONOTONIC).
+    public struct Readers {
+        public var count: Int64 = 0
+        public var since: Int64 = 0
+        public init() {}
+    }
+
+    private struct StepHead {
+        var length: UInt32
+        var seal: UInt32
+    }
+
     private let file: FileDescriptor
     private var number: UInt64 = 0
+    /// Where the next step goes; 0: none can follow.
+    private var end = 0
+    private var stepsBegin = 0
 
     public var descriptor: Int32 { file.rawValue }
 
@@ -43,25 +61,107 @@ public final class KeptMemory {
 
     private static func place(of number: UInt64) -> Int { 4096 + Int(number % 2) * limit }
 
-    /// The last that was written whole; nil: none was.
-    public func read() -> [UInt8]? {
+    // MARK: Who has read it
+
+    private static let placeOfReaders = 64
+
+    /// Zeros where none has.
+    public var readers: Readers {
+        var readers = Readers()
+        let size = MemoryLayout<Readers>.size
+        return pread(file.rawValue, &readers, size, Self.placeOfReaders) == size ? readers : Readers()
+    }
+
+    /// It stays whatever is written.
+    public func note(_ readers: Readers) throws(SystemError) {
+        var readers = readers
+        let size = MemoryLayout<Readers>.size
+        if pwrite(file.rawValue, &readers, size, Self.placeOfReaders) != size { throw SystemError("keep the state") }
+    }
+
+    // MARK: Reading
+
+    /// The last whole state, and its steps in order; nil: none was written.
+    public func read() -> (whole: [UInt8], steps: [[UInt8]])? {
         guard let head, head.length <= UInt64(Self.limit) else { return nil }
-        let length = Int(head.length)
+        var place = Self.place(of: head.number)
+        guard let whole = read(Int(head.length), at: place) else { return nil }
+        let end = place + Self.limit
+        place += whole.count
+        var steps: [[UInt8]] = []
+        while place < end, let step = readStep(at: place, before: end, of: head.number) {
+            steps.append(step)
+            place += MemoryLayout<StepHead>.size + step.count
+        }
+        return (whole, steps)
+    }
+
+    private func read(_ length: Int, at place: Int) -> [UInt8]? {
         var count = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: length) { buffer, filled in
-            count = pread(file.rawValue, buffer.baseAddress, length, Self.place(of: head.number))
+            count = pread(file.rawValue, buffer.baseAddress, length, place)
             filled = max(0, count)
         }
         return count == length ? bytes : nil
     }
 
+    private func readStep(at place: Int, before end: Int, of number: UInt64) -> [UInt8]? {
+        var head = StepHead(length: 0, seal: 0)
+        let size = MemoryLayout<StepHead>.size
+        guard pread(file.rawValue, &head, size, place) == size, head.length > 0,
+            Int(head.length) <= end - place - size, let step = read(Int(head.length), at: place + size),
+            head.seal == Self.seal(step[...], number, place)
+        else { return nil }
+        return step
+    }
+
+    /// FNV-1a, 32 bits. What lies there from an earlier state has another.
+    private static func seal(_ bytes: ArraySlice<UInt8>, _ number: UInt64, _ place: Int) -> UInt32 {
+        var hash = UInt32(truncatingIfNeeded: number &* 31 &+ UInt64(place)) ^ 0x811c_9dc5
+        for byte in bytes { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
+        return hash
+    }
+
+    // MARK: Writing
+
+    /// It is to be written whole before the next step: there is none, or the steps after it are too many.
+    public var wantsWhole: Bool { end == 0 || end - stepsBegin > max(Self.fewSteps, 2 * wholeLength) }
+    private var wholeLength: Int { stepsBegin - Self.place(of: number) }
+
     /// Throws `.noSpace` where it is more than `limit`; what was written before counts then.
-    public func write(_ bytes: [UInt8]) throws(SystemError) {
+    public func write(whole bytes: [UInt8]) throws(SystemError) {
         guard bytes.count <= Self.limit else { throw SystemError("keep the state", errno: .noSpace) }
         var next = Head(number: number + 1, length: UInt64(bytes.count))
-        guard pwrite(file.rawValue, bytes, bytes.count, Self.place(of: next.number)) == bytes.count,
+        let place = Self.place(of: next.number)
+        // What lies after it is of an earlier one, and does not count.
+        guard pwrite(file.rawValue, bytes, bytes.count, place) == bytes.count,
             pwrite(file.rawValue, &next, MemoryLayout<Head>.size, 0) == MemoryLayout<Head>.size
         else { throw SystemError("keep the state") }
         number += 1
+        stepsBegin = place + bytes.count
+        end = stepsBegin
+    }
+
+    /// To be called where it does not `wantsWhole`. Throws where there is no room for it: nothing can follow what was
+    /// written before, which is not what there is any more.
+    public func write(step: [UInt8]) throws(SystemError) {
+        let size = MemoryLayout<StepHead>.size
+        let head = StepHead(
+            length: UInt32(truncatingIfNeeded: step.count), seal: Self.seal(step[...], number, end))
+        let bytes = withUnsafeBytes(of: head) { Array($0) } + step
+        guard end + bytes.count <= Self.place(of: number) + Self.limit,
+            pwrite(file.rawValue, bytes, bytes.count, end) == bytes.count
+        else {
+            end = 0
+            throw SystemError("keep the state", errno: .noSpace)
+        }
+        end += size + step.count
+    }
+
+    /// What was written before is not what there is any more, and nothing else can be.
+    public func discard() {
+        end = 0
+        var none = Head(mark: 0)
+        _ = pwrite(file.rawValue, &none, MemoryLayout<Head>.size, 0)
     }
 }

@@ -57,8 +57,8 @@ public final class ProcessKeeper {
         return process
     }
 
-    /// Goes on with a start of an earlier loop's: all that is known of it is told again. Nothing is heard where the keeper
-    /// does not read.
+    /// Goes on with a start of an earlier loop's: all that is known of it is told again. Nothing is heard where the
+    /// keeper does not read.
     public func claim(_ id: Int64, hear: @escaping (KeptProcess.Word) -> Void) -> KeptProcess {
         let process = KeptProcess(id, nil, self, hear)
         processes[id] = process

@@ -26,7 +26,7 @@ public struct HiddenFolder {
         self.secret = secret
     }
 
-    /// The one that holds an app's socket at this path, which an earlier loop has made; nil where that is none such.
+    /// The one that holds an app's socket at this path, which an earlier loop has made; nil where none lies there.
     public init?(holding socket: String, in parent: String, for app: String) {
         let folder = Files.directoryName(of: socket)
         guard Files.directoryName(of: folder) == parent, Files.isSocket(socket) else { return nil }

@@ -23,7 +23,7 @@ protocol DelegateChannel: AnyObject {
     /// READY=1 came over the notify socket.
     func didBecomeReady()
     /// An earlier loop has delivered it; its answer counts.
-    func await(_ call: CallID, _ handler: HandlerCall)
+    func goOn(_ call: CallID, _ handler: HandlerCall)
     /// For the next loop: what runs of a hook, and whether the app has put a connection of its own in.
     var keptHook: KeptApps.Hook? { get }
     var hasAttached: Bool { get }

@@ -13,7 +13,7 @@ final class HookDelegate: DelegateChannel {
     private unowned(unsafe) let process: AppProcess
     private unowned(unsafe) let supervisor: Supervisor
     private let credentials: Credentials?
-    private var child: KeptProcess?
+    private var child: KeptProcess? { didSet { process.wasChanged() } }
     private var running: (call: CallID, handler: Handler)?
 
     /// regained: what an earlier loop has started.
@@ -33,7 +33,7 @@ final class HookDelegate: DelegateChannel {
         return KeptApps.Hook(child: child.id, call: running.call, handler: running.handler)
     }
 
-    func await(_ call: CallID, _ handler: HandlerCall) {
+    func goOn(_ call: CallID, _ handler: HandlerCall) {
         // Whether it was run is not known: as one that cannot be run, it is no reason to end the app.
         if child == nil { supervisor.dispatch(.app(.handlerReturned(process.instance, call))) }
     }

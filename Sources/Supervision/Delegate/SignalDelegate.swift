@@ -27,7 +27,7 @@ final class SignalDelegate: DelegateChannel {
         }
     }
 
-    func await(_ call: CallID, _ handler: HandlerCall) { outstanding = call }
+    func goOn(_ call: CallID, _ handler: HandlerCall) { outstanding = call }
 
     func didBecomeReady() {
         guard let call = outstanding else { return }

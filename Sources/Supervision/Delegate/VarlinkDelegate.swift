@@ -68,7 +68,7 @@ final class VarlinkDelegate: DelegateChannel {
         send(call, handler, allowance: allowance)
     }
 
-    func await(_ call: CallID, _ handler: HandlerCall) {
+    func goOn(_ call: CallID, _ handler: HandlerCall) {
         outstanding = (call, handler)
         watched?.connection.awaitReply { [unowned(unsafe) self] in didRespond($0, call, handler.handler) }
     }
@@ -86,6 +86,7 @@ final class VarlinkDelegate: DelegateChannel {
         self.connection?.close()
         keepNoLonger()
         attached = connection
+        process.wasChanged()
         // The one before may have gone down with the call unread.
         let now = Nanoseconds(rawValue: Clocks.monotonic)
         if let (call, handler) = outstanding, let left = supervisor.core.timeLeft(of: call, process.instance, at: now) {
@@ -143,6 +144,8 @@ final class VarlinkDelegate: DelegateChannel {
             }
         }
         if outstanding?.call == call { outstanding = nil }
+        // Should the loop die of what follows from it, the next one hears it, too.
+        process.answered = call
         supervisor.dispatch(.app(.handlerReturned(process.instance, call)))
     }
 

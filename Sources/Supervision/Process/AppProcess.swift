@@ -26,22 +26,26 @@ final class AppProcess {
     let group: ControlGroup?
     let startedAt: Int64
 
-    private(set) var child: KeptProcess?
+    private(set) var child: KeptProcess? { didSet { wasChanged() } }
     /// The core knows that it runs.
     var isSpawned = false
     /// Since MAINPID=, or since it was taken over.
-    var foreignMain: ForeignMain?
+    var foreignMain: ForeignMain? { didSet { wasChanged() } }
     private var events: ControlGroupEvents?
     private var eventsSource: IOSource?
     /// `clear` has been asked for: waits for the group to be empty.
     private(set) var isClearing = false
     /// By willTerminate or SIGTERM: what its main process leaves has its time too (`LeftBehind.swift`).
-    private(set) var isAskedToEnd = false
+    private(set) var isAskedToEnd = false { didSet { wasChanged() } }
+    private(set) var wasSentTerm = false { didSet { wasChanged() } }
     /// MONOTONIC, in nanoseconds; nil: it was not.
-    private(set) var killedAt: Int64?
+    private(set) var killedAt: Int64? { didSet { wasChanged() } }
     var isKilled: Bool { killedAt != nil }
     /// How its main process ended, while the rest has that time.
-    var heldExit: ExitStatus?
+    var heldExit: ExitStatus? { didSet { wasChanged() } }
+    /// The last calls that it was given, and has answered.
+    private(set) var delivered = CallID(rawValue: 0) { didSet { wasChanged() } }
+    var answered = CallID(rawValue: 0) { didSet { wasChanged() } }
     /// What the freezer was asked for and has not done.
     private var wish = FreezerWish.none
     private var retry: TimerSource?
@@ -69,7 +73,9 @@ final class AppProcess {
     }
 
     /// As an earlier loop had it in hand; what becomes of it is told by the keeper again. isSpawned: for the core.
-    init(_ kept: KeptApps.Process, _ app: SupervisedApp, _ supervisor: Supervisor, group: ControlGroup?, isSpawned: Bool) {
+    init(
+        _ kept: KeptApps.Process, _ app: SupervisedApp, _ supervisor: Supervisor, group: ControlGroup?, isSpawned: Bool
+    ) {
         instance = InstanceID(rawValue: kept.instance)
         self.app = app
         configuration = app.configuration
@@ -81,7 +87,11 @@ final class AppProcess {
         isAskedToEnd = kept.isAskedToEnd
         killedAt = kept.killedAt == 0 ? nil : kept.killedAt
         heldExit = kept.heldExit
+        (delivered, answered, wasSentTerm) = (kept.delivered, kept.answered, kept.wasSentTerm)
     }
+
+    /// The next loop is to know it so.
+    func wasChanged() { supervisor.keptState?.note(process: instance.rawValue) }
 
     var mainPID: Int32? {
         if let foreignMain { return foreignMain.pid }
@@ -127,6 +137,7 @@ final class AppProcess {
 
     func deliver(_ call: CallID, _ handler: HandlerCall, allowance: Nanoseconds) {
         if handler.handler == .willTerminate { isAskedToEnd = true }
+        delivered = call
         delegate?.deliver(call, handler, allowance: allowance)
     }
 
@@ -184,6 +195,7 @@ final class AppProcess {
 
     func terminate() {
         isAskedToEnd = true
+        wasSentTerm = true
         if heldExit == nil { return signal(SIGTERM) }
         // A hook may have been the last of it.
         checkRest()

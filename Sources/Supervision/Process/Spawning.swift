@@ -25,6 +25,8 @@ extension Supervisor {
         }
         app.process = process
         processes[instance.rawValue] = process
+        process.wasChanged()
+        keptState?.note(app: id)
         process.watchMemoryLimit()
     }
 

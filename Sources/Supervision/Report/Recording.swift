@@ -14,6 +14,7 @@ extension Supervisor {
             output: apps[termination.app.rawValue]?.output?.lastLines(20, bytes: 4096) ?? [])
         keep(report)
         lastReports[termination.app.rawValue] = report
+        keptState?.note(endOf: termination.app.rawValue)
         say(termination, in: report)
         if process == nil, let app = apps[termination.app.rawValue] { app.process = nil }
     }

@@ -25,6 +25,10 @@ struct KeptApps {
         var hook: Hook?
         /// It has put a connection of its own in the place of the one that it was started with.
         var hasAttached = false
+        /// The last calls that it was given, and has answered; 0: none.
+        var delivered = CallID(rawValue: 0)
+        var answered = CallID(rawValue: 0)
+        var wasSentTerm = false
     }
 
     struct Hook {
@@ -49,14 +53,43 @@ struct KeptApps {
         var adopter: Int64 = -1
     }
 
+    /// What the core does not know of the last end of an app.
+    struct End {
+        var app: Int64 = 0
+        var instance: Int64 = 0
+        var report: Int64 = 0
+        /// CLOCK_REALTIME, in nanoseconds.
+        var time: Int64 = 0
+        /// Nanoseconds; -1: not known.
+        var cpu: Int64 = -1
+    }
+
     var processes: [Process] = []
     var apps: [App] = []
+    var ends: [End] = []
+    /// Of changes: instances that are over.
+    var gone: [Int64] = []
 
     init() {}
 
     init(_ supervisor: Supervisor) {
         processes = supervisor.processes.values.map { $0.kept }
         apps = supervisor.apps.values.map { $0.kept }
+        ends = supervisor.lastReports.map { End($0.key, $0.value) }
+    }
+
+    var isEmpty: Bool { processes.isEmpty && apps.isEmpty && ends.isEmpty && gone.isEmpty }
+
+    /// What has changed after this was written.
+    mutating func merge(_ changes: KeptApps) {
+        processes.removeAll { old in
+            changes.gone.contains(old.instance) || changes.processes.contains { $0.instance == old.instance }
+        }
+        processes += changes.processes
+        apps.removeAll { old in changes.apps.contains { $0.id == old.id } }
+        apps += changes.apps
+        ends.removeAll { old in changes.ends.contains { $0.app == old.app } }
+        ends += changes.ends
     }
 
     /// nil: they cannot be read.
@@ -77,6 +110,35 @@ struct KeptApps {
     private mutating func archive(_ archive: inout StateArchive) {
         archive.list(1, &processes, Process()) { $1.archive(&$0) }
         archive.list(2, &apps, App()) { $1.archive(&$0) }
+        archive.list(3, &ends, End()) { $1.archive(&$0) }
+        archive.list(4, &gone, 0) { $0.value(1, &$1) }
+    }
+}
+
+extension KeptApps.End {
+    init(_ app: Int, _ report: Report) {
+        self.app = Int64(app)
+        if case .app(let termination) = report.subject { instance = termination.instance.rawValue }
+        self.report = Int64(report.id)
+        time = report.time
+        cpu = report.cpuNanoseconds ?? -1
+    }
+
+    fileprivate mutating func archive(_ archive: inout StateArchive) {
+        archive.value(1, &app)
+        archive.value(2, &instance)
+        archive.value(3, &report)
+        archive.value(4, &time)
+        archive.value(5, &cpu)
+    }
+
+    /// Of the end that the core knows; nil: it knows another. What was written then is in the store.
+    func report(_ core: DeviceLifecycle) -> (app: Int, Report)? {
+        guard let app = Int(exactly: app), let id = Int(exactly: report),
+            let end = core.view(of: AppID(rawValue: app))?.lastTermination, end.instance.rawValue == instance
+        else { return nil }
+        let cpuNanoseconds = cpu < 0 ? nil : cpu
+        return (app, Report(id: id, time: time, subject: .app(end), cpuNanoseconds: cpuNanoseconds, output: []))
     }
 }
 
@@ -94,6 +156,9 @@ extension KeptApps.Process {
         archive.value(10, &mainStart)
         archive.optional(11, &hook, KeptApps.Hook()) { $1.archive(&$0) }
         archive.value(12, &hasAttached)
+        archive.raw(13, &delivered)
+        archive.raw(14, &answered)
+        archive.value(15, &wasSentTerm)
     }
 }
 

@@ -1,95 +1,125 @@
-internal import EventLoop
 internal import Journal
 internal import Lifecycle
 internal import ProcessControl
 internal import SystemCalls
 
-/// The core's state, written down for the loop that comes after this one, should a signal end it.
+/// All that the loop knows, written down for the one that comes after it, should a signal end this one: the core after
+/// each event and before anything is done about it, what the shell has in hand as soon as that changes.
 final class KeptState {
-    /// A write takes longer the more apps there are: in the long run it may take one of so many parts of all time, and
-    /// what is saved up is so much, in nanoseconds. What was not written yet is lost.
-    private static let share: Int64 = 100
-    private static let mostCredit: Int64 = 5_000_000
-    /// A loop that lives that long did not die of the state that it had read, in nanoseconds.
-    private static let stable: Int64 = 60_000_000_000
-    /// So many in a row may read it; the one after them begins anew.
-    private static let mostLives = 3
-
-    /// How often in a row a loop has read the state that it is written with.
-    struct Lives {
-        var count: Int64 = 0
-        /// MONOTONIC: the last time.
-        var since: Int64 = 0
-
-        /// In the layout of the machine, as all of the shell's: its reader is the same program.
-        var bytes: [UInt8] { withUnsafeBytes(of: (count, since)) { Array($0) } }
-
-        init() {}
-
-        /// Takes it off. nil: it is not there.
-        init?(_ bytes: inout ArraySlice<UInt8>) {
-            guard let count = bytes.takeNumber(), let since = bytes.takeNumber() else { return nil }
-            self.count = count
-            self.since = since
-        }
-    }
-
     private unowned(unsafe) let supervisor: Supervisor
     private let memory: KeptMemory
-    private var lives: Lives
-    private var credit = KeptState.mostCredit
-    /// MONOTONIC: up to here it is counted.
-    private var counted = Clocks.monotonic
-    private var isWaiting = false
-    private var later: TimerSource?
+    // What of the shell's has changed and was not written, each once.
+    private var processes: [Int64] = []
+    private var apps: [Int] = []
+    private var ends: [Int] = []
+    private var saidTrouble = false
+    private var hasBegun = false
 
-    init(_ supervisor: Supervisor, _ former: FormerState) throws(SystemError) {
+    init(_ supervisor: Supervisor, _ former: FormerState) {
         self.supervisor = supervisor
         memory = former.memory
-        lives = former.lives
-        later = try supervisor.loop.timer(priority: EventLoop.Priority.normal) { [unowned(unsafe) self] in write() }
     }
 
-    /// The core has heard something.
-    func noteStep() {
-        if isWaiting { return }
-        let now = Clocks.monotonic
-        count(until: now)
-        if credit > 0 { return write() }
-        isWaiting = true
-        later?.arm(at: now + Self.share * (1 - credit))
+    /// From here on: a loop that dies at its start leaves what it has found.
+    func begin() {
+        hasBegun = true
+        write(core: [])
     }
 
-    private func count(until now: Int64) {
-        credit = min(credit + (now - counted) / Self.share, Self.mostCredit)
-        counted = now
+    /// The core has heard an event.
+    func noteCore() { if hasBegun { write(core: supervisor.core.archivedChanges()) } }
+
+    func note(process: Int64) {
+        if !processes.contains(process) { processes.append(process) }
+        if !supervisor.isDispatching { flush() }
     }
 
-    private func write() {
-        isWaiting = false
-        let begun = Clocks.monotonic
-        defer {
-            let end = Clocks.monotonic
-            count(until: end)
-            credit -= end - begun
-        }
+    func note(app: AppID) {
+        if !apps.contains(app.rawValue) { apps.append(app.rawValue) }
+        if !supervisor.isDispatching { flush() }
+    }
+
+    /// The last end of an app.
+    func note(endOf app: Int) { ends.append(app) }
+
+    func flush() { if !processes.isEmpty || !apps.isEmpty || !ends.isEmpty { write(core: []) } }
+
+    private func write(core: [UInt8]) {
+        guard hasBegun else { return }
         do throws(SystemError) {
-            let apps = KeptApps(supervisor).bytes
-            let length = withUnsafeBytes(of: Int64(apps.count)) { Array($0) }
-            try memory.write(
-                lives.bytes + LastEnds(supervisor.lastReports).bytes + length + apps + supervisor.core.archived())
+            if memory.wantsWhole {
+                try writeWhole()
+            } else {
+                try memory.write(step: Step(core: core, takeChanges()).bytes)
+            }
         } catch {
-            supervisor.log.daemon(.debug, error.text)
+            // Too much for one state, or no memory: what was written is not what there is.
+            memory.discard()
+            if saidTrouble { return }
+            saidTrouble = true
+            supervisor.log.daemon(.warning, error.text + "; should the loop die, the next one begins anew")
+        }
+    }
+
+    private func writeWhole() throws(SystemError) {
+        _ = supervisor.core.archivedChanges()
+        (processes, apps, ends) = ([], [], [])
+        try memory.write(whole: Step(core: supervisor.core.archived(), KeptApps(supervisor)).bytes)
+    }
+
+    private func takeChanges() -> KeptApps {
+        var changes = KeptApps()
+        for instance in processes {
+            if let process = supervisor.processes[instance] {
+                changes.processes.append(process.kept)
+            } else {
+                changes.gone.append(instance)
+            }
+        }
+        changes.apps = apps.compactMap { supervisor.apps[$0]?.kept }
+        changes.ends = ends.compactMap { app in supervisor.lastReports[app].map { KeptApps.End(app, $0) } }
+        (processes, apps, ends) = ([], [], [])
+        return changes
+    }
+
+    /// The core's part and the shell's, of a whole state or of what has changed.
+    private struct Step {
+        /// Empty: nothing of it.
+        var core: [UInt8]
+        var apps: KeptApps
+
+        init(core: [UInt8], _ apps: KeptApps) {
+            self.core = core
+            self.apps = apps
+        }
+
+        /// The length of the core's, in the layout of the machine, and both.
+        var bytes: [UInt8] {
+            withUnsafeBytes(of: Int64(core.count)) { Array($0) } + core + (apps.isEmpty ? [] : apps.bytes)
+        }
+
+        /// nil: it is damaged.
+        init?(_ bytes: [UInt8]) {
+            let head = MemoryLayout<Int64>.size
+            guard bytes.count >= head else { return nil }
+            let length = bytes.withUnsafeBytes { $0.loadUnaligned(as: Int64.self) }
+            guard length >= 0, length <= bytes.count - head else { return nil }
+            let rest = bytes[(head + Int(length))...]
+            guard let apps = rest.isEmpty ? KeptApps() : KeptApps(Array(rest)) else { return nil }
+            self.init(core: Array(bytes[head..<(head + Int(length))]), apps)
         }
     }
 
     /// What an earlier loop of this keeper has left.
     struct FormerState {
+        /// A loop that lives that long did not die of the state that it had read, in nanoseconds.
+        private static let stable: Int64 = 60_000_000_000
+        /// So many in a row may read it; the one after them begins anew.
+        private static let mostReaders = 3
+
         fileprivate let memory: KeptMemory
-        fileprivate var lives = Lives()
         /// nil: there is none, or it cannot be read, or it is one that loops die of.
         private(set) var core: DeviceLifecycle?
-        private(set) var lastEnds = LastEnds()
         private(set) var apps = KeptApps()
 
         /// Groups of what the core knows: they run on.
@@ -109,23 +139,32 @@ final class KeptState {
                 return
             }
             memory = KeptMemory(kept: kept)
-            guard isWanted, var rest = memory.read().map({ ArraySlice($0) }), let before = Lives(&rest) else { return }
-            let now = Clocks.monotonic
-            let isInARow = now &- before.since < KeptState.stable
-            if isInARow, before.count >= KeptState.mostLives { return }
-            lives.count = isInARow ? max(before.count, 0) + 1 : 1
-            lives.since = now
-            // It counts even if this loop dies of what it reads.
-            try memory.write(lives.bytes + rest)
-            guard let ends = LastEnds(&rest) else { return }
-            lastEnds = ends
-            guard let length = rest.takeNumber(), length >= 0, length <= rest.count,
-                let apps = KeptApps(Array(rest.prefix(Int(length))))
-            else { return }
-            rest = rest.dropFirst(Int(length))
-            self.apps = apps
+            guard isWanted, try mayBeRead(), let state = memory.read(), var whole = Step(state.whole) else { return }
+            var changes: [[UInt8]] = []
+            for bytes in state.steps {
+                guard let step = Step(bytes) else { return }
+                if !step.core.isEmpty { changes.append(step.core) }
+                whole.apps.merge(step.apps)
+            }
+            apps = whole.apps
             // One that had not begun yet is begun anew.
-            core = DeviceLifecycle(archive: Array(rest)).flatMap { $0.isStarted ? $0 : nil }
+            core = DeviceLifecycle(archive: whole.core, changes: changes).flatMap { $0.isStarted ? $0 : nil }
+        }
+
+        /// It counts even if this loop dies of what it reads.
+        private func mayBeRead() throws(SystemError) -> Bool {
+            var readers = memory.readers
+            let now = Clocks.monotonic
+            let isInARow = now &- readers.since < Self.stable
+            if isInARow, readers.count >= Self.mostReaders {
+                readers.count = 0
+                try memory.note(readers)
+                return false
+            }
+            readers.count = isInARow ? max(readers.count, 0) + 1 : 1
+            readers.since = now
+            try memory.note(readers)
+            return true
         }
     }
 }

@@ -17,7 +17,7 @@ extension Supervisor {
     /// What is told and kept of an app beside the core's state.
     func detailsDidChange(_ app: AppID) {
         control?.monitors.detailsDidChange(app)
-        keptState?.noteStep()
+        keptState?.note(app: app)
     }
 
     /// Takes all in hand that an earlier loop had and the core knows. Returns those instances.
@@ -36,7 +36,9 @@ extension Supervisor {
     }
 
     private func regain(_ kept: KeptApps.App) {
-        guard let number = Int(exactly: kept.id), let name = core.view(of: AppID(rawValue: number))?.name else { return }
+        guard let number = Int(exactly: kept.id), let name = core.view(of: AppID(rawValue: number))?.name else {
+            return
+        }
         let id = AppID(rawValue: number)
         let adopter = UInt32(exactly: kept.adopter)
         // Its file may be gone: then it is ended in order.
@@ -49,7 +51,7 @@ extension Supervisor {
         apps[number] = app
     }
 
-    /// False where it cannot be: it is ended then, as all that nobody has claimed.
+    /// False where it cannot be: it is ended then.
     private func regain(_ kept: KeptApps.Process) -> Bool {
         let instance = InstanceID(rawValue: kept.instance)
         guard let id = core.app(of: instance), let app = apps[id.rawValue] else { return false }
@@ -84,7 +86,16 @@ extension Supervisor {
     /// What an earlier loop was in the middle of with one that was regained: all else the core asks again.
     func goOn(with instance: InstanceID) {
         guard let process = processes[instance.rawValue] else { return }
-        if let (call, handler) = core.awaitedCall(of: instance) { process.delegate?.await(call, handler) }
+        if let (call, handler) = core.awaitedCall(of: instance) {
+            if process.delivered != call {
+                process.deliver(call, handler, allowance: core.timeLeft(of: call, instance, at: now.monotonic) ?? .zero)
+            } else if process.answered == call {
+                dispatch(.app(.handlerReturned(instance, call)))
+            } else {
+                process.delegate?.goOn(call, handler)
+            }
+        }
+        if core.isAsked(toEnd: instance), !process.wasSentTerm { process.terminate() }
         process.goOn()
     }
 }
@@ -105,6 +116,7 @@ extension AppProcess {
             kept.mainPID = Int64(pid)
             kept.mainStart = start
         }
+        (kept.delivered, kept.answered, kept.wasSentTerm) = (delivered, answered, wasSentTerm)
         kept.hook = delegate?.keptHook
         kept.hasAttached = delegate?.hasAttached ?? false
         return kept

@@ -10,7 +10,7 @@ extension Supervisor {
     func resume(_ former: DeviceLifecycle, _ state: KeptState.FormerState, signal: Int32) {
         core = former
         lastSignal = signal
-        lastReports = state.lastEnds.reports(former)
+        for end in state.apps.ends { if let (app, report) = end.report(former) { lastReports[app] = report } }
         use(configuration)
         hasResumed = true
         let regained = regain(state.apps)
@@ -26,6 +26,10 @@ extension Supervisor {
         applyPreferences()
         isResuming = false
         for instance in lost { dispatch(.process(.groupEmptied(instance))) }
+        for app in former.appIDs {
+            guard let end = former.view(of: app)?.lastTermination, lastReports[app.rawValue] == nil else { continue }
+            record(end)
+        }
         for instance in former.instances where regained.contains(instance) {
             dispatch(.process(.regained(instance)))
             goOn(with: instance)

@@ -98,6 +98,8 @@ extension Supervisor {
         }
         app.process = process
         processes[instance.rawValue] = process
+        process.wasChanged()
+        keptState?.note(app: id)
         dispatch(.process(.spawned(instance)))
     }
 }

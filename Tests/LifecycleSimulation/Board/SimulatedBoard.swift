@@ -306,10 +306,11 @@ final class SimulatedBoard {
         guard inspection.wants(.archive) else { return }
         if archiveOccasions % limits.archiveShare == 0 {
             let state = core.state
-            let copy = interposer.map { $0.reread(state) } ?? DeviceLifecycle(archive: state.archived())
+            let copy = interposer.map { $0.reread(state) } ?? core.readBack()
             let problem = ArchiveChecker.compare(state, with: copy, on: event, at: instant)
             if let problem { return inspection.violate(.archive, problem) }
             if let copy { core.state = copy }
+            if archiveOccasions / limits.archiveShare % 2 == 0 { core.beginWriting() }
         }
         guard let damage else { return }
         let whole = core.archived()

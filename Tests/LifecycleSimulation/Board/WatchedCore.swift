@@ -8,19 +8,36 @@ final class WatchedCore {
     private var seenApps: [AppView??] = []
     private(set) var nextDeadline: Deadline?
 
+    /// The state as it was written whole, and what each step since has changed; nil: it is not written step by step.
+    private var written: (whole: [UInt8], changes: [[UInt8]])?
+
     /// All of it, as a value. Expensive.
     var state: DeviceLifecycle {
         get { core }
         set {
             core = newValue
+            written = nil
             forget()
         }
     }
 
     func handle(_ event: Event, at instant: Instant) -> [Effect] {
         let effects = core.handle(event, at: instant)
+        if written != nil { written?.changes.append(core.archivedChanges()) }
         forget()
         return effects
+    }
+
+    /// From here on it is written step by step.
+    func beginWriting() {
+        _ = core.archivedChanges()
+        written = (core.archived(), [])
+    }
+
+    /// What the next loop would read.
+    func readBack() -> DeviceLifecycle? {
+        guard let written else { return DeviceLifecycle(archive: archived()) }
+        return DeviceLifecycle(archive: written.whole, changes: written.changes)
     }
 
     private func forget() {

@@ -82,7 +82,8 @@ final class Chronicle {
         case .login(.prepareForShutdown(let edge, _, _)): isShuttingDown = edge
         case .login(.available(_, _, let shutdown)): isShuttingDown = shutdown
         case .stopRequested: isStopping = true
-        case .started, .timePassed, .process(.regained), .app(.ready), .app(.ping), .app(.stopping), .app(.extendTimeout),
+        case .started, .timePassed, .process(.regained), .app(.ready), .app(.ping), .app(.stopping),
+            .app(.extendTimeout),
             .login(.unavailable),
             .login(.lockTaken), .login(.lockRefused), .login(.prepareForSleep), .login(.preparingForSleep), .sleep,
             .login(.suspendRefused), .login(.powerOffRefused), .login(.appHoldsLock), .login(.appReleasedLock),
