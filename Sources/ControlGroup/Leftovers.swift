@@ -14,7 +14,7 @@ extension ControlGroupRoot {
     /// daemon's start, before its loop runs and before anything is launched. didKill: is called where there were
     /// any, before they are waited for. kept: instances that are left alone.
     public func endLeftovers(
-        keeping kept: Set<String> = [], bound: Int64 = 2_000_000_000, didKill: () -> Void = {}
+        keeping kept: [String] = [], bound: Int64 = 2_000_000_000, didKill: () -> Void = {}
     ) throws(SystemError) -> Leftovers {
         let deadline = Clocks.monotonic + bound
         let groups = try instances().filter { !kept.contains($0) }.compactMap { open($0) }

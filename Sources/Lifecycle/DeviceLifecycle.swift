@@ -49,6 +49,8 @@ public struct DeviceLifecycle: Equatable, Sendable {
     /// How soon each is to be looked at though nothing is due.
     var checkOfApp: [Nanoseconds] = []
     var runningCalls = 0
+    /// By `archivedChanges`.
+    var written = Aside(Written())
     var keepAwakeCount = 0
 
     public init() {}

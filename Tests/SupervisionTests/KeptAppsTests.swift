@@ -38,11 +38,12 @@ import Testing
         let core = core()
         let reports = try reports(core)
         var kept = KeptApps()
-        kept.ends = reports.map { KeptApps.End($0.key, $0.value) }
+        kept.ends = reports.map { KeptApps.End($0.key, $0.value, isWritten: $0.key == 0) }
         let read = try #require(KeptApps(kept.bytes))
         #expect(read.ends.count == 2)
         for end in read.ends {
             let (app, report) = try #require(end.report(core))
+            #expect(end.isWritten == (app == 0))
             #expect(report.id == reports[app]?.id && report.time == reports[app]?.time)
             #expect(report.cpuNanoseconds == reports[app]?.cpuNanoseconds && report.name == reports[app]?.name)
             // Of an end that the core does not know, or of an app with a later one, nothing is said.
@@ -121,7 +122,7 @@ import Testing
             changes.apps.append(app)
         }
         let reports = try reports(core())
-        kept.ends = reports.map { KeptApps.End($0.key, $0.value) }
+        kept.ends = reports.map { KeptApps.End($0.key, $0.value, isWritten: $0.key == 0) }
         changes.ends = [kept.ends[0]]
         changes.ends[0].report = 99
         kept.merge(changes)

@@ -49,6 +49,12 @@ static inline ssize_t linux_unix_send(int fd, const void *bytes, size_t count) {
 static inline ssize_t linux_unix_receive(int fd, void *bytes, size_t count) {
     return recv(fd, bytes, count, MSG_DONTWAIT);
 }
+// Whether there is such a byte among the next 4 KiB, which stay there.
+static inline _Bool linux_unix_holds(int fd, char byte) {
+    char bytes[4096];
+    ssize_t length = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT | MSG_PEEK);
+    return length > 0 && memchr(bytes, byte, (size_t)length) != NULL;
+}
 
 // How long connect(2) waits for a place in the listener's queue.
 static inline int linux_unix_set_connect_timeout(int fd, int64_t nanoseconds) {

@@ -1,6 +1,6 @@
 /// An app as the core knows it, whether it runs or not.
 struct App: Equatable {
-    var policy: AppPolicy
+    var policy: AppPolicy { didSet { hasWrittenPolicy.value = false } }
     /// Gone from the configuration; the place is taken again by the next app of that name.
     var isRetired = false
     /// The apps this one comes after, and those that come after it.
@@ -53,6 +53,8 @@ struct App: Equatable {
     var hasRunningCall = false
     var wantsAwake = false
     var announced: AppView?
+    /// By `AppTable.archiveChanges`.
+    var hasWrittenPolicy = Aside(false)
 
     /// The nearest to the front that it may come: as requested, or as granted where the request is denied.
     var nearestPhase: ScenePhase { max(requestedPhase, grantedPhase) }

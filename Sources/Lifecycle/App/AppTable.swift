@@ -10,6 +10,7 @@ struct AppTable: RandomAccessCollection, MutableCollection, Sendable {
     var endIndex: Int { all.count }
 
     subscript(index: Int) -> App {
+        // No `_read`: Swift 6.3 frees with it what a copy of a part still has.
         @inline(__always) get { all[index] }
         @inline(__always) _modify {
             if !isChanged[index] { note(index) }
@@ -43,26 +44,41 @@ struct AppTable: RandomAccessCollection, MutableCollection, Sendable {
         if archive.isReading { isChanged = [Bool](repeating: false, count: all.count) }
     }
 
-    private struct Change {
-        var index = 0
-        var app = App(policy: AppPolicy(name: ""))
-
-        mutating func archive(_ archive: inout StateArchive) {
-            archive.value(1, &index)
-            archive.group(2) { app.archive(&$0) }
+    /// The same of those that have changed alone; reading, in the place of what was read before.
+    mutating func archiveChanges(_ archive: inout StateArchive) {
+        if archive.isReading { return readChanges(&archive) }
+        var places = takeChanges()
+        archive.list(3, &places, 0) { archive, place in
+            var hasPolicy = !all[place].hasWrittenPolicy.value
+            all[place].hasWrittenPolicy.value = true
+            archive.value(1, &place)
+            archive.value(2, &hasPolicy)
+            // Where it lies: to copy it is dearer than to write it down.
+            archive.group(3) { all[place].archive(&$0, hasPolicy: hasPolicy) }
         }
     }
 
-    /// The same of those that have changed alone; reading, in the place of what was read before.
-    mutating func archiveChanges(_ archive: inout StateArchive) {
+    private struct Change {
+        var place = 0
+        /// Else it is as it was written before.
+        var hasPolicy = false
+        var app = App(policy: AppPolicy(name: ""))
+    }
+
+    private mutating func readChanges(_ archive: inout StateArchive) {
         var changes: [Change] = []
-        if !archive.isReading { changes = takeChanges().map { Change(index: $0, app: all[$0]) } }
-        archive.list(3, &changes, Change()) { $1.archive(&$0) }
-        guard archive.isReading else { return }
-        for change in changes.sorted(by: { $0.index < $1.index }) {
-            if all.indices.contains(change.index) {
-                all[change.index] = change.app
-            } else if change.index == all.count {
+        archive.list(3, &changes, Change()) { archive, change in
+            archive.value(1, &change.place)
+            archive.value(2, &change.hasPolicy)
+            archive.group(3) { change.app.archive(&$0, hasPolicy: change.hasPolicy) }
+        }
+        // New ones are in the order of their places.
+        for change in changes {
+            if all.indices.contains(change.place) {
+                let policy = change.hasPolicy ? change.app.policy : all[change.place].policy
+                all[change.place] = change.app
+                all[change.place].policy = policy
+            } else if change.place == all.count {
                 append(change.app)
             } else {
                 return archive.fail()

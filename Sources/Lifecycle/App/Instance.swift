@@ -363,6 +363,7 @@ struct Instance: Equatable {
         if !isAlive { isReportedStuck = false }
     }
 
+    @inline(never)
     mutating func archive(_ archive: inout StateArchive) {
         archive.raw(1, &id)
         archive.raw(2, &stage)

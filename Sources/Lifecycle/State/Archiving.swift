@@ -9,7 +9,7 @@ extension DeviceLifecycle {
     public func archived() -> [UInt8] {
         var copy = self
         var archive = StateArchive()
-        copy.archive(&archive) { $1.archive(&$0) }
+        copy.archive(&archive, changesAlone: false)
         return StateArchive.sealed(archive.bytes)
     }
 
@@ -17,7 +17,7 @@ extension DeviceLifecycle {
     /// before. It has no checksum.
     public mutating func archivedChanges() -> [UInt8] {
         var archive = StateArchive()
-        self.archive(&archive) { $1.archiveChanges(&$0) }
+        self.archive(&archive, changesAlone: true)
         return archive.bytes
     }
 
@@ -27,40 +27,38 @@ extension DeviceLifecycle {
         self.init()
         guard let text = StateArchive.opened(bytes) else { return nil }
         var archive = StateArchive(reading: text)
-        self.archive(&archive) { $1.archive(&$0) }
+        self.archive(&archive, changesAlone: false)
         guard !archive.failed else { return nil }
         for change in changes {
-            var next = DeviceLifecycle()
-            next.apps = apps
             var archive = StateArchive(reading: change)
-            next.archive(&archive) { $1.archiveChanges(&$0) }
+            self.archive(&archive, changesAlone: true)
             guard !archive.failed else { return nil }
-            self = next
         }
         guard derive() else { return nil }
         _ = apps.takeChanges()
     }
 
-    private mutating func archive(
-        _ archive: inout StateArchive, apps each: (inout StateArchive, inout AppTable) -> Void
-    ) {
+    /// changesAlone: nothing of what is as it was written before.
+    @inline(never)
+    private mutating func archive(_ archive: inout StateArchive, changesAlone: Bool) {
         var version = Self.formatVersion
         archive.value(1, &version)
         guard version == Self.formatVersion else { return archive.fail() }
-        archive.group(2) { policy.archive(&$0) }
-        each(&archive, &apps)
+        if !changesAlone { written.value = Written() }
+        Self.organ(&archive, 2, &policy, &written.value.policy, DevicePolicy()) { $1.archive(&$0) }
+        if changesAlone { apps.archiveChanges(&archive) } else { apps.archive(&archive) }
         archive.value(4, &canFreeze)
         archive.value(5, &isStarted)
-        archive.group(6) { sleep.archive(&$0) }
-        archive.group(7) { shutdown.archive(&$0) }
-        archive.group(8) { login.archive(&$0) }
-        archive.group(9) { conditions.archive(&$0) }
-        archive.group(10) { memory.archive(&$0) }
+        Self.organ(&archive, 6, &sleep, &written.value.sleep, Sleep()) { $1.archive(&$0) }
+        Self.organ(&archive, 7, &shutdown, &written.value.shutdown, Shutdown()) { $1.archive(&$0) }
+        Self.organ(&archive, 8, &login, &written.value.login, Login()) { $1.archive(&$0) }
+        Self.organ(&archive, 9, &conditions, &written.value.conditions, Conditions()) { $1.archive(&$0) }
+        Self.organ(&archive, 10, &memory, &written.value.memory, Memory()) { $1.archive(&$0) }
         archive.group(11) { watchdog.archive(&$0) }
         archive.group(12) { serviceWatchdog.archive(&$0) }
-        archive.group(13) { adoptedFreezeRecord.archive(&$0) }
-        archive.group(14) { adoptedLate.archive(&$0) }
-        archive.group(15) { requests.archive(&$0) }
+        Self.organ(&archive, 13, &adoptedFreezeRecord, &written.value.freezeRecord, OverdueSleeps()) { $1.archive(&$0) }
+        Self.organ(&archive, 14, &adoptedLate, &written.value.late, LateSleeps()) { $1.archive(&$0) }
+        Self.organ(&archive, 15, &requests, &written.value.requests, PendingRequests()) { $1.archive(&$0) }
         archive.value(16, &lastInstance)
         archive.value(17, &lastCall)
         archive.value(18, &lastTask)
@@ -72,6 +70,34 @@ extension DeviceLifecycle {
         archive.value(22, &reprieveEnd)
         archive.group(23) { poolRefills.archive(&$0) }
         archive.optional(24, &adoptedHeldUpSleep, 0) { $0.value(1, &$1) }
+    }
+
+    /// The organs as they were written last.
+    struct Written: Sendable {
+        var policy: DevicePolicy?
+        var sleep: Sleep?
+        var shutdown: Shutdown?
+        var login: Login?
+        var conditions: Conditions?
+        var memory: Memory?
+        var freezeRecord: OverdueSleeps?
+        var late: LateSleeps?
+        var requests: PendingRequests?
+    }
+
+    /// Writes it where it is another than was written last; reads it in the place of what it was.
+    private static func organ<Organ: Equatable>(
+        _ archive: inout StateArchive, _ field: Int, _ organ: inout Organ, _ written: inout Organ?, _ blank: Organ,
+        _ each: (inout StateArchive, inout Organ) -> Void
+    ) {
+        if !archive.isReading {
+            if written == organ { return }
+            written = organ
+        }
+        archive.group(field) { archive in
+            if archive.isReading { organ = blank }
+            each(&archive, &organ)
+        }
     }
 
     /// No count comes near this in the life of a board; each can be added to for as long again.

@@ -1,8 +1,9 @@
 // The part of the state that belongs to the apps, and the policies.
 
 extension App {
-    mutating func archive(_ archive: inout StateArchive) {
-        archive.group(1) { policy.archive(&$0) }
+    @inline(never)
+    mutating func archive(_ archive: inout StateArchive, hasPolicy: Bool = true) {
+        if hasPolicy { archive.group(1) { policy.archive(&$0) } }
         archive.value(2, &isRetired)
         archive.list(3, &servers, 0) { $0.value(1, &$1) }
         archive.list(4, &clients, 0) { $0.value(1, &$1) }
@@ -36,6 +37,7 @@ extension App {
 }
 
 extension RestartState {
+    @inline(never)
     fileprivate mutating func archive(_ archive: inout StateArchive) {
         archive.value(1, &endsInRow)
         archive.optional(2, &nextDelay, .zero) { $0.value(1, &$1) }
@@ -45,6 +47,7 @@ extension RestartState {
 }
 
 extension LaunchState {
+    @inline(never)
     fileprivate mutating func archive(_ archive: inout StateArchive) {
         archive.optional(1, &queued, .user) { $0.raw(1, &$1) }
         archive.group(2) { restart.archive(&$0) }
@@ -55,6 +58,7 @@ extension LaunchState {
 }
 
 extension TaskParameters {
+    @inline(never)
     fileprivate mutating func archive(_ archive: inout StateArchive) {
         archive.value(1, &name)
         archive.optional(2, &keepAwake, false) { $0.value(1, &$1) }
@@ -67,6 +71,7 @@ extension Termination {
         app: AppID(rawValue: 0), name: "", instance: InstanceID(rawValue: 0), reason: .unknown, uptime: .zero,
         phase: .background)
 
+    @inline(never)
     mutating func archive(_ archive: inout StateArchive) {
         archive.raw(1, &app)
         archive.value(2, &name)
@@ -82,6 +87,7 @@ extension Termination {
 }
 
 extension AppPolicy {
+    @inline(never)
     mutating func archive(_ archive: inout StateArchive) {
         archive.value(1, &name)
         archive.raw(2, &launch)
@@ -107,6 +113,7 @@ extension AppPolicy {
 }
 
 extension DevicePolicy {
+    @inline(never)
     mutating func archive(_ archive: inout StateArchive) {
         archive.raw(1, &front)
         archive.value(2, &sleepMargin)

@@ -25,6 +25,9 @@ public struct StateArchive {
         case bytes
     }
 
+    /// Of what one step changes.
+    private static let usualLength = 1024
+
     /// No list in a state is longer; a damaged count must not allocate more.
     static let countLimit = 100_000
     /// A text with its length, and a group with its own.
@@ -32,6 +35,7 @@ public struct StateArchive {
 
     public init() {
         bytes = []
+        bytes.reserveCapacity(Self.usualLength)
         isReading = false
     }
 
@@ -77,9 +81,8 @@ public struct StateArchive {
             let folded = readNumber()
             value = Int64(bitPattern: folded >> 1) ^ -Int64(bitPattern: folded & 1)
         } else {
-            begin(field, .number)
             // So that small negative ones are short, too.
-            append(UInt64(bitPattern: value << 1 ^ value >> 63))
+            append(head(field, .number), UInt64(bitPattern: value << 1 ^ value >> 63))
         }
     }
 
@@ -117,8 +120,7 @@ public struct StateArchive {
             value = String(decoding: bytes[content], as: UTF8.self)
             offset = content.upperBound
         } else {
-            begin(field, .bytes)
-            append(UInt64(value.utf8.count))
+            append(head(field, .bytes), UInt64(value.utf8.count))
             bytes.append(contentsOf: value.utf8)
         }
     }
@@ -192,10 +194,12 @@ public struct StateArchive {
 
     // MARK: Writing
 
-    private mutating func begin(_ field: Int, _ kind: Kind) {
+    private mutating func begin(_ field: Int, _ kind: Kind) { append(head(field, kind)) }
+
+    private mutating func head(_ field: Int, _ kind: Kind) -> UInt64 {
         assert(field > last, "fields are listed in ascending order")
         last = field
-        append(UInt64(field) << Self.bitsOfKind | kind.rawValue)
+        return UInt64(field) << Self.bitsOfKind | kind.rawValue
     }
 
     /// Seven bits a byte, the lowest first; all but the last have the eighth.
@@ -208,17 +212,45 @@ public struct StateArchive {
         bytes.append(UInt8(rest))
     }
 
+    /// A field's head and its number, at once: most of a state is that.
+    @inline(never)
+    private mutating func append(_ head: UInt64, _ number: UInt64) {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { room in
+            var count = 0
+            func put(_ number: UInt64) {
+                var rest = number
+                while rest > 0x7f {
+                    room[count] = UInt8(truncatingIfNeeded: rest) | 0x80
+                    count += 1
+                    rest >>= 7
+                }
+                room[count] = UInt8(rest)
+                count += 1
+            }
+            put(head)
+            put(number)
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: room[..<count]))
+        }
+    }
+
     /// The length is put before it once it is known.
     private mutating func writeContent(_ each: (inout StateArchive) -> Void) {
         let (start, outer) = (bytes.count, last)
         last = 0
+        bytes.append(0)
         each(&self)
         last = outer
-        let length = bytes.count - start
+        let length = bytes.count - start - 1
+        if length <= 0x7f {
+            bytes[start] = UInt8(length)
+            return
+        }
+        // It takes more than the one byte.
+        let content = bytes.count
         append(UInt64(length))
-        let digits = Array(bytes[(start + length)...])
+        let digits = Array(bytes[content...])
         bytes.removeLast(digits.count)
-        bytes.insert(contentsOf: digits, at: start)
+        bytes.replaceSubrange(start...start, with: digits)
     }
 
     // MARK: Reading
@@ -280,4 +312,13 @@ public struct StateArchive {
         each(&self)
         (offset, end) = (content.upperBound, outer)
     }
+}
+
+/// A value that is no part of the state: two states are equal whatever it is.
+struct Aside<Value: Sendable>: Equatable, Sendable {
+    var value: Value
+
+    init(_ value: Value) { self.value = value }
+
+    static func == (one: Aside, other: Aside) -> Bool { true }
 }

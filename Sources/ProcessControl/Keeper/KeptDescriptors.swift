@@ -34,7 +34,7 @@ public struct KeptDescriptors {
 
     /// The names that begin so.
     public func names(beginning prefix: String) -> [String] {
-        all.keys.filter { $0.utf8.starts(with: prefix.utf8) }.sorted()
+        all.keys.filter { $0.utf8.starts(with: prefix.utf8) }
     }
 
     /// What was not taken: these copies are not the last.

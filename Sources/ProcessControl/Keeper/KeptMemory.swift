@@ -110,16 +110,28 @@ public final class KeptMemory {
         let size = MemoryLayout<StepHead>.size
         guard pread(file.rawValue, &head, size, place) == size, head.length > 0,
             Int(head.length) <= end - place - size, let step = read(Int(head.length), at: place + size),
-            head.seal == Self.seal(step[...], number, place)
+            head.seal == step.withUnsafeBytes({ Self.seal($0, number, place) })
         else { return nil }
         return step
     }
 
-    /// FNV-1a, 32 bits. What lies there from an earlier state has another.
-    private static func seal(_ bytes: ArraySlice<UInt8>, _ number: UInt64, _ place: Int) -> UInt32 {
-        var hash = UInt32(truncatingIfNeeded: number &* 31 &+ UInt64(place)) ^ 0x811c_9dc5
-        for byte in bytes { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
-        return hash
+    /// Of eight bytes at a time, as FNV-1a. What lies there from an earlier state has another.
+    private static func seal(_ bytes: UnsafeRawBufferPointer, _ number: UInt64, _ place: Int) -> UInt32 {
+        var hash = (number &* 31 &+ UInt64(place)) ^ 0xcbf2_9ce4_8422_2325
+        func take(_ word: UInt64) {
+            hash = (hash ^ word) &* 0x100_0000_01b3
+            hash ^= hash >> 32
+        }
+        var at = 0
+        while at + 8 <= bytes.count {
+            take(bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self))
+            at += 8
+        }
+        while at < bytes.count {
+            take(UInt64(bytes[at]) | 0x100)
+            at += 1
+        }
+        return UInt32(truncatingIfNeeded: hash)
     }
 
     // MARK: Writing
@@ -142,20 +154,26 @@ public final class KeptMemory {
         end = stepsBegin
     }
 
-    /// To be called where it does not `wantsWhole`. Throws where there is no room for it: nothing can follow what was
-    /// written before, which is not what there is any more.
-    public func write(step: [UInt8]) throws(SystemError) {
-        let size = MemoryLayout<StepHead>.size
-        let head = StepHead(
-            length: UInt32(truncatingIfNeeded: step.count), seal: Self.seal(step[...], number, end))
-        let bytes = withUnsafeBytes(of: head) { Array($0) } + step
-        guard end + bytes.count <= Self.place(of: number) + Self.limit,
-            pwrite(file.rawValue, bytes, bytes.count, end) == bytes.count
-        else {
+    /// Bytes before a step that its writer leaves free.
+    public static let roomOfHead = MemoryLayout<StepHead>.size
+
+    /// To be called where it does not `wantsWhole`. step: after `roomOfHead`. Throws where there is no room for it:
+    /// nothing can follow what was written before, which is not what there is any more.
+    public func write(step: inout [UInt8]) throws(SystemError) {
+        let count = step.count
+        let written = step.withUnsafeMutableBytes { bytes in
+            let content = UnsafeRawBufferPointer(rebasing: bytes[Self.roomOfHead...])
+            let head = StepHead(
+                length: UInt32(truncatingIfNeeded: content.count), seal: Self.seal(content, number, end))
+            bytes.storeBytes(of: head, as: StepHead.self)
+            guard end + count <= Self.place(of: number) + Self.limit else { return 0 }
+            return pwrite(file.rawValue, bytes.baseAddress, count, end)
+        }
+        guard written == count else {
             end = 0
             throw SystemError("keep the state", errno: .noSpace)
         }
-        end += size + step.count
+        end += count
     }
 
     /// What was written before is not what there is any more, and nothing else can be.

@@ -24,6 +24,8 @@ protocol DelegateChannel: AnyObject {
     func didBecomeReady()
     /// An earlier loop has delivered it; its answer counts.
     func goOn(_ call: CallID, _ handler: HandlerCall)
+    /// The answer to it has been heard, and may come again.
+    func passOver(_ call: CallID)
     /// For the next loop: what runs of a hook, and whether the app has put a connection of its own in.
     var keptHook: KeptApps.Hook? { get }
     var hasAttached: Bool { get }
@@ -38,6 +40,7 @@ extension DelegateChannel {
     var takesConnections: Bool { false }
     func attach(_ connection: Connection) {}
     func didLose(_ connection: Connection, _ reason: CloseReason) {}
+    func passOver(_ call: CallID) {}
     var isBusyWithoutMain: Bool { false }
     var keptHook: KeptApps.Hook? { nil }
     var hasAttached: Bool { false }

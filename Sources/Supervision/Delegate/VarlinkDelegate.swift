@@ -47,6 +47,10 @@ final class VarlinkDelegate: DelegateChannel {
         connection.refuseDescriptors { disposal.close($0) }
         if isRegained { connection.followsAnother() }
         watched = try WatchedConnection(connection, supervisor)
+        // Should the loop die with it, or of what follows from it, the next one knows.
+        connection.willTakeMessage = { [unowned(unsafe) self] in
+            if let outstanding { process.answered = outstanding.call }
+        }
         connection.onClosed = { [unowned(unsafe) self] _, reason in
             watched?.stopWatching()
             say(reason)
@@ -72,6 +76,8 @@ final class VarlinkDelegate: DelegateChannel {
         outstanding = (call, handler)
         watched?.connection.awaitReply { [unowned(unsafe) self] in didRespond($0, call, handler.handler) }
     }
+
+    func passOver(_ call: CallID) { watched?.connection.passOverReply() }
 
     var takesConnections: Bool { !isClosed }
     var hasAttached: Bool { attached != nil }
@@ -131,6 +137,8 @@ final class VarlinkDelegate: DelegateChannel {
             [unowned(unsafe) self] response in
             didRespond(response, call, handler.handler)
         }
+        // It counts as delivered from here on.
+        connection?.sendNow()
     }
 
     private func didRespond(_ response: Response, _ call: CallID, _ handler: Handler) {
@@ -144,8 +152,6 @@ final class VarlinkDelegate: DelegateChannel {
             }
         }
         if outstanding?.call == call { outstanding = nil }
-        // Should the loop die of what follows from it, the next one hears it, too.
-        process.answered = call
         supervisor.dispatch(.app(.handlerReturned(process.instance, call)))
     }
 

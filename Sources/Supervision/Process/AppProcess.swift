@@ -137,8 +137,10 @@ final class AppProcess {
 
     func deliver(_ call: CallID, _ handler: HandlerCall, allowance: Nanoseconds) {
         if handler.handler == .willTerminate { isAskedToEnd = true }
-        delivered = call
         delegate?.deliver(call, handler, allowance: allowance)
+        // At once: should the loop die before that is known, the app is called a second time.
+        delivered = call
+        supervisor.keptState?.flush()
     }
 
     func inform(_ information: Information) { delegate?.inform(information) }

@@ -12,9 +12,10 @@ extension Supervisor {
             id: reports.nextID(), time: Clocks.realtime, subject: .app(termination),
             cpuNanoseconds: process?.cpuNanoseconds,
             output: apps[termination.app.rawValue]?.output?.lastLines(20, bytes: 4096) ?? [])
-        keep(report)
         lastReports[termination.app.rawValue] = report
-        keptState?.note(endOf: termination.app.rawValue)
+        keptState?.note(endOf: termination.app.rawValue, isWritten: false)
+        keep(report)
+        keptState?.note(endOf: termination.app.rawValue, isWritten: true)
         say(termination, in: report)
         if process == nil, let app = apps[termination.app.rawValue] { app.process = nil }
     }

@@ -62,6 +62,8 @@ struct KeptApps {
         var time: Int64 = 0
         /// Nanoseconds; -1: not known.
         var cpu: Int64 = -1
+        /// False: the loop was about to write it into the store.
+        var isWritten = true
     }
 
     var processes: [Process] = []
@@ -75,7 +77,7 @@ struct KeptApps {
     init(_ supervisor: Supervisor) {
         processes = supervisor.processes.values.map { $0.kept }
         apps = supervisor.apps.values.map { $0.kept }
-        ends = supervisor.lastReports.map { End($0.key, $0.value) }
+        ends = supervisor.lastReports.map { End($0.key, $0.value, isWritten: true) }
     }
 
     var isEmpty: Bool { processes.isEmpty && apps.isEmpty && ends.isEmpty && gone.isEmpty }
@@ -107,6 +109,7 @@ struct KeptApps {
         return StateArchive.sealed(archive.bytes)
     }
 
+    @inline(never)
     private mutating func archive(_ archive: inout StateArchive) {
         archive.list(1, &processes, Process()) { $1.archive(&$0) }
         archive.list(2, &apps, App()) { $1.archive(&$0) }
@@ -116,7 +119,8 @@ struct KeptApps {
 }
 
 extension KeptApps.End {
-    init(_ app: Int, _ report: Report) {
+    init(_ app: Int, _ report: Report, isWritten: Bool) {
+        self.isWritten = isWritten
         self.app = Int64(app)
         if case .app(let termination) = report.subject { instance = termination.instance.rawValue }
         self.report = Int64(report.id)
@@ -124,12 +128,14 @@ extension KeptApps.End {
         cpu = report.cpuNanoseconds ?? -1
     }
 
+    @inline(never)
     fileprivate mutating func archive(_ archive: inout StateArchive) {
         archive.value(1, &app)
         archive.value(2, &instance)
         archive.value(3, &report)
         archive.value(4, &time)
         archive.value(5, &cpu)
+        archive.value(6, &isWritten)
     }
 
     /// Of the end that the core knows; nil: it knows another. What was written then is in the store.
@@ -143,6 +149,7 @@ extension KeptApps.End {
 }
 
 extension KeptApps.Process {
+    @inline(never)
     fileprivate mutating func archive(_ archive: inout StateArchive) {
         archive.value(1, &instance)
         archive.value(2, &child)
@@ -163,6 +170,7 @@ extension KeptApps.Process {
 }
 
 extension KeptApps.Hook {
+    @inline(never)
     fileprivate mutating func archive(_ archive: inout StateArchive) {
         archive.value(1, &child)
         archive.raw(2, &call)
@@ -171,6 +179,7 @@ extension KeptApps.Hook {
 }
 
 extension KeptApps.App {
+    @inline(never)
     fileprivate mutating func archive(_ archive: inout StateArchive) {
         archive.value(1, &id)
         archive.value(2, &notifyPath)
@@ -183,6 +192,7 @@ extension KeptApps.App {
 }
 
 extension ExitStatus {
+    @inline(never)
     fileprivate mutating func archive(_ archive: inout StateArchive) {
         var (kind, number): (Int64, Int64) =
             switch self {

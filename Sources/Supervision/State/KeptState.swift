@@ -12,6 +12,8 @@ final class KeptState {
     private var processes: [Int64] = []
     private var apps: [Int] = []
     private var ends: [Int] = []
+    /// An app whose report is being written.
+    private var unwritten: Int?
     private var saidTrouble = false
     private var hasBegun = false
 
@@ -39,19 +41,21 @@ final class KeptState {
         if !supervisor.isDispatching { flush() }
     }
 
-    /// The last end of an app.
-    func note(endOf app: Int) { ends.append(app) }
+    /// The last end of an app. isWritten: its report is in the store; before that, it is about to be.
+    func note(endOf app: Int, isWritten: Bool) {
+        ends.append(app)
+        unwritten = isWritten ? nil : app
+        flush()
+    }
 
     func flush() { if !processes.isEmpty || !apps.isEmpty || !ends.isEmpty { write(core: []) } }
 
     private func write(core: [UInt8]) {
         guard hasBegun else { return }
         do throws(SystemError) {
-            if memory.wantsWhole {
-                try writeWhole()
-            } else {
-                try memory.write(step: Step(core: core, takeChanges()).bytes)
-            }
+            if memory.wantsWhole { return try writeWhole() }
+            var bytes = Step(core: core, takeChanges()).bytes(after: KeptMemory.roomOfHead)
+            try memory.write(step: &bytes)
         } catch {
             // Too much for one state, or no memory: what was written is not what there is.
             memory.discard()
@@ -64,7 +68,11 @@ final class KeptState {
     private func writeWhole() throws(SystemError) {
         _ = supervisor.core.archivedChanges()
         (processes, apps, ends) = ([], [], [])
-        try memory.write(whole: Step(core: supervisor.core.archived(), KeptApps(supervisor)).bytes)
+        var all = KeptApps(supervisor)
+        for place in all.ends.indices where unwritten.map({ Int64($0) }) == all.ends[place].app {
+            all.ends[place].isWritten = false
+        }
+        try memory.write(whole: Step(core: supervisor.core.archived(), all).bytes(after: 0))
     }
 
     private func takeChanges() -> KeptApps {
@@ -77,7 +85,9 @@ final class KeptState {
             }
         }
         changes.apps = apps.compactMap { supervisor.apps[$0]?.kept }
-        changes.ends = ends.compactMap { app in supervisor.lastReports[app].map { KeptApps.End(app, $0) } }
+        changes.ends = ends.compactMap { app in
+            supervisor.lastReports[app].map { KeptApps.End(app, $0, isWritten: app != unwritten) }
+        }
         (processes, apps, ends) = ([], [], [])
         return changes
     }
@@ -93,9 +103,15 @@ final class KeptState {
             self.apps = apps
         }
 
-        /// The length of the core's, in the layout of the machine, and both.
-        var bytes: [UInt8] {
-            withUnsafeBytes(of: Int64(core.count)) { Array($0) } + core + (apps.isEmpty ? [] : apps.bytes)
+        /// The length of the core's, in the layout of the machine, and both; after so many bytes that are free.
+        func bytes(after room: Int) -> [UInt8] {
+            let apps = apps.isEmpty ? [] : apps.bytes
+            var bytes = [UInt8](repeating: 0, count: room + MemoryLayout<Int64>.size)
+            bytes.reserveCapacity(bytes.count + core.count + apps.count)
+            bytes.withUnsafeMutableBytes { $0.storeBytes(of: Int64(core.count), toByteOffset: room, as: Int64.self) }
+            bytes.append(contentsOf: core)
+            bytes.append(contentsOf: apps)
+            return bytes
         }
 
         /// nil: it is damaged.
@@ -123,9 +139,8 @@ final class KeptState {
         private(set) var apps = KeptApps()
 
         /// Groups of what the core knows: they run on.
-        var groups: Set<String> {
-            let known = Set(core?.instances.map { $0.rawValue } ?? [])
-            return Set(apps.processes.filter { known.contains($0.instance) }.map { $0.group })
+        var groups: [String] {
+            apps.processes.filter { core?.app(of: InstanceID(rawValue: $0.instance)) != nil }.map { $0.group }
         }
         var notifyPaths: [String] { core == nil ? [] : apps.apps.map { $0.notifyPath } }
 

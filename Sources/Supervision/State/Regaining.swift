@@ -21,13 +21,12 @@ extension Supervisor {
     }
 
     /// Takes all in hand that an earlier loop had and the core knows. Returns those instances.
-    func regain(_ kept: KeptApps) -> Set<InstanceID> {
+    func regain(_ kept: KeptApps) -> [InstanceID] {
         for app in kept.apps { regain(app) }
-        var regained: Set<InstanceID> = []
-        let known = Set(core.instances)
-        for process in kept.processes where known.contains(InstanceID(rawValue: process.instance)) {
+        var regained: [InstanceID] = []
+        for process in kept.processes where core.app(of: InstanceID(rawValue: process.instance)) != nil {
             if regain(process) {
-                regained.insert(InstanceID(rawValue: process.instance))
+                regained.append(InstanceID(rawValue: process.instance))
             } else {
                 try? groups?.open(process.group)?.kill()
             }
@@ -90,6 +89,7 @@ extension Supervisor {
             if process.delivered != call {
                 process.deliver(call, handler, allowance: core.timeLeft(of: call, instance, at: now.monotonic) ?? .zero)
             } else if process.answered == call {
+                process.delegate?.passOver(call)
                 dispatch(.app(.handlerReturned(instance, call)))
             } else {
                 process.delegate?.goOn(call, handler)

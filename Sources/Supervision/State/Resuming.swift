@@ -10,7 +10,11 @@ extension Supervisor {
     func resume(_ former: DeviceLifecycle, _ state: KeptState.FormerState, signal: Int32) {
         core = former
         lastSignal = signal
-        for end in state.apps.ends { if let (app, report) = end.report(former) { lastReports[app] = report } }
+        for end in state.apps.ends {
+            guard let (app, report) = end.report(former) else { continue }
+            // What that loop was about to write it may have written.
+            if end.isWritten || reports.last(of: report.name) == report.id { lastReports[app] = report }
+        }
         use(configuration)
         hasResumed = true
         let regained = regain(state.apps)

@@ -1,3 +1,5 @@
+internal import CLinux
+
 // The client's side of a connection: calling.
 
 /// A call whose reply has not come.
@@ -31,9 +33,17 @@ extension Connection {
         return true
     }
 
+    /// Sends at once what was called in the middle of an answer, as far as the socket takes it.
+    public func sendNow() { if isOpen, failure == nil { flush() } }
+
     /// A call was sent over this socket by another connection that had it before; its reply has not come.
     public func awaitReply(_ handler: @escaping (Response) -> Void) {
         calls.append(OutstandingCall(more: false, upgrade: false, handler: handler))
+    }
+
+    /// The same of one whose reply counts already: where that is still to be read, it is dropped.
+    public func passOverReply() {
+        if linux_unix_holds(descriptor, 0) { calls.append(OutstandingCall(more: false, upgrade: false, handler: nil)) }
     }
 
     /// Another connection had this socket before: what has come of its calls is not known for certain.

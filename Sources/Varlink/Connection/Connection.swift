@@ -34,6 +34,9 @@ public final class Connection {
     public var onClosed: ((Connection, CloseReason) -> Void)?
     /// Asked before each message but the first of a wake; false: the rest waits.
     public var mayGoOn: (() -> Bool)?
+    /// The end of a message is about to be taken off the socket (role client): what is noted then of its coming holds,
+    /// should this process die with it.
+    public var willTakeMessage: (() -> Void)?
     /// A call came (role server).
     public var onRequest: ((Request) -> Void)?
 
@@ -142,6 +145,7 @@ public final class Connection {
     }
 
     private func receive() {
+        if let willTakeMessage, linux_unix_holds(descriptor, 0) { willTakeMessage() }
         var taken = 0
         while taken < Self.bytesPerWake {
             var errno: Errno?
@@ -239,7 +243,7 @@ public final class Connection {
         reportInterest()
     }
 
-    private func flush() {
+    func flush() {
         if let error = output.flush(to: descriptor) { failure = closeReason(error) }
     }
 

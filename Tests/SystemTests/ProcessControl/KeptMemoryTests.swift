@@ -15,14 +15,19 @@ import Testing
         return [state.whole] + state.steps
     }
 
+    private func write(_ step: [UInt8], to memory: KeptMemory) throws {
+        var bytes = [UInt8](repeating: 0, count: KeptMemory.roomOfHead) + step
+        try memory.write(step: &bytes)
+    }
+
     @Test func whatWasWrittenLastIsRead_byWhoComesNext() throws {
         let memory = try KeptMemory()
         #expect(try read(memory).isEmpty && memory.wantsWhole)
         for text in ["first", "", String(repeating: "x", count: 100_000), "short"] {
             try memory.write(whole: Array(text.utf8))
             #expect(try read(memory) == [Array(text.utf8)])
-            try memory.write(step: [1])
-            try memory.write(step: [2, 3])
+            try write([1], to: memory)
+            try write([2, 3], to: memory)
             #expect(try read(memory) == [Array(text.utf8), [1], [2, 3]] && !memory.wantsWhole)
         }
         let next = try copy(memory)
@@ -30,7 +35,7 @@ import Testing
         #expect(next.wantsWhole)
         try next.write(whole: [7])
         #expect(try read(memory) == [[7]])
-        try next.write(step: [8])
+        try write([8], to: next)
         #expect(try read(memory) == [[7], [8]])
     }
 
@@ -44,7 +49,7 @@ import Testing
                 try memory.write(whole: [UInt8](repeating: 1, count: 1000))
             }
             steps += 1
-            try memory.write(step: [UInt8](repeating: UInt8(number % 256), count: 1000))
+            try write([UInt8](repeating: UInt8(number % 256), count: 1000), to: memory)
             if number % 97 == 0 { #expect(try read(memory).count == 1 + steps) }
         }
         #expect((10...20).contains(wholes))
@@ -66,7 +71,7 @@ import Testing
     @Test(arguments: 0..<14) func aStepThatIsDamagedEndsWhatIsRead(_ place: Int) throws {
         let memory = try KeptMemory()
         try memory.write(whole: [1])
-        for number in UInt8(2)...4 { try memory.write(step: [number, 0, 0, 0, 0, 0]) }
+        for number in UInt8(2)...4 { try write([number, 0, 0, 0, 0, 0], to: memory) }
         #expect(try read(memory).count == 4)
         let at = off_t(4096 + KeptMemory.limit + 1 + 14 + place)
         var byte: UInt8 = 0
@@ -103,7 +108,7 @@ import Testing
         }
         #expect(try read(memory) == [[1]])
         // A step that has no room is the last: without it no other makes sense.
-        #expect(throws: SystemError.self) { try memory.write(step: [UInt8](repeating: 0, count: KeptMemory.limit)) }
+        #expect(throws: SystemError.self) { try write([UInt8](repeating: 0, count: KeptMemory.limit), to: memory) }
         #expect(memory.wantsWhole)
         memory.discard()
         #expect(try read(memory).isEmpty && memory.wantsWhole)
