@@ -48,9 +48,7 @@ final class VarlinkDelegate: DelegateChannel {
         if isRegained { connection.followsAnother() }
         watched = try WatchedConnection(connection, supervisor)
         // Should the loop die with it, or of what follows from it, the next one knows.
-        connection.willTakeMessage = { [unowned(unsafe) self] in
-            if let outstanding { process.answered = outstanding.call }
-        }
+        connection.willTakeMessage = { [unowned(unsafe) self] in willBeAnswered() }
         connection.onClosed = { [unowned(unsafe) self] _, reason in
             watched?.stopWatching()
             say(reason)
@@ -140,6 +138,8 @@ final class VarlinkDelegate: DelegateChannel {
         // It counts as delivered from here on.
         connection?.sendNow()
     }
+
+    private func willBeAnswered() { if let call = outstanding?.call { process.isAnswering(call) } }
 
     private func didRespond(_ response: Response, _ call: CallID, _ handler: Handler) {
         switch response {

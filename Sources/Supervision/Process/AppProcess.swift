@@ -45,7 +45,7 @@ final class AppProcess {
     var heldExit: ExitStatus? { didSet { wasChanged() } }
     /// The last calls that it was given, and has answered.
     private(set) var delivered = CallID(rawValue: 0) { didSet { wasChanged() } }
-    var answered = CallID(rawValue: 0) { didSet { wasChanged() } }
+    private(set) var answered = CallID(rawValue: 0) { didSet { wasChanged() } }
     /// What the freezer was asked for and has not done.
     private var wish = FreezerWish.none
     private var retry: TimerSource?
@@ -142,6 +142,9 @@ final class AppProcess {
         delivered = call
         supervisor.keptState?.flush()
     }
+
+    /// The answer to it is about to be read.
+    func isAnswering(_ call: CallID) { answered = call }
 
     func inform(_ information: Information) { delegate?.inform(information) }
 
