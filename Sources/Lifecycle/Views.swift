@@ -56,6 +56,14 @@ extension DeviceLifecycle {
         apps.firstIndex { $0.instance?.id == instance || $0.leftover == instance }.map { AppID(rawValue: $0) }
     }
 
+    /// Whether it is configured or not.
+    public func name(of app: AppID) -> String? {
+        apps.indices.contains(app.rawValue) ? apps[app.rawValue].policy.name : nil
+    }
+
+    /// It has not been left behind for another.
+    public func isPresent(_ instance: InstanceID) -> Bool { index(of: instance) != nil }
+
     /// Its program was started, as far as was told.
     public func isSpawned(_ instance: InstanceID) -> Bool {
         index(of: instance).flatMap { apps[$0].instance }.map { $0.stage != .spawning } ?? false

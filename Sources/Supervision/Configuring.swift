@@ -17,14 +17,13 @@ extension Supervisor {
         if let former, let core = former.core, let signal {
             resume(core, former, signal: signal)
         } else {
-            keeper.endUnclaimed()
+            letGoOfRest()
             dispatch(.freezing(available: groups != nil))
             apply(configuration)
             applyPreferences()
             dispatch(.started)
         }
         keepWatchdog()
-        keeper.closeKept()
         keptState?.begin()
     }
 

@@ -167,7 +167,7 @@ public enum Daemon {
     {
         if options.isTrial || !options.keepsState { return nil }
         do throws(SystemError) {
-            return try KeptState.FormerState(keeper, isWanted: lastEnd != nil)
+            return try KeptState.FormerState(keeper, signal: lastEnd)
         } catch {
             log.daemon(.warning, error.text + "; a loop after this one begins anew")
             return nil

@@ -8,11 +8,11 @@ import family
 from waiting import wait_until
 
 
-def kill_loop(board):
+def kill_loop(board, number=signal.SIGKILL):
     """Returns when there is another."""
     loop = board.loop()
     with family.ends([loop]):
-        os.kill(loop, signal.SIGKILL)
+        os.kill(loop, number)
     wait_until(lambda: board.answers() and board.loop() != loop, board.log)
 
 

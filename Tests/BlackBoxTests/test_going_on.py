@@ -3,12 +3,14 @@
 import json
 import os
 import signal
+import subprocess
 
 import cgroups
 import family
 import pytest
-from loops import end_held, hold_loop, kept_state, kill_loop
-from waiting import holds_for, wait_until
+from board import CURFEW
+from loops import end_held, hold_loop, kept_state, kill_loop, kill_loop_and_its_state
+from waiting import PATIENCE, holds_for, wait_until
 
 
 def written(board, name):
@@ -213,7 +215,17 @@ def test_an_app_that_is_asked_to_end_is_waited_for_and_killed(board):
     wait_until(lambda: not board.instances(), "nothing is left")
 
 
-def test_a_loop_that_dies_a_fourth_time_in_a_row_is_followed_by_one_that_begins_anew(board):
+def test_a_loop_that_is_killed_again_and_again_has_its_apps_still(board):
+    board.app("app")
+    board.start()
+    board.wait_active("app")
+    pid = board.describe("app")["mainPID"]
+    for _ in range(5):
+        kill_loop(board)
+        board.wait_app("app", scenePhase="active", mainPID=pid, launches=1)
+
+
+def test_a_loop_that_crashes_a_fourth_time_in_a_row_is_followed_by_one_that_begins_anew(board):
     board.app("boot")
     board.app("hand", launch="manual")
     board.start()
@@ -222,17 +234,17 @@ def test_a_loop_that_dies_a_fourth_time_in_a_row_is_followed_by_one_that_begins_
     board.wait_active("hand")
     pid = board.describe("boot")["mainPID"]
     for _ in range(3):
-        kill_loop(board)
+        kill_loop(board, signal.SIGSEGV)
         board.wait_app("hand", scenePhase="active", launches=1)
     with family.ends([pid]):
-        kill_loop(board)
+        kill_loop(board, signal.SIGSEGV)
     board.wait_app("boot", scenePhase="active", launches=1)
     assert board.describe("hand")["taskState"] == "notRunning"
     board.wait_log("so do the apps of the boot")
     assert board.log().count("another goes on with what it had in hand") == 3
     assert board.terminations("hand")[-1]["reason"] == "daemonDied"
     board.call("Launch", app="hand", background=None)
-    kill_loop(board)
+    kill_loop(board, signal.SIGSEGV)
     board.wait_app("hand", scenePhase="active", launches=1)
 
 
@@ -299,6 +311,24 @@ def test_an_app_that_was_taken_out_meanwhile_is_gone(board):
     holds_for(0.2, lambda: len(board.instances()) == 2, "it does not run")
 
 
+def test_an_app_that_a_reload_has_taken_out_ends_in_its_time(board):
+    board.app("app", "stop:WillTerminate", allowances={"will_terminate": "10s"})
+    board.app("stays")
+    board.start()
+    board.wait_active("app", "stays")
+    pid = board.describe("app")["mainPID"]
+    (board.apps_folder / "app.toml").unlink()
+    board.call("Reload")
+    board.wait_call("app", "WillTerminate")
+    wait_until(lambda: family.state(pid) == "T", "the handler stands still")
+    kill_loop(board)
+    board.wait_active("stays")
+    with family.ends([pid]):
+        os.kill(pid, signal.SIGCONT)
+    assert board.wait_termination("app")["reason"] != "daemonDied"
+    assert board.calls("app").count("WillTerminate") == 1
+
+
 def test_who_waits_for_an_answer_hears_that_the_loop_has_gone_and_the_wish_stands(board):
     board.app("app", "hang:DidEnterBackground", allowances={"did_enter_background": "10s"})
     board.start()
@@ -309,3 +339,43 @@ def test_who_waits_for_an_answer_hears_that_the_loop_has_gone_and_the_wish_stand
         kill_loop(board)
         assert wire.is_closed()
     board.wait_app("app", scenePhase="background", launches=2)
+
+
+def test_monitor_goes_on_with_the_next_loop(board):
+    board.app("app")
+    board.start()
+    board.wait_active("app")
+    said = board.journals / "said"
+    with open(said, "wb") as out:
+        monitor = subprocess.Popen(
+            [CURFEW, "--root", board.root, "monitor"], stdout=out, stderr=subprocess.STDOUT,
+            env={"PATH": os.environ["PATH"], "TERM": "dumb", "SWIFT_BACKTRACE": "enable=no"})
+    board.others.append(monitor)
+    wait_until(lambda: "active, pid" in said.read_text(), "it tells the state")
+    kill_loop(board)
+    wait_until(lambda: said.read_text().count("active, pid") == 2, "it tells the state again")
+    board.call("Background", app="app")
+    wait_until(lambda: "suspended" in said.read_text(), said.read_text)
+    assert board.stop() == 0
+    assert monitor.wait(PATIENCE) == 4
+    assert "curfewd has ended, or closed the connection" in said.read_text()
+
+
+def test_the_keeper_holds_nothing_for_what_is_gone(board):
+    board.app("app")
+    board.app("other")
+    board.start()
+    board.wait_active("app", "other")
+    keeper = board.daemon.pid
+    before = len(os.listdir(f"/proc/{keeper}/fd"))
+    for _ in range(3):
+        loop = hold_loop(board)
+        pid = board.notes("app", "running")[-1]["pid"]
+        with family.ends([pid]):
+            os.kill(pid, signal.SIGKILL)
+        end_held(board, loop)
+        board.wait_active("app")
+    kill_loop_and_its_state(board)
+    board.wait_active("app", "other")
+    wait_until(lambda: len(os.listdir(f"/proc/{keeper}/fd")) == before,
+               lambda: family.descriptors(keeper))

@@ -13,9 +13,26 @@ struct MonitorCommand: SessionCommand {
     func run(_ session: Session) throws(CommandFailure) {
         let interruption = Interruption(session.loop)
         let output = OutputWatch(session.loop)
+        func isEnough() -> Bool { interruption?.isRequested == true || output.isGone }
+        while true {
+            let hasBegun = Reference(false)
+            let end = try follow(session, hasBegun, isEnough)
+            if isEnough() { return }
+            if let end, end != .closed { throw .of(end, app: nil, doing: "monitored", session: session) }
+            // A loop that dies leaves its sockets to the next one, which tells the state of everything again.
+            session.disconnect()
+            guard hasBegun.value, (try? session.control()) != nil else {
+                throw CommandFailure(code: .notRunning, text: "curfewd has ended, or closed the connection")
+            }
+        }
+    }
+
+    /// Until the connection ends: how; nil: it is enough.
+    private func follow(_ session: Session, _ hasBegun: Reference<Bool>, _ isEnough: @escaping () -> Bool)
+        throws(CommandFailure) -> VarlinkError?
+    {
         let control = try session.control()
         let isOver = Reference<VarlinkError?>(nil)
-        let hasBegun = Reference(false)
         var view = MonitorView()
         control.begin("Monitor", more: true) { response in
             switch response {
@@ -31,20 +48,17 @@ struct MonitorCommand: SessionCommand {
             case .connectionClosed: isOver.value = control.lost
             }
         }
-        func isEnough() -> Bool { interruption?.isRequested == true || output.isGone }
         func isDone() -> Bool { isOver.value != nil || isEnough() }
-        // It begins at once: only the changes may be long in coming.
-        if !session.loop.run(patience: DaemonConnection.patience, { hasBegun.value || isDone() }) {
+        // It begins at once, but where another loop has to start first: only the changes may be long in coming.
+        if !session.loop.run(patience: Self.patience, { hasBegun.value || isDone() }) {
             throw .of(.timedOut, app: nil, doing: "monitored", session: session)
         }
         _ = session.loop.run { isDone() }
-        if isEnough() { return }
-        switch isOver.value {
-        case .closed?, nil:
-            throw CommandFailure(code: .notRunning, text: "curfewd has ended, or closed the connection")
-        case let error?: throw .of(error, app: nil, doing: "monitored", session: session)
-        }
+        return isOver.value
     }
+
+    /// Nanoseconds: a loop that dies again and again is started after 8 s at most.
+    private static let patience: Int64 = 12_000_000_000
 }
 
 /// One reply of `Monitor`.

@@ -109,8 +109,11 @@ public final class ProcessKeeper {
     /// The names that begin so.
     public func keptNames(beginning prefix: String) -> [String] { kept.names(beginning: prefix) }
 
-    /// What no loop wants any more: this one's copies.
-    public func closeKept() { kept.closeAll() }
+    /// What this loop has not taken no loop wants any more.
+    public func dropKept() {
+        for name in kept.names(beginning: "") { drop(name) }
+        kept.closeAll()
+    }
 
     /// Each loop after this one has a copy, if the keeper has room for it.
     public func keep(_ name: String, _ descriptor: Int32) {

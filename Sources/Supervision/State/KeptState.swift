@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Journal
 internal import Lifecycle
 internal import ProcessControl
@@ -146,15 +147,16 @@ final class KeptState {
 
         private static let name = "state"
 
-        /// isWanted: a signal has ended that loop.
-        init(_ keeper: ProcessKeeper, isWanted: Bool) throws(SystemError) {
+        /// signal: what has ended that loop; nil: there was none.
+        init(_ keeper: ProcessKeeper, signal: Int32?) throws(SystemError) {
             guard let kept = keeper.takeKept(Self.name) else {
                 memory = try KeptMemory()
                 keeper.keep(Self.name, memory.descriptor)
                 return
             }
             memory = KeptMemory(kept: kept)
-            guard isWanted, try mayBeRead(), let state = memory.read(), var whole = Step(state.whole) else { return }
+            guard let signal, try mayBeRead(after: signal), let state = memory.read(), var whole = Step(state.whole)
+            else { return }
             var changes: [[UInt8]] = []
             for bytes in state.steps {
                 guard let step = Step(bytes) else { return }
@@ -166,8 +168,9 @@ final class KeptState {
             core = DeviceLifecycle(archive: whole.core, changes: changes).flatMap { $0.isStarted ? $0 : nil }
         }
 
-        /// It counts even if this loop dies of what it reads.
-        private func mayBeRead() throws(SystemError) -> Bool {
+        /// It counts even if this loop dies of what it reads. What is killed has not died of that.
+        private func mayBeRead(after signal: Int32) throws(SystemError) -> Bool {
+            if signal == SIGKILL { return true }
             var readers = memory.readers
             let now = Clocks.monotonic
             let isInARow = now &- readers.since < Self.stable

@@ -14,6 +14,12 @@ extension Supervisor {
     func keep(_ name: String, _ descriptor: Int32) { if keptState != nil { keeper.keep(name, descriptor) } }
     func drop(_ name: String) { if keptState != nil { keeper.drop(name) } }
 
+    /// What an earlier loop has left and this one has not taken, before anything is started.
+    func letGoOfRest() {
+        keeper.endUnclaimed()
+        keeper.dropKept()
+    }
+
     /// What is told and kept of an app beside the core's state.
     func detailsDidChange(_ app: AppID) {
         control?.monitors.detailsDidChange(app)
@@ -35,9 +41,7 @@ extension Supervisor {
     }
 
     private func regain(_ kept: KeptApps.App) {
-        guard let number = Int(exactly: kept.id), let name = core.view(of: AppID(rawValue: number))?.name else {
-            return
-        }
+        guard let number = Int(exactly: kept.id), let name = core.name(of: AppID(rawValue: number)) else { return }
         let id = AppID(rawValue: number)
         let adopter = UInt32(exactly: kept.adopter)
         // Its file may be gone: then it is ended in order.
@@ -61,10 +65,9 @@ extension Supervisor {
         } else if groups != nil {
             return false
         }
-        let isCurrent = core.view(of: id)?.instance == instance
-        let process = AppProcess(
-            kept, app, self, group: group, isSpawned: !isCurrent || core.isSpawned(instance))
-        if isCurrent { app.process = process }
+        let isPresent = core.isPresent(instance)
+        let process = AppProcess(kept, app, self, group: group, isSpawned: !isPresent || core.isSpawned(instance))
+        if isPresent { app.process = process }
         processes[kept.instance] = process
         if kept.mainPID > 0, let pid = Int32(exactly: kept.mainPID), let handle = try? ProcessHandle.open(pid),
             handle.startTime == kept.mainStart

@@ -18,7 +18,7 @@ extension Supervisor {
         use(configuration)
         hasResumed = true
         let regained = regain(state.apps)
-        keeper.endUnclaimed()
+        letGoOfRest()
         let lost = former.instances.filter { !regained.contains($0) }
         isResuming = true
         for instance in lost { dispatch(.process(.exited(instance, .withLoop(signal: signal)))) }
