@@ -79,14 +79,17 @@ public final class Keeper {
     private static func live() throws(SystemError) -> Life {
         let keeper = try Keeper()
         while true {
-            if !keeper.loop.isThere, keeper.isStopping {
+            if !keeper.loop.isThere, keeper.isStopping, !keeper.loop.mayStopOnce() {
                 keeper.endAbandoned()
-                return .left(status: 0)
+                return .left(status: 1)
             }
             if let end = try keeper.loop.startIfDue() {
                 return .loop(end: end, lastEnd: keeper.loop.lastEnd, kept: keeper.kept)
             }
-            if keeper.loop.isNew { try keeper.watchLoop() }
+            if keeper.loop.isNew {
+                try keeper.watchLoop()
+                keeper.tellOrders()
+            }
             if let status = keeper.turn() { return .left(status: status) }
         }
     }
@@ -291,13 +294,9 @@ public final class Keeper {
         return true
     }
 
-    private func tellAnswers() {
-        while let word = answers.first, tell(word) { answers.removeFirst() }
-    }
+    private func tellAnswers() { while let word = answers.first, tell(word) { answers.removeFirst() } }
 
-    private func tellOrphanEnds() {
-        while let word = orphans.nextWord, tell(word) { orphans.told() }
-    }
+    private func tellOrphanEnds() { while let word = orphans.nextWord, tell(word) { orphans.told() } }
 
     private func tell(_ word: keeper_word) -> Bool {
         guard loop.isThere else { return true }
@@ -371,12 +370,12 @@ public final class Keeper {
         answers = []
         // The next loop says with which of them it goes on.
         children.abandon()
-        if end.code == linux_code_exited || isStopping { endAbandoned() }
-        if end.code == linux_code_exited { return end.status }
-        // One that was told of the stop has not done it.
-        if isStopping { return orders.isEmpty ? 1 : 0 }
-        // The next one reads its files anyway.
-        orders = []
+        if end.code == linux_code_exited {
+            endAbandoned()
+            return end.status
+        }
+        // The next one reads its files anyway, and has to stop what runs.
+        orders = isStopping ? [SIGTERM] : []
         Self.say("signal \(end.status) has ended the loop; it is started again")
         return collectEnds()
     }

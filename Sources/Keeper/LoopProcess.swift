@@ -20,6 +20,17 @@ struct LoopProcess {
     /// Nanoseconds between the next end and the start after it.
     private var delay: Int64 = 0
 
+    /// Loops that are started to stop what runs, where the one that ran has died before or in that.
+    private var stopsLeft = 3
+
+    /// What runs is to be stopped in order, by a loop that is to be started for it. False: that has failed too often.
+    mutating func mayStopOnce() -> Bool {
+        guard stopsLeft > 0 else { return false }
+        stopsLeft -= 1
+        startDue = 0
+        return true
+    }
+
     /// Its socket is not watched yet.
     var isNew = false
 

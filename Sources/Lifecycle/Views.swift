@@ -81,6 +81,9 @@ extension DeviceLifecycle {
         return (call.id, call.call)
     }
 
+    /// The last end of each app, whether it is configured or not.
+    public var lastTerminations: [Termination] { apps.compactMap { $0.lastTermination } }
+
     /// What clients wait for.
     public var openRequests: [RequestID] {
         requests.all.map { $0.id } + (sleep.preparation?.waiting.map { $0.id } ?? [])

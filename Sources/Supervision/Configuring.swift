@@ -67,7 +67,8 @@ extension Supervisor {
     }
 
     /// What runs keeps its process; it is started by its new configuration the next time.
-    func apply(_ configuration: Configuration) {
+    /// tellsCore: else that goes on with what it knows.
+    func apply(_ configuration: Configuration, tellsCore: Bool = true) {
         let valid = configuration.validApps
         use(configuration)
         for app in apps.values {
@@ -78,7 +79,7 @@ extension Supervisor {
         findBoard(configuration)
         let policy = settings.policy(configuration.device.policy)
         tellHookLimit(policy.sleepAllowanceWithoutLogind)
-        dispatch(.configured(valid.map { $0.policy }, policy))
+        if tellsCore { dispatch(.configured(valid.map { $0.policy }, policy)) }
         followBoard()
     }
 

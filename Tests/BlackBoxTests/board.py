@@ -283,7 +283,8 @@ class Board:
     def notes(self, name, event=None):
         """What an app wrote down."""
         try:
-            lines = self.journal(name).read_text().splitlines()
+            # A line that is just being written may be there in part.
+            lines = self.journal(name).read_text().split("\n")[:-1]
         except OSError:
             return []
         notes = [json.loads(line) for line in lines]

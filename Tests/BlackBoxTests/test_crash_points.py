@@ -99,4 +99,5 @@ def test_the_same_end_is_come_to(board, call, number):
     wait_until(lambda: board.instances() == ["camera", "hooks"], lambda: f"{board.instances()}:\n{board.log()}")
     ends = [end["reason"] for end in board.terminations("plain")]
     assert ends in ([], ["endedByOperator"], ["daemonDied", "endedByOperator"], ["daemonDied"]), board.log()
-    assert not [pid for pid in family.children(board.daemon.pid) if family.state(pid) == "Z"]
+    wait_until(lambda: not [pid for pid in family.children(board.daemon.pid) if family.state(pid) == "Z"],
+               "what has ended is reaped")

@@ -3,14 +3,12 @@
 import json
 import os
 import signal
-import subprocess
 
 import cgroups
 import family
 import pytest
-from board import CURFEW
-from loops import end_held, hold_loop, kept_state, kill_loop, kill_loop_and_its_state
-from waiting import PATIENCE, holds_for, wait_until
+from loops import end_held, hold_loop, kept_state, kill_loop
+from waiting import holds_for, wait_until
 
 
 def written(board, name):
@@ -339,43 +337,3 @@ def test_who_waits_for_an_answer_hears_that_the_loop_has_gone_and_the_wish_stand
         kill_loop(board)
         assert wire.is_closed()
     board.wait_app("app", scenePhase="background", launches=2)
-
-
-def test_monitor_goes_on_with_the_next_loop(board):
-    board.app("app")
-    board.start()
-    board.wait_active("app")
-    said = board.journals / "said"
-    with open(said, "wb") as out:
-        monitor = subprocess.Popen(
-            [CURFEW, "--root", board.root, "monitor"], stdout=out, stderr=subprocess.STDOUT,
-            env={"PATH": os.environ["PATH"], "TERM": "dumb", "SWIFT_BACKTRACE": "enable=no"})
-    board.others.append(monitor)
-    wait_until(lambda: "active, pid" in said.read_text(), "it tells the state")
-    kill_loop(board)
-    wait_until(lambda: said.read_text().count("active, pid") == 2, "it tells the state again")
-    board.call("Background", app="app")
-    wait_until(lambda: "suspended" in said.read_text(), said.read_text)
-    assert board.stop() == 0
-    assert monitor.wait(PATIENCE) == 4
-    assert "curfewd has ended, or closed the connection" in said.read_text()
-
-
-def test_the_keeper_holds_nothing_for_what_is_gone(board):
-    board.app("app")
-    board.app("other")
-    board.start()
-    board.wait_active("app", "other")
-    keeper = board.daemon.pid
-    before = len(os.listdir(f"/proc/{keeper}/fd"))
-    for _ in range(3):
-        loop = hold_loop(board)
-        pid = board.notes("app", "running")[-1]["pid"]
-        with family.ends([pid]):
-            os.kill(pid, signal.SIGKILL)
-        end_held(board, loop)
-        board.wait_active("app")
-    kill_loop_and_its_state(board)
-    board.wait_active("app", "other")
-    wait_until(lambda: len(os.listdir(f"/proc/{keeper}/fd")) == before,
-               lambda: family.descriptors(keeper))

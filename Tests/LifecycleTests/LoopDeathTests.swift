@@ -81,7 +81,7 @@ import Testing
         let camera = try board.instance("camera")
         func regained() -> [String] {
             board.reborn()
-            return board.lines(board.handle(.process(.regained(camera))))
+            return board.lines(board.handle(.process(.regained([camera]))))
         }
         #expect(regained() == ["thaw camera"])
         _ = try board.ask(1, .background(board.id("camera")))
@@ -103,7 +103,7 @@ import Testing
         let camera = try board.instance("camera")
         _ = board.wait(.seconds(9))
         board.reborn()
-        _ = board.handle(.process(.regained(camera)))
+        _ = board.handle(.process(.regained([camera])))
         _ = board.wait(.seconds(9))
         #expect(board.phase("camera") == "active")
         _ = board.wait(.seconds(2))

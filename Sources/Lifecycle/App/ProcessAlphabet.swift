@@ -12,8 +12,9 @@ public enum ProcessEvent: Equatable, Sendable {
     /// Nothing is left in the control group, and it is removed.
     case groupEmptied(InstanceID)
     case frozen(InstanceID)
-    /// The loop that had it in hand has died; this one has it now. What was asked of it may not have been done.
-    case regained(InstanceID)
+    /// The loop that had them in hand has died; this one has them now. What was asked of them may not have been done,
+    /// and what they have said since is still to be read.
+    case regained([InstanceID])
 }
 
 /// What is done to an app's processes.
@@ -55,7 +56,7 @@ extension DeviceLifecycle {
         case .leftBehind(let instance): mainIsGone(instance)
         case .groupEmptied(let instance): groupDidEmpty(instance)
         case .frozen(let instance): didFreeze(instance)
-        case .regained(let instance): didRegain(instance)
+        case .regained(let instances): didRegain(instances)
         }
     }
 }

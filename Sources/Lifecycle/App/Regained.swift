@@ -2,7 +2,13 @@
 // which does no harm where it was done.
 
 extension DeviceLifecycle {
-    mutating func didRegain(_ id: InstanceID) {
+    mutating func didRegain(_ instances: [InstanceID]) {
+        reprieveEnd = max(reprieveEnd, now.monotonic + Self.reprieve)
+        touchAll()
+        for instance in instances { didRegain(instance) }
+    }
+
+    private mutating func didRegain(_ id: InstanceID) {
         guard let index = index(of: id), let instance = apps[index].instance else {
             // What could not be ended is seen to its end.
             if apps.contains(where: { $0.leftover == id }) { emit(.process(.clear(id))) }

@@ -187,7 +187,7 @@ final class AppProcess {
     func signal(_ number: Int32) {
         do throws(SystemError) {
             if let foreignMain {
-                try foreignMain.handle.signal(number)
+                try foreignMain.handle?.signal(number)
             } else {
                 try child?.signal(number)
             }

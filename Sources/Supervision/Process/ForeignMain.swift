@@ -8,11 +8,13 @@ internal import SystemCalls
 /// A main process that is no child of our asking: MAINPID= has named it, or it was taken over. How it has ended the
 /// kernel tells its parent alone, which is our keeper where that has ended before.
 final class ForeignMain {
-    let handle: ProcessHandle
+    /// nil: it has ended before this loop.
+    let handle: ProcessHandle?
     private unowned(unsafe) let supervisor: Supervisor
     private let didEnd: (ExitStatus) -> Void
     /// nil: not known, and how it ends will not be.
     let start: UInt64?
+    private let number: Int32
     /// nil once it has ended.
     private var source: IOSource?
     private var question: Int64?
@@ -24,18 +26,28 @@ final class ForeignMain {
         self.supervisor = supervisor
         self.didEnd = didEnd
         start = handle.startTime
+        number = handle.pid
         source = try supervisor.loop.watch(handle.descriptor, .readable) { [unowned(unsafe) self] _ in ended() }
+    }
+
+    /// One that an earlier loop has followed and that is gone: `didEnd` hears how it has ended. start: in clock ticks.
+    init(gone pid: Int32, start: UInt64, _ supervisor: Supervisor, didEnd: @escaping (ExitStatus) -> Void) {
+        handle = nil
+        self.supervisor = supervisor
+        self.didEnd = didEnd
+        self.start = start
+        number = pid
     }
 
     deinit { if let question { supervisor.keeper.forget(question: question) } }
 
     /// nil once it has ended.
-    var pid: Int32? { source == nil ? nil : handle.pid }
+    var pid: Int32? { source == nil ? nil : number }
 
-    private func ended() {
+    func ended() {
         source = nil
         if let start {
-            question = supervisor.keeper.askEnd(of: handle.pid, startedAt: start) { [unowned(unsafe) self] end in
+            question = supervisor.keeper.askEnd(of: number, startedAt: start) { [unowned(unsafe) self] end in
                 question = nil
                 tell(end.map { ExitStatus($0) } ?? .unknown)
             }
@@ -82,9 +94,16 @@ extension AppProcess {
         isSpawned = true
     }
 
-    /// As an earlier loop did. Nothing where it has ended.
-    func followAgain(_ handle: ProcessHandle) {
-        foreignMain = try? ForeignMain(handle, supervisor) { [unowned(unsafe) self] in mainDidEnd($0) }
+    /// As an earlier loop did. start: in clock ticks after boot.
+    func followAgain(_ pid: Int32, _ start: UInt64) {
+        let didEnd: (ExitStatus) -> Void = { [unowned(unsafe) self] in mainDidEnd($0) }
+        if let handle = try? ProcessHandle.open(pid), handle.startTime == start,
+            let main = try? ForeignMain(handle, supervisor, didEnd: didEnd)
+        {
+            foreignMain = main
+        } else {
+            foreignMain = ForeignMain(gone: pid, start: start, supervisor, didEnd: didEnd)
+        }
     }
 }
 

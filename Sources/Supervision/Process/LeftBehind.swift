@@ -53,6 +53,7 @@ extension AppProcess {
     func goOn() {
         if isClearing { return }
         // Its end is all that is left to hear of it.
+        if let foreignMain, foreignMain.handle == nil { return foreignMain.ended() }
         if child == nil, foreignMain == nil, heldExit == nil { return mainDidEnd(.unknown) }
         guard heldExit != nil, let group else { return }
         // First the look: what changes from then on is heard.

@@ -141,7 +141,7 @@ extension KeptApps.End {
     /// Of the end that the core knows; nil: it knows another. What was written then is in the store.
     func report(_ core: DeviceLifecycle) -> (app: Int, Report)? {
         guard let app = Int(exactly: app), let id = Int(exactly: report),
-            let end = core.view(of: AppID(rawValue: app))?.lastTermination, end.instance.rawValue == instance
+            let end = core.lastTerminations.first(where: { $0.app.rawValue == app }), end.instance.rawValue == instance
         else { return nil }
         let cpuNanoseconds = cpu < 0 ? nil : cpu
         return (app, Report(id: id, time: time, subject: .app(end), cpuNanoseconds: cpuNanoseconds, output: []))

@@ -69,11 +69,7 @@ extension Supervisor {
         let process = AppProcess(kept, app, self, group: group, isSpawned: !isPresent || core.isSpawned(instance))
         if isPresent { app.process = process }
         processes[kept.instance] = process
-        if kept.mainPID > 0, let pid = Int32(exactly: kept.mainPID), let handle = try? ProcessHandle.open(pid),
-            handle.startTime == kept.mainStart
-        {
-            process.followAgain(handle)
-        }
+        if kept.mainPID > 0, let pid = Int32(exactly: kept.mainPID) { process.followAgain(pid, kept.mainStart) }
         if kept.child != 0 { process.claim(kept.child) }
         do throws(SystemError) {
             process.delegate = try regainDelegate(process, kept, app)

@@ -1,3 +1,4 @@
+internal import Configuration
 internal import Lifecycle
 internal import ProcessControl
 internal import SystemCalls
@@ -21,23 +22,20 @@ extension Supervisor {
         letGoOfRest()
         let lost = former.instances.filter { !regained.contains($0) }
         isResuming = true
+        // Before any of them is judged.
+        dispatch(.process(.regained(regained)))
         for instance in lost { dispatch(.process(.exited(instance, .withLoop(signal: signal)))) }
         // Its connections and locks went with that loop.
         dispatch(.login(.unavailable))
         for request in core.openRequests { dispatch(.client(.abandoned(request))) }
         dispatch(.freezing(available: groups != nil))
-        apply(configuration)
+        // As a reload: with an error in the files nothing changes.
+        apply(configuration, tellsCore: configuration.allErrors.isEmpty)
         applyPreferences()
         isResuming = false
         for instance in lost { dispatch(.process(.groupEmptied(instance))) }
-        for app in former.appIDs {
-            guard let end = former.view(of: app)?.lastTermination, lastReports[app.rawValue] == nil else { continue }
-            record(end)
-        }
-        for instance in former.instances where regained.contains(instance) {
-            dispatch(.process(.regained(instance)))
-            goOn(with: instance)
-        }
+        for end in former.lastTerminations where lastReports[end.app.rawValue] == nil { record(end) }
+        for instance in regained { goOn(with: instance) }
         if let alarm = core.wakeAlarm { setWakeAlarm(alarm) }
     }
 

@@ -193,7 +193,7 @@ extension SimulatedBoard {
         let moment = monotonic.rawValue / 1000 % 3
         let isAlone = moment == 0
         if isAlone { loseApps() }
-        if moment == 1 { for instance in former.instances { step(.process(.regained(instance))) } }
+        if moment == 1 { step(.process(.regained(former.instances))) }
         var messages: [Event] = isAlone ? former.instances.map { .process(.exited($0, .withLoop(signal: 9))) } : []
         messages.append(.login(.unavailable))
         messages += openRequests.filter { id in !askers.contains { $0.request == id } }.map { .client(.abandoned($0)) }

@@ -97,8 +97,10 @@ final class DeadlineChecker: Checker {
         case .app(.stopping(let instance)):
             // What it says while it is being frozen is not heeded.
             if scene.chronicle.record(instance)?.isFreezeAsked == false { askedToExit(instance, scene) }
-        case .app(.ready(let instance)), .app(.handlerReturned(let instance, _)), .process(.regained(let instance)):
+        case .app(.ready(let instance)), .app(.handlerReturned(let instance, _)):
             if let watch = watch(instance) { heardSign(watch, scene) }
+        case .process(.regained(let instances)):
+            for instance in instances { if let watch = watch(instance) { heardSign(watch, scene) } }
         case .configured, .started, .freezing, .timePassed, .process(.spawnFailed), .process(.exited),
             .process(.leftBehind),
             .process(.groupEmptied), .process(.frozen), .login, .sleep, .board, .memory, .watchdog, .client,

@@ -28,13 +28,16 @@ final class HeldAsleepChecker: Checker {
         else { return }
         if !record.isFreezeAsked {
             violate("\(scene.name(instance)) is called unfreezable, and was not asked to freeze", scene)
-        } else if scene.step.event != .process(.regained(instance)), hasJustBeenAsked(instance, scene.step.effects) {
+        } else if hasJustBeenAsked(instance, scene.step) {
             violate("\(scene.name(instance)) is called unfreezable as it is asked to freeze", scene)
         }
     }
 
     /// The order comes before the name, in one step.
-    private func hasJustBeenAsked(_ instance: InstanceID, _ effects: [Effect]) -> Bool {
+    private func hasJustBeenAsked(_ instance: InstanceID, _ step: Step) -> Bool {
+        // It is asked again.
+        if case .process(.regained) = step.event { return false }
+        let effects = step.effects
         guard let order = effects.firstIndex(of: .process(.freeze(instance))),
             let name = effects.firstIndex(of: .process(.reportStuck(instance, .unfreezable)))
         else { return false }

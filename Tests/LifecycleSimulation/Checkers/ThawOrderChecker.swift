@@ -60,7 +60,7 @@ final class ThawOrderChecker: Checker {
         // It was frozen all the time, but for letting go of a lock.
         if scene.step.event == .login(.appHoldsLock(instance)) { return }
         // It is asked again.
-        if scene.step.event == .process(.regained(instance)) { return }
+        if case .process(.regained) = scene.step.event { return }
         guard let orderlyEnd, scene.now < orderlyEnd, !order.isCircular,
             let server = scene.board.directory.app(of: instance)
         else { return }

@@ -31,7 +31,8 @@ extension ProcessEvent {
         case .leftBehind(let instance): "\(names.name(instance)) has left others behind"
         case .groupEmptied(let instance): "\(names.name(instance)): group is empty"
         case .frozen(let instance): "\(names.name(instance)) has frozen"
-        case .regained(let instance): "\(names.name(instance)) is in the next loop's hands"
+        case .regained(let instances):
+            "in the next loop's hands: \(instances.map { names.name($0) }.joined(separator: ", "))"
         }
     }
 }

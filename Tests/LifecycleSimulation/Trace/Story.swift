@@ -73,7 +73,7 @@ extension Event {
         case .process(.leftBehind(let instance)): "leftBehind \(name(instance))"
         case .process(.groupEmptied(let instance)): "emptied \(name(instance))"
         case .process(.frozen(let instance)): "frozen \(name(instance))"
-        case .process(.regained(let instance)): "regained \(name(instance))"
+        case .process(.regained(let instances)): "regained \(instances.map { name($0) }.joined(separator: " "))"
         case .app(.handlerReturned(let instance, let call)): "returned \(name(instance)) (call \(call.rawValue))"
         case .app(.ready(let instance)): "ready \(name(instance))"
         case .app(.ping(let instance)): "ping \(name(instance))"

@@ -133,7 +133,7 @@ struct Alphabet {
             .process(.spawned(id)),
             .process(.spawnFailed(id, code: 2, explanation: "exec /usr/bin/x: No such file or directory")),
             .process(.exited(id, .exited(0))), .process(.exited(id, .signalled(11))), .process(.groupEmptied(id)),
-            .process(.leftBehind(id)), .process(.frozen(id)), .process(.regained(id)), .app(.ready(id)),
+            .process(.leftBehind(id)), .process(.frozen(id)), .process(.regained([id])), .app(.ready(id)),
             .app(.ping(id)), .app(.stopping(id)),
             .app(.extendTimeout(id, .seconds(3600))),
             .app(.handlerReturned(id, CallID(rawValue: 0))),
@@ -147,7 +147,7 @@ struct Alphabet {
         return [
             .process(.spawned(id)), .process(.spawnFailed(id, code: 2, explanation: "")),
             .process(.exited(id, .unknown)), .process(.leftBehind(id)), .process(.groupEmptied(id)),
-            .process(.frozen(id)), .process(.regained(id)), .app(.ready(id)), .app(.ping(id)), .app(.stopping(id)),
+            .process(.frozen(id)), .process(.regained([id])), .app(.ready(id)), .app(.ping(id)), .app(.stopping(id)),
             .app(.extendTimeout(id, .seconds(1))),
             .app(.handlerReturned(id, CallID(rawValue: 1))),
         ]

@@ -109,7 +109,9 @@ struct Witness {
         let wokeInTheDark = effects.contains { if case .note(.sleep(.darkWake)) = $0 { true } else { false } }
         let endedSleep = effects.contains { if case .note(.sleep(.ended)) = $0 { true } else { false } }
         for effect in effects {
-            if case .process(.regained(let id)) = event, isRepeated(effect, of: id) { continue }
+            if case .process(.regained(let ids)) = event, ids.contains(where: { isRepeated(effect, of: $0) }) {
+                continue
+            }
             switch effect {
             // For a lock that it holds; it is frozen again at once.
             case .process(.thaw(let id)) where event == .login(.appHoldsLock(id)):

@@ -1,0 +1,139 @@
+"""What happens while there is no loop, or with what one has left."""
+
+import os
+import signal
+import subprocess
+
+import family
+import pytest
+from board import CURFEW, toml_file
+from loops import end_held, hold_loop, kill_loop, kill_loop_and_its_state
+from waiting import PATIENCE, holds_for, wait_until
+
+
+def test_monitor_goes_on_with_the_next_loop(board):
+    board.app("app")
+    board.start()
+    board.wait_active("app")
+    said = board.journals / "said"
+    with open(said, "wb") as out:
+        monitor = subprocess.Popen(
+            [CURFEW, "--root", board.root, "monitor"], stdout=out, stderr=subprocess.STDOUT,
+            env={"PATH": os.environ["PATH"], "TERM": "dumb", "SWIFT_BACKTRACE": "enable=no"})
+    board.others.append(monitor)
+    wait_until(lambda: "active, pid" in said.read_text(), "it tells the state")
+    kill_loop(board)
+    wait_until(lambda: said.read_text().count("active, pid") == 2, "it tells the state again")
+    board.call("Background", app="app")
+    wait_until(lambda: "suspended" in said.read_text(), said.read_text)
+    assert board.stop() == 0
+    assert monitor.wait(PATIENCE) == 4
+    assert "curfewd has ended, or closed the connection" in said.read_text()
+
+
+def test_the_keeper_holds_nothing_for_what_is_gone(board):
+    board.app("app")
+    board.app("other")
+    board.start()
+    board.wait_active("app", "other")
+    keeper = board.daemon.pid
+    before = len(os.listdir(f"/proc/{keeper}/fd"))
+    for _ in range(3):
+        loop = hold_loop(board)
+        pid = board.notes("app", "running")[-1]["pid"]
+        with family.ends([pid]):
+            os.kill(pid, signal.SIGKILL)
+        end_held(board, loop)
+        board.wait_active("app")
+    kill_loop_and_its_state(board)
+    board.wait_active("app", "other")
+    wait_until(lambda: len(os.listdir(f"/proc/{keeper}/fd")) == before,
+               lambda: family.descriptors(keeper))
+
+
+def test_a_file_that_is_broken_by_then_ends_nothing(board):
+    board.app("app")
+    board.app("gone")
+    board.start()
+    board.wait_active("app", "gone")
+    pid = board.describe("app")["mainPID"]
+    text = (board.apps_folder / "app.toml").read_text()
+    board.app_file("app", 'restart = "alw')
+    (board.apps_folder / "gone.toml").unlink()
+    kill_loop(board)
+    board.wait_app("app", mainPID=pid, taskState="running")
+    board.wait_app("gone", taskState="running")
+    assert not board.terminations()
+    board.app_file("app", text)
+    board.call("Reload")
+    board.wait_termination("gone")
+    board.wait_app("app", mainPID=pid, scenePhase="active")
+
+
+@pytest.mark.parametrize("number, namespace", [(signal.SIGSEGV, "crash"), (signal.SIGTERM, "exit")])
+def test_the_end_of_a_followed_process_that_no_loop_saw_is_told_as_it_was(board, number, namespace):
+    board.app_file("app", toml_file({
+        "exec": ["/usr/bin/python3", "-c", FORKS], "delegate": "none", "readiness": "notify", "launch": "boot",
+        "restart": "on-failure", "restart_delay": "1ms"}))
+    board.start()
+    board.wait_app("app", scenePhase="active")
+    pid = board.describe("app")["mainPID"]
+    loop = hold_loop(board)
+    with family.ends([pid]):
+        os.kill(pid, number)
+    end_held(board, loop)
+    assert board.wait_termination("app")["namespace"] == namespace
+    if namespace == "crash":
+        board.wait_app("app", launches=2, scenePhase="active")
+
+
+# A daemon that puts itself into the background, says so, and exits with 7 where it is asked to end.
+FORKS = """
+import os, signal, socket, time
+signal.signal(signal.SIGTERM, lambda *_: os._exit(7))
+pid = os.fork()
+if pid:
+    said = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    said.sendto(f"MAINPID={pid}\\nREADY=1".encode(), os.environ["NOTIFY_SOCKET"])
+    os._exit(0)
+os.setsid()
+while True:
+    time.sleep(1000)
+"""
+
+
+def test_what_pings_all_the_time_is_not_killed_for_want_of_a_loop(board):
+    board.app("app", "ping", liveness="500ms")
+    board.start()
+    board.wait_active("app")
+    kill_loop(board)
+    board.wait_active("app")
+    # The second time there is none for a second.
+    kill_loop(board)
+    board.wait_active("app")
+    holds_for(1, lambda: not board.terminations(), "it lives")
+
+
+@pytest.mark.parametrize("moment", ["before", "in the stop"])
+def test_what_runs_is_stopped_in_order_though_there_is_no_loop(board, moment):
+    board.app("app", "slow:WillTerminate:0.5", "child")
+    board.start()
+    board.wait_active("app")
+    child = board.wait_note("app", "child")["pid"]
+    loop = board.loop()
+    with family.ends([child]):
+        if moment == "before":
+            kill_loop(board)
+            loop = board.loop()
+            # There is none for a second.
+            with family.ends([loop]):
+                os.kill(loop, signal.SIGKILL)
+            board.wait_log("signal 9 has ended the loop", 2)
+            board.daemon.send_signal(signal.SIGTERM)
+        else:
+            board.daemon.send_signal(signal.SIGTERM)
+            board.wait_call("app", "WillTerminate")
+            os.kill(loop, signal.SIGKILL)
+        assert board.wait_end() == 0
+    assert board.calls("app").count("WillTerminate") == 1
+    assert not board.instances()
