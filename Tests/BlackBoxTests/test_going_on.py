@@ -189,6 +189,26 @@ def test_tasks_and_their_budgets_go_on(board):
     board.wait_app("app", taskState="suspended")
 
 
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_a_task_ends_with_the_process_that_it_has_named(board, moment):
+    board.app("app", "lend", "child")
+    board.start()
+    board.wait_active("app")
+    child = board.wait_note("app", "child")["pid"]
+    with board.borrow("app") as wire:
+        wire.call("io.curfew.Application.BeginBackgroundTask", {"name": "child", "processIdentifier": child})
+    board.call("Background", app="app")
+    if moment == "before":
+        loop = hold_loop(board)
+        os.kill(child, signal.SIGKILL)
+        end_held(board, loop)
+    else:
+        kill_loop(board)
+        assert len(board.call("Describe", app="app")["tasks"]) == 1
+        os.kill(child, signal.SIGKILL)
+    board.wait_app("app", taskState="suspended")
+
+
 def test_a_main_process_of_another_number_is_followed_on(board):
     board.plain("app", "main-is-child", restart="never")
     board.start()

@@ -86,6 +86,7 @@ import Testing
         app.adopter = 5
         kept.apps = [app, KeptApps.App()]
         kept.gone = [8]
+        kept.followed = [KeptApps.Followed(instance: 1, task: 2, pid: 3, start: 4)]
         let read = try #require(KeptApps(kept.bytes))
         #expect("\(read)" == "\(kept)")
         #expect(!read.isEmpty && KeptApps().isEmpty)
@@ -127,6 +128,14 @@ import Testing
         changes.ends[0].report = 99
         kept.merge(changes)
         #expect(kept.processes.map { $0.instance }.sorted() == [2, 3, 4])
+        #expect(kept.followed == nil)
+        changes.followed = [KeptApps.Followed(instance: 1, task: 2, pid: 3, start: 4)]
+        kept.merge(changes)
+        kept.merge(KeptApps())
+        #expect(kept.followed?.map { $0.task } == [2])
+        changes.followed = []
+        kept.merge(changes)
+        #expect(kept.followed?.isEmpty == true)
         #expect(kept.processes.first { $0.instance == 2 }?.group == "new")
         #expect(kept.apps.map { $0.status } == ["a!", "b!"])
         #expect(kept.ends.map { $0.report }.sorted() == [kept.ends.first { $0.report != 99 }?.report, 99])

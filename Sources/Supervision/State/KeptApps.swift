@@ -66,9 +66,20 @@ struct KeptApps {
         var isWritten = true
     }
 
+    /// A background task that ends with a process.
+    struct Followed {
+        var instance: Int64 = 0
+        var task: Int64 = 0
+        var pid: Int64 = 0
+        /// In clock ticks after boot.
+        var start: UInt64 = 0
+    }
+
     var processes: [Process] = []
     var apps: [App] = []
     var ends: [End] = []
+    /// nil, of changes: as before.
+    var followed: [Followed]?
     /// Of changes: instances that are over.
     var gone: [Int64] = []
 
@@ -78,9 +89,12 @@ struct KeptApps {
         processes = supervisor.processes.values.map { $0.kept }
         apps = supervisor.apps.values.map { $0.kept }
         ends = supervisor.lastReports.map { End($0.key, $0.value, isWritten: true) }
+        followed = supervisor.taskFollowers.kept
     }
 
-    var isEmpty: Bool { processes.isEmpty && apps.isEmpty && ends.isEmpty && gone.isEmpty }
+    var isEmpty: Bool {
+        processes.isEmpty && apps.isEmpty && ends.isEmpty && gone.isEmpty && followed == nil
+    }
 
     /// What has changed after this was written.
     mutating func merge(_ changes: KeptApps) {
@@ -92,6 +106,7 @@ struct KeptApps {
         apps += changes.apps
         ends.removeAll { old in changes.ends.contains { $0.app == old.app } }
         ends += changes.ends
+        followed = changes.followed ?? followed
     }
 
     /// nil: they cannot be read.
@@ -115,6 +130,19 @@ struct KeptApps {
         archive.list(2, &apps, App()) { $1.archive(&$0) }
         archive.list(3, &ends, End()) { $1.archive(&$0) }
         archive.list(4, &gone, 0) { $0.value(1, &$1) }
+        archive.optional(5, &followed, []) { archive, followed in
+            archive.list(1, &followed, Followed()) { $1.archive(&$0) }
+        }
+    }
+}
+
+extension KeptApps.Followed {
+    @inline(never)
+    fileprivate mutating func archive(_ archive: inout StateArchive) {
+        archive.value(1, &instance)
+        archive.value(2, &task)
+        archive.value(3, &pid)
+        archive.value(4, &start)
     }
 }
 

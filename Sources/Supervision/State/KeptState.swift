@@ -13,6 +13,7 @@ final class KeptState {
     private var processes: [Int64] = []
     private var apps: [Int] = []
     private var ends: [Int] = []
+    private var followed = false
     /// An app whose report is being written.
     private var unwritten: Int?
     private var saidTrouble = false
@@ -49,7 +50,13 @@ final class KeptState {
         flush()
     }
 
-    func flush() { if !processes.isEmpty || !apps.isEmpty || !ends.isEmpty { write(core: []) } }
+    /// The processes that background tasks end with.
+    func noteFollowed() {
+        followed = true
+        if !supervisor.isDispatching { flush() }
+    }
+
+    func flush() { if !processes.isEmpty || !apps.isEmpty || !ends.isEmpty || followed { write(core: []) } }
 
     private func write(core: [UInt8]) {
         guard hasBegun else { return }
@@ -68,7 +75,7 @@ final class KeptState {
 
     private func writeWhole() throws(SystemError) {
         _ = supervisor.core.archivedChanges()
-        (processes, apps, ends) = ([], [], [])
+        (processes, apps, ends, followed) = ([], [], [], false)
         var all = KeptApps(supervisor)
         for place in all.ends.indices where unwritten.map({ Int64($0) }) == all.ends[place].app {
             all.ends[place].isWritten = false
@@ -89,7 +96,8 @@ final class KeptState {
         changes.ends = ends.compactMap { app in
             supervisor.lastReports[app].map { KeptApps.End(app, $0, isWritten: app != unwritten) }
         }
-        (processes, apps, ends) = ([], [], [])
+        if followed { changes.followed = supervisor.taskFollowers.kept }
+        (processes, apps, ends, followed) = ([], [], [], false)
         return changes
     }
 

@@ -36,6 +36,7 @@ extension Supervisor {
         for instance in lost { dispatch(.process(.groupEmptied(instance))) }
         for end in former.lastTerminations where lastReports[end.app.rawValue] == nil { record(end) }
         for instance in regained { goOn(with: instance) }
+        for followed in state.apps.followed ?? [] { taskFollowers.followAgain(followed) }
         if let alarm = core.wakeAlarm { setWakeAlarm(alarm) }
     }
 

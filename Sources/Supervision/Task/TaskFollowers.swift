@@ -11,7 +11,9 @@ final class TaskFollowers {
     /// By BackgroundTaskID: begun with "more", and not told yet that its time runs out, or that it has ended.
     private var waiting: [Int64: Request] = [:]
     /// By BackgroundTaskID: the process that a task named.
-    private var named: [Int64: (process: ProcessHandle, source: IOSource)] = [:]
+    private var named: [Int64: (process: ProcessHandle, source: IOSource, instance: InstanceID)] = [:] {
+        didSet { supervisor.keptState?.noteFollowed() }
+    }
 
     init(_ supervisor: Supervisor) { self.supervisor = supervisor }
 
@@ -28,9 +30,31 @@ final class TaskFollowers {
                 named[task.rawValue]?.source.cancel()
                 supervisor.answers.submit(.endBackgroundTask(instance, task))
             }
-            named[task.rawValue] = (process, source)
+            named[task.rawValue] = (process, source, instance)
         } catch {
             supervisor.log.daemon(.warning, error.text)
+        }
+    }
+
+    /// For the loop after this one.
+    var kept: [KeptApps.Followed] {
+        named.compactMap { task, named in
+            named.process.startTime.map {
+                KeptApps.Followed(
+                    instance: named.instance.rawValue, task: task, pid: Int64(named.process.pid), start: $0)
+            }
+        }
+    }
+
+    /// What an earlier loop has followed.
+    func followAgain(_ kept: KeptApps.Followed) {
+        let (instance, task) = (InstanceID(rawValue: kept.instance), BackgroundTaskID(rawValue: kept.task))
+        if let pid = Int32(exactly: kept.pid), let process = try? ProcessHandle.open(pid),
+            process.startTime == kept.start
+        {
+            follow(process, task, of: instance)
+        } else {
+            supervisor.answers.submit(.endBackgroundTask(instance, task))
         }
     }
 
