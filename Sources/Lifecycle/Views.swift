@@ -81,8 +81,10 @@ extension DeviceLifecycle {
         return (call.id, call.call)
     }
 
-    /// The last end of each app, whether it is configured or not.
-    public var lastTerminations: [Termination] { apps.compactMap { $0.lastTermination } }
+    /// The last end of each app, whether it is still configured or not; not of what was taken over and is forgotten.
+    public var lastTerminations: [Termination] {
+        apps.compactMap { $0.isAdopted && $0.isRetired ? nil : $0.lastTermination }
+    }
 
     /// What clients wait for.
     public var openRequests: [RequestID] {

@@ -137,3 +137,27 @@ def test_what_runs_is_stopped_in_order_though_there_is_no_loop(board, moment):
         assert board.wait_end() == 0
     assert board.calls("app").count("WillTerminate") == 1
     assert not board.instances()
+
+
+def test_a_command_that_was_a_task_is_reported_once(board):
+    board.app("app")
+    board.start()
+    board.wait_active("app")
+    environment = {"PATH": os.environ["PATH"], "TERM": "dumb", "SWIFT_BACKTRACE": "enable=no"}
+    command = [CURFEW, "--root", board.root, "run", "--name", "copy", "--"]
+    assert subprocess.run([*command, "true"], env=environment, timeout=PATIENCE, check=False).returncode == 0
+    wait_until(lambda: "task-copy" not in board.list(), "it is gone")
+    # And one that runs on.
+    runs = subprocess.Popen([*command[:5], "long", "--", "sh", "-c", "read line; exit 5"], env=environment,
+                            stdin=subprocess.PIPE)
+    board.others.append(runs)
+    wait_until(lambda: board.list().get("task-long", {}).get("taskState") == "running", board.list)
+    for _ in range(2):
+        kill_loop(board)
+        board.wait_active("app")
+        assert board.describe("task-long")["taskState"] == "running"
+    runs.communicate(b"go on\n", PATIENCE)
+    assert runs.returncode == 5
+    wait_until(lambda: "task-long" not in board.list(), "it is gone")
+    assert [end["app"] for end in board.terminations()] == ["task-copy", "task-long"]
+    assert len((board.state / "reports.jsonl").read_text().splitlines()) == 2

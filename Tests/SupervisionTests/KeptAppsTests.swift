@@ -42,14 +42,14 @@ import Testing
         let read = try #require(KeptApps(kept.bytes))
         #expect(read.ends.count == 2)
         for end in read.ends {
-            let (app, report) = try #require(end.report(core))
+            let (app, report) = try #require(end.report(core.lastTerminations))
             #expect(end.isWritten == (app == 0))
             #expect(report.id == reports[app]?.id && report.time == reports[app]?.time)
             #expect(report.cpuNanoseconds == reports[app]?.cpuNanoseconds && report.name == reports[app]?.name)
             // Of an end that the core does not know, or of an app with a later one, nothing is said.
             var other = end
             other.instance += 1
-            #expect(end.report(DeviceLifecycle()) == nil && other.report(core) == nil)
+            #expect(end.report([]) == nil && other.report(core.lastTerminations) == nil)
         }
     }
 

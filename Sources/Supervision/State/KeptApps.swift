@@ -166,10 +166,10 @@ extension KeptApps.End {
         archive.value(6, &isWritten)
     }
 
-    /// Of the end that the core knows; nil: it knows another. What was written then is in the store.
-    func report(_ core: DeviceLifecycle) -> (app: Int, Report)? {
+    /// Of one of the ends that the core knows; nil: it knows another. What was written then is in the store.
+    func report(_ known: [Termination]) -> (app: Int, Report)? {
         guard let app = Int(exactly: app), let id = Int(exactly: report),
-            let end = core.lastTerminations.first(where: { $0.app.rawValue == app }), end.instance.rawValue == instance
+            let end = known.first(where: { $0.app.rawValue == app }), end.instance.rawValue == instance
         else { return nil }
         let cpuNanoseconds = cpu < 0 ? nil : cpu
         return (app, Report(id: id, time: time, subject: .app(end), cpuNanoseconds: cpuNanoseconds, output: []))

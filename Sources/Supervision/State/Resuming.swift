@@ -11,8 +11,9 @@ extension Supervisor {
     func resume(_ former: DeviceLifecycle, _ state: KeptState.FormerState, signal: Int32) {
         core = former
         lastSignal = signal
+        let known = former.lastTerminations
         for end in state.apps.ends {
-            guard let (app, report) = end.report(former) else { continue }
+            guard let (app, report) = end.report(known) else { continue }
             // What that loop was about to write it may have written.
             if end.isWritten || reports.last(of: report.name) == report.id { lastReports[app] = report }
         }
@@ -34,7 +35,7 @@ extension Supervisor {
         applyPreferences()
         isResuming = false
         for instance in lost { dispatch(.process(.groupEmptied(instance))) }
-        for end in former.lastTerminations where lastReports[end.app.rawValue] == nil { record(end) }
+        for end in known where lastReports[end.app.rawValue] == nil { record(end) }
         for instance in regained { goOn(with: instance) }
         for followed in state.apps.followed ?? [] { taskFollowers.followAgain(followed) }
         if let alarm = core.wakeAlarm { setWakeAlarm(alarm) }
