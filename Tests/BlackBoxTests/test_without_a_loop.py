@@ -6,7 +6,7 @@ import subprocess
 
 import family
 import pytest
-from board import CURFEW, toml_file
+from board import CURFEW
 from loops import end_held, hold_loop, kill_loop, kill_loop_and_its_state
 from waiting import PATIENCE, holds_for, wait_until
 
@@ -72,12 +72,14 @@ def test_a_file_that_is_broken_by_then_ends_nothing(board):
 
 @pytest.mark.parametrize("number, namespace", [(signal.SIGSEGV, "crash"), (signal.SIGTERM, "exit")])
 def test_the_end_of_a_followed_process_that_no_loop_saw_is_told_as_it_was(board, number, namespace):
-    board.app_file("app", toml_file({
-        "exec": ["/usr/bin/python3", "-c", FORKS], "delegate": "none", "readiness": "notify", "launch": "boot",
-        "restart": "on-failure", "restart_delay": "1ms"}))
+    board.plain("app", "main-is-child", restart="on-failure", restart_delay="1ms")
     board.start()
-    board.wait_app("app", scenePhase="active")
-    pid = board.describe("app")["mainPID"]
+    pid = wait_until(lambda: [note["pid"] for note in board.notes("app", "child")], "it has a child")[0]
+    board.wait_app("app", mainPID=pid)
+    # Its parent ends, and it is the keeper's.
+    parent = board.wait_note("app", "start")["pid"]
+    with family.ends([parent]):
+        os.kill(parent, signal.SIGKILL)
     loop = hold_loop(board)
     with family.ends([pid]):
         os.kill(pid, number)
@@ -85,21 +87,6 @@ def test_the_end_of_a_followed_process_that_no_loop_saw_is_told_as_it_was(board,
     assert board.wait_termination("app")["namespace"] == namespace
     if namespace == "crash":
         board.wait_app("app", launches=2, scenePhase="active")
-
-
-# A daemon that puts itself into the background, says so, and exits with 7 where it is asked to end.
-FORKS = """
-import os, signal, socket, time
-signal.signal(signal.SIGTERM, lambda *_: os._exit(7))
-pid = os.fork()
-if pid:
-    said = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    said.sendto(f"MAINPID={pid}\\nREADY=1".encode(), os.environ["NOTIFY_SOCKET"])
-    os._exit(0)
-os.setsid()
-while True:
-    time.sleep(1000)
-"""
 
 
 def test_what_pings_all_the_time_is_not_killed_for_want_of_a_loop(board):
