@@ -72,7 +72,7 @@ def test_a_run_without_inodes_when_the_daemon_starts(board):
 
 def test_an_app_that_starts_before_there_is_room_for_all_sockets_is_heard_then(board):
     board.tmpfs(f"{board.root}/run", "64k,nr_inodes=60")
-    board.app("app", restart="always", restart_delay="100ms", restart_limit=1000)
+    board.app("app", restart="always", restart_delay="100ms", restart_delay_max="100ms", restart_limit=1000)
     # Its folders are there, and so is its lock.
     board.start()
     assert board.stop() == 0
