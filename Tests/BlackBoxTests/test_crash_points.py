@@ -74,7 +74,7 @@ def legal(calls):
 def test_the_same_end_is_come_to(board, call, number):
     board.app("camera")
     board.app("hooks", delegate="hooks", hooks={"did_enter_background": ["/bin/true"]})
-    board.plain("plain", launch="manual", allowances={"will_terminate": "5s"})
+    board.plain("plain", launch="manual")
     login = board.awake("camera", "hooks")
     pids = {name: board.describe(name)["mainPID"] for name in ("camera", "hooks")}
     heard = len(board.calls("camera"))

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+from pathlib import Path
 
 import family
 import pytest
@@ -148,3 +149,30 @@ def test_a_command_that_was_a_task_is_reported_once(board):
     wait_until(lambda: "task-long" not in board.list(), "it is gone")
     assert [end["app"] for end in board.terminations()] == ["task-copy", "task-long"]
     assert len((board.state / "reports.jsonl").read_text().splitlines()) == 2
+
+
+def test_what_a_slow_start_has_not_read_yet_is_not_judged(board):
+    """More than the reprieve, and less than what is taken for a stall beyond that."""
+    board.plain("app", "ignore-term", restart="never", allowances={"will_terminate": "1s"})
+    board.start()
+    board.wait_active("app")
+    # After the next end there is no loop for a second.
+    kill_loop(board)
+    board.wait_active("app")
+    pid = board.wait_running("app")
+    with board.wire() as wire:
+        wire.send("io.curfew.Control.Terminate", {"app": "app"})
+        board.wait_note("app", "signal")
+        loop = hold_loop(board)
+    with family.ends([pid]):
+        os.kill(pid, signal.SIGKILL)
+    limit = board.run / "hook-limit"
+    tracer = subprocess.Popen(
+        ["strace", "-qq", "-f", "-P", str(limit), "-e", "inject=unlink,unlinkat:delay_enter=350000", "-o", "/dev/null",
+         "-p", str(board.daemon.pid)])
+    board.others.append(tracer)
+    wait_until(lambda: f"TracerPid:\t{tracer.pid}" in Path(f"/proc/{board.daemon.pid}/status").read_text(), "traced")
+    end_held(board, loop)
+    assert board.wait_termination("app")["namespace"] == "user"
+    tracer.send_signal(signal.SIGINT)
+    tracer.wait(PATIENCE)

@@ -110,4 +110,17 @@ import Testing
         #expect(board.lines(board.handle(.timePassed)).isEmpty)
         #expect(try board.view("camera").taskState == .terminating)
     }
+
+    /// Whatever is overdue by then, for two seconds: the loop reads its files first.
+    @Test func whatIsRegainedIsNotJudged_beforeTheLoopHasReadWhatItSaid() throws {
+        var board = board()
+        let camera = try board.instance("camera")
+        _ = try board.ask(1, .background(board.id("camera")))
+        #expect(board.lines(board.wait(.milliseconds(9_900))).isEmpty)
+        board.monotonic += .milliseconds(200)
+        board.reborn()
+        #expect(board.lines(board.handle(.process(.regained([camera])))) == ["thaw camera"])
+        #expect(board.lines(board.wait(.milliseconds(1_800))).isEmpty)
+        #expect(board.lines(board.wait(.milliseconds(300))) == ["kill camera"])
+    }
 }

@@ -57,6 +57,7 @@ import Testing
         var process = KeptApps.Process()
         process.instance = instance
         process.child = 70 + instance
+        process.childPID = 80 + instance
         process.group = group
         process.user = 1000
         process.startedAt = 5

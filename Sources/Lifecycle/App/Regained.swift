@@ -3,7 +3,8 @@
 
 extension DeviceLifecycle {
     mutating func didRegain(_ instances: [InstanceID]) {
-        reprieveEnd = max(reprieveEnd, now.monotonic + Self.reprieve)
+        // A loop that starts reads files, on a card that may be slow, before it reads what the apps have said.
+        reprieveEnd = max(reprieveEnd, now.monotonic + Instance.longestReprieve)
         touchAll()
         for instance in instances { didRegain(instance) }
     }

@@ -58,9 +58,10 @@ public final class ProcessKeeper {
     }
 
     /// Goes on with a start of an earlier loop's: all that is known of it is told again. Nothing is heard where the
-    /// keeper does not read.
-    public func claim(_ id: Int64, hear: @escaping (KeptProcess.Word) -> Void) -> KeptProcess {
+    /// keeper does not read. pid: as that loop knew it.
+    public func claim(_ id: Int64, pid: Int32? = nil, hear: @escaping (KeptProcess.Word) -> Void) -> KeptProcess {
         let process = KeptProcess(id, nil, self, hear)
+        process.pid = pid
         processes[id] = process
         order(KEEPER_CLAIM, id)
         return process

@@ -109,6 +109,7 @@ final class AppProcess {
         switch word {
         case .running(let lacks):
             isHeard()
+            wasChanged()
             supervisor.note(lacks, app)
         case .failed(let error): didFail(error)
         case .ended(let end): childDidEnd(end)
@@ -116,9 +117,9 @@ final class AppProcess {
         }
     }
 
-    /// After an earlier loop.
-    func claim(_ child: Int64) {
-        self.child = supervisor.keeper.claim(child) { [unowned(unsafe) self] in hear($0) }
+    /// After an earlier loop. pid: as that knew it; 0: it did not.
+    func claim(_ child: Int64, pid: Int32?) {
+        self.child = supervisor.keeper.claim(child, pid: pid == 0 ? nil : pid) { [unowned(unsafe) self] in hear($0) }
     }
 
     /// What one of its processes does or says is proof that its program runs, and may come before the keeper's word.

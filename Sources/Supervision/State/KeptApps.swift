@@ -7,6 +7,8 @@ struct KeptApps {
         var instance: Int64 = 0
         /// The keeper's number of its start; 0: nothing more is heard of that.
         var child: Int64 = 0
+        /// What that has started; 0: not known yet.
+        var childPID: Int64 = 0
         /// The name of its control group; "": it has none.
         var group = ""
         /// As whom it was started; -1: not known.
@@ -194,6 +196,7 @@ extension KeptApps.Process {
         archive.raw(13, &delivered)
         archive.raw(14, &answered)
         archive.value(15, &wasSentTerm)
+        archive.value(16, &childPID)
     }
 }
 

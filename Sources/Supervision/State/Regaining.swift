@@ -70,7 +70,7 @@ extension Supervisor {
         if isPresent { app.process = process }
         processes[kept.instance] = process
         if kept.mainPID > 0, let pid = Int32(exactly: kept.mainPID) { process.followAgain(pid, kept.mainStart) }
-        if kept.child != 0 { process.claim(kept.child) }
+        if kept.child != 0 { process.claim(kept.child, pid: Int32(exactly: kept.childPID)) }
         do throws(SystemError) {
             process.delegate = try regainDelegate(process, kept, app)
             try OutputRing.regain(instance, of: app, self)
@@ -104,7 +104,10 @@ extension AppProcess {
     var kept: KeptApps.Process {
         var kept = KeptApps.Process()
         kept.instance = instance.rawValue
-        if let child, !child.isOver { kept.child = child.id }
+        if let child, !child.isOver {
+            kept.child = child.id
+            kept.childPID = Int64(child.pid ?? 0)
+        }
         kept.group = group?.name ?? ""
         kept.user = user.map { Int64($0) } ?? -1
         kept.startedAt = startedAt
