@@ -79,7 +79,7 @@ public final class Keeper {
     private static func live() throws(SystemError) -> Life {
         let keeper = try Keeper()
         while true {
-            if !keeper.loop.isThere, keeper.isStopping, !keeper.loop.mayStopOnce() {
+            if !keeper.loop.isThere, keeper.isStopping, !keeper.loop.startsForStop() {
                 keeper.endAbandoned()
                 return .left(status: 1)
             }

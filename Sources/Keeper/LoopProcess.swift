@@ -24,7 +24,7 @@ struct LoopProcess {
     private var stopsLeft = 3
 
     /// What runs is to be stopped in order, by a loop that is to be started for it. False: that has failed too often.
-    mutating func mayStopOnce() -> Bool {
+    mutating func startsForStop() -> Bool {
         guard stopsLeft > 0 else { return false }
         stopsLeft -= 1
         startDue = 0

@@ -51,9 +51,7 @@ extension Supervisor {
     func regainDelegate(_ process: AppProcess, _ kept: KeptApps.Process, _ app: SupervisedApp) throws(SystemError)
         -> (any DelegateChannel)?
     {
-        if let channel = keeper.takeKept(VarlinkDelegate.keptName(process.instance)) {
-            return try VarlinkDelegate(process, self, channel, isRegained: true)
-        }
+        if let delegate = try VarlinkDelegate.regain(process, self) { return delegate }
         let credentials: Credentials? = if case .success(let found) = app.credentials { found } else { nil }
         switch app.configuration.delegate {
         case .none: return nil

@@ -1,6 +1,7 @@
 internal import EventLoop
 internal import Journal
 internal import Lifecycle
+internal import ProcessControl
 internal import SystemCalls
 internal import Varlink
 
@@ -18,8 +19,8 @@ final class VarlinkDelegate: DelegateChannel {
     private var outstanding: (call: CallID, handler: HandlerCall)?
 
     /// The next loop has our end by this name.
-    static func keptName(_ instance: InstanceID) -> String { "delegate/\(instance.rawValue)" }
-    private var isKept = false
+    private static func keptName(_ instance: InstanceID) -> String { "delegate/\(instance.rawValue)" }
+    private var kept: KeptCopy?
 
     /// Without a connection: the app has put one of its own in the place of the first, and does so again.
     init(_ process: AppProcess, _ supervisor: Supervisor) {
@@ -29,19 +30,27 @@ final class VarlinkDelegate: DelegateChannel {
 
     static func make(_ process: AppProcess, _ supervisor: Supervisor) throws(SystemError) -> VarlinkDelegate {
         let pair = try SocketPair()
-        supervisor.keep(keptName(process.instance), pair.ours.rawValue)
-        let delegate = try VarlinkDelegate(process, supervisor, pair.ours, isRegained: false)
+        let kept = supervisor.keep(keptName(process.instance), pair.ours.rawValue)
+        let delegate = try VarlinkDelegate(process, supervisor, pair.ours, kept, isRegained: false)
         delegate.theirs = .some(pair.theirs)
         return delegate
     }
 
-    /// isRegained: our end of the pair is from an earlier loop.
-    init(_ process: AppProcess, _ supervisor: Supervisor, _ ours: consuming FileDescriptor, isRegained: Bool)
-        throws(SystemError)
-    {
+    /// The one of an earlier loop; nil where that had none.
+    static func regain(_ process: AppProcess, _ supervisor: Supervisor) throws(SystemError) -> VarlinkDelegate? {
+        let name = keptName(process.instance)
+        guard let ours = supervisor.keeper.takeKept(name) else { return nil }
+        let kept = KeptCopy(takenFrom: supervisor.keeper, name)
+        return try VarlinkDelegate(process, supervisor, ours, kept, isRegained: true)
+    }
+
+    private init(
+        _ process: AppProcess, _ supervisor: Supervisor, _ ours: consuming FileDescriptor, _ kept: KeptCopy?,
+        isRegained: Bool
+    ) throws(SystemError) {
         self.process = process
         self.supervisor = supervisor
-        isKept = true
+        self.kept = kept
         let connection = Connection(owning: ours, role: .client)
         let disposal = supervisor.disposal
         connection.refuseDescriptors { disposal.close($0) }
@@ -80,15 +89,10 @@ final class VarlinkDelegate: DelegateChannel {
     var takesConnections: Bool { !isClosed }
     var hasAttached: Bool { attached != nil }
 
-    private func keepNoLonger() {
-        if isKept { supervisor.drop(Self.keptName(process.instance)) }
-        isKept = false
-    }
-
     func attach(_ connection: Connection) {
         // No answer is taken over it any more: the process that holds its other end may outlive the app, and us.
         self.connection?.close()
-        keepNoLonger()
+        kept = nil
         attached = connection
         process.wasChanged()
         // The one before may have gone down with the call unread.
@@ -171,7 +175,7 @@ final class VarlinkDelegate: DelegateChannel {
 
     func close() {
         isClosed = true
-        keepNoLonger()
+        kept = nil
         theirs = nil
         attached?.close()
         watched?.connection.close()

@@ -10,8 +10,7 @@ internal import Varlink
 final class AppDoor {
     private unowned(unsafe) let app: SupervisedApp
     private unowned(unsafe) let supervisor: Supervisor
-    /// It outlives the supervisor, which we need not.
-    private let keeper: ProcessKeeper
+    private let kept: KeptCopy?
     let path: String
     private let socket: FileDescriptor
     /// The file's at the path.
@@ -27,28 +26,29 @@ final class AppDoor {
         // Of a daemon that was killed. It is closed to us too, who are root without all of root's rights.
         if Files.isSocket(path) { try Files.remove(path) }
         let socket = try Listener.listen(at: path, mode: 0o600)
-        supervisor.keep(Self.keptName(app), socket.rawValue)
-        try self.init(app, supervisor, socket, path)
+        let kept = supervisor.keep(Self.keptName(app), socket.rawValue)
+        try self.init(app, supervisor, socket, path, kept)
     }
 
     /// The next loop has the socket by this name.
-    private let keptName: String
     private static func keptName(_ app: SupervisedApp) -> String { "door/" + app.name }
 
     /// The one of an earlier loop; nil where that had none, or it is not found at its path.
     static func regain(_ app: SupervisedApp, _ supervisor: Supervisor) -> AppDoor? {
         let path = supervisor.paths.appSocket(app.name)
-        guard let socket = supervisor.keeper.takeKept(keptName(app)), Files.isSocket(path) else { return nil }
-        return try? AppDoor(app, supervisor, socket, path)
+        let name = keptName(app)
+        guard let socket = supervisor.keeper.takeKept(name) else { return nil }
+        let kept = KeptCopy(takenFrom: supervisor.keeper, name)
+        return Files.isSocket(path) ? try? AppDoor(app, supervisor, socket, path, kept) : nil
     }
 
-    private init(_ app: SupervisedApp, _ supervisor: Supervisor, _ socket: consuming FileDescriptor, _ path: String)
-        throws(SystemError)
-    {
+    private init(
+        _ app: SupervisedApp, _ supervisor: Supervisor, _ socket: consuming FileDescriptor, _ path: String,
+        _ kept: KeptCopy?
+    ) throws(SystemError) {
         self.app = app
         self.supervisor = supervisor
-        keeper = supervisor.keeper
-        keptName = Self.keptName(app)
+        self.kept = kept
         self.path = path
         let number = socket.rawValue
         self.socket = socket
@@ -102,7 +102,6 @@ final class AppDoor {
 
     deinit {
         member?.cancel()
-        keeper.drop(keptName)
         if isThere { try? Files.remove(path) }
     }
 }

@@ -11,8 +11,7 @@ internal import SystemCalls
 final class NotifyReceiver {
     private unowned(unsafe) let app: SupervisedApp
     private unowned(unsafe) let supervisor: Supervisor
-    /// It outlives the supervisor, which we need not.
-    private let keeper: ProcessKeeper
+    private let kept: KeptCopy?
     private let socket: NotifySocket
     private var member: IOGroupMember?
     /// It is not listened to while any of what it waits for is still to come.
@@ -30,18 +29,19 @@ final class NotifyReceiver {
 
     convenience init(_ app: SupervisedApp, _ supervisor: Supervisor) throws(SystemError) {
         let socket = try NotifySocket.open(supervisor.paths.notifySocket(app.name))
-        supervisor.keep(Self.keptName(app), socket.descriptor)
-        try self.init(app, supervisor, socket)
+        try self.init(app, supervisor, socket, supervisor.keep(Self.keptName(app), socket.descriptor))
     }
 
     /// The next loop has the socket by this name.
-    private let keptName: String
     private static func keptName(_ app: SupervisedApp) -> String { "notify/" + app.name }
 
     /// The one of an earlier loop; nil where that had none, or it is not found at its path.
     static func regain(_ app: SupervisedApp, _ supervisor: Supervisor, _ kept: KeptApps.App) -> NotifyReceiver? {
-        guard let socket = supervisor.keeper.takeKept(keptName(app)), Files.isSocket(kept.notifyPath),
-            let receiver = try? NotifyReceiver(app, supervisor, NotifySocket(kept: socket, at: kept.notifyPath))
+        let name = keptName(app)
+        guard let socket = supervisor.keeper.takeKept(name) else { return nil }
+        let copy = KeptCopy(takenFrom: supervisor.keeper, name)
+        guard Files.isSocket(kept.notifyPath),
+            let receiver = try? NotifyReceiver(app, supervisor, NotifySocket(kept: socket, at: kept.notifyPath), copy)
         else { return nil }
         receiver.admitted = UInt32(exactly: kept.notifyUser)
         receiver.hidden = HiddenFolder(
@@ -49,11 +49,12 @@ final class NotifyReceiver {
         return receiver
     }
 
-    private init(_ app: SupervisedApp, _ supervisor: Supervisor, _ socket: NotifySocket) throws(SystemError) {
+    private init(_ app: SupervisedApp, _ supervisor: Supervisor, _ socket: NotifySocket, _ kept: KeptCopy?)
+        throws(SystemError)
+    {
         self.app = app
         self.supervisor = supervisor
-        keeper = supervisor.keeper
-        keptName = Self.keptName(app)
+        self.kept = kept
         self.socket = socket
         member = try supervisor.connections.watch(socket.descriptor, .readable) { [unowned(unsafe) self] _ in receive()
         }
@@ -92,7 +93,6 @@ final class NotifyReceiver {
 
     deinit {
         member?.cancel()
-        keeper.drop(keptName)
         if let left = socket.close() { supervisor.disposal.close(left) }
         hidden?.remove()
     }

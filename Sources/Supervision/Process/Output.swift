@@ -39,26 +39,31 @@ final class OutputRing {
         let number: Int32
         let instance: InstanceID
         let isHooks: Bool
-        /// The next loop has our end by it.
-        let keptName: String
+        private var kept: KeptCopy?
         private unowned(unsafe) let disposal: Disposal
         /// Descriptors can be sent here.
         private let takesDescriptors: Bool
         var source: IOSource?
-        var hasEnded = false
+        private(set) var hasEnded = false
 
         init(
-            _ reader: consuming FileDescriptor, of instance: InstanceID, isHooks: Bool, keptName: String,
+            _ reader: consuming FileDescriptor, of instance: InstanceID, isHooks: Bool, _ kept: KeptCopy?,
             _ disposal: Disposal
         ) {
             number = reader.rawValue
-            self.keptName = keptName
+            self.kept = kept
             _ = linux_refuse_descriptors(number)
             takesDescriptors = linux_takes_descriptors(number)
             self.reader = .some(reader)
             self.instance = instance
             self.isHooks = isHooks
             self.disposal = disposal
+        }
+
+        /// No next loop wants it.
+        func end() {
+            hasEnded = true
+            kept = nil
         }
 
         /// As recv(2) without blocking; EBADMSG where descriptors were sent.
@@ -93,8 +98,8 @@ final class OutputRing {
         // A program that reads its stdout finds the end.
         _ = shutdown(ends[0], Int32(SHUT_WR))
         let name = Self.keptNames(of: instance) + (isHooks ? "hook/" : "main/") + "\(Clocks.monotonic)"
-        supervisor.keep(name, ends[0])
-        try listen(FileDescriptor(owning: ends[0]), of: instance, isHooks: isHooks, name)
+        let kept = supervisor.keep(name, ends[0])
+        try listen(FileDescriptor(owning: ends[0]), of: instance, isHooks: isHooks, kept)
         return writer
     }
 
@@ -110,14 +115,15 @@ final class OutputRing {
         for name in names {
             let isHooks = name.utf8.starts(with: (keptNames(of: instance) + "hook/").utf8)
             guard let kept = supervisor.keeper.takeKept(name) else { continue }
-            try ring.listen(kept, of: instance, isHooks: isHooks, name)
+            let copy = KeptCopy(takenFrom: supervisor.keeper, name)
+            try ring.listen(kept, of: instance, isHooks: isHooks, copy)
         }
     }
 
-    private func listen(_ reader: consuming FileDescriptor, of instance: InstanceID, isHooks: Bool, _ name: String)
-        throws(SystemError)
-    {
-        let channel = Channel(reader, of: instance, isHooks: isHooks, keptName: name, supervisor.disposal)
+    private func listen(
+        _ reader: consuming FileDescriptor, of instance: InstanceID, isHooks: Bool, _ kept: KeptCopy?
+    ) throws(SystemError) {
+        let channel = Channel(reader, of: instance, isHooks: isHooks, kept, supervisor.disposal)
         channel.source = try supervisor.loop.watch(channel.number, .readable, priority: EventLoop.Priority.idle) {
             [unowned(unsafe) self, unowned(unsafe) channel] _ in
             drain(channel)
@@ -154,8 +160,7 @@ final class OutputRing {
 
     /// Let go of in the next turn: its own handler may be running.
     private func end(_ channel: Channel) {
-        channel.hasEnded = true
-        supervisor.drop(channel.keptName)
+        channel.end()
         if isTidying { return }
         isTidying = true
         supervisor.loop.post { [self] in

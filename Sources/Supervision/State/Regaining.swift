@@ -10,9 +10,10 @@ internal import SystemCalls
 // and the apps, the kernel the control groups.
 
 extension Supervisor {
-    /// For the next loop, should there be one.
-    func keep(_ name: String, _ descriptor: Int32) { if keptState != nil { keeper.keep(name, descriptor) } }
-    func drop(_ name: String) { if keptState != nil { keeper.drop(name) } }
+    /// For the next loop; nil: there is none after this.
+    func keep(_ name: String, _ descriptor: Int32) -> KeptCopy? {
+        keptState == nil ? nil : KeptCopy(keeper, name, of: descriptor)
+    }
 
     /// What an earlier loop has left and this one has not taken, before anything is started.
     func letGoOfRest() {
