@@ -97,7 +97,9 @@ struct CurfewCommand: ParsableCommand {
             CommandGroup(name: "Device", subcommands: [SleepCommand.self, WakeCommand.self, LowPowerCommand.self]),
             CommandGroup(
                 name: "Configuration",
-                subcommands: [CheckCommand.self, ReloadCommand.self, ConfigCommand.self, ProfileCommand.self]),
+                subcommands: [
+                    CheckCommand.self, ReloadCommand.self, ConfigCommand.self, ProfileCommand.self, UpgradeCommand.self,
+                ]),
             CommandGroup(name: "Try", subcommands: [DemoCommand.self, TryCommand.self, DemoAppCommand.self]),
         ])
 

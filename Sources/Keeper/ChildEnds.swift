@@ -15,6 +15,9 @@ struct ChildEnds {
         next = (next + 1) % Self.limit
     }
 
+    /// The oldest first.
+    var inOrder: [keeper_word] { Array(words[next...] + words[..<next]) }
+
     /// For a loop that asks for one that is not there.
     func word(of id: Int64) -> keeper_word {
         if let known = words.first(where: { $0.id == id }) { return known }
@@ -22,5 +25,24 @@ struct ChildEnds {
         word.kind = UInt32(KEEPER_UNKNOWN)
         word.id = id
         return word
+    }
+}
+
+extension keeper_word {
+    /// For another version of this program.
+    var numbers: [Int64] {
+        [
+            Int64(kind), Int64(pid), id, Int64(step), Int64(error), Int64(detail), Int64(code), Int64(status), cpu_ns,
+            max_rss_bytes,
+        ]
+    }
+
+    init(_ record: Handover.Record) {
+        self.init()
+        kind = UInt32(truncatingIfNeeded: record[0])
+        (pid, id) = (record.short(1), record[2])
+        (step, error, detail) = (record.short(3), record.short(4), record.short(5))
+        (code, status) = (record.short(6), record.short(7))
+        (cpu_ns, max_rss_bytes) = (record[8], record[9])
     }
 }

@@ -32,7 +32,7 @@ struct Children {
     /// Without a control group, what an app's processes leave us is known as ours alone.
     private var mayLeaveOrphans = false
     /// What the program that has become us had started: no orphans.
-    private let inherited = Self.ours()
+    private var inherited = Self.ours()
     /// Bytes of the kernel's list of them.
     private static let listLimit = 1 << 16
     /// Looks for orphans, 5 ms between two: what is large takes its time to die.
@@ -206,6 +206,49 @@ struct Children {
             close(place)
             if all[place].pid > 0 { send(SIGKILL, to: all[place]) } else { forget(place) }
         }
+    }
+
+    // MARK: The next version
+
+    /// Writes down all of them, for the program that the keeper becomes. Returns what has to stay open for it.
+    func leave(_ handover: inout Handover) -> [Int32] {
+        var open: [Int32] = []
+        for child in all where child.isUsed {
+            let own = child.namespaces
+            open += [child.gate, own.mounts, own.network, own.ipc].filter { $0 >= 0 }
+            handover.add(
+                .child,
+                [
+                    child.id, Int64(child.pid), Int64(child.gate), child.hasGroup ? 1 : 0, child.hasEnded ? 1 : 0,
+                    child.isLetGo ? 1 : 0, Int64(child.step), Int64(child.error), Int64(child.detail),
+                    Int64(own.mounts), Int64(own.network), Int64(own.ipc),
+                ])
+        }
+        for word in ends.inOrder { handover.add(.end, word.numbers) }
+        handover.add(.inherited, [mayLeaveOrphans ? 1 : 0] + inherited.map { Int64($0) })
+        return open
+    }
+
+    /// What another program has left, which this process was. The loop before is gone.
+    mutating func take(_ handover: Handover) {
+        for record in handover.all(.child) {
+            var child = Child(id: record[0], pid: record.short(1), gate: record.short(2), hasGroup: record[3] != 0)
+            child.isAbandoned = true
+            child.hasEnded = record[4] != 0
+            child.isLetGo = record[5] != 0
+            (child.step, child.error, child.detail) = (record.short(6), record.short(7), record.short(8))
+            child.namespaces = linux_namespaces(
+                mounts: record.short(9), network: record.short(10), ipc: record.short(11))
+            let own = child.namespaces
+            for descriptor in [child.gate, own.mounts, own.network, own.ipc] where descriptor >= 0 {
+                _ = linux_keep_over_exec(descriptor, false)
+            }
+            all.append(child)
+        }
+        for record in handover.all(.end) { ends.add(keeper_word(record)) }
+        guard let inherited = handover.all(.inherited).first else { return }
+        mayLeaveOrphans = inherited[0] != 0
+        self.inherited = inherited.numbers.dropFirst().map { Int32(truncatingIfNeeded: $0) }
     }
 
     // MARK: Signals

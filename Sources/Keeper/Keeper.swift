@@ -11,27 +11,33 @@ public import SystemCalls
 /// the end of what the dead one had started: a program that hangs before exec holds up no other.
 public final class Keeper {
     /// Packets that are read in one turn, and ends that are looked at: an app may leave us orphans without end.
-    private static let burst = 16
+    static let burst = 16
+
+    /// What apps do without end may not keep the daemon from its turn: it has little to do, and soon.
+    private static let priority: Int32 = -10
 
     private let epoll: FileDescriptor
     private let signals: FileDescriptor
-    private let packet: UnsafeMutableRawBufferPointer
-    private let notifier = ServiceNotifier()
-    private var children = Children()
-    private var kept = KeptDescriptors()
-    private var orphans = OrphanEnds()
-    private var loop = LoopProcess()
+    let packet: UnsafeMutableRawBufferPointer
+    let notifier = ServiceNotifier()
+    /// Of programs for which no other is asked.
+    let usualNice: Int32
+    var children = Children()
+    var kept = KeptDescriptors()
+    var orphans = OrphanEnds()
+    var loop = LoopProcess()
     /// An answer did not fit into the loop's socket: all that is to be told waits until there is room.
-    private var isLoopSlow = false
+    var isLoopSlow = false
     /// Others may have ended that were not looked at.
     private var hasMoreEnds = false
     /// Signals that the loop was not told yet.
-    private var orders: [Int32] = []
+    var orders: [Int32] = []
     /// What is known of starts that it has claimed and that are over: not told yet.
-    private var answers: [keeper_word] = []
-    private var isStopping = false
+    var answers: [keeper_word] = []
+    var isStopping = false
+    var upgrade = Upgrade()
     /// The loop is dead, and its last packets are being read.
-    private var readsLastWords = false
+    var readsLastWords = false
 
     private init() throws(SystemError) {
         let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
@@ -40,6 +46,7 @@ public final class Keeper {
         let signals = linux_take_signals()
         guard signals >= 0 else { throw SystemError("signalfd") }
         self.signals = FileDescriptor(owning: signals)
+        usualNice = linux_take_priority(Self.priority)
         packet = .allocate(byteCount: Int(KEEPER_MAX_PACKET), alignment: 8)
         // Orphans of the apps end here, not with init: how they end can be known.
         linux_become_subreaper()
@@ -47,7 +54,14 @@ public final class Keeper {
         if let pid = getenv("WATCHDOG_PID"), Int32(String(cString: pid)) == getpid() { unsetenv("WATCHDOG_PID") }
         try watch(signals, Mark.signals, EPOLLIN)
         _ = linux_lock_memory()
+        if let handover = try Handover.find() { takeOver(handover) }
+        for place in children.places {
+            if let gate = children.gate(of: place) { try watch(gate, UInt64(place), nil) }
+        }
     }
+
+    /// What this version leaves to another, and can take over from one, has that meaning.
+    public static var handoverMeaning: Int64 { Handover.meaning }
 
     deinit {
         children.closeGates()
@@ -56,16 +70,16 @@ public final class Keeper {
 
     /// Becomes the keeper, and runs `body` in a child, again after each death by a signal. Returns in both: in the
     /// loop what `body` has returned, in the keeper the loop's exit status. body: gets the loop's end of the socket,
-    /// the signal that ended the loop before it, and what that loop had the keeper keep.
+    /// what it comes after, and what the loop before had the keeper keep.
     public static func run(
-        _ body: (consuming FileDescriptor, _ lastEnd: Int32?, consuming KeptDescriptors) -> Int32
+        _ body: (consuming FileDescriptor, LoopBefore, consuming KeptDescriptors) -> Int32
     ) throws(SystemError) -> Int32 {
         switch try live() {
         case .left(let status): return status
-        case .loop(let end, let lastEnd, let kept):
+        case .loop(let end, let before, let kept):
             // An open one keeps a dead app's /tmp.
             linux_close_all_namespaces()
-            return body(FileDescriptor(owning: end), lastEnd, kept)
+            return body(FileDescriptor(owning: end), before, kept)
         }
     }
 
@@ -73,7 +87,11 @@ public final class Keeper {
         /// In the keeper.
         case left(status: Int32)
         /// In the loop's process, where nothing of the keeper is left.
-        case loop(end: Int32, lastEnd: Int32?, kept: KeptDescriptors)
+        case loop(end: Int32, before: LoopBefore, kept: KeptDescriptors)
+    }
+
+    private var before: LoopBefore {
+        LoopBefore(signal: loop.lastEnd, upgrade: upgrade.outcome, program: upgrade.program)
     }
 
     private static func live() throws(SystemError) -> Life {
@@ -84,7 +102,7 @@ public final class Keeper {
                 return .left(status: 1)
             }
             if let end = try keeper.loop.startIfDue() {
-                return .loop(end: end, lastEnd: keeper.loop.lastEnd, kept: keeper.kept)
+                return .loop(end: end, before: keeper.before, kept: keeper.kept)
             }
             if keeper.loop.isNew {
                 try keeper.watchLoop()
@@ -102,7 +120,7 @@ public final class Keeper {
         static let loop = UInt64.max - 1
     }
 
-    private func watch(_ descriptor: Int32, _ mark: UInt64, _ interest: EPOLL_EVENTS?) throws(SystemError) {
+    func watch(_ descriptor: Int32, _ mark: UInt64, _ interest: EPOLL_EVENTS?) throws(SystemError) {
         try control(EPOLL_CTL_ADD, descriptor, mark, interest?.rawValue ?? 0)
     }
 
@@ -112,12 +130,12 @@ public final class Keeper {
     }
 
     /// A thread that looks for locks may have a copy, which would keep it watched.
-    private func closeLoopSocket() {
+    func closeLoopSocket() {
         if loop.socket >= 0 { try? control(EPOLL_CTL_DEL, loop.socket, 0, 0) }
         loop.closeSocket()
     }
 
-    private func control(_ operation: Int32, _ descriptor: Int32, _ mark: UInt64, _ interest: UInt32)
+    func control(_ operation: Int32, _ descriptor: Int32, _ mark: UInt64, _ interest: UInt32)
         throws(SystemError)
     {
         var event = epoll_event()
@@ -128,10 +146,17 @@ public final class Keeper {
 
     // MARK: Turns
 
+    /// For epoll_wait(2).
+    private var millisecondsLeft: Int32 {
+        let (start, trial) = (loop.millisecondsToStart, upgrade.millisecondsLeft)
+        return start < 0 ? trial : trial < 0 ? start : min(start, trial)
+    }
+
     /// One wait, and what there is to do after it. The exit status, once the loop has left.
     private func turn() -> Int32? {
         var event = epoll_event()
-        let count = epoll_wait(epoll.rawValue, &event, 1, hasMoreEnds ? 0 : loop.millisecondsToStart)
+        let count = epoll_wait(epoll.rawValue, &event, 1, hasMoreEnds ? 0 : millisecondsLeft)
+        if upgrade.judge(), loop.isThere { kill(loop.pid, SIGKILL) }
         if hasMoreEnds, let status = collectEnds() { return status }
         guard count == 1 else { return nil }
         switch event.data.u64 {
@@ -165,154 +190,7 @@ public final class Keeper {
         return nil
     }
 
-    // MARK: The loop's word
-
-    /// Some of its packets. False when there are no more.
-    @discardableResult
-    private func takePackets() -> Bool {
-        for _ in 0..<Self.burst {
-            var descriptors = [Int32](repeating: -1, count: Int(KEEPER_MAX_DESCRIPTORS))
-            var count = descriptors.count
-            var isLost = false
-            let length = linux_packet_receive(
-                loop.socket, packet.baseAddress, packet.count, &descriptors, &count, &isLost, false)
-            // Reset: it has died with words of ours unread; its own come after that.
-            if length < 0, Errno.current == .interrupted || Errno.current == .connectionReset { continue }
-            guard length > 0 else {
-                // What has become of the loop is SIGCHLD's to say.
-                if length == 0 { closeLoopSocket() }
-                return false
-            }
-            take(UnsafeMutableRawBufferPointer(rebasing: packet[..<length]), isLost ? nil : descriptors[..<count])
-            for descriptor in descriptors[..<count] { close(descriptor) }
-        }
-        return true
-    }
-
-    /// descriptors: nil: there was no room for them.
-    private func take(_ bytes: UnsafeMutableRawBufferPointer, _ descriptors: ArraySlice<Int32>?) {
-        guard let base = bytes.baseAddress, bytes.count >= MemoryLayout<keeper_signal>.size else { return }
-        let word = base.load(as: keeper_signal.self)
-        switch Int(word.kind) {
-        // What it would have started is not to run.
-        case KEEPER_START where readsLastWords: break
-        case KEEPER_START: start(word.id, bytes, descriptors)
-        case KEEPER_SIGNAL: children.signal(word.id, word.signal)
-        case KEEPER_NOTIFY: notifier.notify(Self.text(bytes))
-        case KEEPER_REMOVE_IPC: linux_remove_ipc(uid_t(truncatingIfNeeded: word.id))
-        case KEEPER_ABORT_FUSE: linux_abort_fuse(uid_t(truncatingIfNeeded: word.id))
-        case KEEPER_ABORT_AWAITED_FUSE:
-            let users = base.load(as: keeper_users.self)
-            linux_abort_awaited_fuse(uid_t(truncatingIfNeeded: users.first), users.count)
-        case KEEPER_FIND_LOCK_HOLDERS:
-            let lock = base.load(as: keeper_lock.self)
-            let directory = String(decoding: bytes[MemoryLayout<keeper_lock>.size...], as: UTF8.self)
-            linux_find_lock_holders(loop.socket, lock.user, lock.pid, directory)
-        case KEEPER_HOW_ENDED:
-            guard bytes.count >= MemoryLayout<keeper_question>.size else { return }
-            orphans.ask(base.load(as: keeper_question.self))
-            if !isLoopSlow { tellOrphanEnds() }
-        case KEEPER_KEEP: if let first = descriptors?.first { kept.keep(Self.text(bytes), first) }
-        case KEEPER_DROP: kept.drop(Self.text(bytes))
-        case KEEPER_CLAIM: claim(word.id)
-        case KEEPER_CLAIMED: if children.hasAbandoned { endAbandoned() }
-        default: break
-        }
-    }
-
-    /// What follows the word.
-    private static func text(_ bytes: UnsafeMutableRawBufferPointer) -> String {
-        String(decoding: bytes[MemoryLayout<keeper_signal>.size...], as: UTF8.self)
-    }
-
-    private func claim(_ id: Int64) {
-        switch children.claim(id) {
-        case .place(let place): if !isLoopSlow { tellAll(of: place) }
-        case .over(let word):
-            answers.append(word)
-            if !isLoopSlow { tellAnswers() }
-        }
-    }
-
-    private func start(_ id: Int64, _ bytes: UnsafeMutableRawBufferPointer, _ descriptors: ArraySlice<Int32>?) {
-        var begun = linux_begun(pid: -1, gate: -1, step: Int32(LINUX_SPAWN_CLONE), error: EMFILE)
-        var hasGroup = false
-        if let descriptors {
-            begun.error = EBADMSG
-            _ = ReceivedStart.read(bytes, descriptors) { request, head in
-                hasGroup = request.group >= 0
-                children.share(head.enter, &request)
-                linux_begin_spawn(&request, &begun)
-            }
-        }
-        let place = children.add(id, pid: begun.pid, gate: begun.gate, hasGroup: hasGroup)
-        if begun.step == Int32(LINUX_SPAWN_DONE) {
-            do throws(SystemError) {
-                try watch(begun.gate, UInt64(place), nil)
-            } catch {
-                // What becomes of it would not be heard.
-                kill(begun.pid, SIGKILL)
-                children.fail(place, step: Int32(LINUX_SPAWN_CLONE), error: error.errno.rawValue, detail: 0)
-            }
-        } else {
-            children.fail(place, step: begun.step, error: begun.error, detail: 0)
-        }
-        if !isLoopSlow { tellAll(of: place) }
-    }
-
-    // MARK: Our word
-
-    private func gateHungUp(_ place: Int) {
-        hearOutcome(of: place)
-        if !isLoopSlow { tellAll(of: place) }
-    }
-
-    /// Not by its close alone: a child that is just being started has a copy of the gate.
-    private func hearOutcome(of place: Int) {
-        guard let gate = children.gate(of: place) else { return }
-        try? control(EPOLL_CTL_DEL, gate, 0, 0)
-        children.hearOutcome(of: place)
-    }
-
-    private func tellOrders() {
-        while let signal = orders.first {
-            var word = keeper_word()
-            word.kind = UInt32(KEEPER_ORDER)
-            word.detail = signal
-            guard tell(word) else { return }
-            orders.removeFirst()
-        }
-    }
-
-    /// All that is known of a child and was not told yet. False where the loop has no room for it.
-    @discardableResult
-    private func tellAll(of place: Int) -> Bool {
-        while let word = children.nextWord(of: place) {
-            guard tell(word) else { return false }
-            children.told(place)
-        }
-        return true
-    }
-
-    private func tellAnswers() { while let word = answers.first, tell(word) { answers.removeFirst() } }
-
-    private func tellOrphanEnds() { while let word = orphans.nextWord, tell(word) { orphans.told() } }
-
-    private func tell(_ word: keeper_word) -> Bool {
-        guard loop.isThere else { return true }
-        var word = word
-        while linux_packet_send(loop.socket, &word, MemoryLayout<keeper_word>.size, nil, 0) != 0 {
-            switch Errno.current {
-            case .interrupted: continue
-            case .again:
-                isLoopSlow = true
-                try? control(EPOLL_CTL_MOD, loop.socket, Mark.loop, EPOLLIN.rawValue | EPOLLOUT.rawValue)
-                return false
-            default: return true
-            }
-        }
-        return true
-    }
+    // MARK: Ends
 
     /// The loop reads again, or has ended. The exit status, once it has left.
     private func hurryOn() -> Int32? {
@@ -327,8 +205,6 @@ public final class Keeper {
         try? control(EPOLL_CTL_MOD, loop.socket, Mark.loop, EPOLLIN.rawValue)
         return collectEnds()
     }
-
-    // MARK: Ends
 
     /// Reaps what has ended, each after the loop could be told: until then its pid is its own.
     private func collectEnds() -> Int32? {
@@ -365,11 +241,22 @@ public final class Keeper {
         isLoopSlow = false
         closeLoopSocket()
         linux_forget_lock_holders()
-        orphans.forgetQuestions()
+        orphans.loopEnded()
         loop.ended(end)
         answers = []
         // The next loop says with which of them it goes on.
         children.abandon()
+        // What it would hold up waits for a loop, and that is not at once.
+        if loop.isDelayed { for name in kept.names(beginning: KeptDescriptors.locks) { kept.drop(name) } }
+        holdBackLocks()
+        if upgrade.isWanted {
+            if isStopping { upgrade.failed("curfewd stops") } else { becomeNext() }
+            loop.startsAtOnce()
+            orders = isStopping ? [SIGTERM] : []
+            return nil
+        }
+        let isOrderly = end.code == linux_code_exited && end.status == 0
+        if upgrade.isOnTrial, !isOrderly { goBack(upgrade.failure ?? Self.account(of: end)) }
         if end.code == linux_code_exited {
             endAbandoned()
             return end.status
@@ -381,13 +268,18 @@ public final class Keeper {
     }
 
     /// What no loop has claimed does not run on beside what is started: nothing may run twice.
-    private func endAbandoned() {
+    func endAbandoned() {
         for place in children.places where children.isAbandoned(place) { hearOutcome(of: place) }
         children.endAbandoned()
         // Where some are claimed, it is not known whose an orphan is.
         if !children.hasClaimed, !children.killOrphans(but: loop.pid) {
             Self.say("what an app had started cannot be ended; it may run beside the next")
         }
+    }
+
+    private static func account(of end: linux_exit) -> String {
+        end.code == linux_code_exited
+            ? "its loop exited with status \(end.status)" : "signal \(end.status) ended its loop"
     }
 
     /// It has no log.

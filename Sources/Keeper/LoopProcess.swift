@@ -16,7 +16,7 @@ struct LoopProcess {
     /// The signal that ended the last one.
     private(set) var lastEnd: Int32?
     private var startedAt: Int64 = 0
-    private var startDue: Int64 = 0
+    private(set) var startDue: Int64 = 0
     /// Nanoseconds between the next end and the start after it.
     private var delay: Int64 = 0
 
@@ -70,12 +70,16 @@ struct LoopProcess {
             return ends[1]
         }
         close(ends[1])
-        startedAt = Clocks.monotonic
-        pid = child
-        socket = ends[0]
-        isNew = true
+        began(child, ends[0], at: Clocks.monotonic)
         linux_packet_room(socket, 1 << 20)
         return nil
+    }
+
+    mutating func began(_ child: Int32, _ socket: Int32, at now: Int64) {
+        startedAt = now
+        pid = child
+        self.socket = socket
+        isNew = true
     }
 
     private var longerDelay: Int64 { min(max(2 * delay, Self.firstDelay), Self.longestDelay) }
@@ -85,16 +89,30 @@ struct LoopProcess {
         startDue = Clocks.monotonic + delay
     }
 
+    /// The next one does not begin at once.
+    var isDelayed: Bool { startDue > Clocks.monotonic }
+
+    /// What the keeper was until now has had loops. The first of this one goes on with what the last had in hand.
+    mutating func followsAnother() {
+        lastEnd = SIGKILL
+        startedAt = Clocks.monotonic
+    }
+
+    /// It has ended because it was asked to.
+    mutating func startsAtOnce() {
+        startDue = 0
+        delay = 0
+    }
+
     mutating func closeSocket() {
         if socket >= 0 { close(socket) }
         socket = -1
     }
 
-    mutating func ended(_ end: linux_exit) {
+    mutating func ended(_ end: linux_exit, at now: Int64 = Clocks.monotonic) {
         closeSocket()
         pid = 0
         lastEnd = end.code == linux_code_exited ? nil : end.status
-        let now = Clocks.monotonic
         let isStable = now - startedAt > Self.stable
         startDue = isStable ? now : now + delay
         delay = isStable ? Self.firstDelay : longerDelay

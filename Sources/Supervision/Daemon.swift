@@ -28,13 +28,14 @@ public enum Daemon {
             return 2
         }
         if options.checksOnly { return check(options) }
+        if let meaning = options.rehearses { return Upgrading.rehearse(meaning: meaning) }
         linux_tune_memory()
         linux_ignore(SIGPIPE)
         umask(0o022)
         let descriptorLimit = raiseDescriptorLimit()
         do throws(SystemError) {
-            return try Keeper.run { socket, lastEnd, kept in
-                runLoop(options, ProcessKeeper(socket, kept: kept), lastEnd, descriptorLimit)
+            return try Keeper.run { socket, before, kept in
+                runLoop(options, ProcessKeeper(socket, kept: kept), before, descriptorLimit)
             }
         } catch {
             write("curfewd: \(error.text)\n", to: 2)
@@ -47,14 +48,14 @@ public enum Daemon {
     public static func runLoop(_ arguments: [String], keeper: consuming FileDescriptor) -> Int32 {
         guard case .run(var options) = DaemonOptions.parse(arguments) else { return 2 }
         options.keepsState = false
-        return runLoop(options, ProcessKeeper(keeper), nil, [])
+        return runLoop(options, ProcessKeeper(keeper), LoopBefore(), [])
     }
 
     private static func runLoop(
-        _ options: DaemonOptions, _ keeper: ProcessKeeper, _ lastEnd: Int32?, _ descriptorLimit: [ResourceLimit]
+        _ options: DaemonOptions, _ keeper: ProcessKeeper, _ before: LoopBefore, _ descriptorLimit: [ResourceLimit]
     ) -> Int32 {
         do throws(SystemError) {
-            return try supervise(options, keeper, lastEnd, descriptorLimit)
+            return try supervise(options, keeper, before, descriptorLimit)
         } catch {
             write("curfewd: \(error.text)\n", to: 2)
             return 1
@@ -79,8 +80,10 @@ public enum Daemon {
     }
 
     private static func supervise(
-        _ options: DaemonOptions, _ keeper: ProcessKeeper, _ lastEnd: Int32?, _ descriptorLimit: [ResourceLimit]
+        _ options: DaemonOptions, _ keeper: ProcessKeeper, _ before: LoopBefore, _ descriptorLimit: [ResourceLimit]
     ) throws(SystemError) -> Int32 {
+        let lastEnd = before.signal
+        let caller = Upgrading.takeCaller(keeper)
         let paths = RuntimePaths(root: options.root)
         var problem: SystemError?
         let lock = try takePlace(paths, keeper, &problem)
@@ -104,11 +107,14 @@ public enum Daemon {
         supervisor.passesOutput = options.passesOutput
         try supervisor.openInterfaces()
         let apps = configuration.appCount
-        sayLoopEnd(lastEnd, former, log)
+        sayBefore(before, former, log)
         let isKnown: (String) -> Bool = { name in former?.core.map { Supervisor.knows($0, name) } ?? false }
         supervisor.recordLeftovers(ended.filter { !isKnown($0) }, signal: lastEnd)
         log.daemon(.info, "curfewd \(version) started, \(apps)", .daemonStarted)
         if let former { supervisor.keptState = KeptState(supervisor, former) }
+        let upgrading = Upgrading(supervisor, program: before.program)
+        supervisor.upgrading = upgrading
+        if before.upgrade == .done { upgrading.keepFormerState() }
         supervisor.start(from: former, signal: lastEnd)
         if let time = try loop.enableServiceWatchdog(ping: { notifier.watchdog() }) {
             supervisor.serviceWatchdog = SystemdWatchdog(notifier: notifier, time: time)
@@ -118,16 +124,9 @@ public enum Daemon {
         supervisor.follow(try LogindClient(event: loop.handle, priority: Int32(EventLoop.Priority.normal)))
         supervisor.notifier = notifier
         notifier.ready(status: apps)
-        linux_trim_memory()
-        // Not before: what only a start needs may be given up.
-        if linux_lock_memory() != 0 {
-            log.daemon(.debug, SystemError("lock the daemon's memory").text)
-        }
-        do throws(SystemError) {
-            try Capabilities.dropOthers()
-        } catch {
-            log.daemon(.warning, error.text)
-        }
+        keeper.becameReady()
+        if let outcome = before.upgrade { Upgrading.answer(outcome, to: caller, keeper) }
+        giveUpWhatStartsNeed(log)
         let code = try loop.run()
         keeper.onOrder = nil
         keeper.onLockHolder = nil
@@ -137,6 +136,18 @@ public enum Daemon {
         // Held up to here: no other daemon may live in this root before our sockets are gone.
         lock?.close()
         return code
+    }
+
+    private static func giveUpWhatStartsNeed(_ log: Log) {
+        linux_trim_memory()
+        if linux_lock_memory() != 0 {
+            log.daemon(.debug, SystemError("lock the daemon's memory").text)
+        }
+        do throws(SystemError) {
+            try Capabilities.dropOthers()
+        } catch {
+            log.daemon(.warning, error.text)
+        }
     }
 
     /// What is raised here is the daemon's own; apps get what it was: more than 1024 is a trap for those that use
@@ -174,8 +185,14 @@ public enum Daemon {
         }
     }
 
-    private static func sayLoopEnd(_ signal: Int32?, _ former: KeptState.FormerState?, _ log: Log) {
-        guard let signal else { return }
+    private static func sayBefore(_ before: LoopBefore, _ former: KeptState.FormerState?, _ log: Log) {
+        switch before.upgrade {
+        case .done: return log.daemon(.notice, "curfewd \(version) goes on where the version before has stopped")
+        case .failed(let reason):
+            return log.daemon(.error, "not upgraded: \(reason); curfewd \(version) goes on")
+        case nil: break
+        }
+        guard let signal = before.signal else { return }
         let sequel =
             former?.core == nil
             ? "it starts again, and so do the apps of the boot" : "another goes on with what it had in hand"
@@ -279,6 +296,8 @@ struct DaemonOptions: Equatable {
     var passesOutput = false
     /// For the loop after this one, should it die.
     var keepsState = true
+    /// Reads the state that another version has left, and says whether it can: of that one's `Handover.meaning`.
+    var rehearses: String?
     /// For trials: power, heat, memory, lid and keys are not heard, and the watchdog is left alone.
     var ignoresBoard = false
 
@@ -310,6 +329,7 @@ struct DaemonOptions: Equatable {
             let name = String(decoding: parts[0], as: UTF8.self)
             let attached = parts.count > 1 ? String(decoding: parts[1], as: UTF8.self) : nil
             switch name {
+            case "--rehearse": options.rehearses = attached ?? ""
             case "--root", "--cgroup":
                 guard let value = attached ?? rest.popFirst(), !value.isEmpty else {
                     return .wrong("\(name) needs a value")

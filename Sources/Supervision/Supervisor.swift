@@ -44,10 +44,12 @@ final class Supervisor {
     var control: ControlService?
     var application: ApplicationService?
     var interfaces: Interfaces?
+    var upgrading: Upgrading?
     private(set) lazy var answers = Answers(self)
     private(set) lazy var taskFollowers = TaskFollowers(self)
     private(set) lazy var appLocks = AppLocks(self)
     private(set) lazy var keyLocks = KeyLocks(self)
+    private(set) lazy var keptLocks = KeptLocks(self)
     private(set) lazy var preferenceSaving = PreferenceSaving(self)
     let disposal: Disposal
     /// Processes that are to be taken over, by the name of the app they become.
@@ -164,6 +166,7 @@ final class Supervisor {
             keptState?.noteCore()
             for effect in effects { perform(effect) }
             keptState?.flush()
+            keptLocks.judge()
         }
         pending.removeAll(keepingCapacity: true)
         isDispatching = false

@@ -76,7 +76,7 @@ class Board:
         self.control_socket = str(self.run / "io.curfew.Control")
         self.application_socket = str(self.run / "io.curfew.Application")
         self.log_path = Path(self.root) / "curfewd.log"
-        self.login = None
+        self.program, self.login = CURFEWD, None
         # What it is played by, if a test plays it.
         self.hardware = None
         self.daemon = None
@@ -151,7 +151,7 @@ class Board:
 
         with open(self.log_path, "ab") as log:
             self.daemon = process = subprocess.Popen(
-                [CURFEWD, "--root", self.root, "--cgroup", cgroup or self.cgroup, *arguments],
+                [self.program, "--root", self.root, "--cgroup", cgroup or self.cgroup, *arguments],
                 env=variables, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/",
                 # Python between fork and exec may wait for a lock that another thread had: only where it must be.
                 preexec_fn=before if limits or prepare else None, pass_fds=descriptors)

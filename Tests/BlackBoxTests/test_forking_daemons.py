@@ -1,8 +1,11 @@
 """Daemons that put themselves into the background and name the process that stays (MAINPID=)."""
 
 import os
+import signal
 
+import family
 import pytest
+from loops import end_held, hold_loop
 from waiting import wait_until
 
 # Its parent stays until there is a file `go`; it ends with what is in the file `end`.
@@ -75,3 +78,47 @@ def test_a_failure_is_told_as_it_was(board, daemon, word, namespace, code):
 def test_of_a_process_whose_parent_lives_the_end_is_not_known(board, daemon):
     report = daemon("0", goes=False)
     assert report["namespace"] == "unknown", report
+
+
+# Leaves the keeper orphans that have ended, many more than it remembers.
+ORPHANS = """
+import os, sys, time
+folder = sys.argv[1]
+while not os.path.exists(f"{folder}/flood"):
+    time.sleep(0.01)
+for _ in range(700):
+    child = os.fork()
+    if child == 0:
+        if os.fork() == 0:
+            os._exit(0)
+        os._exit(0)
+    os.waitpid(child, 0)
+open(f"{folder}/flooded", "w")
+time.sleep(1000)
+"""
+
+
+@pytest.mark.parametrize("dies", [True, False])
+@pytest.mark.usefixtures("daemon")
+def test_orphans_of_another_app_hide_no_end(board, tmp_path, dies):
+    main = board.describe("app")["mainPID"]
+    (tmp_path / "go").write_text("1")
+    wait_until(lambda: main in family.children(board.daemon.pid), "it is orphaned")
+    program = board.programs / "orphans.py"
+    program.write_text(ORPHANS)
+    board.app_file("other", f'exec = ["/usr/bin/python3", "-S", "-E", "{program}", "{tmp_path}"]\n'
+                            'launch = "boot"\nsandbox = "off"\n')
+    board.call("Reload")
+    board.wait_app("other", taskState="running")
+    loop = hold_loop(board)
+    (tmp_path / "end").write_text("0")
+    wait_until(lambda: not os.path.exists(f"/proc/{main}"), "the keeper has reaped it")
+    (tmp_path / "flood").touch()
+    wait_until((tmp_path / "flooded").exists, "the other has left its orphans")
+    if dies:
+        end_held(board, loop)
+    else:
+        os.kill(loop, signal.SIGCONT)
+    end = board.wait_termination("app")
+    assert (end["namespace"], end["code"]) == ("exit", "0x0"), end
+    board.wait_app("app", taskState="notRunning", launches=1)

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 
 import cgroups
 import family
@@ -188,6 +189,24 @@ def test_tasks_and_their_budgets_go_on(board):
     assert app["taskState"] == "running"
     with board.borrow("app") as wire:
         wire.call("io.curfew.Application.EndBackgroundTask", {"identifier": task})
+    board.wait_app("app", taskState="suspended")
+
+
+def test_a_task_ends_with_a_process_of_which_nothing_is_left(board):
+    """It has been reaped when the next loop looks for it."""
+    board.app("app", "lend", sandbox="off")
+    board.start()
+    board.wait_active("app")
+    child = subprocess.Popen(["/bin/sleep", "1000"])
+    board.others.append(child)
+    (board.instance("app") / "cgroup.procs").write_text(str(child.pid))
+    with board.borrow("app") as wire:
+        wire.call("io.curfew.Application.BeginBackgroundTask", {"name": "child", "processIdentifier": child.pid})
+    board.call("Background", app="app")
+    loop = hold_loop(board)
+    child.kill()
+    child.wait()
+    end_held(board, loop)
     board.wait_app("app", taskState="suspended")
 
 

@@ -107,6 +107,9 @@ def test_user_group_directory_umask_nice_and_descriptors(board):
     assert start["directory"] == str(board.journals)
     assert start["umask"] == 0o077
     assert start["nice"] == 5
+    # What apps do without end does not keep the daemon from its turn.
+    for pid in (board.daemon.pid, board.loop()):
+        assert os.getpriority(os.PRIO_PROCESS, pid) == -10
     assert start["environment"]["USER"] == "nobody"
     grouped = board.wait_note("grouped", "start")
     assert (grouped["user"], grouped["group"]) == (nobody.pw_uid, grp.getgrnam("daemon").gr_gid)

@@ -59,3 +59,37 @@ def test_a_daemon_without_roots_rights_runs_sandboxed_apps(tmp_path, has_operato
         daemon.terminate()
         daemon.wait(30)
         shutil.rmtree(root)
+
+
+# Has as many children as it can, and says how many.
+FORKS = """
+import os, time
+count = 0
+try:
+    while count < 100:
+        if os.fork() == 0:
+            time.sleep(1000)
+        count += 1
+except BlockingIOError:
+    pass
+with open(os.environ["STATE_DIRECTORY"] + "/count", "w") as file:
+    file.write(f"{count}.")
+time.sleep(1000)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="it takes root to be another user")
+def test_an_app_has_no_more_processes_than_it_may(board):
+    """Without the control group's controller its user's are counted."""
+    program = board.programs / "forks.py"
+    program.write_text(FORKS)
+    for name in ("one", "two"):
+        board.app_file(name, f'exec = ["/usr/bin/python3", "-S", "-E", "{program}"]\nlaunch = "boot"\nuser = "auto"\n'
+                             '[limits]\nprocesses = 20\n')
+    board.start()
+    for name in ("one", "two"):
+        said = Path(board.root) / f"var/lib/curfew-apps/{name}/count"
+        wait_until(lambda said=said: said.exists() and said.read_text() == "19.",
+                   lambda said=said: f"19 children: {said.exists() and said.read_text()}\n{board.log()}")
+        assert "a limit of processes" not in board.describe(name)["sandboxLacks"]
+    assert "limits need" not in board.log()

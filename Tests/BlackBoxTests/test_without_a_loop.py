@@ -127,6 +127,27 @@ def test_what_runs_is_stopped_in_order_though_there_is_no_loop(board, moment):
     assert not board.instances()
 
 
+def test_a_stop_that_a_loop_has_not_heard_is_heard_by_the_next(board):
+    board.app("app")
+    board.start()
+    board.wait_active("app")
+    loop = hold_loop(board)
+    board.daemon.send_signal(signal.SIGTERM)
+    # The keeper has passed it on: it waits to be read.
+    wait_until(lambda: not pending(board.daemon.pid) & 1 << signal.SIGTERM - 1, "the keeper has taken it")
+    with family.ends([loop]):
+        os.kill(loop, signal.SIGKILL)
+    assert board.wait_end() == 0
+    assert board.calls("app")[-1] == "WillTerminate"
+
+
+def pending(pid):
+    """Signals that a process has been sent and has not taken."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as status:
+        lines = dict(line.split(":", 1) for line in status)
+    return int(lines["ShdPnd"], 16) | int(lines["SigPnd"], 16)
+
+
 def test_a_command_that_was_a_task_is_reported_once(board):
     board.app("app")
     board.start()

@@ -62,6 +62,18 @@ import Testing
         #expect(try board.view("logger").phase == .active)
     }
 
+    /// A little above it there is nothing where the threshold is near the whole.
+    @Test func batteryLowNearTheWhole_isLeftWhenItIsFull() {
+        var board = board { $0.batteryLow = 97 }
+        _ = board.tell(power(nil, 90))
+        #expect(board.core.device.isLowPower)
+        _ = board.tell(power(nil, 99))
+        #expect(board.core.device.isLowPower)
+        _ = board.tell(power(nil, 100))
+        _ = board.pass(.seconds(60))
+        #expect(!board.core.device.isLowPower)
+    }
+
     @Test func batteryLowIsLowPowerMode_andIsLeftALittleAbove() throws {
         var board = board()
         _ = board.tell(power(false, 30))

@@ -1,3 +1,4 @@
+import Configuration
 import MessageBus
 import Testing
 
@@ -35,6 +36,21 @@ import Testing
         #expect(locks.pause == 2 * KeyLocks.firstPause)
         locks.wasTaken()
         #expect(locks.pause == KeyLocks.firstPause)
+    }
+}
+
+/// Where the kernel puts the board to sleep, the lid is logind's.
+@Suite struct LidLockTests {
+    @Test(arguments: [true, false]) func lidIsHeld_onABoardThatSleepsLogically(isLogical: Bool) throws {
+        let shell = try PlayedShell(device: "[policy]\npower-key = \"sleep\"\nlid-closed = \"sleep\"\n")
+        var board = HardwareProfile()
+        board.sleep.isLogical = isLogical
+        shell.supervisor.settings = BoardSettings(shell.supervisor.configuration.device, board)
+        let login = AskedLogin()
+        shell.supervisor.login = login
+        shell.supervisor.followsBoard = true
+        shell.supervisor.keyLocks.take()
+        #expect(login.asked == (isLogical ? [.powerKey, .lidSwitch] : [.powerKey]))
     }
 }
 

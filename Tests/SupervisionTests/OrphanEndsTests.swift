@@ -56,7 +56,48 @@ import Testing
     @Test func questionsOfADeadLoopAreForgotten() {
         var ends = OrphanEnds()
         ends.ask(keeper_question(kind: UInt32(KEEPER_HOW_ENDED), pid: pid, id: 5, start: start))
-        ends.forgetQuestions()
+        ends.loopEnded()
         #expect(ends.nextWord == nil)
+    }
+
+    private var question: keeper_question {
+        keeper_question(kind: UInt32(KEEPER_FOLLOW), pid: pid, id: 0, start: start)
+    }
+
+    @Test(arguments: [true, false]) func endOfOneThatIsFollowed_staysUntilItIsAskedFor(isFollowedFirst: Bool) throws {
+        var ends = OrphanEnds()
+        if isFollowedFirst { ends.follow(question, true) }
+        ends.add(pid, end(3))
+        if !isFollowedFirst { ends.follow(question, true) }
+        for _ in 0..<300 { ends.add(getppid(), end(0)) }
+        #expect(try answer(&ends, startedAt: start).status == 3)
+        // The next loop follows it again, before it lets go of what it does not know.
+        ends.loopEnded()
+        ends.follow(question, true)
+        ends.forgetUnclaimed()
+        #expect(try answer(&ends, startedAt: start).status == 3)
+    }
+
+    @Test func oneThatIsNotFollowedAnyMore_isForgotten() throws {
+        for isLetGo in [true, false] {
+            var ends = OrphanEnds()
+            ends.follow(question, true)
+            ends.add(pid, end(3))
+            if isLetGo { ends.follow(question, false) } else { ends.loopEnded() }
+            ends.forgetUnclaimed()
+            #expect(try answer(&ends, startedAt: start).code == 0)
+        }
+    }
+
+    @Test func endsAreHandedOver() throws {
+        var (ends, next) = (OrphanEnds(), OrphanEnds())
+        ends.follow(question, true)
+        ends.add(pid, end(3))
+        ends.add(getppid(), end(4))
+        var handover = Handover()
+        ends.leave(&handover)
+        next.take(try #require(Handover(handover.bytes)))
+        for _ in 0..<300 { next.add(getppid(), end(0)) }
+        #expect(try answer(&next, startedAt: start).status == 3)
     }
 }

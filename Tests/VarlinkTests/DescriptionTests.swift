@@ -46,7 +46,7 @@ struct DescriptionTests {
                 "taskHasNoFront", "taskEnded", "nameTaken", "endedBeforeItBegan", "appEnding", "budgetSpent",
                 "keepAwakeNotConfigured", "keepAwakeSpent", "loginPreparesSleep", "sleepCalledOff",
                 "invalidConfiguration", "notYourProcess", "processOfAnApp", "tooManyTasks",
-                "notSaved",
+                "notSaved", "notUpgraded",
             ])
         let denied = try InterfaceDescription.parse(ControlInterface.description).error("Denied")
         #expect(denied?.fields.map(\.name) == ["reason", "kind"])
@@ -63,7 +63,7 @@ struct DescriptionTests {
         }
         #expect(DelegateInterface.description.utf8.count == 2005)
         #expect(ApplicationInterface.description.utf8.count == 2872)
-        #expect(ControlInterface.description.utf8.count == 6100)
+        #expect(ControlInterface.description.utf8.count == 6257)
     }
 
     @Test func allOfTheLanguage() throws {

@@ -181,13 +181,13 @@ _curfew() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    status|tasks|monitor|reports|report|launch|activate|background|terminate|run|sleep|wake|low-power|check|reload|config|profile|demo|try|help)
+    status|tasks|monitor|reports|report|launch|activate|background|terminate|run|sleep|wake|low-power|check|reload|config|profile|upgrade|demo|try|help)
         # Offer subcommand argument completions
         "_curfew_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'status tasks monitor reports report launch activate background terminate run sleep wake low-power check reload config profile demo try help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'status tasks monitor reports report launch activate background terminate run sleep wake low-power check reload config profile upgrade demo try help' -- "${cur}"))
         ;;
     esac
 }
@@ -711,6 +711,22 @@ _curfew_profile_check() {
     case "${positional_number}" in
     *)
         __curfew_add_completions -o plusdirs -fX '!*.@(toml)'
+        return
+        ;;
+    esac
+}
+
+_curfew_upgrade() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--root)
+    __curfew_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--root')
+        __curfew_add_completions -d
         return
         ;;
     esac

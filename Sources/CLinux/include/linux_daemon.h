@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -20,18 +21,14 @@ static inline _Bool linux_reserve(int fd, off_t bytes) { return fallocate(fd, FA
 static inline void linux_start_writeback(int fd) { (void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE); }
 
 
-enum { linux_descriptor_limit = RLIMIT_NOFILE, linux_core_limit = RLIMIT_CORE };
+enum {
+    linux_descriptor_limit = RLIMIT_NOFILE,
+    linux_core_limit = RLIMIT_CORE,
+    linux_process_limit = RLIMIT_NPROC,
+};
 
 // As many descriptors as the kernel lets us have. Fills in what the limits were; false where they are not known.
-static inline _Bool linux_raise_descriptor_limit(uint64_t *soft, uint64_t *hard) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
-    *soft = limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
-    *hard = limit.rlim_max == RLIM_INFINITY ? UINT64_MAX : limit.rlim_max;
-    limit.rlim_cur = limit.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &limit);
-    return 1;
-}
+bool linux_raise_descriptor_limit(uint64_t *soft, uint64_t *hard);
 
 // How many descriptors this process may have.
 static inline uint64_t linux_descriptor_room(void) {

@@ -29,6 +29,10 @@ enum {
     KEEPER_DROP,               // struct keeper_signal, then a name: what was kept by it
     KEEPER_CLAIM,              // struct keeper_signal: a start of an earlier loop's, of which all is told again
     KEEPER_CLAIMED,            // the same, without an id: that were all; what is left of earlier loops' is ended
+    KEEPER_FOLLOW,             // struct keeper_question: how this one ends is kept until it is asked for
+    KEEPER_UNFOLLOW,           // the same: it will not be asked for
+    KEEPER_UPGRADE,            // the same: the loop does nothing more, and the keeper becomes the program as it is now
+    KEEPER_READY,              // the same: the loop has what it needs, and serves
 };
 
 struct keeper_signal {
@@ -150,3 +154,18 @@ int linux_take_signals(void);
 
 // Orphans among our descendants become our children.
 void linux_become_subreaper(void);
+
+// The same process becomes another version of its program: what it is to find there stays open.
+int linux_keep_over_exec(int fd, bool keep);
+// Of this process: its program as it is, even if its path is another file's by now (O_PATH), or -1 and errno.
+int linux_own_program(void);
+// Its path at which it was; not terminated. -1 where that is not known.
+ssize_t linux_own_program_path(char *out, size_t size);
+// nice(2) for this process and those that it forks, if it may and has no better. Returns what it was before.
+int linux_take_priority(int nice);
+// execve(2) with these arguments, each with its NUL; of `program` where that is no -1. Returns where that fails, with
+// errno. The limit of descriptors and the priority are for it what they were for us.
+void linux_become(const char *path, int program, const char *arguments, size_t length);
+void linux_name_process(const char *name);
+// What is busy beside the main thread, and would have to end before it.
+int linux_other_threads(void);

@@ -63,8 +63,11 @@ struct AppKeys {
             show: { .optional($0.map(AppFile.octal)) }, read: AppFile.umask)
         keys.integer(
             "nice", -20...19, &app.nice,
-            .init("Of the app, and not of its hooks, which are to be done soon. By default the daemon's.", example: "0")
-        )
+            .init(
+                """
+                Of the app, and not of its hooks, which are to be done soon. By default what curfewd was started with; \
+                curfewd itself takes -10.
+                """, example: "0"))
     }
 
     private mutating func lifecycle() {

@@ -48,7 +48,10 @@ extension CommandFailure {
             "org.varlink.service.InterfaceNotFound":
             return .failed("the running curfewd does not know this command; restart it after an upgrade")
         case "org.varlink.service.PermissionDenied":
-            return .failed("curfewd does not permit this user to do that; use sudo, or join group curfew")
+            return .failed(
+                doing == "upgraded"
+                    ? "only root, or the user who runs curfewd, can have it upgraded; use sudo"
+                    : "curfewd does not permit this user to do that; use sudo, or join group curfew")
         case "org.varlink.service.InvalidParameter":
             return .failed("curfewd did not take the value of \(parameters["parameter"]?.stringValue ?? "a parameter")")
         default:
@@ -74,6 +77,7 @@ extension CommandFailure {
             return .failed("\(subject) was not \(doing): \(problem); mend it, then: \(session.tool) reload".printable)
         case .nameTaken:
             return .failed("\(subject) was not \(doing): \(reason); give this one another: --name NAME".printable)
+        case .notUpgraded: return .failed("not upgraded, and curfewd goes on as it was: \(reason)".printable)
         case .noSuchApp, .phaseChanged, .ended, .configurationRemoved, .condition, .taskHasNoFront, .taskEnded,
             .endedBeforeItBegan, .appEnding, .budgetSpent, .keepAwakeNotConfigured, .keepAwakeSpent,
             .loginPreparesSleep, .sleepCalledOff, .notYourProcess, .processOfAnApp, .tooManyTasks, .notSaved,

@@ -51,6 +51,9 @@ extension DeviceLifecycle {
     /// The clocks have told of a resume before logind did: until it does too, that it refuses a sleep lock is no news.
     public var expectsRefusal: Bool { sleep.echo == .end }
 
+    /// A lock on shutdown holds up nothing that is still to be done.
+    public var isShutdownOver: Bool { shutdown.isAnnounced && shutdown.isOver }
+
     /// Asks logind whether it prepares a sleep.
     mutating func readPreparing() {
         login.askPreparing(at: now.monotonic)

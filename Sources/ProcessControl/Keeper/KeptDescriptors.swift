@@ -9,7 +9,21 @@ public struct KeptDescriptors {
     /// Half of what a process may have open: the rest is for starts.
     private let limit = Int(clamping: linux_descriptor_room() / 2)
 
+    /// What the names of logind's locks begin with.
+    public static let locks = "lock/"
+
     public init() {}
+
+    /// What another program has left, which this process was: the numbers stay as they are.
+    public init(_ open: [(name: String, descriptor: Int32)]) {
+        for (name, descriptor) in open {
+            _ = linux_keep_over_exec(descriptor, false)
+            all[name] = descriptor
+        }
+    }
+
+    /// All of them, which stay its own.
+    public var list: [(name: String, descriptor: Int32)] { all.map { ($0.key, $0.value) } }
 
     /// Keeps a copy, in place of what was kept of this name before; where there is no room for it, nothing.
     public mutating func keep(_ name: String, _ descriptor: Int32) {
@@ -36,6 +50,9 @@ public struct KeptDescriptors {
     public func names(beginning prefix: String) -> [String] {
         all.keys.filter { $0.utf8.starts(with: prefix.utf8) }
     }
+
+    /// Of the names that begin so.
+    public func descriptors(beginning prefix: String) -> [Int32] { names(beginning: prefix).compactMap { all[$0] } }
 
     /// What was not taken: these copies are not the last.
     public mutating func closeAll() {

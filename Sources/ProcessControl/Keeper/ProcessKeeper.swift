@@ -128,6 +128,23 @@ public final class ProcessKeeper {
         try? send(withUnsafeBytes(of: order) { Array($0) } + Array(name.utf8), [])
     }
 
+    /// This loop has what it needs, and serves.
+    public func becameReady() { order(KEEPER_READY, 0) }
+
+    /// The keeper becomes the program that lies at its path by now, and starts a loop of it. For a loop that does
+    /// nothing more after this: it is killed.
+    public func becomeNext() throws(SystemError) {
+        let order = keeper_signal(kind: UInt32(KEEPER_UPGRADE), signal: 0, id: 0)
+        try send(withUnsafeBytes(of: order) { Array($0) }, [])
+    }
+
+    /// How a process ends that is no child of our asking is kept until `askEnd`, should it become the keeper's.
+    public func follow(_ pid: Int32, startedAt start: UInt64, _ isFollowed: Bool = true) {
+        let kind = UInt32(isFollowed ? KEEPER_FOLLOW : KEEPER_UNFOLLOW)
+        let order = keeper_question(kind: kind, pid: pid, id: 0, start: start)
+        try? send(withUnsafeBytes(of: order) { Array($0) }, [])
+    }
+
     /// Asks how a process has ended that is no child of our asking: it may have become the keeper's, when its parent
     /// ended. start: in clock ticks after boot. hear: nil: the kernel has told another process. Returns the question,
     /// for `forget(question:)`; nil: it cannot be asked.

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Configuration
 internal import EventLoop
 internal import Journal
@@ -19,7 +20,7 @@ final class ControlService {
         monitors = MonitorFeed(supervisor)
     }
 
-    /// The methods that are served. Push, SetBackgroundRefresh and Upgrade are described, and not served yet.
+    /// The methods that are served. Push and SetBackgroundRefresh are described, and not served yet.
     func handle(_ request: Request) {
         if request.methodName == "Reload" { return reload(request) }
         // What a client asks after a reload, it asks of what that has read.
@@ -41,6 +42,7 @@ final class ControlService {
         case "SetLowPowerMode": setLowPower(request)
         case "ListTerminations": listTerminations(request)
         case "Monitor": monitors.add(request)
+        case "Upgrade": upgrade(request)
         default: request.fail(.methodNotImplemented(method: request.method))
         }
     }
@@ -162,6 +164,14 @@ final class ControlService {
             ]
             for request in requests { request.fail(error: "io.curfew.Control.InvalidConfiguration", details) }
         }
+    }
+
+    /// What runs is root's, or of the user whose daemon it is.
+    private func upgrade(_ request: Request) {
+        guard let user = request.peer?.uid, user == 0 || user == geteuid() else {
+            return request.fail(error: "org.varlink.service.PermissionDenied", [:])
+        }
+        supervisor.upgrading?.begin(request)
     }
 
     private func listTerminations(_ request: Request) {

@@ -26,7 +26,9 @@ final class KeyLocks {
     }
 
     private func set(_ kind: Inhibitor, _ wanted: Bool, _ login: any LoginService) {
-        if wanted { login.takeLock(kind, mode: .block) } else { login.releaseLock(kind) }
+        if wanted { return login.takeLock(kind, mode: .block) }
+        login.releaseLock(kind)
+        supervisor.keptLocks.release(kind)
     }
 
     func wasTaken() { pause = Self.firstPause }

@@ -83,6 +83,7 @@ extension Supervisor {
             keyLocks.take()
         case .unavailable(let reason):
             isLoginLost = true
+            keptLocks.releaseAll()
             log.daemon(
                 .notice, "no logind: \(reason); sleep comes from the sleep hook, and from curfew sleep", .busLost)
             dispatch(.login(.unavailable))
@@ -100,7 +101,8 @@ extension Supervisor {
                     .prepareForShutdown(
                         start, delayMax: delayMax.map { Nanoseconds(rawValue: $0) },
                         signalled: Nanoseconds(rawValue: at + skipped))))
-        case .lockTaken(let kind, _):
+        case .lockTaken(let kind, let descriptor):
+            keptLocks.wasTaken(kind, descriptor)
             refusedLocks.removeAll { $0 == kind }
             if let kind = kind.core { dispatch(.login(.lockTaken(kind))) } else { keyLocks.wasTaken() }
         case .lockRefused(let kind, let reason):
@@ -108,7 +110,7 @@ extension Supervisor {
             if kind == .sleep, isUp, !core.expectsRefusal { appLocks.lookForCrowds() }
             if let kind = kind.core { dispatch(.login(.lockRefused(kind))) } else { keyLocks.wasRefused() }
         // `unavailable` comes with it, and says so of all of them.
-        case .lockLost: break
+        case .lockLost(let kind): keptLocks.release(kind)
         case .preparingForSleep(let value):
             if value != true { tellIfKernelSlept() } else if isUp { appLocks.sleepBegins() }
             dispatch(.login(.preparingForSleep(value)))

@@ -8,7 +8,9 @@ extension Supervisor {
     func perform(_ effect: LoginEffect) {
         switch effect {
         case .takeLock(let kind): login?.takeLock(kind.bus, mode: kind.mode)
-        case .releaseLock(let kind): login?.releaseLock(kind.bus)
+        case .releaseLock(let kind):
+            login?.releaseLock(kind.bus)
+            keptLocks.release(kind.bus)
         case .readPreparingForSleep: readPreparingForSleep()
         case .suspendDevice: suspendDevice()
         case .powerOff: powerOff()

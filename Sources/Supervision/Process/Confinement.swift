@@ -16,6 +16,10 @@ extension Supervisor {
         if configuration.sandbox.level != .off {
             request.limits.append(ResourceLimit(resource: Int32(linux_core_limit), soft: 0, hard: 0))
         }
+        if app.countsByUser, let count = configuration.limits.processes {
+            request.limits.append(
+                ResourceLimit(resource: Int32(linux_process_limit), soft: UInt64(count), hard: UInt64(count)))
+        }
         request.forbidsNewPrivileges = configuration.forbidsNewPrivileges
         // Without root's rights it has none to give, and no way to any.
         let hasNone = geteuid() != 0 && configuration.capabilities == 0 && configuration.forbidsNewPrivileges

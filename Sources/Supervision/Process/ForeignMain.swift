@@ -28,6 +28,7 @@ final class ForeignMain {
         start = handle.startTime
         number = handle.pid
         source = try supervisor.loop.watch(handle.descriptor, .readable) { [unowned(unsafe) self] _ in ended() }
+        if let start { supervisor.keeper.follow(number, startedAt: start) }
     }
 
     /// One that an earlier loop has followed and that is gone: `didEnd` hears how it has ended. start: in clock ticks.
@@ -37,9 +38,13 @@ final class ForeignMain {
         self.didEnd = didEnd
         self.start = start
         number = pid
+        supervisor.keeper.follow(pid, startedAt: start)
     }
 
-    deinit { if let question { supervisor.keeper.forget(question: question) } }
+    deinit {
+        if let question { supervisor.keeper.forget(question: question) }
+        if let start { supervisor.keeper.follow(number, startedAt: start, false) }
+    }
 
     /// nil once it has ended.
     var pid: Int32? { source == nil ? nil : number }

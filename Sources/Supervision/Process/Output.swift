@@ -85,7 +85,11 @@ final class OutputRing {
     private var latest: InstanceID?
     private var isTidying = false
 
-    init(_ supervisor: Supervisor) { self.supervisor = supervisor }
+    /// written: of an instance that an earlier loop had.
+    init(_ supervisor: Supervisor, _ written: String = "") {
+        self.supervisor = supervisor
+        bytes = Array(written.utf8)
+    }
 
     /// The end for one program of an instance to write to, until that is gone (`close`).
     func open(for instance: InstanceID, isHooks: Bool) throws(SystemError) -> FileDescriptor {
@@ -168,6 +172,8 @@ final class OutputRing {
             channels.removeAll { $0.hasEnded }
         }
     }
+
+    func last(_ count: Int) -> String { String(decoding: bytes.suffix(count), as: UTF8.self) }
 
     /// The last lines, oldest first, in so many bytes; those that are no UTF-8 are replaced.
     func lastLines(_ count: Int, bytes limit: Int) -> [String] {

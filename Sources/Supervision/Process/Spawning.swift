@@ -109,6 +109,7 @@ extension Supervisor {
         app.missingControllers = []
         guard let groups else {
             for limit in limits { app.missingControllers.formUnion(limit.controller) }
+            app.findSubstitutes()
             return nil
         }
         do throws(SystemError) {
@@ -119,6 +120,7 @@ extension Supervisor {
                     app.missingControllers.formUnion(controllers)
                 }
             }
+            app.findSubstitutes()
             noteMissing(app)
             return group
         } catch {

@@ -34,6 +34,18 @@ final class SupervisedApp {
 
     /// What its limits need and this kernel does not have.
     var missingControllers: ControllerSet = []
+    /// For want of that controller all processes of its user are counted, which has no others (RLIMIT_NPROC).
+    private(set) var countsByUser = false
+
+    /// Does without the controllers that others things stand in for.
+    func findSubstitutes() {
+        // The kernel counts no process that may do without the limit.
+        let exempt = UInt64(1) << UInt64(CAP_SYS_ADMIN) | 1 << UInt64(CAP_SYS_RESOURCE)
+        let isOwn = configuration.user == AppConfiguration.ownUser && (user ?? 0) != 0
+        countsByUser =
+            missingControllers.contains(.processes) && isOwn && (configuration.capabilities ?? 0) & exempt == 0
+        if countsByUser { missingControllers.remove(.processes) }
+    }
 
     private let ownUsers: OwnUsers
 

@@ -26,7 +26,7 @@ extension Supervisor {
         let explanation =
             signal.map { "signal \($0) ended curfewd's loop, and the app was ended with it" }
             ?? "an earlier curfewd had left it, and the one after it has ended it"
-        for instance in instances {
+        for instance in instances where Self.app(ofGroup: instance) != Upgrading.group {
             keep(
                 Report(
                     id: reports.nextID(), time: Clocks.realtime,

@@ -53,6 +53,8 @@ struct KeptApps {
         var hookFailure = ""
         /// Whose process it is that was taken over; -1: it has a file.
         var adopter: Int64 = -1
+        /// What it wrote last, where there is no journal; of an upgrade alone: all else would be to write it twice.
+        var output = ""
     }
 
     /// What the core does not know of the last end of an app.
@@ -219,6 +221,7 @@ extension KeptApps.App {
         archive.raw(5, &failedHook)
         archive.value(6, &hookFailure)
         archive.value(7, &adopter)
+        archive.value(8, &output)
     }
 }
 

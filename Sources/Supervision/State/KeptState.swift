@@ -16,6 +16,8 @@ final class KeptState {
     private var followed = false
     /// An app whose report is being written.
     private var unwritten: Int?
+    /// Another version goes on at once.
+    private var isHandedOver = false
     private var saidTrouble = false
     private var hasBegun = false
 
@@ -56,6 +58,13 @@ final class KeptState {
         if !supervisor.isDispatching { flush() }
     }
 
+    /// What is of use to a loop that comes in order, beside all that is written anyway.
+    func handOver() {
+        isHandedOver = true
+        for app in supervisor.apps.values where app.output != nil { apps.append(app.id.rawValue) }
+        flush()
+    }
+
     func flush() { if !processes.isEmpty || !apps.isEmpty || !ends.isEmpty || followed { write(core: []) } }
 
     private func write(core: [UInt8]) {
@@ -76,11 +85,22 @@ final class KeptState {
     private func writeWhole() throws(SystemError) {
         _ = supervisor.core.archivedChanges()
         (processes, apps, ends, followed) = ([], [], [], false)
+        try memory.write(whole: wholeBytes())
+    }
+
+    /// All that there is now, for a version that this one goes on from should the next one fail.
+    func copy() throws(SystemError) -> KeptMemory {
+        let copy = try KeptMemory()
+        try copy.write(whole: wholeBytes())
+        return copy
+    }
+
+    private func wholeBytes() -> [UInt8] {
         var all = KeptApps(supervisor)
         for place in all.ends.indices where unwritten.map({ Int64($0) }) == all.ends[place].app {
             all.ends[place].isWritten = false
         }
-        try memory.write(whole: Step(core: supervisor.core.archived(), all).bytes(after: 0))
+        return Step(core: supervisor.core.archived(), all).bytes(after: 0)
     }
 
     private func takeChanges() -> KeptApps {
@@ -92,7 +112,7 @@ final class KeptState {
                 changes.gone.append(instance)
             }
         }
-        changes.apps = apps.compactMap { supervisor.apps[$0]?.kept }
+        changes.apps = apps.compactMap { supervisor.apps[$0].map(kept) }
         changes.ends = ends.compactMap { app in
             supervisor.lastReports[app].map { KeptApps.End(app, $0, isWritten: app != unwritten) }
         }
@@ -100,6 +120,15 @@ final class KeptState {
         (processes, apps, ends, followed) = ([], [], [], false)
         return changes
     }
+
+    private func kept(_ app: SupervisedApp) -> KeptApps.App {
+        var kept = app.kept
+        if isHandedOver, let output = app.output { kept.output = output.last(Self.keptOutput) }
+        return kept
+    }
+
+    /// Bytes: more than a report has.
+    private static let keptOutput = 16 << 10
 
     /// The core's part and the shell's, of a whole state or of what has changed.
     private struct Step {
@@ -135,6 +164,12 @@ final class KeptState {
         }
     }
 
+    /// The state as it was before an upgrade.
+    static let formerName = "state/before"
+
+    /// Whether a loop of this version can go on from what lies there.
+    static func canRead(_ memory: KeptMemory) -> Bool { FormerState.read(memory)?.core != nil }
+
     /// What an earlier loop of this keeper has left.
     struct FormerState {
         /// A loop that lives that long did not die of the state that it had read, in nanoseconds.
@@ -163,17 +198,26 @@ final class KeptState {
                 return
             }
             memory = KeptMemory(kept: kept)
-            guard let signal, try mayBeRead(after: signal), let state = memory.read(), var whole = Step(state.whole)
-            else { return }
+            guard let signal, try mayBeRead(after: signal) else { return }
+            if let state = Self.read(memory) { (apps, core) = (state.apps, state.core) }
+            // A version that was gone back from may write other words.
+            guard core == nil, let before = keeper.takeKept(KeptState.formerName) else { return }
+            keeper.drop(KeptState.formerName)
+            if let state = Self.read(KeptMemory(kept: before)) { (apps, core) = (state.apps, state.core) }
+        }
+
+        fileprivate static func read(_ memory: KeptMemory) -> (apps: KeptApps, core: DeviceLifecycle?)? {
+            guard let state = memory.read(), var whole = Step(state.whole) else { return nil }
             var changes: [[UInt8]] = []
             for bytes in state.steps {
-                guard let step = Step(bytes) else { return }
+                guard let step = Step(bytes) else { return nil }
                 if !step.core.isEmpty { changes.append(step.core) }
                 whole.apps.merge(step.apps)
             }
-            apps = whole.apps
             // One that had not begun yet is begun anew.
-            core = DeviceLifecycle(archive: whole.core, changes: changes).flatMap { $0.isStarted ? $0 : nil }
+            return (
+                whole.apps, DeviceLifecycle(archive: whole.core, changes: changes).flatMap { $0.isStarted ? $0 : nil }
+            )
         }
 
         /// It counts even if this loop dies of what it reads. What is killed has not died of that.

@@ -52,6 +52,7 @@ extension Supervisor {
         if !kept.hookFailure.isEmpty { app.failedHook = (kept.failedHook, kept.hookFailure) }
         app.notify = NotifyReceiver.regain(app, self, kept)
         app.door = AppDoor.regain(app, self)
+        if !kept.output.isEmpty { app.output = OutputRing(self, kept.output) }
         apps[number] = app
     }
 

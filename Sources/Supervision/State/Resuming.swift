@@ -20,14 +20,16 @@ extension Supervisor {
         use(configuration)
         hasResumed = true
         let regained = regain(state.apps)
+        keptLocks.regain()
         letGoOfRest()
         let lost = former.instances.filter { !regained.contains($0) }
         isResuming = true
         // Before any of them is judged.
         dispatch(.process(.regained(regained)))
         for instance in lost { dispatch(.process(.exited(instance, .withLoop(signal: signal)))) }
-        // Its connections and locks went with that loop.
-        dispatch(.login(.unavailable))
+        // Its connections went with that loop. With its locks here nothing has come to an end: what logind has done
+        // meanwhile it says as it is reached.
+        if !keptLocks.hasRegained { dispatch(.login(.unavailable)) }
         for request in core.openRequests { dispatch(.client(.abandoned(request))) }
         dispatch(.freezing(available: groups != nil))
         // As a reload: with an error in the files nothing changes.

@@ -149,7 +149,8 @@ public enum ControlInterface {
         # since: RFC 3339, UTC, with or without a fraction of a second; what ended then or later.
         method ListTerminations(app: ?string, since: ?string) -> (terminations: []Termination)
 
-        # Re-executes the daemon in place. Not served yet.
+        # Has the program that is installed by now go on where this daemon is; no app notices. Replies when it does.
+        # For root and the daemon's own user. Denied, kind notUpgraded: it does not, for the reason given.
         method Upgrade() -> ()
 
         # Called with "more" (else org.varlink.service.ExpectedMore): first the state of everything as kinds "device", \

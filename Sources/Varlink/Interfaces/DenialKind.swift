@@ -28,4 +28,6 @@ public enum DenialKind: String, CaseIterable, Sendable {
     case tooManyTasks
     /// A setting cannot be written down.
     case notSaved
+    /// Another version of the program cannot go on where this one is.
+    case notUpgraded
 }

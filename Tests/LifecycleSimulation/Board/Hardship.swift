@@ -134,7 +134,7 @@ extension SimulatedBoard {
         }
         if hardRandom.chance(perMille: 300) { devicePolicy.darkWakeAllowance = .zero }
         if hardRandom.chance(perMille: 300) { devicePolicy.memoryReserve = hardRandom.pick([.min, -1, 0, .max]) }
-        if hardRandom.chance(perMille: 300) { devicePolicy.batteryLow = hardRandom.pick([0, 100]) }
+        if hardRandom.chance(perMille: 300) { devicePolicy.batteryLow = hardRandom.pick([0, 97, 100]) }
         if hardRandom.chance(perMille: 300) { login.delayMax = hardRandom.pick([.zero, .seconds(100_000)]) }
     }
 

@@ -1,0 +1,71 @@
+"""A newer package, and loops that die, on a board that runs."""
+
+import random
+
+from board import app
+from scenario import scenario
+
+
+@scenario("upgrade", "dpkg -i of a newer package with six apps running, one of them in a handler: no app ends, the "
+          "main process stays the same, the next sleep is as good as any")
+def upgrade(board):
+    slow = app("slow:DidEnterBackground:8000", allowances={"did_enter_background": "14s"})
+    names = ["one", "two", "three", "four", "five"]
+    board.begin({**{name: app() for name in names}, "slow": slow})
+    before = {name: one["mainPID"] for name, one in board.apps().items()}
+    main, loop = board.main_pid(), board.loop_pid()
+    program = board.sh("stat -L -c %i /proc/$(systemctl show --value -p MainPID curfewd)/exe")
+    newer(board)
+    board.sh("(curfew background slow >/run/background 2>&1; echo $? >>/run/background) &")
+    board.wait_handler("slow", "DidEnterBackground")
+    board.sh("export DEBIAN_FRONTEND=noninteractive; "
+             "dpkg -i /var/tmp/newer.deb >/run/dpkg 2>&1 || { cat /run/dpkg; exit 1; }", timeout=120)
+    said = board.sh("cat /run/dpkg")
+    assert "what runs was not touched" in said, said
+    assert board.main_pid() == main and board.loop_pid() != loop
+    assert board.sh("stat -L -c %i /proc/$(systemctl show --value -p MainPID curfewd)/exe") != program
+    assert {name: one["mainPID"] for name, one in board.apps().items()} == before
+    board.wait(lambda: board.apps()["slow"]["scenePhase"] == "background", lambda: board.apps()["slow"])
+    for name in before:
+        assert [word for word, _ in board.said(name)].count("started") == 1, board.said(name)
+    assert board.handlers("slow").count("DidEnterBackground") == 1, board.handlers("slow")
+    assert board.reports() == [], board.reports()
+    board.wait_lock()
+    board.sleep()
+    board.wait_active(*names)
+    assert board.reports() == [], board.reports()
+    # Its watchdog at systemd is fed on.
+    board.sh("sleep 1; systemctl is-active curfewd")
+    assert board.sh("systemctl show --value -p NRestarts curfewd") == "0"
+
+
+def newer(board):
+    """The package that is installed, with a higher version."""
+    board.sh("set -e; rm -rf /var/tmp/newer; dpkg-deb -R /payload/debs/curfew_*.deb /var/tmp/newer; "
+             "sed -i 's/^Version: .*/&+next/' /var/tmp/newer/DEBIAN/control; "
+             "dpkg-deb -b /var/tmp/newer /var/tmp/newer.deb >/dev/null; rm -rf /var/tmp/newer", timeout=120)
+
+
+@scenario("loop-killed-in-sleeps", "20 sleeps, in each of which the loop is killed at a random moment: the board "
+          "sleeps each time, never waits as long as logind does, and all are back")
+def loop_killed_in_sleeps(board):
+    names = ["one", "two", "three"]
+    board.begin({name: app() for name in names}, '[watchdog]\ntimeout = "20s"\n')
+    before = {name: one["mainPID"] for name, one in board.apps().items()}
+    chance = random.Random(14)
+    longest = 0.0
+    for _ in range(20):
+        loop = board.loop_pid()
+        board.mark()
+        # Before, in or after the handshake, which takes some milliseconds here.
+        board.sh(f"(sleep {chance.random() * 0.4:.3f}; kill -KILL {loop}) >/dev/null 2>&1 &")
+        board.sleep()
+        board.wait_active(*names)
+        board.until(f"[ \"$(pgrep -P {board.main_pid()} -x curfewd)\" != {loop} ]")
+        longest = max(longest, board.time_to_sleep()[0] / 1000)
+        board.wait_lock()
+    assert {name: one["mainPID"] for name, one in board.apps().items()} == before
+    assert board.reports() == [], board.reports()
+    # logind waits for 16 s.
+    assert longest < 10, longest
+    return f"{longest:.2f} s at most from the announcement to the sleep (emulated)"
