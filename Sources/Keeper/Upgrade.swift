@@ -50,10 +50,17 @@ struct Upgrade {
 
     /// At the daemon's start.
     init() {
+        program = Self.ownProgram
+        arguments = Self.ownArguments
+    }
+
+    /// As it was called, where that says it: a link may lead to another version by now.
+    private static var ownProgram: String {
+        let called = String(cString: linux_argument(0))
+        if called.utf8.first == UInt8(ascii: "/") { return called }
         var path = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = linux_own_program_path(&path, path.count)
-        program = String(decoding: path[..<max(0, count)], as: UTF8.self)
-        arguments = Self.ownArguments
+        return String(decoding: path[..<max(0, count)], as: UTF8.self)
     }
 
     static var ownArguments: String {

@@ -56,6 +56,23 @@ def test_a_task_goes_on(board):
     assert board.describe("app")["taskState"] == "running"
 
 
+def test_an_expiration_under_way_goes_on(board):
+    board.app("app", "lend", "stop:BackgroundTaskWillExpire", background={"task_budget": "4s"})
+    board.start()
+    board.wait_active("app")
+    board.borrow("app").begin()
+    board.call("Background", app="app")
+    board.wait_call("app", "BackgroundTaskWillExpire")
+    pid = board.describe("app")["mainPID"]
+    wait_until(lambda: family.state(pid) == "T", "the handler stands still")
+    upgrade(board)
+    os.kill(pid, signal.SIGCONT)
+    # It does not end its task, and has no more than its budget.
+    end = board.wait_termination("app")
+    assert end["code"] == "0x2182bad2", end
+    assert board.calls("app").count("BackgroundTaskWillExpire") == 1
+
+
 def test_a_start_under_way_goes_on(board):
     gate = f"{board.root}/gate"
     os.mkfifo(gate)

@@ -200,6 +200,7 @@ final class Upgrading {
             state.handOver()
             try supervisor.keeper.becomeNext()
         } catch {
+            for name in [KeptState.formerName, Self.callerName] { supervisor.keeper.drop(name) }
             return fail(error.text)
         }
         // It is killed here: what it would hear now, the next one hears.
