@@ -9,6 +9,9 @@ internal import SystemCalls
 extension Keeper {
     /// What lies at the program's path by now. Returns only where that cannot be: the loop is started again then.
     func becomeNext() {
+        guard upgrade.isStillRehearsed else {
+            return upgrade.failed("\(upgrade.program) was replaced after it had been tried; try again")
+        }
         let own = linux_own_program()
         guard own >= 0 else { return upgrade.failed(SystemError("open /proc/self/exe").text) }
         upgrade.failed(become(-1, former: own, failure: ""))
@@ -63,6 +66,9 @@ extension Keeper {
         holdBackLocks()
         guard let head = handover.all(.head).first else { return }
         isStopping = head[0] != 0
+        if isStopping { orders = [SIGTERM] }
+        // The version before may have been told of ends, and not have looked.
+        hasMoreEnds = true
         upgrade = Upgrade(
             program: head.text, arguments: handover.all(.arguments).first?.text ?? Upgrade.ownArguments,
             former: head.short(1), failure: handover.all(.failure).first?.text ?? "")

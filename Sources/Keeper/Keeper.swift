@@ -29,7 +29,7 @@ public final class Keeper {
     /// An answer did not fit into the loop's socket: all that is to be told waits until there is room.
     var isLoopSlow = false
     /// Others may have ended that were not looked at.
-    private var hasMoreEnds = false
+    var hasMoreEnds = false
     /// Signals that the loop was not told yet.
     var orders: [Int32] = []
     /// What is known of starts that it has claimed and that are over: not told yet.
@@ -253,9 +253,9 @@ public final class Keeper {
             if isStopping { upgrade.failed("curfewd stops") } else { becomeNext() }
             loop.startsAtOnce()
             orders = isStopping ? [SIGTERM] : []
-            return nil
+            return collectEnds()
         }
-        let isOrderly = end.code == linux_code_exited && end.status == 0
+        let isOrderly = end.code == linux_code_exited && isStopping
         if upgrade.isOnTrial, !isOrderly { goBack(upgrade.failure ?? Self.account(of: end)) }
         if end.code == linux_code_exited {
             endAbandoned()

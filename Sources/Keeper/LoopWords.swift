@@ -61,7 +61,9 @@ extension Keeper {
             kept.drop(Self.text(bytes))
             holdBackLocks()
         case KEEPER_CLAIM: claim(word.id)
-        case KEEPER_UPGRADE: upgradeAsked()
+        case KEEPER_UPGRADE:
+            guard bytes.count >= MemoryLayout<keeper_question>.size else { return }
+            upgradeAsked(base.load(as: keeper_question.self))
         case KEEPER_READY: upgrade.becameReady()
         case KEEPER_CLAIMED:
             orphans.forgetUnclaimed()
@@ -82,7 +84,8 @@ extension Keeper {
     }
 
     /// It has stopped where it is: what it would still do, the next one does.
-    private func upgradeAsked() {
+    private func upgradeAsked(_ question: keeper_question) {
+        upgrade.rehearsed = ProgramMark(file: question.id, change: Int64(bitPattern: question.start))
         upgrade.isWanted = true
         if !readsLastWords { kill(loop.pid, SIGKILL) }
     }

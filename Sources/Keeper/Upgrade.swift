@@ -1,4 +1,5 @@
 internal import CLinux
+internal import ProcessControl
 internal import SystemCalls
 
 /// What the loop that begins comes after.
@@ -39,6 +40,8 @@ struct Upgrade {
     let arguments: String
     /// The loop has asked for it, and does nothing more.
     var isWanted = false
+    /// What that was tried with.
+    var rehearsed: ProgramMark?
     /// The program of the version before, to go back to; -1: there is nothing to go back from.
     private(set) var former: Int32 = -1
     private var begun: Int64 = 0
@@ -86,6 +89,8 @@ struct Upgrade {
         outcome = failure.isEmpty ? .done : .failed(failure)
         if former >= 0 { _ = linux_keep_over_exec(former, false) }
     }
+
+    var isStillRehearsed: Bool { rehearsed != nil && ProgramMark(of: program) == rehearsed }
 
     var isOnTrial: Bool { former >= 0 }
 

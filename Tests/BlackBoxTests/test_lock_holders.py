@@ -242,7 +242,8 @@ def test_a_search_leaves_no_descriptor(board):
         login.sleep(False)
         login.wait_held("sleep", number + 1)
         counts.append(len(family.descriptors(board.daemon.pid)))
-    assert counts[-1] <= counts[1], counts
+    # One of them is the keeper's for our own lock, which it has a moment after us.
+    wait_until(lambda: len(family.descriptors(board.daemon.pid)) <= max(counts[:2]), lambda: str(counts))
 
 
 def test_apps_whose_locks_leave_none_for_ours_are_ended(board):

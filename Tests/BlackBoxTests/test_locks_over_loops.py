@@ -103,3 +103,15 @@ def test_where_loops_die_one_after_the_other_nothing_is_held_up(board):
     login.wait_closed("sleep", 2)
     wait_until(lambda: board.answers() and board.loop() != loop, board.log, PATIENCE)
     login.wait_held("sleep", 3)
+
+
+def test_a_keeper_that_stands_still_holds_up_no_sleep(board):
+    board.app("app")
+    login = board.awake("app", delay=30.0)
+    os.kill(board.daemon.pid, signal.SIGSTOP)
+    try:
+        login.sleep(True)
+        login.wait_closed("sleep")
+        assert login.held("sleep") == 0
+    finally:
+        os.kill(board.daemon.pid, signal.SIGCONT)

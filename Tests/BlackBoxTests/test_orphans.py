@@ -69,12 +69,12 @@ def test_without_control_groups_no_orphan_outlives_the_loop(board, end):
             kill_loop_and_its_state(board)
 
 
-def test_what_another_program_had_started_is_no_orphan(board, monkeypatch):
+def test_what_another_program_had_started_is_no_orphan(board):
     """A script that becomes curfewd, say."""
     script, mark = board.programs / "entry.sh", board.journals / "mark"
     script.write_text(f'#!/bin/sh\nsleep 1000 &\necho $! >"{mark}"\nexec {boards.CURFEWD} "$@"\n')
     script.chmod(0o755)
-    monkeypatch.setattr(boards, "CURFEWD", str(script))
+    board.program = str(script)
     board.plain("app", "ready")
     board.start(cgroup="/proc/nowhere")
     board.wait_active("app")

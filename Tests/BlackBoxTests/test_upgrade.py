@@ -15,7 +15,7 @@ from board import CURFEW, CURFEWD
 from strangers import stranger
 from upgrades import install, installed, refused, running, upgrade
 from waiting import holds_for, wait_until
-from wire import VarlinkError
+from wire import Closed, VarlinkError
 
 assert installed  # a fixture
 
@@ -27,21 +27,31 @@ case "$1" in --rehearse*) exec {program} "$@" ;; esac
 
 
 # Of the loop: the keeper has no timers.
-STILL = """
+AT_ITS_START = """
 #include <stdlib.h>
 #include <unistd.h>
 __attribute__((constructor)) static void begin(void) { unsetenv("LD_PRELOAD"); }
-int timerfd_create(int clock, int flags) { while (1) pause(); }
+int timerfd_create(int clock, int flags) { while (1) WHAT; }
 """
 
 
 @pytest.fixture(scope="session")
-def still(tmp_path_factory):
-    """A library by which a daemon's loop stands still at its start."""
-    folder = tmp_path_factory.mktemp("still")
-    (folder / "still.c").write_text(STILL)
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", folder / "still.so", folder / "still.c"], check=True)
-    return folder / "still.so"
+def libraries(tmp_path_factory):
+    """By which a daemon's loop does so at its start."""
+    folder = tmp_path_factory.mktemp("libraries")
+    made = {}
+    for name, what in {"still": "pause()", "leaves": "_exit(0)"}.items():
+        (folder / f"{name}.c").write_text(AT_ITS_START.replace("WHAT", what))
+        made[name] = folder / f"{name}.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", made[name], folder / f"{name}.c"], check=True)
+    return made
+
+
+def failing(board, libraries, body):
+    """A version that is rehearsed well."""
+    real = f"{board.root}/real"
+    shutil.copy(CURFEWD, real)
+    install(board, WRAPPER.format(program=real, body=body.format(real=real, **libraries)))
 
 
 def test_no_app_notices(board):
@@ -105,9 +115,10 @@ def test_a_new_app_finds_what_all_found(board):
 @pytest.mark.parametrize(("script", "reason"), [
     ("#!/bin/sh\nkill -SEGV $$\n", "was ended by signal 11 as it read the state"),
     ("#!/bin/sh\necho no such library >&2; exit 127\n", "cannot go on from here (status 127): no such library"),
-    ("#!/bin/sh\nexit 0\n", "cannot go on from here (status 0)"),
-    ("#!/bin/sh\necho curfew-worm\n", "cannot go on from here (status 0): curfew-worm"),
-    ("#!/bin/sh\nyes\n", "did not read the state within 5 s"),
+    ("#!/bin/sh\nexit 0\n", "does not answer as a curfewd"),
+    ("#!/bin/sh\necho curfew-worm\n", "does not answer as a curfewd: curfew-worm"),
+    ("#!/bin/sh\nexec yes curfewd\n", "was ended by signal 25 as it read the state"),
+    ("#!/bin/sh\nwhile :; do :; done\n", "did not read the state within 5 s"),
     ("#!/bin/sh\nsleep 1000 & sleep 1000\n", "did not read the state within 5 s"),
     ("no program\n", "Exec format error"),
     ("#!/no/such/shell\n", "No such file"),
@@ -140,19 +151,19 @@ def test_what_has_gone_is_not_begun(board):
 @pytest.mark.parametrize(("body", "reason"), [
     # Its loop cannot begin, and exits.
     ("exec {real} --root /proc", "its loop exited with status 1"),
+    # Its loop leaves as in good order, of which there is no talk.
+    ("LD_PRELOAD={leaves} exec {real} \"$@\"", "its loop exited with status 0"),
     # Its loop stands still at its start.
     ("LD_PRELOAD={still} exec {real} \"$@\"", "it was not ready within 5 s"),
 ])
-def test_what_fails_as_the_daemon_is_given_up(board, body, reason, still):
+def test_what_fails_as_the_daemon_is_given_up(board, body, reason, libraries):
     board.app("app", "hang:DidEnterBackground", allowances={"did_enter_background": "20s"})
     board.app("other")
     board.start()
     board.wait_active("app", "other")
     before = {name: board.describe(name)["mainPID"] for name in ("app", "other")}
     pid, inode = board.daemon.pid, running(board.daemon.pid)
-    real = f"{board.root}/real"
-    shutil.copy(CURFEWD, real)
-    install(board, WRAPPER.format(program=real, body=body.format(real=real, still=still)))
+    failing(board, libraries, body)
     assert reason in refused(board), board.log()
     assert (board.daemon.pid, running(pid)) == (pid, inode)
     assert {name: board.describe(name)["mainPID"] for name in before} == before
@@ -163,6 +174,32 @@ def test_what_fails_as_the_daemon_is_given_up(board, body, reason, still):
     # The next one is taken, though this one was not.
     upgrade(board)
     assert {name: board.describe(name)["mainPID"] for name in before} == before
+
+
+def test_what_was_not_tried_is_not_begun(board):
+    """It puts another program into its place when it is."""
+    board.app("app")
+    board.start()
+    board.wait_active("app")
+    loop = board.loop()
+    install(board, f"#!/bin/sh\ncp /bin/false {board.root}/other && mv {board.root}/other $0\necho curfewd 9\n")
+    assert "was replaced after it had been tried" in refused(board)
+    assert board.loop() != loop and board.describe("app")["launches"] == 1
+    upgrade(board)
+    assert board.describe("app")["launches"] == 1
+
+
+def test_a_stop_in_a_trial_is_not_forgotten(board, libraries):
+    board.app("app")
+    board.start()
+    board.wait_active("app")
+    failing(board, libraries, "LD_PRELOAD={still} exec {real} \"$@\"")
+    inode = os.stat(f"{board.root}/real").st_ino
+    with contextlib.suppress(Closed, OSError), board.wire() as wire:
+        wire.send("io.curfew.Control.Upgrade")
+        wait_until(lambda: running(board.daemon.pid) == inode, "it is on trial")
+        assert board.stop() == 0
+    assert board.calls("app")[-1] == "WillTerminate"
 
 
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGKILL])

@@ -4,6 +4,8 @@ import contextlib
 import json
 import os
 import signal
+import subprocess
+import tempfile
 from pathlib import Path
 
 import cgroups
@@ -40,6 +42,33 @@ def test_a_call_under_way_is_neither_lost_nor_repeated(board, handler):
         board.wait_app("app", scenePhase="background" if handler == "DidEnterBackground" else "active")
     assert board.calls("app").count(handler) == 1
     assert board.describe("app")["launches"] == 1
+
+
+def test_an_end_that_the_version_before_was_told_of_is_heard(board):
+    """The keeper knows that something has ended, and becomes another program before it has looked."""
+    board.app("app", restart_delay="1ms")
+    board.start()
+    board.wait_active("app")
+    pid = board.describe("app")["mainPID"]
+    install(board)
+    with tempfile.TemporaryFile() as words:
+        # After it has killed its loop, and before it reads that it has ended: the app's end is one signal with that.
+        tracer = subprocess.Popen(
+            ["strace", "-qq", "-e", "trace=kill", "-e", "inject=kill:delay_exit=1000000", "-o", "/dev/null", "-p",
+             str(board.daemon.pid)], stderr=words)
+        board.others.append(tracer)
+        wait_until(lambda: f"TracerPid:\t{tracer.pid}" in Path(f"/proc/{board.daemon.pid}/status").read_text(),
+                   "it is traced")
+        loop = board.loop()
+        with board.wire() as wire:
+            wire.send("io.curfew.Control.Upgrade")
+            wait_until(lambda: family.state(loop) == "Z", "its loop has ended")
+            os.kill(pid, signal.SIGKILL)
+            assert "error" not in wire.receive()
+        tracer.send_signal(signal.SIGINT)
+        tracer.wait()
+    assert board.wait_termination("app")["explanation"] == "killed by signal 9"
+    board.wait_app("app", launches=2, scenePhase="active")
 
 
 def test_a_task_goes_on(board):

@@ -25,6 +25,7 @@ enum {
     linux_descriptor_limit = RLIMIT_NOFILE,
     linux_core_limit = RLIMIT_CORE,
     linux_process_limit = RLIMIT_NPROC,
+    linux_file_limit = RLIMIT_FSIZE,
 };
 
 // As many descriptors as the kernel lets us have. Fills in what the limits were; false where they are not known.

@@ -31,8 +31,10 @@ enum {
     KEEPER_CLAIMED,            // the same, without an id: that were all; what is left of earlier loops' is ended
     KEEPER_FOLLOW,             // struct keeper_question: how this one ends is kept until it is asked for
     KEEPER_UNFOLLOW,           // the same: it will not be asked for
-    KEEPER_UPGRADE,            // the same: the loop does nothing more, and the keeper becomes the program as it is now
-    KEEPER_READY,              // the same: the loop has what it needs, and serves
+    // struct keeper_question, whose id and start are of the file that was rehearsed: the loop does nothing more, and
+    // the keeper becomes the program.
+    KEEPER_UPGRADE,
+    KEEPER_READY,              // struct keeper_signal, without an id: the loop has what it needs, and serves
 };
 
 struct keeper_signal {

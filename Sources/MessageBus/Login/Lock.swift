@@ -1,7 +1,8 @@
 internal import SystemCalls
 
 /// One inhibitor lock: org.freedesktop.login1.Manager.Inhibit, and the descriptor that is the lock. There is never more
-/// than one copy of it: a forgotten one would cost the whole delay at each sleep.
+/// than one copy of it here, and one for the next loop (`KeptLocks`): a forgotten one would cost the whole delay at
+/// each sleep.
 final class Lock {
     let kind: Inhibitor
     private unowned(unsafe) let client: LogindClient

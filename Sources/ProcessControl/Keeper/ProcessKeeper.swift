@@ -132,9 +132,10 @@ public final class ProcessKeeper {
     public func becameReady() { order(KEEPER_READY, 0) }
 
     /// The keeper becomes the program that lies at its path by now, and starts a loop of it. For a loop that does
-    /// nothing more after this: it is killed.
-    public func becomeNext() throws(SystemError) {
-        let order = keeper_signal(kind: UInt32(KEEPER_UPGRADE), signal: 0, id: 0)
+    /// nothing more after this: it is killed. rehearsed: which that has to be.
+    public func becomeNext(_ rehearsed: ProgramMark) throws(SystemError) {
+        let order = keeper_question(
+            kind: UInt32(KEEPER_UPGRADE), pid: 0, id: rehearsed.file, start: UInt64(bitPattern: rehearsed.change))
         try send(withUnsafeBytes(of: order) { Array($0) }, [])
     }
 

