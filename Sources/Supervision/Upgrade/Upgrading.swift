@@ -67,6 +67,7 @@ final class Upgrading {
         do throws(SystemError) {
             try rehearse(try state.copy())
         } catch {
+            if rehearsal != nil { endRehearsal() }
             fail(error.text)
         }
     }
@@ -105,7 +106,6 @@ final class Upgrading {
         do throws(SpawnError) {
             rehearsal.process = try supervisor.keeper.start(request) { [unowned(unsafe) self] in hear($0) }
         } catch {
-            endRehearsal()
             throw error.systemError
         }
         if timer == nil { timer = try supervisor.loop.timer { [unowned(unsafe) self] in timeIsOver() } }
