@@ -38,6 +38,12 @@ os._exit(int(word))
 """
 
 
+def named(board):
+    """The main process, once it is no child of the keeper's."""
+    pid = board.describe("app")["mainPID"]
+    return pid and pid not in family.children(board.daemon.pid) and pid
+
+
 @pytest.fixture
 def daemon(board, tmp_path):
     """Starts it; returns a function that ends it with a word."""
@@ -49,9 +55,7 @@ def daemon(board, tmp_path):
         'restart = "on-failure"\nrestart-delay = "1ms"\nsandbox = "off"\n')
     board.start()
     board.wait_active("app")
-    first = board.describe("app")["mainPID"]
-    main = wait_until(lambda: board.describe("app")["mainPID"] != first and board.describe("app")["mainPID"],
-                      "it has named another process")
+    main = wait_until(lambda: named(board), "it has named another process")
 
     def end(word, goes=True):
         if goes:

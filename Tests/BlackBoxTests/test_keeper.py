@@ -160,6 +160,8 @@ def test_what_a_dead_loop_was_about_to_start_runs_once(board):
     board.plain("late", exec=["/bin/sh", "-c", f"echo once >> {mark}"], launch="manual")
     board.start()
     keeper, loop = board.daemon.pid, board.loop()
+    # Not in the middle of what the loop has said at its start: it would read on.
+    wait_until(lambda: "poll" in Path(f"/proc/{keeper}/wchan").read_text(), "it waits")
     os.kill(keeper, signal.SIGSTOP)
     with board.wire() as wire:
         wire.send("io.curfew.Control.Launch", {"app": "late"})

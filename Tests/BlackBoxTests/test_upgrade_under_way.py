@@ -11,7 +11,7 @@ from pathlib import Path
 import cgroups
 import family
 import pytest
-from test_forking_daemons import DAEMON
+from test_forking_daemons import DAEMON, named
 from test_service_manager import Manager
 from upgrades import install, installed, upgrade
 from waiting import wait_until
@@ -136,9 +136,7 @@ def test_a_daemon_that_forks_is_known_on(board, tmp_path):
                           'sandbox = "off"\nrestart = "never"\n')
     board.start()
     board.wait_active("app")
-    first = board.describe("app")["mainPID"]
-    wait_until(lambda: board.describe("app")["mainPID"] not in (first, None), board.log)
-    main = board.describe("app")["mainPID"]
+    main = wait_until(lambda: named(board), board.log)
     (tmp_path / "go").write_text("go")
     wait_until(lambda: main in family.children(board.daemon.pid), "it is an orphan")
     upgrade(board)
