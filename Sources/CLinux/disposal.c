@@ -39,11 +39,11 @@ ssize_t linux_receive_bytes(int fd, void *buffer, size_t count) {
     return recv(fd, buffer, (size_t)next.length, MSG_DONTWAIT);
 }
 
-bool linux_drain(int fd, bool may_give_senders) {
+bool linux_drain(int fd) {
     // Where there is no sender to fill it, the kernel would put a descriptor into that room, and into this process.
     int gives_senders = 0;
     socklen_t length = sizeof gives_senders;
-    if (may_give_senders) (void)getsockopt(fd, SOL_SOCKET, SO_PASSCRED, &gives_senders, &length);
+    (void)getsockopt(fd, SOL_SOCKET, SO_PASSCRED, &gives_senders, &length);
     (void)shutdown(fd, SHUT_RDWR);
     // A peer that left what we sent unread is an error, once.
     for (int errors = 0; errors < 2;) {

@@ -133,18 +133,9 @@ static int begin(struct start *start, struct linux_begun *out) {
     return start_child(start, false, out);
 }
 
-static int held_back[8];
-static size_t held_back_count;
-
-void linux_hold_back(const int *descriptors, size_t count) {
-    held_back_count = count < 8 ? count : 8;
-    for (size_t i = 0; i < held_back_count; i++) held_back[i] = descriptors[i];
-}
-
 void linux_begin_spawn(const struct linux_spawn_request *request, struct linux_begun *out) {
     *out = (struct linux_begun){.pid = -1, .gate = -1, .step = LINUX_SPAWN_PREPARE, .error = EINVAL};
     struct start start = {
-        .held_back = held_back, .held_back_count = held_back_count,
         .request = request, .own_pid = getpid(), .own_uid = geteuid(), .own_gid = getegid()};
     if (request->argument_count == 0 || request->arguments[0] != '/' || !order_targets(&start)) return;
     start.arguments = pointers_to(request->arguments, request->argument_count);

@@ -207,7 +207,6 @@ CHILD static void write_pid(char *slot) {
 
 CHILD static bool prepare_child(struct start *start) {
     const struct linux_spawn_request *request = start->request;
-    for (size_t i = 0; i < start->held_back_count; i++) syscall(SYS_close, start->held_back[i]);
     if (start->says_born) linux_child_says(start, LINUX_SPAWN_CLONE, 0, 0);
     if (!join_group(start)) return false;
     be_as_killable_as_others();

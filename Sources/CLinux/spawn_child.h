@@ -20,8 +20,6 @@ enum { SANDBOX_LACKS = 1000, SANDBOX_IS_MADE };
 
 struct start {
     const struct linux_spawn_request *request;
-    const int *held_back;
-    size_t held_back_count;
     char **arguments, **environment;
     bool write_group;  // it joins its group by cgroup.procs
     bool says_born;    // it says so before all else

@@ -63,7 +63,6 @@ extension Keeper {
         children.take(handover)
         kept = KeptDescriptors(handover.all(.kept).map { ($0.text, $0.short(0)) })
         orphans.take(handover)
-        holdBackLocks()
         guard let head = handover.all(.head).first else { return }
         isStopping = head[0] != 0
         if isStopping { orders = [SIGTERM] }

@@ -247,8 +247,7 @@ public final class Keeper {
         // The next loop says with which of them it goes on.
         children.abandon()
         // What it would hold up waits for a loop, and that is not at once.
-        if loop.isDelayed { for name in kept.names(beginning: KeptDescriptors.locks) { kept.drop(name) } }
-        holdBackLocks()
+        if loop.isDelayed { kept.dropLocks() }
         if upgrade.isWanted {
             if isStopping { upgrade.failed("curfewd stops") } else { becomeNext() }
             loop.startsAtOnce()

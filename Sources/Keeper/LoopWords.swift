@@ -54,12 +54,8 @@ extension Keeper {
         case KEEPER_FOLLOW, KEEPER_UNFOLLOW:
             guard bytes.count >= MemoryLayout<keeper_question>.size else { return }
             orphans.follow(base.load(as: keeper_question.self), Int(word.kind) == KEEPER_FOLLOW)
-        case KEEPER_KEEP:
-            if let first = descriptors?.first { kept.keep(Self.text(bytes), first) }
-            holdBackLocks()
-        case KEEPER_DROP:
-            kept.drop(Self.text(bytes))
-            holdBackLocks()
+        case KEEPER_KEEP: if let first = descriptors?.first { kept.keep(Self.text(bytes), first) }
+        case KEEPER_DROP: kept.drop(Self.text(bytes))
         case KEEPER_CLAIM: claim(word.id)
         case KEEPER_UPGRADE:
             guard bytes.count >= MemoryLayout<keeper_question>.size else { return }
@@ -75,12 +71,6 @@ extension Keeper {
     /// What follows the word.
     private static func text(_ bytes: UnsafeMutableRawBufferPointer) -> String {
         String(decoding: bytes[MemoryLayout<keeper_signal>.size...], as: UTF8.self)
-    }
-
-    /// A sleep would wait for a program that hangs on its way to exec.
-    func holdBackLocks() {
-        let locks = kept.descriptors(beginning: KeptDescriptors.locks)
-        linux_hold_back(locks, locks.count)
     }
 
     /// It has stopped where it is: what it would still do, the next one does.

@@ -16,6 +16,30 @@ def kill_loop(board, number=signal.SIGKILL):
     wait_until(lambda: board.answers() and board.loop() != loop, board.log)
 
 
+def replace_in_a_call(board, handler, replace):
+    """An app's handler stands still while `replace` puts another loop into the place of this one: its answer counts."""
+    board.app("app", f"stop:{handler}")
+    board.start()
+    if handler != "DidFinishLaunching":
+        board.wait_active("app")
+    with board.wire() as wire:
+        if handler == "DidEnterBackground":
+            wire.send("io.curfew.Control.Background", {"app": "app"})
+        elif handler == "WillTerminate":
+            wire.send("io.curfew.Control.Terminate", {"app": "app"})
+        board.wait_call("app", handler)
+        pid = board.describe("app")["mainPID"]
+        wait_until(lambda: family.state(pid) == "T", "the handler stands still")
+        replace(board)
+        os.kill(pid, signal.SIGCONT)
+    if handler == "WillTerminate":
+        assert board.wait_termination("app")["namespace"] == "user"
+    else:
+        board.wait_app("app", scenePhase="background" if handler == "DidEnterBackground" else "active")
+    assert board.calls("app").count(handler) == 1
+    assert board.describe("app")["launches"] == 1
+
+
 def hold_loop(board):
     """What happens until the loop is killed, it does not see."""
     loop = board.loop()

@@ -8,7 +8,7 @@ import subprocess
 import cgroups
 import family
 import pytest
-from loops import end_held, hold_loop, kept_state, kill_loop
+from loops import end_held, hold_loop, kept_state, kill_loop, replace_in_a_call
 from waiting import holds_for, wait_until
 
 
@@ -100,26 +100,7 @@ def test_ends_are_counted_on(board):
 
 @pytest.mark.parametrize("handler", ["DidFinishLaunching", "DidEnterBackground", "WillTerminate"])
 def test_an_answer_that_comes_to_the_next_loop_counts(board, handler):
-    board.app("app", f"stop:{handler}")
-    board.start()
-    if handler != "DidFinishLaunching":
-        board.wait_active("app")
-    with board.wire() as wire:
-        if handler == "DidEnterBackground":
-            wire.send("io.curfew.Control.Background", {"app": "app"})
-        elif handler == "WillTerminate":
-            wire.send("io.curfew.Control.Terminate", {"app": "app"})
-        board.wait_call("app", handler)
-        pid = board.describe("app")["mainPID"]
-        wait_until(lambda: family.state(pid) == "T", "the handler stands still")
-        kill_loop(board)
-        os.kill(pid, signal.SIGCONT)
-    if handler == "WillTerminate":
-        assert board.wait_termination("app")["namespace"] == "user"
-    else:
-        board.wait_app("app", scenePhase="background" if handler == "DidEnterBackground" else "active")
-    assert board.calls("app").count(handler) == 1
-    assert board.describe("app")["launches"] == 1
+    replace_in_a_call(board, handler, kill_loop)
 
 
 def test_a_handler_that_hangs_is_killed_by_the_next_loop(board):

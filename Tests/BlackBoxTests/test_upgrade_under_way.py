@@ -11,6 +11,7 @@ from pathlib import Path
 import cgroups
 import family
 import pytest
+from loops import replace_in_a_call
 from test_forking_daemons import DAEMON, named
 from test_service_manager import Manager
 from upgrades import install, installed, upgrade
@@ -22,26 +23,7 @@ assert installed  # a fixture
 
 @pytest.mark.parametrize("handler", ["DidFinishLaunching", "DidEnterBackground", "WillTerminate"])
 def test_a_call_under_way_is_neither_lost_nor_repeated(board, handler):
-    board.app("app", f"stop:{handler}")
-    board.start()
-    if handler != "DidFinishLaunching":
-        board.wait_active("app")
-    with board.wire() as wire:
-        if handler == "DidEnterBackground":
-            wire.send("io.curfew.Control.Background", {"app": "app"})
-        elif handler == "WillTerminate":
-            wire.send("io.curfew.Control.Terminate", {"app": "app"})
-        board.wait_call("app", handler)
-        pid = board.describe("app")["mainPID"]
-        wait_until(lambda: family.state(pid) == "T", "the handler stands still")
-        upgrade(board)
-        os.kill(pid, signal.SIGCONT)
-    if handler == "WillTerminate":
-        assert board.wait_termination("app")["namespace"] == "user"
-    else:
-        board.wait_app("app", scenePhase="background" if handler == "DidEnterBackground" else "active")
-    assert board.calls("app").count(handler) == 1
-    assert board.describe("app")["launches"] == 1
+    replace_in_a_call(board, handler, upgrade)
 
 
 def test_an_end_that_the_version_before_was_told_of_is_heard(board):

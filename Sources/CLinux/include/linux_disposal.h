@@ -27,8 +27,8 @@ bool linux_takes_descriptors(int fd);
 ssize_t linux_receive_bytes(int fd, void *buffer, size_t count);
 
 // Has the socket take no more, and takes off it what is there. False: what has descriptors with it is still there, and
-// close(2) may wait. may_give_senders: SO_PASSCRED may be set.
-bool linux_drain(int fd, bool may_give_senders);
+// close(2) may wait.
+bool linux_drain(int fd);
 
 // What comes next, which stays there. A caller that has SO_PASSCRED set hands over `control` with room for that alone.
 struct linux_next {

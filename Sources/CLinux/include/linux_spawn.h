@@ -103,9 +103,6 @@ struct linux_begun {
 void linux_begin_spawn(const struct linux_spawn_request *request, struct linux_begun *out);
 void linux_let_go(int gate);
 
-// What a child closes before anything else: on its way to exec others may hold it up, and these with it. At most 8.
-void linux_hold_back(const int *descriptors, size_t count);
-
 struct linux_spawn_result {
     pid_t pid;
     int pidfd;   // close-on-exec

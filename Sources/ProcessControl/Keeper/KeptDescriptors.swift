@@ -9,9 +9,6 @@ public struct KeptDescriptors {
     /// Half of what a process may have open: the rest is for starts.
     private let limit = Int(clamping: linux_descriptor_room() / 2)
 
-    /// What the names of logind's locks begin with.
-    public static let locks = "lock/"
-
     public init() {}
 
     /// What another program has left, which this process was: the numbers stay as they are.
@@ -36,8 +33,16 @@ public struct KeptDescriptors {
     /// Apps may have put descriptors into it: to close those may take as long as they like.
     public mutating func drop(_ name: String) {
         guard let descriptor = all.removeValue(forKey: name) else { return }
-        if linux_takes_descriptors(descriptor), !linux_drain(descriptor, true), linux_close_aside(descriptor) { return }
+        if linux_takes_descriptors(descriptor), !linux_drain(descriptor), linux_close_aside(descriptor) { return }
         close(descriptor)
+    }
+
+    /// Locks of logind's are given back: out of the sockets, which a program on its way to exec may have too.
+    public mutating func dropLocks() {
+        for name in names(beginning: LockBox.names) {
+            if let box = all[name] { LockBox.empty(box) }
+            drop(name)
+        }
     }
 
     /// Gives it away.
@@ -50,9 +55,6 @@ public struct KeptDescriptors {
     public func names(beginning prefix: String) -> [String] {
         all.keys.filter { $0.utf8.starts(with: prefix.utf8) }
     }
-
-    /// Of the names that begin so.
-    public func descriptors(beginning prefix: String) -> [Int32] { names(beginning: prefix).compactMap { all[$0] } }
 
     /// What was not taken: these copies are not the last.
     public mutating func closeAll() {

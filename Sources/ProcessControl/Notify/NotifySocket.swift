@@ -49,7 +49,7 @@ public final class NotifySocket {
     public func close() -> FileDescriptor? {
         guard let socket = socket.take() else { return nil }
         _ = unlink(path)
-        if linux_drain(number, true) { return nil }
+        if linux_drain(number) { return nil }
         return .some(socket)
     }
 

@@ -169,7 +169,7 @@ final class ControlService {
     /// What runs is root's, or of the user whose daemon it is.
     private func upgrade(_ request: Request) {
         guard let user = request.peer?.uid, user == 0 || user == geteuid() else {
-            return request.fail(error: "org.varlink.service.PermissionDenied", [:])
+            return request.fail(.permissionDenied)
         }
         supervisor.upgrading?.begin(request)
     }

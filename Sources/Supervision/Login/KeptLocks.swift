@@ -1,4 +1,3 @@
-internal import CLinux
 internal import EventLoop
 internal import Lifecycle
 internal import MessageBus
@@ -19,34 +18,14 @@ final class KeptLocks {
         private let socket: FileDescriptor
         private let copy: KeptCopy
 
-        /// What the loop before has put a lock into.
         init(_ kind: Inhibitor, _ socket: consuming FileDescriptor, _ copy: KeptCopy) {
             self.kind = kind
             self.socket = socket
             self.copy = copy
         }
 
-        /// Puts a copy of a lock into a new one. nil: there is no room for it, or no loop after this one.
-        init?(_ kind: Inhibitor, _ lock: Int32, _ supervisor: Supervisor) {
-            var ends: [Int32] = [-1, -1]
-            guard linux_packet_pair(&ends) == 0 else { return nil }
-            let entry = FileDescriptor(owning: ends[0])
-            let socket = FileDescriptor(owning: ends[1])
-            guard linux_packet_send(entry.rawValue, "x", 1, [lock], 1) == 0,
-                let copy = supervisor.keep(KeptLocks.name(of: kind), socket.rawValue)
-            else { return nil }
-            self.kind = kind
-            self.socket = socket
-            self.copy = copy
-        }
-
         /// At once, whatever the keeper does.
-        deinit {
-            var (byte, lock, count, isLost) = (UInt8(0), Int32(-1), 1, false)
-            if linux_packet_receive(socket.rawValue, &byte, 1, &lock, &count, &isLost, false) == 1, count == 1 {
-                close(lock)
-            }
-        }
+        deinit { LockBox.empty(socket.rawValue) }
     }
 
     private unowned(unsafe) let supervisor: Supervisor
@@ -57,7 +36,7 @@ final class KeptLocks {
     init(_ supervisor: Supervisor) { self.supervisor = supervisor }
 
     /// The keeper lets go of these by itself where loops die one after the other.
-    private static func name(of kind: Inhibitor) -> String { KeptDescriptors.locks + kind.name }
+    private static func name(of kind: Inhibitor) -> String { LockBox.names + kind.name }
 
     /// What the loop before had.
     func regain() {
@@ -78,7 +57,10 @@ final class KeptLocks {
     func wasTaken(_ kind: Inhibitor, _ descriptor: Int32) {
         // First what was had of it: its end has the keeper drop the name.
         release(kind)
-        if let box = Box(kind, descriptor, supervisor) { own.append(box) }
+        guard let box = LockBox.make(of: descriptor),
+            let copy = supervisor.keep(Self.name(of: kind), box.rawValue)
+        else { return }
+        own.append(Box(kind, box, copy))
     }
 
     func release(_ kind: Inhibitor) {

@@ -75,7 +75,7 @@ final class OutputRing {
         deinit {
             source = nil
             guard let reader = reader.take() else { return }
-            if takesDescriptors, !linux_drain(number, false) { disposal.close(reader) }
+            if takesDescriptors, !linux_drain(number) { disposal.close(reader) }
         }
     }
 

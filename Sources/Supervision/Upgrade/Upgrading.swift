@@ -29,11 +29,12 @@ final class Upgrading {
     private var request: Request?
     private var rehearsal: Rehearsal?
     private var timer: TimerSource?
-    /// Of a rehearsal that is over.
-    private var emptied: ControlGroup?
+    /// Of rehearsals that are over.
+    private var emptied: [ControlGroup] = []
     private var sweep: TimerSource?
     /// Of a version that is on trial.
     private var formerState: KeptCopy?
+    private var trial: TimerSource?
 
     private final class Rehearsal {
         var process: KeptProcess?
@@ -113,7 +114,7 @@ final class Upgrading {
     }
 
     private func timeIsOver() {
-        guard let rehearsal else { return formerState = nil }
+        guard let rehearsal else { return }
         rehearsal.isLate = true
         try? rehearsal.group?.kill()
         try? rehearsal.process?.signal(SIGKILL)
@@ -123,20 +124,17 @@ final class Upgrading {
     private func endRehearsal() {
         timer?.disarm()
         try? rehearsal?.group?.kill()
-        emptied = rehearsal?.group
+        if let group = rehearsal?.group { emptied.append(group) }
         rehearsal = nil
-        removeGroup()
+        removeGroups()
     }
 
     /// What it has left may take a while to die.
-    private func removeGroup() {
-        do throws(SystemError) {
-            try emptied?.remove()
-            emptied = nil
-        } catch {
-            if sweep == nil { sweep = try? supervisor.loop.timer { [unowned(unsafe) self] in removeGroup() } }
-            sweep?.arm(at: Clocks.monotonic + Self.sweepPause)
-        }
+    private func removeGroups() {
+        emptied.removeAll { (try? $0.remove()) != nil }
+        if emptied.isEmpty { return }
+        if sweep == nil { sweep = try? supervisor.loop.timer { [unowned(unsafe) self] in removeGroups() } }
+        sweep?.arm(at: Clocks.monotonic + Self.sweepPause)
     }
 
     private func hear(_ word: KeptProcess.Word) {
@@ -226,8 +224,8 @@ final class Upgrading {
     func keepFormerState() {
         guard supervisor.keeper.takeKept(KeptState.formerName) != nil else { return }
         formerState = KeptCopy(takenFrom: supervisor.keeper, KeptState.formerName)
-        timer = try? supervisor.loop.timer { [unowned(unsafe) self] in timeIsOver() }
-        timer?.arm(at: Clocks.monotonic + Self.trialTime)
+        trial = try? supervisor.loop.timer { [unowned(unsafe) self] in formerState = nil }
+        trial?.arm(at: Clocks.monotonic + Self.trialTime)
     }
 
     /// All is served again.

@@ -7,6 +7,6 @@ extension Connection {
 
     /// Of a socket in which descriptors may be.
     static func close(_ socket: consuming FileDescriptor, _ closer: Closer) {
-        if !linux_drain(socket.rawValue, false) { closer(socket) }
+        if !linux_drain(socket.rawValue) { closer(socket) }
     }
 }
