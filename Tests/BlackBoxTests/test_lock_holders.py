@@ -252,13 +252,14 @@ def test_apps_whose_locks_leave_none_for_ours_are_ended(board):
     user = pwd.getpwnam("games").pw_uid
     lock_app(board, "greedy", "idle", launch="manual", **GAMES)
     lock_app(board, "innocent", "idle", user="daemon", group="daemon")
-    others = [("shutdown", "many", "because", pwd.getpwnam("daemon").pw_uid, 4_000_000)] * 255
-    login.show_others(*others, *[("shutdown", "many", "because", user, 4_000_000)] * 256)
     board.start("--trial")
     board.wait_active("innocent")
     wait_until(lambda: len(login.events("listed")) == 2, login.events)
     board.call("Launch", app="greedy", background=None)
     board.wait_log("greedy: is active")
+    # Only now: the answer to the second question may still be on its way.
+    others = [("shutdown", "many", "because", pwd.getpwnam("daemon").pw_uid, 4_000_000)] * 255
+    login.show_others(*others, *[("shutdown", "many", "because", user, 4_000_000)] * 256)
     with board.wire() as wire:
         wire.call("io.curfew.Trial.Skip", {"seconds": 31})
     assert board.wait_termination("greedy")["reason"] == "lockTableFilled"
