@@ -86,7 +86,7 @@ struct CurfewCommand: ParsableCommand {
                 name: "Look",
                 subcommands: [
                     StatusCommand.self, TasksCommand.self, MonitorCommand.self, ReportsCommand.self,
-                    ReportCommand.self,
+                    ReportCommand.self, ReplayCommand.self,
                 ]),
             CommandGroup(
                 name: "Apps",

@@ -14,6 +14,7 @@ extension Supervisor {
         sayProblems(configuration)
         reserveTraces()
         reports.reserve()
+        recorder?.begin(with: signal == nil ? nil : former?.core)
         if let former, let core = former.core, let signal {
             resume(core, former, signal: signal)
         } else {

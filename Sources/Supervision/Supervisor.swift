@@ -58,6 +58,8 @@ final class Supervisor {
     var trial: Trial?
     /// For the loop after this one; nil in a trial, whose time is its own, or where there is no memory for it.
     var keptState: KeptState?
+    /// nil in a trial, or where there is no memory for it.
+    var recorder: FlightRecorder?
     /// It goes on from a former state.
     var hasResumed = false
     /// What has ended the loop before this.
@@ -157,7 +159,10 @@ final class Supervisor {
         isDispatching = true
         var next = 0
         while next < pending.count {
-            let effects = core.handle(pending[next], at: now)
+            let instant = now
+            recorder?.hear(pending[next], at: instant)
+            let effects = core.handle(pending[next], at: instant)
+            recorder?.decided(effects)
             trial?.hear(pending[next])
             #if !hasFeature(Embedded)
                 Observation.ear?(pending[next], effects, core.nextDeadline) { core.view(of: $0)?.name }
@@ -171,6 +176,7 @@ final class Supervisor {
         pending.removeAll(keepingCapacity: true)
         isDispatching = false
         armTimer()
+        recorder?.write()
         trial?.advance()
     }
 

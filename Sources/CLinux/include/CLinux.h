@@ -46,6 +46,7 @@
 #include "linux_netlink.h"
 #include "linux_notify.h"
 #include "linux_processes.h"
+#include "linux_recorder.h"
 #include "linux_sandbox.h"
 #include "linux_sockets.h"
 #include "linux_spawn.h"

@@ -1,0 +1,141 @@
+/// The recording of a run: what the core was as it began, every event with its instant, and what was decided.
+///
+/// It is a row of records, each after its length and a check sum, both of four bytes, the lowest first. What follows
+/// one that is damaged counts from the next beginning on.
+public enum FlightRecord: Equatable, Sendable {
+    /// core: its state, sealed; empty: a new one. boot: the kernel's boot_id. realtime: of CLOCK_REALTIME, beside the
+    /// instant.
+    case begin(version: String, boot: String, realtime: Nanoseconds, Instant, core: [UInt8])
+    case heard(Instant, Event)
+    /// On the event before it, as bytes.
+    case decided([UInt8])
+
+    /// Of events, effects and records as bytes.
+    static let format: UInt8 = 1
+    /// Of the length and the check sum.
+    public static let headSize = 8
+    /// No record is longer: a state of 32 MiB fits none, and begins no recording.
+    public static let limit = 1 << 20
+
+    /// The record with its head; nil: it is too long.
+    public static func framed(_ body: [UInt8]) -> [UInt8]? {
+        guard body.count <= limit else { return nil }
+        var bytes = [UInt8](repeating: 0, count: headSize)
+        bytes.reserveCapacity(headSize + body.count)
+        put(UInt32(body.count), in: &bytes, at: 0)
+        put(checkSum(body[...]), in: &bytes, at: 4)
+        bytes.append(contentsOf: body)
+        return bytes
+    }
+
+    private static func put(_ number: UInt32, in bytes: inout [UInt8], at place: Int) {
+        for index in 0..<4 { bytes[place + index] = UInt8(truncatingIfNeeded: number >> UInt32(8 * index)) }
+    }
+
+    private static func number(_ bytes: [UInt8], at place: Int) -> UInt32 {
+        (0..<4).reduce(0) { $0 | UInt32(bytes[place + $1]) << UInt32(8 * $1) }
+    }
+
+    /// FNV-1a, of 32 bits.
+    private static func checkSum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+        bytes.reduce(0x811c_9dc5) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
+    }
+
+    /// The record that begins there; nil: it is cut short or damaged.
+    static func body(_ bytes: [UInt8], at place: Int) -> ArraySlice<UInt8>? {
+        guard bytes.count - place >= headSize else { return nil }
+        let length = Int(number(bytes, at: place))
+        guard length > 0, length <= limit, length <= bytes.count - place - headSize else { return nil }
+        let body = bytes[(place + headSize)..<(place + headSize + length)]
+        return checkSum(body) == number(bytes, at: place + 4) ? body : nil
+    }
+}
+
+extension FlightRecord {
+    static let mark: [UInt8] = Array("curfew recording".utf8)
+
+    /// Of a beginning.
+    public static func writeBegin(
+        version: String, boot: String, realtime: Nanoseconds, _ instant: Instant, core: [UInt8],
+        to record: inout RecordWriter
+    ) {
+        record.put(case: 0)
+        for byte in mark { record.put(case: byte) }
+        record.put(case: format)
+        record.put(version)
+        record.put(boot)
+        record.put(realtime)
+        record.put(instant)
+        record.put(bytes: core)
+    }
+
+    public static func write(_ event: Event, at instant: Instant, to record: inout RecordWriter) {
+        record.put(case: 1, instant, event)
+    }
+
+    public static func write(_ effects: [Effect], to record: inout RecordWriter) { record.put(case: 2, effects) }
+
+    /// Of another version, of which this one can read no more.
+    public struct OtherFormat: Error {
+        public var version: String
+    }
+
+    /// What a body says. Throws where it is damaged; of an older or newer format nothing but the version is read.
+    static func read(_ body: ArraySlice<UInt8>) throws(RecordDamage) -> Result<FlightRecord, OtherFormat> {
+        var reader = RecordReader(Array(body))
+        switch try reader.byte() {
+        case 0:
+            for expected in mark where try reader.byte() != expected { throw RecordDamage() }
+            let format = try reader.byte()
+            let version: String = try reader.take()
+            guard format == Self.format else { return .failure(OtherFormat(version: version)) }
+            return .success(
+                .begin(
+                    version: version, boot: try reader.take(), realtime: try reader.take(), try reader.take(),
+                    core: try reader.content()))
+        case 1: return .success(.heard(try reader.take(), try reader.take()))
+        case 2: return .success(.decided(Array(body.dropFirst())))
+        default: throw RecordDamage()
+        }
+    }
+}
+
+/// Reads a recording, record by record.
+public struct FlightRecords {
+    private let bytes: [UInt8]
+    private var place = 0
+    /// Bytes that were passed over: damaged, or cut short.
+    public private(set) var lost = 0
+
+    public init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    /// nil: it is at an end. Throws for a beginning of another format; what follows it can be read no more.
+    public mutating func next() throws(FlightRecord.OtherFormat) -> FlightRecord? {
+        while place < bytes.count {
+            guard let body = FlightRecord.body(bytes, at: place), let read = try? FlightRecord.read(body) else {
+                skip()
+                continue
+            }
+            place += FlightRecord.headSize + body.count
+            return try read.get()
+        }
+        return nil
+    }
+
+    /// To the next beginning: what comes before it belongs to what is lost.
+    private mutating func skip() {
+        let from = place
+        place += 1
+        while place < bytes.count, !isBeginning { place += 1 }
+        lost += place - from
+    }
+
+    private var isBeginning: Bool {
+        let mark = FlightRecord.mark
+        let begin = place + FlightRecord.headSize + 1
+        guard begin + mark.count <= bytes.count, bytes[begin..<(begin + mark.count)].elementsEqual(mark) else {
+            return false
+        }
+        return FlightRecord.body(bytes, at: place) != nil
+    }
+}
