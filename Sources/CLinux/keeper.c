@@ -82,7 +82,19 @@ pid_t linux_peek_end(pid_t pid, struct linux_exit *out) {
     int which = pid > 0 ? P_PID : P_ALL;
     if (syscall(SYS_waitid, which, pid, &info, WEXITED | WNOHANG | WNOWAIT, &usage) != 0) return -1;
     if (info.si_pid > 0) linux_fill_exit(&info, &usage, out);
-    return info.si_pid;
+    // A stop of one that has us trace it is told, too.
+    return pid > 0 && !linux_is_end(info.si_code) ? 0 : info.si_pid;
+}
+
+void linux_end_trace(pid_t pid, int signal, bool kills) {
+    // Only what is stopped now can be meant, and not what has its number by then.
+    bool is_done = (kills ? ptrace(PTRACE_KILL, pid, 0, 0) : ptrace(PTRACE_DETACH, pid, 0, signal)) == 0;
+    if (is_done) return;
+    siginfo_t info;
+    memset(&info, 0, sizeof info);
+    // It may not be stopped any more. What is, is not to hide all other ends.
+    if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != pid) return;
+    if (!linux_is_end(info.si_code)) (void)kill(pid, SIGKILL);
 }
 
 // What would end us, and means nothing here: a stray one would end every app. Faults, SIGQUIT and SIGABRT stay what

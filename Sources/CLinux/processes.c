@@ -55,6 +55,11 @@ int linux_reap(int pidfd, bool block, struct linux_exit *out) {
     // glibc's waitid hides the kernel's fifth argument.
     if (syscall(SYS_waitid, BY_PIDFD, pidfd, &info, WEXITED | (block ? 0 : WNOHANG), &usage) != 0) return -1;
     if (info.si_pid == 0) return 0;
+    // A stop of one that has us trace it: nothing is awaited here but its end.
+    if (!linux_is_end(info.si_code)) {
+        (void)ptrace(PTRACE_DETACH, info.si_pid, 0, linux_signal_of_stop(info.si_status));
+        return 0;
+    }
     linux_fill_exit(&info, &usage, out);
     return 1;
 }

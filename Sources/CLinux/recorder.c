@@ -61,7 +61,7 @@ static int record_to(struct linux_recording *recording, int file) {
     head.length = status.st_size;
     if (write_head(recording->memory, head) < 0) return errno;
     int error = append(recording->memory, head.begin, recording->end, file);
-    // Half of it is none.
+    // A part of it would be taken for a damaged whole.
     if (error != 0 && ftruncate(file, head.length) < 0) return errno;
     recording->size = error != 0 ? head.length : head.length + recording->end - head.begin;
     head = (struct linux_recorder_head){.begin = recording->end, .length = -1};

@@ -14,6 +14,8 @@ struct Children {
         var isAbandoned = false
         /// Nothing of it runs: it waits to be reaped.
         var hasEnded = false
+        /// It has had us trace it.
+        var wasTraced = false
         var isStartTold = false
         /// Once: a word that it does not read would spoil what it says itself.
         var isLetGo = false
@@ -56,6 +58,12 @@ struct Children {
         linux_leave_namespaces(&all[place].namespaces)
         all[place].isUsed = false
         firstFree = min(firstFree, place)
+    }
+
+    /// The first time.
+    mutating func mayEndTrace(of place: Int) -> Bool {
+        defer { all[place].wasTraced = true }
+        return !all[place].wasTraced
     }
 
     // MARK: Its start
@@ -270,6 +278,8 @@ struct Children {
                 if let place, all[place].hasGroup { continue }
                 isAny = true
                 if place == nil { kill(pid, SIGKILL) }
+                var end = linux_exit()
+                guard linux_peek_end(pid, &end) == pid else { continue }
                 if waitpid(pid, nil, WNOHANG) == pid, let place { forget(place) }
             }
             if !isAny { return true }

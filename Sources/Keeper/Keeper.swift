@@ -30,6 +30,8 @@ public final class Keeper {
     var isLoopSlow = false
     /// Others may have ended that were not looked at.
     var hasMoreEnds = false
+    /// Once: it could be said as often as processes are made.
+    private var saidTrace = false
     /// Signals that the loop was not told yet.
     var orders: [Int32] = []
     /// What is known of starts that it has claimed and that are over: not told yet.
@@ -215,6 +217,10 @@ public final class Keeper {
         for _ in 0..<Self.burst where !isLoopSlow {
             let pid = linux_peek_end(0, &end)
             guard pid > 0 else { return nil }
+            if !linux_is_end(end.code) {
+                endTrace(pid, end)
+                continue
+            }
             // It may have ended since it was looked for.
             if pid == loop.pid { return loopEnded(end) }
             if let place = children.place(of: pid) {
@@ -226,14 +232,26 @@ public final class Keeper {
             } else {
                 orphans.add(pid, end)
             }
-            waitpid(pid, nil, 0)
+            // Never waited for: what was seen is still there, or it is not ours.
+            waitpid(pid, nil, WNOHANG)
         }
         hasMoreEnds = !isLoopSlow
         return nil
     }
 
+    /// A child has us trace it, and is stopped. Once a main process goes on as if it had not; one that does it again,
+    /// and what an app has left us, would keep us from all other ends.
+    private func endTrace(_ pid: Int32, _ stop: linux_exit) {
+        let kills = children.place(of: pid).map { !children.mayEndTrace(of: $0) } ?? true
+        if kills, !saidTrace {
+            saidTrace = true
+            Self.say("processes of an app, \(pid) the first, have themselves traced by curfewd, and are killed for it")
+        }
+        linux_end_trace(pid, linux_signal_of_stop(stop.status), kills)
+    }
+
     private func loopEnded(_ end: linux_exit) -> Int32? {
-        waitpid(loop.pid, nil, 0)
+        waitpid(loop.pid, nil, WNOHANG)
         // Its last words to the service manager, and what was to be taken away.
         readsLastWords = true
         while takePackets() {}

@@ -111,10 +111,7 @@ public enum Daemon {
         let isKnown: (String) -> Bool = { name in former?.core.map { Supervisor.knows($0, name) } ?? false }
         supervisor.recordLeftovers(ended.filter { !isKnown($0) }, signal: lastEnd)
         log.daemon(.info, "curfewd \(version) started, \(apps)", .daemonStarted)
-        if let former {
-            supervisor.keptState = KeptState(supervisor, former)
-            supervisor.recorder = try? FlightRecorder(supervisor)
-        }
+        if let former { supervisor.keep(after: former) }
         let upgrading = Upgrading(supervisor, program: before.program)
         supervisor.upgrading = upgrading
         if before.upgrade == .done { upgrading.keepFormerState() }
@@ -134,9 +131,7 @@ public enum Daemon {
         keeper.onOrder = nil
         keeper.onLockHolder = nil
         supervisor.closeInterfaces()
-        supervisor.preferenceSaving.catchUp()
-        try? supervisor.reports.catchUp()
-        supervisor.recorder?.close()
+        supervisor.finishWriting()
         // Held up to here: no other daemon may live in this root before our sockets are gone.
         lock?.close()
         return code

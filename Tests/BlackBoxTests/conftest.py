@@ -9,6 +9,7 @@ import sys
 import board as boards
 import memory as memories
 import pytest
+import recordings
 
 for folder in (boards.REPOSITORY / ".build/python/lib").glob("python3*/site-packages"):
     sys.path.append(str(folder))
@@ -24,7 +25,7 @@ def board():
     made = boards.Board()
     yield made
     log = made.log()
-    complaints = made.close()
+    complaints = made.close(lambda: recordings.differences(made.root))
     assert not complaints, "; ".join(complaints) + "\n" + log
 
 

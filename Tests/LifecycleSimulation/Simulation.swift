@@ -14,6 +14,8 @@ public struct SimulationLimits: Sendable {
     public var archiveShare = 10
     /// Keeps the whole trace, not only its tail.
     public var keepsTrace = false
+    /// Keeps a recording for `curfew replay`.
+    public var records = false
     /// The board has conditions, and they do not leave it in peace.
     public var storms = true
     /// Every checker is called for everything, whatever it says that it wants: slower, and never different.
@@ -35,6 +37,8 @@ public struct SimulationOutcome: Sendable {
     public let violation: Violation?
     /// What happened, or the last of it, one line an event or effect.
     public let trace: [String]
+    /// Empty: none was wanted.
+    public let recording: [UInt8]
 }
 
 /// Stands between board and core to break it on purpose: checkers that do not notice are not worth having.
@@ -69,5 +73,5 @@ public func simulate(
     let wantsTrace = violation != nil || limits.keepsTrace
     return SimulationOutcome(
         seed: seed, steps: board.steps, virtualTime: board.monotonic - start, violation: violation,
-        trace: wantsTrace ? board.trace.lines(board.directory) : [])
+        trace: wantsTrace ? board.trace.lines(board.directory) : [], recording: board.recording?.bytes ?? [])
 }

@@ -6,6 +6,7 @@ struct Arguments {
         usage: lifecycle-simulation [--seeds N] [--steps-total N] [--from S] [--jobs N] [--steps N] [--calm]
                                     [--friendly] [--dense] [--keep-going] [--no-shrink] [--only CHECKER]
                lifecycle-simulation --seed X [--steps N] [--calm] [--friendly] [--dense] [--trace] [--shrink]
+                                    [--record FILE]
         """
 
     var from: UInt64 = 1
@@ -20,6 +21,8 @@ struct Arguments {
     /// The name of the one checker that looks; nil for all.
     var only: String?
     var wantsTrace = false
+    /// Where the seed's recording goes.
+    var recording: String?
     /// The shortest story of a seed that fails.
     var wantsShrinking = false
     var mayShrink = true
@@ -49,6 +52,9 @@ struct Arguments {
             case "--steps": steps = Int(clamping: try Self.number(word, &words))
             case "--only": only = words.popFirst()
             case "--trace": wantsTrace = true
+            case "--record":
+                guard let file = words.popFirst() else { throw Wrong(message: "\(word) wants a file") }
+                recording = file
             case "--shrink": wantsShrinking = true
             case "--no-shrink": mayShrink = false
             case "--calm": isCalm = true

@@ -27,6 +27,7 @@ extension Arguments {
     var limits: SimulationLimits {
         var limits = SimulationLimits()
         limits.keepsTrace = wantsTrace
+        limits.records = recording != nil
         limits.storms = !isCalm
         limits.hardships = !isFriendly
         limits.isDense = isDense
@@ -47,9 +48,21 @@ struct Replay {
             for line in outcome.trace.suffix(arguments.wantsTrace ? .max : 60) { say(line) }
         }
         say(Self.text(outcome))
+        if let file = arguments.recording, !write(outcome.recording, to: file) { return 2 }
         guard let violation = outcome.violation else { return 0 }
         if arguments.wantsShrinking { shrinkStory(violation.checker) }
         return 1
+    }
+
+    private func write(_ bytes: [UInt8], to file: String) -> Bool {
+        guard let stream = fopen(file, "w") else {
+            perror(file)
+            return false
+        }
+        let isWritten = fwrite(bytes, 1, bytes.count, stream) == bytes.count
+        if fclose(stream) == 0, isWritten { return true }
+        perror(file)
+        return false
     }
 
     static func text(_ outcome: SimulationOutcome) -> String {

@@ -148,8 +148,14 @@ void linux_forget_lock_holders(void);
 // fork(2). The child is killed when its parent dies.
 int linux_fork(void);
 
-// waitid(2) on any child that has ended, or on `pid` alone, without reaping it: its pid, 0: none; -1 and errno.
+// waitid(2) on any child that has ended, or on `pid` alone, without reaping it: its pid, 0: none; -1 and errno. Of any
+// child it may be no end (`linux_is_end`) but a stop: any child can have its parent trace it (PTRACE_TRACEME), and the
+// kernel tells a tracer of stops whether it asks for them or not. A stop hides the ends that come after it.
 pid_t linux_peek_end(pid_t pid, struct linux_exit *out);
+
+// What such a child is stopped for goes its way, and it is traced no more; signal: what it then gets, 0: none. kills: it
+// is ended in place of that.
+void linux_end_trace(pid_t pid, int signal, bool kills);
 
 // Blocks SIGCHLD, SIGTERM, SIGINT and SIGHUP: a signalfd(2) that has them, or -1 and errno.
 int linux_take_signals(void);

@@ -17,11 +17,14 @@ pid_t linux_pidfd_pid(int pidfd);
 static const int linux_code_exited = CLD_EXITED, linux_code_dumped = CLD_DUMPED;
 
 struct linux_exit {
-    int code;           // CLD_EXITED, CLD_KILLED or CLD_DUMPED
+    int code;           // CLD_EXITED, CLD_KILLED or CLD_DUMPED; another is no end
     int status;         // exit status or signal
     int64_t cpu_ns;     // user and system time of the child and of those it has waited for
     int64_t max_rss_bytes;
 };
+static inline bool linux_is_end(int code) { return code == CLD_EXITED || code == CLD_KILLED || code == CLD_DUMPED; }
+// What a traced process that is stopped was about to get; of an event of tracing, as an exec is: nothing.
+static inline int linux_signal_of_stop(int status) { return status == SIGTRAP || status > 0x7f ? 0 : status; }
 // As waitid(2) and getrusage(2) tell it.
 void linux_fill_exit(const siginfo_t *info, const struct rusage *usage, struct linux_exit *out);
 // waitid(2) on a pidfd. 1: reaped; 0: it runs (only when not blocking); -1 and errno.

@@ -54,7 +54,7 @@ public enum FlightRecord: Equatable, Sendable {
 extension FlightRecord {
     static let mark: [UInt8] = Array("curfew recording".utf8)
 
-    /// Of a beginning.
+    /// The body of a beginning, to be framed.
     public static func writeBegin(
         version: String, boot: String, realtime: Nanoseconds, _ instant: Instant, core: [UInt8],
         to record: inout RecordWriter
@@ -69,11 +69,20 @@ extension FlightRecord {
         record.put(bytes: core)
     }
 
+    /// The body of an event.
     public static func write(_ event: Event, at instant: Instant, to record: inout RecordWriter) {
         record.put(case: 1, instant, event)
     }
 
+    /// The body of what was decided on the event before it.
     public static func write(_ effects: [Effect], to record: inout RecordWriter) { record.put(case: 2, effects) }
+
+    /// The same as in `decided`.
+    public static func bytes(of effects: [Effect]) -> [UInt8] {
+        var record = RecordWriter()
+        record.put(effects)
+        return record.bytes
+    }
 
     /// Of another version, of which this one can read no more.
     public struct OtherFormat: Error {
@@ -95,7 +104,7 @@ extension FlightRecord {
                     core: try reader.content()))
         case 1: return .success(.heard(try reader.take(), try reader.take()))
         case 2: return .success(.decided(Array(body.dropFirst())))
-        default: throw RecordDamage()
+        default: throw RecordDamage()  // open set: bytes
         }
     }
 }

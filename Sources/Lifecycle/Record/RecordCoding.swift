@@ -1,18 +1,18 @@
 // What is recorded of a run, as bytes: by position, a reader being of the same format as its writer.
 
 /// What can be written into a record.
-public protocol Recorded {
+protocol Recorded {
     func write(to record: inout RecordWriter)
 }
 
 /// What can be read back.
-public protocol Replayed: Recorded {
+protocol Replayed: Recorded {
     /// Throws where the bytes end before it does, or are none that a writer makes.
     init(from record: inout RecordReader) throws(RecordDamage)
 }
 
 /// A record is cut short, or was made by no writer of this format.
-public struct RecordDamage: Error {}
+struct RecordDamage: Error {}
 
 /// Appends to a record.
 public struct RecordWriter {
@@ -34,11 +34,11 @@ public struct RecordWriter {
     }
 
     /// Small negative ones are short, too.
-    public mutating func put(number: Int64) { put(bits: UInt64(bitPattern: number << 1 ^ number >> 63)) }
+    mutating func put(number: Int64) { put(bits: UInt64(bitPattern: number << 1 ^ number >> 63)) }
 
-    public mutating func put(_ value: some Recorded) { value.write(to: &self) }
+    mutating func put(_ value: some Recorded) { value.write(to: &self) }
 
-    public mutating func put(bytes more: [UInt8]) {
+    mutating func put(bytes more: [UInt8]) {
         put(bits: UInt64(more.count))
         bytes.append(contentsOf: more)
     }
@@ -78,13 +78,13 @@ public struct RecordWriter {
 }
 
 /// Reads a record from its beginning.
-public struct RecordReader {
+struct RecordReader {
     private let bytes: [UInt8]
     private var offset = 0
 
-    public init(_ bytes: [UInt8]) { self.bytes = bytes }
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    public var isAtEnd: Bool { offset == bytes.count }
+    var isAtEnd: Bool { offset == bytes.count }
 
     mutating func byte() throws(RecordDamage) -> UInt8 {
         guard offset < bytes.count else { throw RecordDamage() }
@@ -102,14 +102,14 @@ public struct RecordReader {
         throw RecordDamage()
     }
 
-    public mutating func number() throws(RecordDamage) -> Int64 {
+    mutating func number() throws(RecordDamage) -> Int64 {
         let folded = try bits()
         return Int64(bitPattern: folded >> 1) ^ -Int64(bitPattern: folded & 1)
     }
 
-    public mutating func take<Value: Replayed>() throws(RecordDamage) -> Value { try Value(from: &self) }
+    mutating func take<Value: Replayed>() throws(RecordDamage) -> Value { try Value(from: &self) }
 
-    public mutating func content() throws(RecordDamage) -> [UInt8] {
+    mutating func content() throws(RecordDamage) -> [UInt8] {
         let count = try bits()
         guard count <= UInt64(bytes.count - offset) else { throw RecordDamage() }
         defer { offset += Int(count) }
@@ -124,16 +124,16 @@ public struct RecordReader {
 }
 
 extension Int64: Replayed {
-    public func write(to record: inout RecordWriter) { record.put(number: self) }
-    public init(from record: inout RecordReader) throws(RecordDamage) { self = try record.number() }
+    func write(to record: inout RecordWriter) { record.put(number: self) }
+    init(from record: inout RecordReader) throws(RecordDamage) { self = try record.number() }
 }
 
 extension Recorded where Self: FixedWidthInteger {
-    public func write(to record: inout RecordWriter) { record.put(number: Int64(truncatingIfNeeded: self)) }
+    func write(to record: inout RecordWriter) { record.put(number: Int64(truncatingIfNeeded: self)) }
 }
 
 extension Replayed where Self: FixedWidthInteger {
-    public init(from record: inout RecordReader) throws(RecordDamage) {
+    init(from record: inout RecordReader) throws(RecordDamage) {
         guard let value = Self(exactly: try record.number()) else { throw RecordDamage() }
         self = value
     }
@@ -143,40 +143,40 @@ extension Int: Replayed {}
 extension Int32: Replayed {}
 
 extension Bool: Replayed {
-    public func write(to record: inout RecordWriter) { record.put(case: self ? 1 : 0) }
-    public init(from record: inout RecordReader) throws(RecordDamage) { self = try record.byte() != 0 }
+    func write(to record: inout RecordWriter) { record.put(case: self ? 1 : 0) }
+    init(from record: inout RecordReader) throws(RecordDamage) { self = try record.byte() != 0 }
 }
 
 extension String: Replayed {
-    public func write(to record: inout RecordWriter) { record.put(bytes: Array(utf8)) }
-    public init(from record: inout RecordReader) throws(RecordDamage) {
+    func write(to record: inout RecordWriter) { record.put(bytes: Array(utf8)) }
+    init(from record: inout RecordReader) throws(RecordDamage) {
         self.init(decoding: try record.content(), as: UTF8.self)
     }
 }
 
 extension Optional: Recorded where Wrapped: Recorded {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         record.put(self != nil)
         if let self { record.put(self) }
     }
 }
 
 extension Optional: Replayed where Wrapped: Replayed {
-    public init(from record: inout RecordReader) throws(RecordDamage) {
+    init(from record: inout RecordReader) throws(RecordDamage) {
         let isThere: Bool = try record.take()
         self = isThere ? try record.take() as Wrapped : nil
     }
 }
 
 extension Array: Recorded where Element: Recorded {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         record.put(bits: UInt64(count))
         for element in self { record.put(element) }
     }
 }
 
 extension Array: Replayed where Element: Replayed {
-    public init(from record: inout RecordReader) throws(RecordDamage) {
+    init(from record: inout RecordReader) throws(RecordDamage) {
         self = []
         // A damaged count finds the end of the record before it takes much.
         for _ in 0..<(try record.bits()) { append(try record.take()) }
@@ -186,11 +186,11 @@ extension Array: Replayed where Element: Replayed {
 // Identifiers, spans, and enumerations by their raw value.
 
 extension Recorded where Self: RawRepresentable, RawValue: FixedWidthInteger {
-    public func write(to record: inout RecordWriter) { record.put(number: Int64(truncatingIfNeeded: rawValue)) }
+    func write(to record: inout RecordWriter) { record.put(number: Int64(truncatingIfNeeded: rawValue)) }
 }
 
 extension Replayed where Self: RawRepresentable, RawValue: FixedWidthInteger {
-    public init(from record: inout RecordReader) throws(RecordDamage) {
+    init(from record: inout RecordReader) throws(RecordDamage) {
         guard let raw = RawValue(exactly: try record.number()), let value = Self(rawValue: raw) else {
             throw RecordDamage()
         }
@@ -220,12 +220,12 @@ extension Stuck: Replayed {}
 extension Fault: Replayed {}
 
 extension Instant: Replayed {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         record.put(monotonic)
         record.put(timeAsleep)
     }
 
-    public init(from record: inout RecordReader) throws(RecordDamage) {
+    init(from record: inout RecordReader) throws(RecordDamage) {
         let monotonic: Nanoseconds = try record.take()
         self.init(monotonic: monotonic, boottime: monotonic + (try record.take()))
     }

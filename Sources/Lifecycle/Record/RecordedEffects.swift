@@ -1,7 +1,7 @@
 // What is decided, as bytes: whether another core decides the same is seen by comparing them.
 
 extension Effect: Recorded {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         switch self {
         case .process(let effect): record.put(case: 0, effect)
         case .app(let effect): record.put(case: 1, effect)
@@ -22,7 +22,7 @@ extension Effect: Recorded {
 }
 
 extension ProcessEffect: Recorded {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         switch self {
         case .spawn(let app, let instance, let reason, let background):
             record.put(case: 0, app, instance, reason, background)
@@ -37,7 +37,7 @@ extension ProcessEffect: Recorded {
 }
 
 extension AppEffect: Recorded {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         switch self {
         case .call(let instance, let call, let handler, let allowance):
             record.put(case: 0, instance, call, handler, allowance)
@@ -47,7 +47,7 @@ extension AppEffect: Recorded {
 }
 
 extension HandlerCall: Recorded {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         record.put(handler)
         switch self {
         case .didFinishLaunching(let reason): record.put(reason)
@@ -61,7 +61,7 @@ extension HandlerCall: Recorded {
 }
 
 extension Information: Recorded {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         switch self {
         case .didReceiveMemoryWarning(let level): record.put(case: 0, level)
         case .powerStateDidChange(let isExternal, let level, let isLowPower):
@@ -72,7 +72,7 @@ extension Information: Recorded {
 }
 
 extension LoginEffect: Recorded {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         switch self {
         case .takeLock(let kind): record.put(case: 0, kind)
         case .releaseLock(let kind): record.put(case: 1, kind)
@@ -84,7 +84,7 @@ extension LoginEffect: Recorded {
 }
 
 extension SleepEffect: Recorded {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         switch self {
         case .handled(let isHandled): record.put(case: 0, isHandled)
         case .setWakeAlarm(let moment): record.put(case: 1, moment)
@@ -93,7 +93,7 @@ extension SleepEffect: Recorded {
 }
 
 extension MemoryEffect: Recorded {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         switch self {
         case .read(let uses): record.put(case: 0, uses)
         case .watchLimit(let instance): record.put(case: 1, instance)
@@ -102,7 +102,7 @@ extension MemoryEffect: Recorded {
 }
 
 extension WatchdogEffect: Recorded {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         let number: UInt8 =
             switch self {
             case .feed: 0
@@ -117,7 +117,7 @@ extension WatchdogEffect: Recorded {
 }
 
 extension ClientEffect: Recorded {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         switch self {
         case .reply(let request, let outcome): record.put(case: 0, request, outcome)
         case .taskChanged(let app, let instance, let task, let change):
@@ -129,7 +129,7 @@ extension ClientEffect: Recorded {
 }
 
 extension BackgroundTaskView: Recorded {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         record.put(id)
         record.put(name)
         record.put(keepAwake)
@@ -139,7 +139,7 @@ extension BackgroundTaskView: Recorded {
 }
 
 extension RequestOutcome: Recorded {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         switch self {
         case .app(.done): record.put(case: 0)
         case .app(.notRunning): record.put(case: 1)
@@ -161,21 +161,21 @@ extension RequestOutcome: Recorded {
 }
 
 extension Termination: Recorded {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         var copy = self
         record.put { copy.archive(&$0) }
     }
 }
 
 extension TerminationReason: Recorded {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         var copy = self
         record.put { copy.archive(&$0) }
     }
 }
 
 extension Denial: Recorded {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         switch self {
         case .sleeping: record.put(case: 0)
         case .shuttingDown: record.put(case: 1)

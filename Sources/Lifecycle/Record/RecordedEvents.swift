@@ -2,7 +2,7 @@
 // one is taken away or what a case has changes.
 
 extension Event: Replayed {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         switch self {
         case .configured(let apps, let device): record.put(case: 0, apps, device)
         case .started: record.put(case: 1)
@@ -20,7 +20,7 @@ extension Event: Replayed {
         }
     }
 
-    public init(from record: inout RecordReader) throws(RecordDamage) {
+    init(from record: inout RecordReader) throws(RecordDamage) {
         switch try record.byte() {
         case 0: self = .configured(try record.take(), try record.take())
         case 1: self = .started
@@ -35,18 +35,18 @@ extension Event: Replayed {
         case 10: self = .memory(try record.take())
         case 11: self = .watchdog(try record.take())
         case 12: self = .client(try record.take())
-        default: throw RecordDamage()
+        default: throw RecordDamage()  // open set: bytes
         }
     }
 }
 
 extension AppPolicy: Replayed {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         var copy = self
         record.put { copy.archive(&$0) }
     }
 
-    public init(from record: inout RecordReader) throws(RecordDamage) {
+    init(from record: inout RecordReader) throws(RecordDamage) {
         var policy = AppPolicy(name: "")
         try record.archive { policy.archive(&$0) }
         self = policy
@@ -54,12 +54,12 @@ extension AppPolicy: Replayed {
 }
 
 extension DevicePolicy: Replayed {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         var copy = self
         record.put { copy.archive(&$0) }
     }
 
-    public init(from record: inout RecordReader) throws(RecordDamage) {
+    init(from record: inout RecordReader) throws(RecordDamage) {
         var policy = DevicePolicy()
         try record.archive { policy.archive(&$0) }
         self = policy
@@ -67,7 +67,7 @@ extension DevicePolicy: Replayed {
 }
 
 extension ProcessEvent: Replayed {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         switch self {
         case .spawned(let instance): record.put(case: 0, instance)
         case .spawnFailed(let instance, let code, let explanation): record.put(case: 1, instance, code, explanation)
@@ -79,7 +79,7 @@ extension ProcessEvent: Replayed {
         }
     }
 
-    public init(from record: inout RecordReader) throws(RecordDamage) {
+    init(from record: inout RecordReader) throws(RecordDamage) {
         switch try record.byte() {
         case 0: self = .spawned(try record.take())
         case 1: self = .spawnFailed(try record.take(), code: try record.take(), explanation: try record.take())
@@ -88,13 +88,13 @@ extension ProcessEvent: Replayed {
         case 4: self = .groupEmptied(try record.take())
         case 5: self = .frozen(try record.take())
         case 6: self = .regained(try record.take())
-        default: throw RecordDamage()
+        default: throw RecordDamage()  // open set: bytes
         }
     }
 }
 
 extension ExitStatus: Replayed {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         switch self {
         case .exited(let status): record.put(case: 0, status)
         case .signalled(let signal): record.put(case: 1, signal)
@@ -103,19 +103,19 @@ extension ExitStatus: Replayed {
         }
     }
 
-    public init(from record: inout RecordReader) throws(RecordDamage) {
+    init(from record: inout RecordReader) throws(RecordDamage) {
         switch try record.byte() {
         case 0: self = .exited(try record.take())
         case 1: self = .signalled(try record.take())
         case 2: self = .unknown
         case 3: self = .withLoop(signal: try record.take())
-        default: throw RecordDamage()
+        default: throw RecordDamage()  // open set: bytes
         }
     }
 }
 
 extension AppEvent: Replayed {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         switch self {
         case .handlerReturned(let instance, let call): record.put(case: 0, instance, call)
         case .ready(let instance): record.put(case: 1, instance)
@@ -125,20 +125,20 @@ extension AppEvent: Replayed {
         }
     }
 
-    public init(from record: inout RecordReader) throws(RecordDamage) {
+    init(from record: inout RecordReader) throws(RecordDamage) {
         switch try record.byte() {
         case 0: self = .handlerReturned(try record.take(), try record.take())
         case 1: self = .ready(try record.take())
         case 2: self = .ping(try record.take())
         case 3: self = .stopping(try record.take())
         case 4: self = .extendTimeout(try record.take(), try record.take())
-        default: throw RecordDamage()
+        default: throw RecordDamage()  // open set: bytes
         }
     }
 }
 
 extension LoginEvent: Replayed {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         switch self {
         case .available(let delayMax, let sleeping, let down): record.put(case: 0, delayMax, sleeping, down)
         case .unavailable: record.put(case: 1)
@@ -155,7 +155,7 @@ extension LoginEvent: Replayed {
         }
     }
 
-    public init(from record: inout RecordReader) throws(RecordDamage) {
+    init(from record: inout RecordReader) throws(RecordDamage) {
         switch try record.byte() {
         case 0:
             self = .available(
@@ -174,30 +174,30 @@ extension LoginEvent: Replayed {
         case 9: self = .appHoldsLock(try record.take())
         case 10: self = .appReleasedLock(try record.take())
         case 11: self = .appFillsLocks(try record.take())
-        default: throw RecordDamage()
+        default: throw RecordDamage()  // open set: bytes
         }
     }
 }
 
 extension SleepEvent: Replayed {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         switch self {
         case .kernelSlept(let hasSlept): record.put(case: 0, hasSlept)
         case .noted(let timeAsleep): record.put(case: 1, timeAsleep)
         }
     }
 
-    public init(from record: inout RecordReader) throws(RecordDamage) {
+    init(from record: inout RecordReader) throws(RecordDamage) {
         switch try record.byte() {
         case 0: self = .kernelSlept(try record.take())
         case 1: self = .noted(timeAsleep: try record.take())
-        default: throw RecordDamage()
+        default: throw RecordDamage()  // open set: bytes
         }
     }
 }
 
 extension WatchdogEvent: Replayed {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         switch self {
         case .hardware(let timeout): record.put(case: 0, timeout)
         case .lost: record.put(case: 1)
@@ -205,12 +205,12 @@ extension WatchdogEvent: Replayed {
         }
     }
 
-    public init(from record: inout RecordReader) throws(RecordDamage) {
+    init(from record: inout RecordReader) throws(RecordDamage) {
         switch try record.byte() {
         case 0: self = .hardware(timeout: try record.take())
         case 1: self = .lost
         case 2: self = .service
-        default: throw RecordDamage()
+        default: throw RecordDamage()  // open set: bytes
         }
     }
 }

@@ -1,7 +1,7 @@
 // What the journal is told, as bytes.
 
 extension Notice: Recorded {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         switch self {
         case .app(let notice): record.put(case: 0, notice)
         case .sleep(let notice): record.put(case: 1, notice)
@@ -13,7 +13,7 @@ extension Notice: Recorded {
 }
 
 extension AppNotice: Recorded {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         switch self {
         case .launched(let app, let instance): record.put(case: 0, app, instance)
         case .restartScheduled(let app, let delay): record.put(case: 1, app, delay)
@@ -29,7 +29,7 @@ extension AppNotice: Recorded {
 }
 
 extension SleepNotice: Recorded {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         switch self {
         case .preparing(let sleep, let allowance): record.put(case: 0, sleep, allowance)
         case .released(let sleep, let elapsed, let killed): record.put(case: 1, sleep, elapsed, killed)
@@ -41,7 +41,7 @@ extension SleepNotice: Recorded {
 }
 
 extension ShutdownNotice: Recorded {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         switch self {
         case .preparing(let allowance): record.put(case: 0, allowance)
         case .cancelled: record.put(case: 1)
@@ -51,7 +51,7 @@ extension ShutdownNotice: Recorded {
 }
 
 extension BoardNotice: Recorded {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         switch self {
         case .stalled(let time): record.put(case: 0, time)
         case .phaseLimited(let phase, let condition): record.put(case: 1, phase, condition)

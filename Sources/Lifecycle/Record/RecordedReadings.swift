@@ -1,7 +1,7 @@
 // What the board, its memory and clients say, as bytes in both directions.
 
 extension BoardEvent: Replayed {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         switch self {
         case .session(let reading): record.put(case: 0, reading.users, reading.isLocked, reading.isIdle)
         case .lid(let closed): record.put(case: 1, closed)
@@ -14,7 +14,7 @@ extension BoardEvent: Replayed {
         }
     }
 
-    public init(from record: inout RecordReader) throws(RecordDamage) {
+    init(from record: inout RecordReader) throws(RecordDamage) {
         switch try record.byte() {
         case 0:
             self = .session(
@@ -26,18 +26,18 @@ extension BoardEvent: Replayed {
         case 5: self = .temperatures(try record.take())
         case 6: self = .network(up: try record.take())
         case 7: self = .polling(interval: try record.take())
-        default: throw RecordDamage()
+        default: throw RecordDamage()  // open set: bytes
         }
     }
 }
 
 extension ThermalReading: Replayed {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         record.put(zone)
         for degrees in [temperature, fair, serious, critical] { record.put(degrees) }
     }
 
-    public init(from record: inout RecordReader) throws(RecordDamage) {
+    init(from record: inout RecordReader) throws(RecordDamage) {
         self.init(
             zone: try record.take(), temperature: try record.take(), fair: try record.take(),
             serious: try record.take(), critical: try record.take())
@@ -45,7 +45,7 @@ extension ThermalReading: Replayed {
 }
 
 extension MemoryEvent: Replayed {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         switch self {
         case .pressure(let level): record.put(case: 0, level)
         case .read(let available, let total, let uses): record.put(case: 1, available, total, uses)
@@ -54,47 +54,47 @@ extension MemoryEvent: Replayed {
         }
     }
 
-    public init(from record: inout RecordReader) throws(RecordDamage) {
+    init(from record: inout RecordReader) throws(RecordDamage) {
         switch try record.byte() {
         case 0: self = .pressure(try record.take())
         case 1: self = .read(available: try record.take(), total: try record.take(), try record.take())
         case 2: self = .limitReached(try record.take())
         case 3: self = .killed(try record.take(), by: try record.take())
-        default: throw RecordDamage()
+        default: throw RecordDamage()  // open set: bytes
         }
     }
 }
 
 extension MemoryUse: Replayed {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         record.put(instance)
         record.put(bytes)
     }
 
-    public init(from record: inout RecordReader) throws(RecordDamage) {
+    init(from record: inout RecordReader) throws(RecordDamage) {
         self.init(instance: try record.take(), bytes: try record.take())
     }
 }
 
 extension ClientEvent: Replayed {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         switch self {
         case .requested(let id, let request): record.put(case: 0, id, request)
         case .abandoned(let id): record.put(case: 1, id)
         }
     }
 
-    public init(from record: inout RecordReader) throws(RecordDamage) {
+    init(from record: inout RecordReader) throws(RecordDamage) {
         switch try record.byte() {
         case 0: self = .requested(try record.take(), try record.take())
         case 1: self = .abandoned(try record.take())
-        default: throw RecordDamage()
+        default: throw RecordDamage()  // open set: bytes
         }
     }
 }
 
 extension ClientRequest: Replayed {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         switch self {
         case .launch(let app, let background): record.put(case: 0, app, background)
         case .activate(let app): record.put(case: 1, app)
@@ -109,7 +109,7 @@ extension ClientRequest: Replayed {
         }
     }
 
-    public init(from record: inout RecordReader) throws(RecordDamage) {
+    init(from record: inout RecordReader) throws(RecordDamage) {
         switch try record.byte() {
         case 0: self = .launch(try record.take(), background: try record.take())
         case 1: self = .activate(try record.take())
@@ -121,19 +121,19 @@ extension ClientRequest: Replayed {
         case 7: self = .adopt(app: try record.take(), try record.take())
         case 8: self = .warnOfMemory(try record.take(), try record.take())
         case 9: self = .setLowPower(try record.take())
-        default: throw RecordDamage()
+        default: throw RecordDamage()  // open set: bytes
         }
     }
 }
 
 extension TaskParameters: Replayed {
-    public func write(to record: inout RecordWriter) {
+    func write(to record: inout RecordWriter) {
         record.put(name)
         record.put(keepAwake)
         record.put(timeAllowed)
     }
 
-    public init(from record: inout RecordReader) throws(RecordDamage) {
+    init(from record: inout RecordReader) throws(RecordDamage) {
         self.init(name: try record.take(), keepAwake: try record.take(), timeAllowed: try record.take())
     }
 }

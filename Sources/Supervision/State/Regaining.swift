@@ -10,6 +10,23 @@ internal import SystemCalls
 // and the apps, the kernel the control groups.
 
 extension Supervisor {
+    /// What is kept for the loop after this one, and of this one's events.
+    func keep(after former: KeptState.FormerState) {
+        keptState = KeptState(self, former)
+        do throws(SystemError) {
+            recorder = try FlightRecorder(self)
+        } catch {
+            log.daemon(.warning, error.text + "; no events are recorded")
+        }
+    }
+
+    /// What was put off, at the daemon's end.
+    func finishWriting() {
+        preferenceSaving.catchUp()
+        try? reports.catchUp()
+        recorder?.close()
+    }
+
     /// For the next loop; nil: there is none after this.
     func keep(_ name: String, _ descriptor: Int32) -> KeptCopy? {
         keptState == nil ? nil : KeptCopy(keeper, name, of: descriptor)

@@ -39,7 +39,8 @@ final class SimulatedBoard {
     var now: Instant { Instant(monotonic: monotonic, boottime: monotonic + slept) }
 
     // The daemon.
-    let core = WatchedCore()
+    let recording: SimulationRecording?
+    let core: WatchedCore
     var inbox: [Event] = []
     var stalledUntil: Nanoseconds?
     var timerMissed = false
@@ -108,6 +109,8 @@ final class SimulatedBoard {
     ) {
         self.reduction = reduction
         self.recollection = recollection
+        recording = limits.records ? SimulationRecording() : nil
+        core = WatchedCore(recording)
         random = SeededGenerator(seed: seed)
         darkRandom = SeededGenerator(seed: ~seed)
         stormRandom = SeededGenerator(seed: seed ^ 0x5354_4f52_4d53)

@@ -11,18 +11,31 @@ final class WatchedCore {
     /// The state as it was written whole, and what each step since has changed; nil: it is not written step by step.
     private var written: (whole: [UInt8], changes: [[UInt8]])?
 
+    /// nil: it is not recorded.
+    private let recording: SimulationRecording?
+    /// What is heard next is heard by another core than what was heard last.
+    private var isRecordingBegun = false
+
+    init(_ recording: SimulationRecording?) { self.recording = recording }
+
     /// All of it, as a value. Expensive.
     var state: DeviceLifecycle {
         get { core }
         set {
             core = newValue
             written = nil
+            isRecordingBegun = false
             forget()
         }
     }
 
     func handle(_ event: Event, at instant: Instant) -> [Effect] {
+        if let recording, !isRecordingBegun {
+            recording.begin(with: core, at: instant)
+            isRecordingBegun = true
+        }
         let effects = core.handle(event, at: instant)
+        recording?.add(event, at: instant, effects)
         if written != nil { written?.changes.append(core.archivedChanges()) }
         forget()
         return effects
