@@ -135,20 +135,80 @@ static void keep_awaited(int root, struct numbers *found) {
     found->count = kept;
 }
 
-enum { LOOKS = 100 };
+enum { LOOKS = 100, LOOKS_AFTER_ABORT = 10 };
 static const struct timespec between_looks = {.tv_nsec = 50000000};
 
-static void abort_awaited(const struct range *users) {
-    DIR *all = open_connections();
-    struct numbers found = {0};
-    if (!all) return;
-    list_connections(all, is_in_range, users, &found);
-    for (int i = 0; i < LOOKS && found.count > 0; i++) {
-        keep_awaited(dirfd(all), &found);
-        if (found.count > 0) (void)nanosleep(&between_looks, NULL);
+static bool is_not_root(const void *users, uid_t user) {
+    (void)users;
+    return user != 0;
+}
+
+static bool is_gone(pid_t pid) {
+    struct linux_process_stat stat;
+    return linux_read_process_stat(pid, 0, &stat) != 0 || stat.state == 'Z' || stat.state == 'X';
+}
+
+// Whether some thread of it stands in a FUSE file system, by the kernel's stacks; where those are not told: true.
+static bool waits_for_fuse(pid_t pid) {
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/%d/task", pid);
+    DIR *tasks = opendir(path);
+    if (!tasks) return false;
+    bool is_told = false, waits = false;
+    for (struct dirent *entry; !waits && (entry = readdir(tasks));) {
+        char text[4096];
+        if (entry->d_name[0] == '.') continue;
+        (void)snprintf(path, sizeof path, "/proc/%d/task/%.20s/stack", pid, entry->d_name);
+        int file = open(path, O_RDONLY | O_CLOEXEC);
+        ssize_t length = file < 0 ? -1 : read(file, text, sizeof text - 1);
+        if (file >= 0) close(file);
+        if (length <= 0) continue;
+        text[length] = 0;
+        is_told = true;
+        waits = strstr(text, "fuse") != NULL;
     }
-    abort_hidden(all, &found);
-    free(found.numbers);
+    closedir(tasks);
+    return waits || !is_told;
+}
+
+// One after the other, until that process is gone: which of them it waits for the kernel does not tell.
+static void abort_until_gone(DIR *all, const struct numbers *found, pid_t pid) {
+    struct numbers mounted = {0};
+    bool is_known = found->count > 0 && list_mounted(&mounted);
+    for (size_t i = 0; is_known && i < found->count; i++) {
+        if (has(&mounted, found->numbers[i])) continue;
+        if (is_gone(pid)) break;
+        abort_connection(dirfd(all), found->numbers[i]);
+        for (int look = 0; look < LOOKS_AFTER_ABORT && !is_gone(pid); look++) (void)nanosleep(&between_looks, NULL);
+    }
+    free(mounted.numbers);
+}
+
+struct awaited {
+    pid_t pid;
+    struct range apps;
+};
+
+// First those of users that are no apps, to whom less is promised.
+static void abort_awaited(const struct awaited *awaited) {
+    struct numbers every = {0}, apps = {0}, ordered = {0};
+    if (!waits_for_fuse(awaited->pid)) return;
+    DIR *all = open_connections();
+    if (!all) return;
+    list_connections(all, is_not_root, NULL, &every);
+    rewinddir(all);
+    list_connections(all, is_in_range, &awaited->apps, &apps);
+    for (size_t i = 0; i < every.count; i++)
+        if (!has(&apps, every.numbers[i])) (void)add(&ordered, every.numbers[i]);
+    for (size_t i = 0; i < apps.count; i++) (void)add(&ordered, apps.numbers[i]);
+    for (int i = 0; i < LOOKS && ordered.count > 0 && !is_gone(awaited->pid); i++) {
+        keep_awaited(dirfd(all), &ordered);
+        if (ordered.count > 0) (void)nanosleep(&between_looks, NULL);
+    }
+    abort_until_gone(all, &ordered, awaited->pid);
+    free(every.numbers);
+    free(apps.numbers);
+    free(ordered.numbers);
     closedir(all);
 }
 
@@ -180,23 +240,23 @@ void linux_abort_fuse(uid_t user) {
 }
 
 // A thread of its own: it looks for seconds.
-static struct range range;
+static struct awaited looked_for;
 static bool is_looking;
 
 static void *look(void *context) {
     (void)context;
-    abort_awaited(&range);
+    abort_awaited(&looked_for);
     pthread_mutex_lock(&guard);
     is_looking = false;
     pthread_mutex_unlock(&guard);
     return NULL;
 }
 
-void linux_abort_awaited_fuse(uid_t first, uint32_t count) {
+void linux_abort_awaited_fuse(pid_t pid, uid_t first, uint32_t count) {
     if (access(connections, F_OK) != 0) return;
     pthread_mutex_lock(&guard);
     if (!is_looking) {
-        range = (struct range){first, first + count};
+        looked_for = (struct awaited){pid, {first, first + count}};
         is_looking = linux_start_thread("curfewd-waits", look, NULL) == 0;
     }
     pthread_mutex_unlock(&guard);

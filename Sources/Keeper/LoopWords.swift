@@ -42,7 +42,7 @@ extension Keeper {
         case KEEPER_ABORT_FUSE: linux_abort_fuse(uid_t(truncatingIfNeeded: word.id))
         case KEEPER_ABORT_AWAITED_FUSE:
             let users = base.load(as: keeper_users.self)
-            linux_abort_awaited_fuse(uid_t(truncatingIfNeeded: users.first), users.count)
+            linux_abort_awaited_fuse(users.pid, users.first, users.count)
         case KEEPER_FIND_LOCK_HOLDERS:
             let lock = base.load(as: keeper_lock.self)
             let directory = String(decoding: bytes[MemoryLayout<keeper_lock>.size...], as: UTF8.self)

@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import fcntl
 import os
+import signal
 import stat
 import subprocess
 import tempfile
@@ -207,6 +208,29 @@ def test_what_waits_for_another_app_s_file_system_is_killed_all_the_same(board):
     board.wait_log("could not be killed")
     wait_until(lambda: state(hangs) is None, lambda: f"nothing of it is left: {state(hangs)}\n{board.log()}")
     board.wait_active("server")
+
+
+def test_a_person_s_that_holds_it_ends_before_an_app_s_whose_reader_waits_in_good_order(board):
+    """As for the next message of a queue."""
+    said = evil(board, "serves")
+    place, meeting, taken = (board.journals / name for name in ("strange", "meeting", "taken"))
+    place.mkdir()
+    place.chmod(0o777)
+    app(board, "taker", TAKES_A_FILE, [taken, meeting])
+    board.start()
+    reader = hanging(board, said)
+    serves = [*PYTHON, "-c", SERVES_ANOTHER, place, board.journals / "fuse", meeting]
+    with subprocess.Popen(serves, user=65534, group=65534, extra_groups=[], start_new_session=True) as stranger:
+        try:
+            hangs = hanging(board, taken)
+            waits = Path(f"/proc/{hangs}/wchan")
+            wait_until(lambda: waits.read_text() == "request_wait_answer", lambda: f"it waits: {waits.read_text()}")
+            board.call("Terminate", app="taker", force=True)
+            board.wait_log("could not be killed")
+            wait_until(lambda: state(hangs) is None, lambda: f"it is left: {state(hangs)}\n{board.log()}")
+            assert state(reader) == "S" and Path(f"/proc/{reader}/wchan").read_text() == "request_wait_answer"
+        finally:
+            os.killpg(stranger.pid, signal.SIGKILL)
 
 
 def test_what_answers_late_is_left_alone_while_others_are_killed(board):

@@ -43,7 +43,8 @@ import Varlink
 
     @Test func controlCharactersAreShown() {
         #expect("a\u{1B}[2Jb\nc\td\u{202E}".printable == "a\u{FFFD}[2Jb\u{FFFD}c    d\u{FFFD}")
-        for unseen in ["\u{200B}", "\u{2028}", "\u{2066}", "\u{FEFF}", "\u{E0041}"] {
+        let blanks = ["\u{AD}", "\u{61C}", "\u{115F}", "\u{180E}", "\u{3164}", "\u{FFA0}", "\u{FFF9}"]
+        for unseen in blanks + ["\u{200B}", "\u{2028}", "\u{2066}", "\u{FEFF}", "\u{E0041}"] {
             #expect("a\(unseen)b".printable == "a\u{FFFD}b")
         }
         // Joins of letters and of pictures are seen.

@@ -22,7 +22,7 @@ enum {
     KEEPER_NOTIFY,     // struct keeper_signal, then text for the service manager
     KEEPER_REMOVE_IPC, // struct keeper_signal, whose id is a user's number: what that has left of System V's
     KEEPER_ABORT_FUSE, // the same: the file systems that its programs serve to themselves
-    KEEPER_ABORT_AWAITED_FUSE, // struct keeper_users: those that one of these users serves, and others wait for
+    KEEPER_ABORT_AWAITED_FUSE, // struct keeper_users: the one that this process waits for, which cannot be killed
     KEEPER_FIND_LOCK_HOLDERS,  // struct keeper_lock, then the directory: who has logind's lock on sleep
     KEEPER_KEEP,               // struct keeper_signal, then a name, and one descriptor: the next loop has it too
     KEEPER_HOW_ENDED,          // struct keeper_question: of no child of the loop's asking
@@ -81,7 +81,8 @@ struct keeper_question {
 struct keeper_users {
     uint32_t kind;
     uint32_t count;
-    int64_t first;
+    uint32_t first;
+    int32_t pid;
 };
 
 // As logind names who took it.
@@ -135,8 +136,10 @@ void linux_remove_ipc(uid_t user);
 // files and waits for itself. A thread does it, one for all: each step waits for the kernel's lock of all mounts, which
 // an app may keep busy.
 void linux_abort_fuse(uid_t user);
-// The same of `count` users from `first` on, where an answer is waited for all the time, for five seconds.
-void linux_abort_awaited_fuse(uid_t first, uint32_t count);
+// The same for a process that cannot be killed, and waits in some FUSE file system: those whose answers have been waited
+// for all the time, for five seconds, one after the other until it is gone; first those of users that are no apps (these
+// are `count` from `first` on), never root's.
+void linux_abort_awaited_fuse(pid_t pid, uid_t first, uint32_t count);
 
 // Looks for all processes that have the delay locks on sleep which logind says this user's process has taken, by what
 // logind keeps of its locks in `directory`; each is told as a word to `socket`, where there is room for it. A thread

@@ -89,11 +89,12 @@ public final class ProcessKeeper {
     /// programs that are to be dead: one that waits for an answer of its own cannot be killed before.
     public func abortFUSE(of user: UInt32) { order(KEEPER_ABORT_FUSE, Int64(user)) }
 
-    /// The same of every user that an app has for itself, where an answer is waited for. For a process that cannot be
-    /// killed though nothing of its own user's holds it: it has been given a file that another app serves.
-    public func abortAwaitedFUSE() {
+    /// For a process that cannot be killed though nothing of its own user's holds it: where it waits in a FUSE file
+    /// system, it has been given a file that another app serves, or a person. Which one is not known: those that do not
+    /// answer are ended, one after the other, until it is gone.
+    public func abortFUSE(awaitedBy pid: Int32) {
         let order = keeper_users(
-            kind: UInt32(KEEPER_ABORT_AWAITED_FUSE), count: OwnUsers.count, first: Int64(OwnUsers.first))
+            kind: UInt32(KEEPER_ABORT_AWAITED_FUSE), count: OwnUsers.count, first: OwnUsers.first, pid: pid)
         try? send(withUnsafeBytes(of: order) { Array($0) }, [])
     }
 

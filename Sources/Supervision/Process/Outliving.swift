@@ -60,11 +60,11 @@ extension AppProcess {
     /// once the kill has not worked.
     func abortOthersFUSE() {
         if let user, user != 0 { supervisor.keeper.abortFUSE(of: user) }
-        supervisor.keeper.abortAwaitedFUSE()
-        guard Files.exists("/sys/fs/fuse/connections") else { return }
+        guard let pid = group?.processes().first ?? mainPID, Files.exists("/sys/fs/fuse/connections") else { return }
+        supervisor.keeper.abortFUSE(awaitedBy: pid)
         supervisor.log.app(
             app.name, .notice,
-            "should a file system that another app serves, and does not answer, hold it, that is ended")
+            "should a FUSE file system of another app or a person, which does not answer, hold it, that is ended")
     }
 
     /// That it shares with no other app and no person.
