@@ -10,7 +10,7 @@ import Testing
         return simulate(seed: seed, limits: limits).recording
     }
 
-    private static let later = Instant(monotonic: .seconds(-7), boottime: .seconds(1 << 40))
+    private static let later = Instant(monotonic: .seconds(-7), boottime: .seconds(1 << 32))
 
     private static func records(_ bytes: [UInt8]) throws -> (records: [FlightRecord], lost: Int) {
         var reader = FlightRecords(bytes)
