@@ -4,8 +4,9 @@ import Testing
 
 /// Recordings of whole lives: all kinds of events, state and decisions are in them.
 @Suite struct RecordingTests {
-    private static func recording(of seed: UInt64) -> [UInt8] {
+    private static func recording(of seed: UInt64, steps: Int = 400) -> [UInt8] {
         var limits = SimulationLimits()
+        limits.steps = steps
         limits.records = true
         return simulate(seed: seed, limits: limits).recording
     }
@@ -57,7 +58,7 @@ import Testing
 
     /// What is left of a recording that is cut short is what was written before the cut.
     @Test func aRecordingMayBeCutAnywhere() throws {
-        let bytes = Array(Self.recording(of: 7).prefix(6000))
+        let bytes = Self.recording(of: 7, steps: 40)
         let whole = try Self.records(bytes).records
         for length in bytes.indices {
             let (records, lost) = try Self.records(Array(bytes[..<length]))
@@ -68,7 +69,7 @@ import Testing
 
     /// A wrong byte costs what comes before the next beginning, and changes nothing of what is read.
     @Test func noWrongByteIsTaken() throws {
-        let bytes = Array(Self.recording(of: 7).prefix(6000))
+        let bytes = Self.recording(of: 7, steps: 40)
         let two = bytes + bytes
         let whole = try Self.records(two).records
         for place in bytes.indices {

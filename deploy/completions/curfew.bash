@@ -181,13 +181,13 @@ _curfew() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    status|tasks|monitor|reports|report|launch|activate|background|terminate|run|sleep|wake|low-power|check|reload|config|profile|upgrade|demo|try|help)
+    status|tasks|monitor|reports|report|replay|launch|activate|background|terminate|run|sleep|wake|low-power|check|reload|config|profile|upgrade|demo|try|help)
         # Offer subcommand argument completions
         "_curfew_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'status tasks monitor reports report launch activate background terminate run sleep wake low-power check reload config profile upgrade demo try help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'status tasks monitor reports report replay launch activate background terminate run sleep wake low-power check reload config profile upgrade demo try help' -- "${cur}"))
         ;;
     esac
 }
@@ -291,6 +291,40 @@ _curfew_report() {
     case "${positional_number}" in
     1)
         __curfew_add_completions -W "$(__curfew_custom_complete ---completion report -- positional@0 "${COMP_CWORD}" "$(__curfew_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
+}
+
+_curfew_replay() {
+    repeating_flags=()
+    non_repeating_flags=(--compare --json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--app --until --last --root)
+    __curfew_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--app')
+        __curfew_add_completions -W "$(__curfew_custom_complete ---completion replay -- --app "${COMP_CWORD}" "$(__curfew_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--until')
+        return
+        ;;
+    '--last')
+        return
+        ;;
+    '--root')
+        __curfew_add_completions -d
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    *)
+        __curfew_add_completions -f
         return
         ;;
     esac

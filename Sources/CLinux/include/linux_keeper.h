@@ -136,9 +136,9 @@ void linux_remove_ipc(uid_t user);
 // files and waits for itself. A thread does it, one for all: each step waits for the kernel's lock of all mounts, which
 // an app may keep busy.
 void linux_abort_fuse(uid_t user);
-// The same for a process that cannot be killed, and waits in some FUSE file system: those whose answers have been waited
-// for all the time, for five seconds, one after the other until it is gone; first those of users that are no apps (these
-// are `count` from `first` on), never root's.
+// The same for a process that cannot be killed, and waits in some FUSE file system: those whose answers have been
+// waited for all the time, for five seconds, one after the other until it is gone; first those of users that are no
+// apps (these are `count` from `first` on), never root's.
 void linux_abort_awaited_fuse(pid_t pid, uid_t first, uint32_t count);
 
 // Looks for all processes that have the delay locks on sleep which logind says this user's process has taken, by what
@@ -152,12 +152,12 @@ void linux_forget_lock_holders(void);
 int linux_fork(void);
 
 // waitid(2) on any child that has ended, or on `pid` alone, without reaping it: its pid, 0: none; -1 and errno. Of any
-// child it may be no end (`linux_is_end`) but a stop: any child can have its parent trace it (PTRACE_TRACEME), and the
-// kernel tells a tracer of stops whether it asks for them or not. A stop hides the ends that come after it.
+// child it may be no end (`linux_is_end`) but a stop: any child can have its parent trace it (PTRACE_TRACEME), and
+// the kernel tells a tracer of stops whether it asks for them or not. A stop hides the ends that come after it.
 pid_t linux_peek_end(pid_t pid, struct linux_exit *out);
 
-// What such a child is stopped for goes its way, and it is traced no more; signal: what it then gets, 0: none. kills: it
-// is ended in place of that.
+// What such a child is stopped for goes its way, and it is traced no more; signal: what it then gets, 0: none.
+// kills: it is ended in place of that.
 void linux_end_trace(pid_t pid, int signal, bool kills);
 
 // Blocks SIGCHLD, SIGTERM, SIGINT and SIGHUP: a signalfd(2) that has them, or -1 and errno.

@@ -4,6 +4,7 @@
 //   orphans   makes orphans without end that do it, stop, and by a second thread become another program within 300 us
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 
 static const char *journal;
 static volatile sig_atomic_t heard;
-static volatile int is_stopping;
+static volatile int is_there, is_stopping;
 static long delay;
 
 static void note(const char *event) {
@@ -39,6 +40,7 @@ static long now(void) {
 }
 
 static void *become_another(void *context) {
+    is_there = 1;
     while (!is_stopping) {}
     long end = now() + delay;
     while (now() < end) {}
@@ -49,11 +51,11 @@ static void *become_another(void *context) {
 
 static void be_an_orphan(pid_t parent) {
     pthread_t thread;
-    while (getppid() == parent) usleep(100);
+    while (getppid() == parent) sched_yield();
     srand((unsigned)now());
     delay = rand() % 300 * 1000L;
     pthread_create(&thread, NULL, become_another, NULL);
-    usleep(500);
+    while (!is_there) sched_yield();
     if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) _exit(1);
     is_stopping = 1;
     syscall(SYS_tkill, getpid(), SIGSTOP);
@@ -80,7 +82,7 @@ int main(int count, char **words) {
         for (int made = 0;; made++) {
             make_orphan();
             if (made == 100) note("made");
-            usleep(5000);
+            usleep(5000); // not a wait: so that not all processors are its own
         }
     }
     int times = strcmp(words[2], "once") == 0 ? 1 : 2;
