@@ -9,8 +9,8 @@ final class ReplayView {
     private let compares: Bool
     /// MONOTONIC and CLOCK_REALTIME of the last beginning.
     private var begun: (instant: Instant, realtime: Nanoseconds)?
-    /// What is shown at the end, where only the last of it is.
-    private var kept: [[String]] = []
+    /// What is shown at the end, where only the last of it is: most of it is never made a text.
+    private var kept: [() -> [String]] = []
 
     init(_ session: Session, app: String?, last: Int?, compares: Bool) {
         self.session = session
@@ -23,11 +23,16 @@ final class ReplayView {
         switch part {
         case .beginning(let beginning):
             begun = (beginning.instant, beginning.realtime)
-            if !compares, app == nil { show(lines(beginning, replay)) }
+            if !compares, app == nil {
+                let lines = lines(beginning, replay)
+                show { lines }
+            }
         case .step(let step):
             let text = ReplayText(names: replay.names)
             guard isWanted(step, text) else { return }
-            show(session.isJSON ? [json(step, text)] : lines(step, replay, text))
+            let states = session.isJSON ? [] : states(after: step, replay.core)
+            let clock = clock(step.instant)
+            show { [unowned self] in session.isJSON ? [json(step, text)] : lines(step, clock, states, text) }
         }
     }
 
@@ -37,14 +42,14 @@ final class ReplayView {
         return text.concerns(step.event, app) || step.effects.contains { text.concerns($0, app) }
     }
 
-    private func show(_ lines: [String]) {
-        guard let last else { return lines.forEach { session.say($0) } }
+    private func show(_ lines: @escaping () -> [String]) {
+        guard let last else { return lines().forEach { session.say($0) } }
         kept.append(lines)
         if kept.count > 2 * last { kept.removeFirst(kept.count - last) }
     }
 
     func end(_ replay: Replay, lost: Int) {
-        if let last { kept.suffix(last).forEach { $0.forEach { session.say($0) } } }
+        if let last { for lines in kept.suffix(last) { lines().forEach { session.say($0) } } }
         if session.isJSON { return }
         let steps = replay.steps == 1 ? "1 step" : "\(replay.steps) steps"
         let outcome =
@@ -70,28 +75,26 @@ final class ReplayView {
         let state = apps == 0 ? "" : ", with \(apps == 1 ? "1 app" : "\(apps) apps") in hand"
         let time = LocalTime(milliseconds: beginning.realtime.rawValue / 1_000_000).date
         return [
-            session.style.paint("\(time): curfewd \(beginning.version), boot \(beginning.boot)\(state)", .bold)
+            session.style.paint(
+                "\(time): curfewd \(beginning.version), boot \(beginning.boot)\(state)".printable, .bold)
         ]
     }
 
-    private func lines(_ step: Replay.Step, _ replay: Replay, _ text: ReplayText) -> [String] {
+    private func lines(_ step: Replay.Step, _ clock: String, _ states: [String], _ text: ReplayText) -> [String] {
         let number = "\(step.number)"
-        let head = String(repeating: " ", count: max(0, 6 - number.count)) + number + "  " + clock(step.instant) + "  "
-        var lines = [head + text.text(step.event)]
+        let head = String(repeating: " ", count: max(0, 6 - number.count)) + number + "  " + clock + "  "
+        var lines = [head + text.text(step.event).printable]
         let indent = String(repeating: " ", count: head.count)
-        for effect in step.effects {
-            if case .client(.appChanged(let app)) = effect {
-                if let state = state(of: app, replay.core) { lines.append(indent + session.style.paint(state, .dim)) }
-            } else if effect != .client(.deviceChanged) {
-                lines.append(indent + "-> " + text.text(effect))
-            }
+        for effect in step.effects where !Self.isChange(effect) {
+            lines.append(indent + "-> " + text.text(effect).printable)
         }
+        for state in states { lines.append(indent + session.style.paint(state.printable, .dim)) }
         switch step.isSame {
         case false: lines.append(indent + session.style.paint("!! curfewd decided otherwise here", .bad))
         case nil: lines.append(indent + session.style.paint("what curfewd decided here is not recorded", .caution))
         default: break
         }
-        return lines.map(\.printable)
+        return lines
     }
 
     /// "05:48:23.123" of the local time, were the clock never set.
@@ -101,8 +104,16 @@ final class ReplayView {
         return LocalTime(milliseconds: realtime.rawValue / 1_000_000).clock
     }
 
-    private func state(of app: AppID, _ core: DeviceLifecycle) -> String? {
-        core.view(of: app).map { "= \($0.name): \($0.taskState.name), \($0.phase?.name ?? "no phase")" }
+    /// That something can be seen to have changed: what it is now is shown in its place.
+    private static func isChange(_ effect: Effect) -> Bool {
+        if case .client(.appChanged) = effect { true } else { effect == .client(.deviceChanged) }
+    }
+
+    private func states(after step: Replay.Step, _ core: DeviceLifecycle) -> [String] {
+        step.effects.compactMap { effect in
+            guard case .client(.appChanged(let app)) = effect, let view = core.view(of: app) else { return nil }
+            return "= \(view.name): \(view.taskState.name), \(view.phase?.name ?? "no phase")"
+        }
     }
 
     private func json(_ step: Replay.Step, _ text: ReplayText) -> String {
