@@ -25,6 +25,12 @@ def fill(folder):
             pass
 
 
+def lacks_room(board):
+    """What was said of a full disk, but that no events are recorded on it."""
+    return [line for line in board.log().splitlines()
+            if "No space left" in line and "recording of events" not in line]
+
+
 def fill_inodes(folder):
     """Leaves no inode."""
     try:
@@ -135,7 +141,7 @@ def test_room_for_reports_is_set_aside(board):
         board.call("Terminate", app="app", force=True)
         board.call("Launch", app="app", background=None)
     assert len((board.state / "reports.jsonl").read_text().splitlines()) == 30
-    assert "No space left" not in board.log()
+    assert not lacks_room(board)
 
 
 def test_the_mark_of_a_sleep_needs_no_room(board):
@@ -153,7 +159,7 @@ def test_the_mark_of_a_sleep_needs_no_room(board):
         wait_until(lambda: not (board.run / "announced").exists(), board.log)
         assert not (board.run / "asleep").exists()
         login.wait_held("sleep", number + 1)
-    assert "No space left" not in board.log()
+    assert not lacks_room(board)
 
 
 def test_the_mark_of_a_sleep_is_made_though_its_place_was_taken_away(board):
@@ -190,7 +196,7 @@ def test_room_is_set_aside_for_the_next_file_of_reports_too(board):
         if number == 0:
             wait_until((board.state / "reports.jsonl.1").exists, board.log)
             fill(folder)
-    assert "No space left" not in board.log()
+    assert not lacks_room(board)
 
 
 def test_what_a_full_disk_did_not_take_is_written_once_it_has_room(board):

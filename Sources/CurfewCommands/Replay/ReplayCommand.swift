@@ -34,13 +34,16 @@ struct ReplayCommand: SessionCommand {
         let view = ReplayView(session, app: app, last: last, compares: compare)
         var replay = Replay()
         var lost = 0
+        var isCutShort = true
         reading: for (path, bytes) in try contents(session) {
             var records = FlightRecords(bytes)
             do {
                 while let record = try records.next() {
+                    if case .heard = record, replay.steps == until {
+                        isCutShort = false
+                        break reading
+                    }
                     try replay.hear(record, view.take)
-                    if let until, replay.steps >= until, case .decided = record { break reading }
-                    if let until, replay.steps > until { break reading }
                 }
             } catch let failure as Replay.Failure {
                 throw .failed("\(path) cannot be replayed: \(failure.text)")
@@ -54,7 +57,7 @@ struct ReplayCommand: SessionCommand {
             lost += records.lost
         }
         do throws(Replay.Failure) {
-            try replay.finish(isCutShort: true, view.take)
+            try replay.finish(isCutShort: isCutShort, view.take)
         } catch {
             throw .failed(error.text)
         }
