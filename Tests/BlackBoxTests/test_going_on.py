@@ -229,6 +229,8 @@ def test_an_app_that_is_asked_to_end_is_waited_for_and_killed(board):
     with board.wire() as wire:
         wire.send("io.curfew.Control.Terminate", {"app": "app"})
         board.wait_note("app", "signal")
+        # It answers when it has written down that it was sent.
+        board.describe("app")
         kill_loop(board)
     board.wait_termination("app")
     assert len(board.notes("app", "signal")) == 1

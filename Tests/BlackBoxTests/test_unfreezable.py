@@ -126,6 +126,13 @@ os.read(os.pipe()[0], 1)
 pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not os.path.exists("/dev/fuse"), reason="needs root and FUSE")
 
 
+@pytest.fixture(autouse=True)
+def by_itself():
+    """What is ended for one that cannot be killed may be a file system of another run of these tests, beside this."""
+    with alone("fuse"):
+        yield
+
+
 def evil(board, how, **keys):
     """Returns where it says which of its processes hangs."""
     said = board.journals / "hangs"
