@@ -143,11 +143,6 @@ static bool is_not_root(const void *users, uid_t user) {
     return user != 0;
 }
 
-static bool is_gone(pid_t pid) {
-    struct linux_process_stat stat;
-    return linux_read_process_stat(pid, 0, &stat) != 0 || stat.state == 'Z' || stat.state == 'X';
-}
-
 // Whether some thread of it stands in a FUSE file system, by the kernel's stacks; where those are not told: true.
 static bool waits_for_fuse(pid_t pid) {
     char path[64];
@@ -177,9 +172,10 @@ static void abort_until_gone(DIR *all, const struct numbers *found, pid_t pid) {
     bool is_known = found->count > 0 && list_mounted(&mounted);
     for (size_t i = 0; is_known && i < found->count; i++) {
         if (has(&mounted, found->numbers[i])) continue;
-        if (is_gone(pid)) break;
+        if (linux_has_ended(pid)) break;
         abort_connection(dirfd(all), found->numbers[i]);
-        for (int look = 0; look < LOOKS_AFTER_ABORT && !is_gone(pid); look++) (void)nanosleep(&between_looks, NULL);
+        for (int look = 0; look < LOOKS_AFTER_ABORT && !linux_has_ended(pid); look++)
+            (void)nanosleep(&between_looks, NULL);
     }
     free(mounted.numbers);
 }
@@ -201,7 +197,7 @@ static void abort_awaited(const struct awaited *awaited) {
     for (size_t i = 0; i < every.count; i++)
         if (!has(&apps, every.numbers[i])) (void)add(&ordered, every.numbers[i]);
     for (size_t i = 0; i < apps.count; i++) (void)add(&ordered, apps.numbers[i]);
-    for (int i = 0; i < LOOKS && ordered.count > 0 && !is_gone(awaited->pid); i++) {
+    for (int i = 0; i < LOOKS && ordered.count > 0 && !linux_has_ended(awaited->pid); i++) {
         keep_awaited(dirfd(all), &ordered);
         if (ordered.count > 0) (void)nanosleep(&between_looks, NULL);
     }

@@ -65,23 +65,6 @@ static void list_semaphores(struct left *left, uid_t user) {
     }
 }
 
-// One that has ended waits for its parent, and uses nothing; where only its first thread has, others still run.
-static bool has_ended(pid_t pid) {
-    char path[64];
-    (void)snprintf(path, sizeof path, "/proc/%d/task", pid);
-    DIR *threads = opendir(path);
-    if (!threads) return true;
-    bool has_ended = true;
-    for (struct dirent *entry; has_ended && (entry = readdir(threads));) {
-        struct linux_process_stat stat;
-        pid_t thread = atoi(entry->d_name);
-        if (thread <= 0 || linux_read_process_stat(pid, thread, &stat) != 0) continue;
-        has_ended = stat.state == 'Z' || stat.state == 'X';
-    }
-    closedir(threads);
-    return has_ended;
-}
-
 // /proc says whose a process is. Another daemon may have given the same number to an app of its own.
 static bool has_processes(uid_t user) {
     DIR *all = opendir("/proc");
@@ -91,7 +74,7 @@ static bool has_processes(uid_t user) {
         struct stat status;
         if (entry->d_name[0] < '0' || entry->d_name[0] > '9') continue;
         has = fstatat(dirfd(all), entry->d_name, &status, 0) == 0 && status.st_uid == user
-            && !has_ended(atoi(entry->d_name));
+            && !linux_has_ended(atoi(entry->d_name));
     }
     closedir(all);
     return has;

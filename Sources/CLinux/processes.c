@@ -64,6 +64,22 @@ int linux_reap(int pidfd, bool block, struct linux_exit *out) {
     return 1;
 }
 
+bool linux_has_ended(pid_t pid) {
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/%d/task", pid);
+    DIR *threads = opendir(path);
+    if (!threads) return true;
+    bool has_ended = true;
+    for (struct dirent *entry; has_ended && (entry = readdir(threads));) {
+        struct linux_process_stat stat;
+        pid_t thread = atoi(entry->d_name);
+        if (thread <= 0 || linux_read_process_stat(pid, thread, &stat) != 0) continue;
+        has_ended = stat.state == 'Z' || stat.state == 'X';
+    }
+    closedir(threads);
+    return has_ended;
+}
+
 int linux_read_process_stat(pid_t pid, pid_t tid, struct linux_process_stat *out) {
     char path[64], text[1024];
     if (tid)

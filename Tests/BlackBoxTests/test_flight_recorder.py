@@ -176,9 +176,8 @@ def test_what_is_damaged_is_left_out_and_counted(board):
     played = replay(board.root, path)
     assert played.returncode == 0 and "bytes are damaged, and left out" in played.stdout, played.stdout
     assert whole // 2 <= len(steps(board.root, path)) < whole
-    # Of a file that is none at all nothing is left.
     nothing = replay(board.root, "/bin/ls")
-    assert nothing.returncode == 0 and nothing.stdout.startswith("0 steps"), nothing.stdout
+    assert nothing.returncode == 1 and "/bin/ls is no recording" in nothing.stderr and nothing.stdout == ""
 
 
 def test_a_long_file_becomes_the_one_before(board):

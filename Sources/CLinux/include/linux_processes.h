@@ -38,6 +38,8 @@ struct linux_process_stat {
 };
 // /proc/PID/stat, or /proc/PID/task/TID/stat where tid is not 0. -1 and errno.
 int linux_read_process_stat(pid_t pid, pid_t tid, struct linux_process_stat *out);
+// Whether nothing of it runs any more, reaped or not: where only its first thread has ended, others still run.
+bool linux_has_ended(pid_t pid);
 static inline const char *linux_process_name(const struct linux_process_stat *stat) { return stat->name; }
 
 // The real user of a process, from /proc/PID/status. -1 and errno.

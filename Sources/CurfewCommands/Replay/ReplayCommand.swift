@@ -55,6 +55,9 @@ struct ReplayCommand: SessionCommand {
                 throw .failed("\(path) cannot be replayed")
             }
             lost += records.lost
+            if replay.steps == 0, records.lost == bytes.count, records.lost > 0 {
+                throw .failed("\(path) is no recording")
+            }
         }
         do throws(Replay.Failure) {
             try replay.finish(isCutShort: isCutShort, view.take)

@@ -95,7 +95,8 @@ final class FlightRecorder {
 
     func hear(_ event: Event, at instant: Instant) {
         if let until = pausedUntil {
-            guard instant.monotonic.rawValue >= until else { return }
+            // Nor before the thread has done with what was given up: its place in the memory is free only then.
+            guard writing == nil, instant.monotonic.rawValue >= until else { return }
             pausedUntil = nil
             begin(with: supervisor.core)
         }
@@ -123,7 +124,8 @@ final class FlightRecorder {
 
     /// It goes on later, with a new beginning: what is missing in between must not be taken for what was not heard.
     private func giveUp(_ reason: String) {
-        if writing == nil { forget() } else { end = written }
+        // What the thread reads is left alone.
+        if writing == nil { forget() }
         pausedUntil = Clocks.monotonic + Self.pause
         if saidTrouble { return }
         saidTrouble = true
@@ -166,6 +168,7 @@ final class FlightRecorder {
         linux_finish_recording(recording)
         writing = nil
         nextWrite = Clocks.monotonic + Self.interval
+        if pausedUntil != nil { return forget() }
         guard outcome == 0 else { return giveUp(SystemError("write", path, errno: Errno(rawValue: outcome)).text) }
         saidTrouble = false
         (written, fileSize) = (until, size)
