@@ -143,27 +143,38 @@ static bool is_not_root(const void *users, uid_t user) {
     return user != 0;
 }
 
-// Whether some thread of it stands in a FUSE file system, by the kernel's stacks; where those are not told: true.
-static bool waits_for_fuse(pid_t pid) {
+struct stacks {
+    pid_t pid;
+    bool is_told, names_fuse;
+};
+
+static void read_stacks(void *context) {
+    struct stacks *stacks = context;
     char path[64];
-    (void)snprintf(path, sizeof path, "/proc/%d/task", pid);
+    (void)snprintf(path, sizeof path, "/proc/%d/task", stacks->pid);
     DIR *tasks = opendir(path);
-    if (!tasks) return false;
-    bool is_told = false, waits = false;
-    for (struct dirent *entry; !waits && (entry = readdir(tasks));) {
+    if (!tasks) return;
+    for (struct dirent *entry; !stacks->names_fuse && (entry = readdir(tasks));) {
         char text[4096];
         if (entry->d_name[0] == '.') continue;
-        (void)snprintf(path, sizeof path, "/proc/%d/task/%.20s/stack", pid, entry->d_name);
+        (void)snprintf(path, sizeof path, "/proc/%d/task/%.20s/stack", stacks->pid, entry->d_name);
         int file = open(path, O_RDONLY | O_CLOEXEC);
         ssize_t length = file < 0 ? -1 : read(file, text, sizeof text - 1);
         if (file >= 0) close(file);
         if (length <= 0) continue;
         text[length] = 0;
-        is_told = true;
-        waits = strstr(text, "fuse") != NULL;
+        stacks->is_told = true;
+        stacks->names_fuse = strstr(text, "fuse") != NULL;
     }
     closedir(tasks);
-    return waits || !is_told;
+}
+
+// Whether some thread of it stands in a FUSE file system, by the kernel's stacks; where those are not told, or not
+// soon, as of one that hangs in its exec: true.
+static bool waits_for_fuse(pid_t pid) {
+    struct stacks stacks = {.pid = pid};
+    if (!linux_do_in_time(read_stacks, &stacks, sizeof stacks, 500)) return true;
+    return stacks.names_fuse || !stacks.is_told;
 }
 
 // One after the other, until that process is gone: which of them it waits for the kernel does not tell.
@@ -188,7 +199,7 @@ struct awaited {
 // First those of users that are no apps, to whom less is promised.
 static void abort_awaited(const struct awaited *awaited) {
     struct numbers every = {0}, apps = {0}, ordered = {0};
-    if (!waits_for_fuse(awaited->pid)) return;
+    if (linux_has_ended(awaited->pid) || !waits_for_fuse(awaited->pid)) return;
     DIR *all = open_connections();
     if (!all) return;
     list_connections(all, is_not_root, NULL, &every);
@@ -235,14 +246,23 @@ void linux_abort_fuse(uid_t user) {
     pthread_mutex_unlock(&guard);
 }
 
-// A thread of its own: it looks for seconds.
-static struct awaited looked_for;
+// A thread of its own: it looks for seconds. One process may be held where another is not.
+enum { MOST_AWAITED = 16 };
+static struct awaited to_look_for[MOST_AWAITED];
+static size_t to_look_for_count;
 static bool is_looking;
 
 static void *look(void *context) {
     (void)context;
-    abort_awaited(&looked_for);
     pthread_mutex_lock(&guard);
+    while (to_look_for_count > 0) {
+        struct awaited awaited = to_look_for[0];
+        pthread_mutex_unlock(&guard);
+        abort_awaited(&awaited);
+        pthread_mutex_lock(&guard);
+        // Only here: what is looked for is not asked for once more.
+        memmove(to_look_for, to_look_for + 1, --to_look_for_count * sizeof *to_look_for);
+    }
     is_looking = false;
     pthread_mutex_unlock(&guard);
     return NULL;
@@ -251,9 +271,10 @@ static void *look(void *context) {
 void linux_abort_awaited_fuse(pid_t pid, uid_t first, uint32_t count) {
     if (access(connections, F_OK) != 0) return;
     pthread_mutex_lock(&guard);
-    if (!is_looking) {
-        looked_for = (struct awaited){pid, {first, first + count}};
-        is_looking = linux_start_thread("curfewd-waits", look, NULL) == 0;
-    }
+    bool is_known = false;
+    for (size_t i = 0; i < to_look_for_count; i++) is_known = is_known || to_look_for[i].pid == pid;
+    if (!is_known && to_look_for_count < MOST_AWAITED)
+        to_look_for[to_look_for_count++] = (struct awaited){pid, {first, first + count}};
+    if (!is_looking && to_look_for_count > 0) is_looking = linux_start_thread("curfewd-waits", look, NULL) == 0;
     pthread_mutex_unlock(&guard);
 }

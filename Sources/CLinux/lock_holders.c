@@ -1,4 +1,4 @@
-#include "CLinux.h"
+#include "process_walk.h"
 
 #include <dirent.h>
 #include <linux/kcmp.h>
@@ -24,24 +24,23 @@ struct order {
 // A lock is the open end of a FIFO for writing.
 struct lock {
     uint64_t number; // its inode
-    struct order *order;
+    size_t order;
+};
+
+// What a search has to know of the locks: it may hang with it for longer than its turn is.
+struct locks {
+    size_t count;
+    struct lock *all;
+    struct statx place; // of the directory: all FIFOs are on its file system
 };
 
 struct turn {
     int socket;
     char *directory;
-    size_t order_count, lock_count;
+    size_t order_count;
     struct order *orders;
-    struct lock *locks;
-    struct statx place; // of the directory: all FIFOs are on its file system
     time_t end;
 };
-
-static time_t seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec;
-}
 
 static void tell(const struct turn *turn, const struct order *order, pid_t holder) {
     struct keeper_word word = {
@@ -51,14 +50,16 @@ static void tell(const struct turn *turn, const struct order *order, pid_t holde
     };
     while (linux_packet_send(turn->socket, &word, sizeof word, NULL, 0) != 0) {
         // A loop that is late reads them later, within as much time as the search has; it counts on no word of ours.
-        bool waits = errno == EAGAIN && seconds() < turn->end + LONGEST;
+        bool waits = errno == EAGAIN && linux_seconds() < turn->end + LONGEST;
         if (errno != EINTR && !waits) return;
         struct pollfd room = {.fd = turn->socket, .events = POLLOUT};
         if (waits) (void)poll(&room, 1, 100);
     }
 }
 
-static void tell_once(const struct turn *turn, struct order *order, pid_t holder) {
+static void tell_once(void *context, size_t number, pid_t holder) {
+    const struct turn *turn = context;
+    struct order *order = &turn->orders[number];
     for (size_t i = 0; i < order->told; i++)
         if (order->holders[i] == holder) return;
     if (order->told == MOST_HOLDERS) return;
@@ -76,14 +77,16 @@ static bool names_sleep(const char *what) {
     }
 }
 
+enum { NO_ORDER = -1 };
+
 // Which order logind's file on a lock is meant by. Logind writes no pid where it knows that the number is another
 // process's by now, and says 0 then. WHO and WHY, which may be long, have no line's end in them.
-static struct order *order_of(struct turn *turn, int directory, const char *name) {
+static int order_of(const struct turn *turn, int directory, const char *name) {
     int descriptor = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "r");
     if (!file) {
         if (descriptor >= 0) close(descriptor);
-        return NULL;
+        return NO_ORDER;
     }
     char text[256];
     bool is_of_sleep = false, delays = false, begins = true;
@@ -97,8 +100,8 @@ static struct order *order_of(struct turn *turn, int directory, const char *name
     }
     fclose(file);
     for (size_t i = 0; is_of_sleep && delays && i < turn->order_count; i++)
-        if (turn->orders[i].user == user && (unsigned long)turn->orders[i].pid == pid) return &turn->orders[i];
-    return NULL;
+        if (turn->orders[i].user == user && (unsigned long)turn->orders[i].pid == pid) return (int)i;
+    return NO_ORDER;
 }
 
 // Without asking the file system, which may be one that an app serves and answers for never.
@@ -119,101 +122,115 @@ static int by_number(const void *left, const void *right) {
 }
 
 // False where that cannot be known.
-static bool list_locks(struct turn *turn) {
+static bool list_locks(const struct turn *turn, struct locks *out) {
     DIR *all = opendir(turn->directory);
     if (!all) return errno == ENOENT;
-    turn->locks = calloc(MOST_LOCKS, sizeof *turn->locks);
-    bool is_known = turn->locks && look(dirfd(all), ".", &turn->place);
-    for (struct dirent *entry; is_known && turn->lock_count < MOST_LOCKS && (entry = readdir(all));) {
+    out->all = calloc(MOST_LOCKS, sizeof *out->all);
+    bool is_known = out->all && look(dirfd(all), ".", &out->place);
+    for (struct dirent *entry; is_known && out->count < MOST_LOCKS && (entry = readdir(all));) {
         char path[sizeof entry->d_name + sizeof ending];
         struct statx fifo;
         if (entry->d_name[0] == '.' || is_reference(entry->d_name, strlen(entry->d_name))) continue;
-        struct order *order = order_of(turn, dirfd(all), entry->d_name);
+        int order = order_of(turn, dirfd(all), entry->d_name);
         (void)snprintf(path, sizeof path, "%s%s", entry->d_name, ending);
-        if (!order || !look(dirfd(all), path, &fifo) || !S_ISFIFO(fifo.stx_mode)) continue;
-        turn->locks[turn->lock_count++] = (struct lock){fifo.stx_ino, order};
+        if (order == NO_ORDER || !look(dirfd(all), path, &fifo) || !S_ISFIFO(fifo.stx_mode)) continue;
+        out->all[out->count++] = (struct lock){fifo.stx_ino, (size_t)order};
     }
     closedir(all);
-    if (turn->lock_count > 1) qsort(turn->locks, turn->lock_count, sizeof *turn->locks, by_number);
+    if (out->count > 1) qsort(out->all, out->count, sizeof *out->all, by_number);
     return is_known;
 }
 
-// The order whose lock a descriptor is.
-static struct order *order_by(const struct turn *turn, int table, const char *name) {
+// The lock that a descriptor is.
+static const struct lock *lock_by(const struct locks *locks, int table, const char *name) {
     char link[512];
     struct statx file;
     struct stat own;
     ssize_t length = readlinkat(table, name, link, sizeof link);
     if (length <= 0 || !is_reference(link, (size_t)length) || !look(table, name, &file)) return NULL;
-    if (file.stx_dev_major != turn->place.stx_dev_major || file.stx_dev_minor != turn->place.stx_dev_minor) return NULL;
+    if (file.stx_dev_major != locks->place.stx_dev_major || file.stx_dev_minor != locks->place.stx_dev_minor)
+        return NULL;
     struct lock wanted = {.number = file.stx_ino};
-    struct lock *lock = bsearch(&wanted, turn->locks, turn->lock_count, sizeof wanted, by_number);
+    const struct lock *lock = bsearch(&wanted, locks->all, locks->count, sizeof wanted, by_number);
     // Logind's own end is for reading.
     if (!lock || fstatat(table, name, &own, AT_SYMLINK_NOFOLLOW) != 0 || !(own.st_mode & S_IWUSR)) return NULL;
-    return lock->order;
+    return lock;
 }
 
-static DIR *open_folder(int directory, const char *name, const char *folder) {
-    char path[288];
-    (void)snprintf(path, sizeof path, "%s/%s", name, folder);
-    int descriptor = openat(directory, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *opened = descriptor < 0 ? NULL : fdopendir(descriptor);
-    if (!opened && descriptor >= 0) close(descriptor);
-    return opened;
+// thread: 0: of the process.
+static DIR *open_table(pid_t pid, pid_t thread) {
+    char path[64];
+    if (thread)
+        (void)snprintf(path, sizeof path, "/proc/%d/task/%d/fd", pid, thread);
+    else
+        (void)snprintf(path, sizeof path, "/proc/%d/fd", pid);
+    return opendir(path);
 }
 
 // What a process has open, or one of its threads, from a place in it on and up to another.
 static void look_through(
-    const struct turn *turn, pid_t pid, int directory, const char *name, size_t begin, size_t end) {
-    DIR *table = open_folder(directory, name, "fd");
+    struct walker *walker, const struct locks *locks, pid_t pid, pid_t thread, size_t begin, size_t end) {
+    DIR *table = open_table(pid, thread);
     size_t place = 0;
     if (!table) return;
-    for (struct dirent *entry; place < end && (entry = readdir(table)) && seconds() < turn->end; place++) {
+    for (struct dirent *entry; place < end && (entry = readdir(table)) && linux_goes_on(walker); place++) {
         if (place < begin || entry->d_name[0] == '.') continue;
-        struct order *order = order_by(turn, dirfd(table), entry->d_name);
-        if (order) tell_once(turn, order, pid);
+        const struct lock *lock = lock_by(locks, dirfd(table), entry->d_name);
+        if (lock) linux_found(walker, lock->order, pid);
     }
     closedir(table);
 }
 
 // Of a process whose first thread has ended, the others have what is open; a thread may have a table of its own, too:
 // one that shares its first thread's has nothing new.
-static void look_through_threads(const struct turn *turn, pid_t pid, int directory, const char *name) {
-    DIR *threads = open_folder(directory, name, "task");
+static void look_through_threads(struct walker *walker, const struct locks *locks, pid_t pid) {
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/%d/task", pid);
+    DIR *threads = opendir(path);
     if (!threads) return;
-    for (struct dirent *entry; (entry = readdir(threads)) && seconds() < turn->end;)
-        if (entry->d_name[0] != '.' && atoi(entry->d_name) != pid &&
-            syscall(SYS_kcmp, pid, atoi(entry->d_name), KCMP_FILES, 0, 0) != 0)
-            look_through(turn, pid, dirfd(threads), entry->d_name, 0, SIZE_MAX);
+    for (struct dirent *entry; (entry = readdir(threads)) && linux_goes_on(walker);) {
+        pid_t thread = atoi(entry->d_name);
+        if (thread > 0 && thread != pid && syscall(SYS_kcmp, pid, thread, KCMP_FILES, 0, 0) != 0)
+            look_through(walker, locks, pid, thread, 0, SIZE_MAX);
+    }
     closedir(threads);
 }
 
-enum part { FIRST, REST, THREADS };
+enum part { FIRST, REST, THREADS, PARTS };
 
 // First the first of what each process has open, then the rest of what is much, then threads, which seldom have what
 // theirs has not: none is to hide behind another.
-static void look_through_all(const struct turn *turn, enum part part) {
-    DIR *all = opendir("/proc");
-    if (!all) return;
-    for (struct dirent *entry; (entry = readdir(all)) && seconds() < turn->end;) {
-        pid_t pid = atoi(entry->d_name);
-        if (pid <= 0) continue;
-        if (part == FIRST) look_through(turn, pid, dirfd(all), entry->d_name, 0, FEW);
-        if (part == REST) look_through(turn, pid, dirfd(all), entry->d_name, FEW, SIZE_MAX);
-        if (part == THREADS) look_through_threads(turn, pid, dirfd(all), entry->d_name);
+static void look_at(struct walker *walker, const void *context, pid_t pid, int part) {
+    if (part == FIRST) look_through(walker, context, pid, 0, 0, FEW);
+    if (part == REST) look_through(walker, context, pid, 0, FEW, SIZE_MAX);
+    if (part == THREADS) look_through_threads(walker, context, pid);
+}
+
+static void free_locks(void *context) {
+    struct locks *locks = context;
+    free(locks->all);
+    free(locks);
+}
+
+// False: not all was looked at.
+static bool look_for(struct turn *turn) {
+    struct locks *locks = calloc(1, sizeof *locks);
+    if (!locks) return false;
+    bool is_known = list_locks(turn, locks);
+    if (locks->count == 0) {
+        free_locks(locks);
+        return is_known;
     }
-    closedir(all);
+    struct walk_plan plan = {
+        .look = look_at, .parts = PARTS, .context = locks, .release = free_locks,
+        .tell = tell_once, .teller = turn, .end = turn->end};
+    return linux_walk_processes(&plan) && is_known;
 }
 
 static void find_all_of(struct turn *turn) {
-    turn->end = seconds() + LONGEST;
-    bool is_known = list_locks(turn);
-    if (turn->lock_count > 0) {
-        for (enum part part = FIRST; part <= THREADS; part++) look_through_all(turn, part);
-    }
-    pid_t last = is_known && seconds() < turn->end ? 0 : -1;
+    turn->end = linux_seconds() + LONGEST;
+    pid_t last = look_for(turn) && linux_seconds() < turn->end ? 0 : -1;
     for (size_t i = 0; i < turn->order_count; i++) tell(turn, &turn->orders[i], last);
-    free(turn->locks);
 }
 
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
@@ -276,5 +293,5 @@ void linux_find_lock_holders(int socket, uid_t user, pid_t pid, const char *dire
     }
     pthread_mutex_unlock(&guard);
     // Without waiting: it is the keeper who says it.
-    if (!is_taken) tell(&(struct turn){.socket = socket, .end = seconds() - LONGEST}, &order, -1);
+    if (!is_taken) tell(&(struct turn){.socket = socket, .end = linux_seconds() - LONGEST}, &order, -1);
 }

@@ -1,6 +1,7 @@
 #include "CLinux.h"
 
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 
 int linux_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
 
@@ -71,59 +72,86 @@ bool linux_has_ended(pid_t pid) {
     if (!threads) return true;
     bool has_ended = true;
     for (struct dirent *entry; has_ended && (entry = readdir(threads));) {
-        struct linux_process_stat stat;
+        struct linux_process_status status;
         pid_t thread = atoi(entry->d_name);
-        if (thread <= 0 || linux_read_process_stat(pid, thread, &stat) != 0) continue;
-        has_ended = stat.state == 'Z' || stat.state == 'X';
+        if (thread <= 0 || linux_read_process_status(pid, thread, &status) != 0) continue;
+        has_ended = status.state == 'Z' || status.state == 'X';
     }
     closedir(threads);
     return has_ended;
 }
 
-int linux_read_process_stat(pid_t pid, pid_t tid, struct linux_process_stat *out) {
-    char path[64], text[1024];
+// What follows a key, which begins a line: the name is on the first, and its newlines are escaped.
+static const char *value_of(const char *text, const char *key) {
+    const char *line = strstr(text, key);
+    return line ? line + strlen(key) : NULL;
+}
+
+int linux_read_process_status(pid_t pid, pid_t tid, struct linux_process_status *out) {
+    char path[64], text[4096];
     if (tid)
-        snprintf(path, sizeof path, "/proc/%d/task/%d/stat", pid, tid);
+        (void)snprintf(path, sizeof path, "/proc/%d/task/%d/status", pid, tid);
     else
-        snprintf(path, sizeof path, "/proc/%d/stat", pid);
+        (void)snprintf(path, sizeof path, "/proc/%d/status", pid);
     if (read_text(path, text, sizeof text) < 0) return -1;
-    // The name may hold ") (", so its end is the last parenthesis; the fields after it are single words.
-    char *open = strchr(text, '('), *end = strrchr(text, ')');
-    if (!open || !end || end < open || end[1] != ' ' || end[2] == 0) {
+    static const char first[] = "Name:\t";
+    const char *state = value_of(text, "\nState:\t"), *parent = value_of(text, "\nPPid:\t");
+    const char *user = value_of(text, "\nUid:\t");
+    if (strncmp(text, first, sizeof first - 1) != 0 || !state || !parent || !user) {
         errno = EBADMSG;
         return -1;
     }
-    size_t length = (size_t)(end - open - 1);
+    const char *name = text + sizeof first - 1;
+    size_t length = strcspn(name, "\n");
     if (length >= sizeof out->name) length = sizeof out->name - 1;
-    memcpy(out->name, open + 1, length);
+    memcpy(out->name, name, length);
     out->name[length] = 0;
-    out->state = end[2];
-    const char *field = end + 2;  // the third
-    for (int number = 3; number < 22; number++) {
-        if (number == 4) out->parent = (pid_t)strtol(field, NULL, 10);
-        field = strchr(field, ' ');
-        if (!field) {
-            errno = EBADMSG;
-            return -1;
-        }
-        field++;
-    }
-    out->start_ticks = strtoull(field, NULL, 10);
+    out->state = *state;
+    out->parent = (pid_t)strtol(parent, NULL, 10);
+    out->user = (uid_t)strtoul(user, NULL, 10);
     return 0;
 }
 
-int linux_process_user(pid_t pid, uid_t *out) {
-    char path[64], text[4096];
-    snprintf(path, sizeof path, "/proc/%d/status", pid);
-    if (read_text(path, text, sizeof text) < 0) return -1;
-    // The name is on the first line, with its newlines escaped: it cannot pass for this one.
-    const char *line = strstr(text, "\nUid:");
-    if (!line) {
-        errno = EBADMSG;
-        return -1;
+static uint64_t start_ticks(pid_t pid) {
+    char path[64], text[1024];
+    (void)snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    if (read_text(path, text, sizeof text) < 0) return 0;
+    // The name may hold ") (", so its end is the last parenthesis; the fields after it are single words.
+    const char *field = strrchr(text, ')');
+    for (int number = 2; field && number < 22; number++) {
+        field = strchr(field, ' ');
+        if (field) field++;
     }
-    *out = (uid_t)strtoul(line + 5, NULL, 10);
-    return 0;
+    if (!field) errno = EBADMSG;
+    return field ? strtoull(field, NULL, 10) : 0;
+}
+
+uint64_t linux_process_identity(pid_t pid, int pidfd) {
+    enum { OF_PIDFDS = 0x50494446 };
+    struct statfs system;
+    struct stat status;
+    if (fstatfs(pidfd, &system) != 0) return 0;
+    if (system.f_type != OF_PIDFDS) return start_ticks(pid);
+    return fstat(pidfd, &status) == 0 ? status.st_ino : 0;
+}
+
+struct channel {
+    pid_t pid, tid;
+    char name[64];
+};
+
+static void read_channel(void *context) {
+    struct channel *channel = context;
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/%d/task/%d/wchan", channel->pid, channel->tid);
+    if (read_text(path, channel->name, sizeof channel->name) < 0) channel->name[0] = 0;
+}
+
+bool linux_wait_channel(pid_t pid, pid_t tid, char out[64]) {
+    struct channel channel = {.pid = pid, .tid = tid};
+    if (!linux_do_in_time(read_channel, &channel, sizeof channel, 20)) return false;
+    memcpy(out, channel.name, sizeof channel.name);
+    return out[0] && strcmp(out, "0") != 0;
 }
 
 // glibc reports a missing entry as 0 with no result, some name services as one of these.

@@ -1,5 +1,9 @@
 #include "CLinux.h"
 
+#include <stdatomic.h>
+#include <stdalign.h>
+#include <time.h>
+
 int linux_start_thread(const char *name, void *(*run)(void *), void *context) {
     sigset_t left_alone, before;
     sigfillset(&left_alone);
@@ -17,4 +21,77 @@ int linux_start_thread(const char *name, void *(*run)(void *), void *context) {
     pthread_setname_np(thread, name);
     pthread_detach(thread);
     return 0;
+}
+
+enum { MOST_ON_THEIR_WAY = 16 };
+
+// Freed by whichever of the two comes last.
+struct errand {
+    void (*run)(void *);
+    pthread_mutex_t guard;
+    pthread_cond_t is_done_now;
+    bool is_done, is_left;
+    alignas(max_align_t) char context[4096];
+};
+
+static atomic_int on_their_way;
+
+static void free_errand(struct errand *errand) {
+    pthread_cond_destroy(&errand->is_done_now);
+    pthread_mutex_destroy(&errand->guard);
+    free(errand);
+}
+
+static void *do_errand(void *context) {
+    struct errand *errand = context;
+    errand->run(errand->context);
+    atomic_fetch_sub(&on_their_way, 1);
+    pthread_mutex_lock(&errand->guard);
+    errand->is_done = true;
+    bool is_left = errand->is_left;
+    pthread_cond_signal(&errand->is_done_now);
+    pthread_mutex_unlock(&errand->guard);
+    if (is_left) free_errand(errand);
+    return NULL;
+}
+
+static struct timespec after(int milliseconds) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    int64_t nanoseconds = time.tv_nsec + (int64_t)milliseconds * 1000000;
+    return (struct timespec){time.tv_sec + nanoseconds / 1000000000, nanoseconds % 1000000000};
+}
+
+static struct errand *begin_errand(void (*run)(void *), const void *context, size_t size) {
+    struct errand *errand = calloc(1, sizeof *errand);
+    if (!errand) return NULL;
+    errand->run = run;
+    memcpy(errand->context, context, size);
+    pthread_mutex_init(&errand->guard, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&errand->is_done_now, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    if (atomic_fetch_add(&on_their_way, 1) < MOST_ON_THEIR_WAY &&
+        linux_start_thread("curfewd-look", do_errand, errand) == 0)
+        return errand;
+    atomic_fetch_sub(&on_their_way, 1);
+    free_errand(errand);
+    return NULL;
+}
+
+bool linux_do_in_time(void (*run)(void *), void *context, size_t size, int milliseconds) {
+    struct errand *errand = begin_errand(run, context, size);
+    if (!errand) return false;
+    struct timespec end = after(milliseconds);
+    pthread_mutex_lock(&errand->guard);
+    while (!errand->is_done && pthread_cond_timedwait(&errand->is_done_now, &errand->guard, &end) == 0) {
+    }
+    bool is_done = errand->is_done;
+    errand->is_left = !is_done;
+    if (is_done) memcpy(context, errand->context, size);
+    pthread_mutex_unlock(&errand->guard);
+    if (is_done) free_errand(errand);
+    return is_done;
 }

@@ -8,7 +8,8 @@ public struct UnfrozenProcess: Equatable, Sendable {
     public let name: String
     /// "D", uninterruptible; "R", running, in the kernel if it stays so.
     public let state: String
-    /// The kernel function it sleeps in (/proc/PID/wchan); nil where the kernel does not tell.
+    /// The kernel function it sleeps in (/proc/PID/wchan); nil where the kernel does not tell,
+    /// or not soon.
     public let waitChannel: String?
 
     /// "dd[4711] (state D in nfs_wait_bit_killable)".
@@ -34,22 +35,21 @@ extension ControlGroup {
     private static func busyThread(of pid: Int32) -> UnfrozenProcess? {
         let threads = (try? Files.list("/proc/\(pid)/task")) ?? []
         for thread in threads.compactMap({ Int32($0) }) {
-            var stat = linux_process_stat()
-            guard linux_read_process_stat(pid, thread, &stat) == 0 else { continue }
-            let state = UInt8(bitPattern: stat.state)
+            var status = linux_process_status()
+            guard linux_read_process_status(pid, thread, &status) == 0 else { continue }
+            let state = UInt8(bitPattern: status.state)
             guard state == UInt8(ascii: "D") || state == UInt8(ascii: "R") else { continue }
             return UnfrozenProcess(
-                pid: pid, name: withUnsafePointer(to: &stat) { String(cString: linux_process_name($0)) },
-                state: String(decoding: [state], as: UTF8.self),
-                waitChannel: waitChannel("/proc/\(pid)/task/\(thread)/wchan"))
+                pid: pid, name: withUnsafePointer(to: &status) { String(cString: linux_process_name($0)) },
+                state: String(decoding: [state], as: UTF8.self), waitChannel: waitChannel(pid, thread))
         }
         return nil
     }
 
-    private static func waitChannel(_ path: String) -> String? {
-        guard let bytes = try? Files.read(path, limit: 256), !bytes.isEmpty, bytes != [UInt8(ascii: "0")] else {
-            return nil
+    private static func waitChannel(_ pid: Int32, _ thread: Int32) -> String? {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { name in
+            guard let base = name.baseAddress, linux_wait_channel(pid, thread, base) else { return nil }
+            return String(cString: base)
         }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

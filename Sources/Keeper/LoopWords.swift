@@ -75,7 +75,7 @@ extension Keeper {
 
     /// It has stopped where it is: what it would still do, the next one does.
     private func upgradeAsked(_ question: keeper_question) {
-        upgrade.rehearsed = ProgramMark(file: question.id, change: Int64(bitPattern: question.start))
+        upgrade.rehearsed = ProgramMark(file: question.id, change: Int64(bitPattern: question.identity))
         upgrade.isWanted = true
         if !readsLastWords { kill(loop.pid, SIGKILL) }
     }

@@ -2,8 +2,8 @@ internal import CLinux
 
 /// How processes ended that became ours when their parents did, such as a daemon that puts itself into the background:
 /// those that a loop follows, and the last of all others, as a loop hears of a process that it is to follow only later.
-/// A process is known by its pid and its start: an app that forks again and again may have a pid anew, and leave an end
-/// of it.
+/// A process is known by its pid and its identity: an app that forks again and again may have a pid anew, and leave an
+/// end of it.
 struct OrphanEnds {
     private static let limit = 256
     /// One for each app that runs; more are a mistake.
@@ -11,30 +11,30 @@ struct OrphanEnds {
 
     private struct Known {
         var pid: Int32
-        var start: UInt64
+        var identity: UInt64
         /// nil: it has not ended as ours.
         var end: linux_exit?
         /// By the loop that there is.
         var isWanted = true
 
-        func isOf(_ question: keeper_question) -> Bool { pid == question.pid && start == question.start }
+        func isOf(_ question: keeper_question) -> Bool { pid == question.pid && identity == question.identity }
     }
 
     private var followed: [Known] = []
-    private var ends: [(pid: Int32, start: UInt64, end: linux_exit)] = []
+    private var ends: [(pid: Int32, identity: UInt64, end: linux_exit)] = []
     private var next = 0
     /// What was asked for, and is not told yet.
     private var asked: [keeper_question] = []
 
     /// Before it is reaped.
     mutating func add(_ pid: Int32, _ end: linux_exit) {
-        guard let start = Self.start(of: pid) else { return }
-        if let place = followed.firstIndex(where: { $0.pid == pid && $0.start == start }) {
+        guard let identity = Self.identity(of: pid) else { return }
+        if let place = followed.firstIndex(where: { $0.pid == pid && $0.identity == identity }) {
             followed[place].end = end
             return
         }
-        if ends.count < Self.limit { return ends.append((pid, start, end)) }
-        ends[next] = (pid, start, end)
+        if ends.count < Self.limit { return ends.append((pid, identity, end)) }
+        ends[next] = (pid, identity, end)
         next = (next + 1) % Self.limit
     }
 
@@ -46,8 +46,8 @@ struct OrphanEnds {
         }
         if let place { return followed[place].isWanted = true }
         guard followed.count < Self.mostFollowed else { return }
-        let end = ends.first { $0.pid == question.pid && $0.start == question.start }?.end
-        followed.append(Known(pid: question.pid, start: question.start, end: end))
+        let end = ends.first { $0.pid == question.pid && $0.identity == question.identity }?.end
+        followed.append(Known(pid: question.pid, identity: question.identity, end: end))
     }
 
     mutating func ask(_ question: keeper_question) { asked.append(question) }
@@ -66,9 +66,11 @@ struct OrphanEnds {
         var end = linux_exit()
         if let known = followed.first(where: { $0.isOf(question) })?.end {
             end = known
-        } else if let known = ends.first(where: { $0.pid == question.pid && $0.start == question.start }) {
+        } else if let known = ends.first(where: { $0.pid == question.pid && $0.identity == question.identity }) {
             end = known.end
-        } else if Self.start(of: question.pid) != question.start || linux_peek_end(question.pid, &end) != question.pid {
+        } else if Self.identity(of: question.pid) != question.identity
+            || linux_peek_end(question.pid, &end) != question.pid
+        {
             end.code = 0
         }
         var word = keeper_word()
@@ -84,12 +86,12 @@ struct OrphanEnds {
 
     /// For another version of this program.
     func leave(_ handover: inout Handover) {
-        func add(_ kind: Handover.Kind, _ pid: Int32, _ start: UInt64, _ end: linux_exit?) {
+        func add(_ kind: Handover.Kind, _ pid: Int32, _ identity: UInt64, _ end: linux_exit?) {
             handover.add(
-                kind, [Int64(pid), Int64(bitPattern: start), Int64(end?.code ?? 0), Int64(end?.status ?? 0)])
+                kind, [Int64(pid), Int64(bitPattern: identity), Int64(end?.code ?? 0), Int64(end?.status ?? 0)])
         }
-        for known in followed { add(.followed, known.pid, known.start, known.end) }
-        for known in ends[next...] + ends[..<next] { add(.orphanEnd, known.pid, known.start, known.end) }
+        for known in followed { add(.followed, known.pid, known.identity, known.end) }
+        for known in ends[next...] + ends[..<next] { add(.orphanEnd, known.pid, known.identity, known.end) }
     }
 
     mutating func take(_ handover: Handover) {
@@ -99,7 +101,7 @@ struct OrphanEnds {
         for record in handover.all(.followed) {
             followed.append(
                 Known(
-                    pid: record.short(0), start: UInt64(bitPattern: record[1]),
+                    pid: record.short(0), identity: UInt64(bitPattern: record[1]),
                     end: record[2] == 0 ? nil : end(record), isWanted: false))
         }
         for record in handover.all(.orphanEnd).suffix(Self.limit) {
@@ -107,8 +109,12 @@ struct OrphanEnds {
         }
     }
 
-    private static func start(of pid: Int32) -> UInt64? {
-        var status = linux_process_stat()
-        return linux_read_process_stat(pid, 0, &status) == 0 ? status.start_ticks : nil
+    /// nil: it is gone.
+    private static func identity(of pid: Int32) -> UInt64? {
+        let pidfd = linux_pidfd_open(pid)
+        guard pidfd >= 0 else { return nil }
+        defer { close(pidfd) }
+        let identity = linux_process_identity(pid, pidfd)
+        return identity == 0 ? nil : identity
     }
 }

@@ -31,7 +31,7 @@ extension Supervisor {
     /// Reads the files again. The names of what changed: apps, "curfew.toml" and "hardware profile", which no app can
     /// be called; with an error nothing does.
     func reload() -> Result<[String], ConfigurationError> {
-        let next = Configuration.load(paths: ConfigurationPaths(root: paths.root.isEmpty ? nil : paths.root))
+        let (next, texts) = readConfiguration()
         if let error = next.allErrors.first {
             sayProblems(next, isReload: true)
             log.reload(.error, "the configuration was not reloaded", .configurationInvalid)
@@ -41,6 +41,8 @@ extension Supervisor {
         let isOtherDevice = next.deviceMark != configuration.deviceMark
         let board = settings.board
         configuration = next
+        formerApps = []
+        texts?.keep(by: keeper)
         sayProblems(next, isReload: true)
         apply(next)
         keepWatchdog()

@@ -94,7 +94,8 @@ public enum Daemon {
                 streamPath: paths.root + "/run/systemd/journal/stdout"))
         let former = formerState(options, keeper, lastEnd, log)
         tidy(paths, problem, log, former)
-        let configuration = Configuration.load(paths: ConfigurationPaths(root: options.root))
+        let texts = try? KeptTexts()
+        let configuration = Configuration.load(paths: ConfigurationPaths(root: options.root)) { texts?.add($0, $1) }
         let loop = try EventLoop()
         let (groups, freezingProblem, ended) = try openGroups(options, paths, log, keeper, former)
         let supervisor = try Supervisor(
@@ -111,7 +112,7 @@ public enum Daemon {
         let isKnown: (String) -> Bool = { name in former?.core.map { Supervisor.knows($0, name) } ?? false }
         supervisor.recordLeftovers(ended.filter { !isKnown($0) }, signal: lastEnd)
         log.daemon(.info, "curfewd \(version) started, \(apps)", .daemonStarted)
-        if let former { supervisor.keep(after: former) }
+        if let former { supervisor.keep(after: former, texts) }
         let upgrading = Upgrading(supervisor, program: before.program)
         supervisor.upgrading = upgrading
         if before.upgrade == .done { upgrading.keepFormerState() }

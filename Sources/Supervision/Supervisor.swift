@@ -33,6 +33,8 @@ final class Supervisor {
 
     var core = DeviceLifecycle()
     var configuration: Configuration
+    /// Of an earlier loop, while their files have errors or are gone.
+    var formerApps: [AppConfiguration] = []
     /// Where in it the apps are that can be used, by name.
     var usable: [String: Int] = [:]
     /// By AppID; made when first launched. Apps that are gone from the configuration stay until their last process is.

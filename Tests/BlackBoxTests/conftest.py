@@ -19,6 +19,15 @@ def pytest_report_header():
     return [f"curfewd: {boards.CURFEWD}", f"curfew: {boards.CURFEW}"]
 
 
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Of a test that fails: what its daemon heard and decided last."""
+    report = (yield).get_result()
+    made = getattr(item, "funcargs", {}).get("board")
+    if report.failed and call.when == "call" and made is not None:
+        report.sections.append(("recording", recordings.replay(made.root, "--last", "80").stdout))
+
+
 @pytest.fixture
 def board():
     """A board whose daemon must be alive at the end of the test, and end with 0 after SIGTERM."""

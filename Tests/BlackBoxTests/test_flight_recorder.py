@@ -159,7 +159,26 @@ def test_a_recording_of_another_format_is_refused_by_name(board):
     recording(board, "newer").write_bytes(framed(newer) + data[place + HEAD + len(body):])
     played = replay(board.root, str(recording(board, "newer")))
     assert played.returncode == 1
-    assert "a recording of curfewd 0.1.0, whose format this version does not know" in played.stderr
+    assert "all of it is curfewd 0.1.0's, in a format that this version does not know" in played.stderr
+
+
+def test_what_another_version_wrote_first_hides_nothing_of_this_one_s(board):
+    """As an upgrade leaves it."""
+    board.app("app")
+    board.start()
+    assert board.stop() == 0
+    data = recording(board).read_bytes()
+    body = records(data)[0][1]
+    format_place = 1 + len(b"curfew recording")
+    other = framed(body[:format_place] + b"\xfe" + body[format_place + 1:]) + data[HEAD + len(body):]
+    recording(board).write_bytes(other)
+    board.start()
+    board.wait_active("app")
+    assert board.stop() == 0
+    played = replay(board.root)
+    assert played.returncode == 0, played.stderr
+    assert played.stdout.startswith("curfewd 0.1.0 wrote on, in a format that this version does not know: passed over")
+    assert "damaged" not in played.stdout and "-> process.spawn(app, app." in played.stdout
 
 
 def test_what_is_damaged_is_left_out_and_counted(board):
@@ -216,6 +235,21 @@ def test_a_full_disk_pauses_it(board):
     assert "No space left on device" in line and str(recording(board)) in line
     sleeps_and_wakes(board)
     assert board.log().count("recording of events") == 1
+    assert board.stop() == 0
+
+
+def test_on_a_full_disk_the_older_file_makes_room(board):
+    board.tmpfs(board.state, "9m")
+    for name in ("recording.1", "recording"):
+        recording(board, name).write_bytes(b"-" * (4 << 20))
+    fill(board.state)
+    board.app("app", restart="never")
+    board.start()
+    board.wait_active("app")
+    board.signal("app", signal.SIGKILL)
+    wait_until(lambda: has(board, "exited(app"), board.log)
+    assert recording(board, "recording.1").read_bytes() == b"-" * (4 << 20)
+    assert "recording of events" not in board.log() and not recording(board, "recording.next").exists()
     assert board.stop() == 0
 
 

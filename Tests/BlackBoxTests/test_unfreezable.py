@@ -63,6 +63,7 @@ options = f"fd={device},rootmode=40000,user_id=0,group_id=0".encode()
 assert libc.mount(b"own", sys.argv[1].encode(), b"fuse", 0, options) == 0
 if os.fork() == 0:
     file = os.open(sys.argv[1] + "/file", os.O_RDONLY)
+    os.close(device)  # or it could not be ended from outside
     with socket.socket(socket.AF_UNIX) as other:
         while other.connect_ex(sys.argv[3]) != 0:
             os.sched_yield()
@@ -334,9 +335,9 @@ def hanging(board, said):
 
 
 def state(pid):
-    """Of a process, as /proc says it; None: it is gone."""
+    """Of a process, as /proc says it; None: it is gone. Its stat may not be read while it hangs in an exec."""
     try:
-        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
-            return file.read().rpartition(")")[2].split()[0]
+        with open(f"/proc/{pid}/status", encoding="ascii") as file:
+            return file.read().partition("\nState:\t")[2][0]
     except (FileNotFoundError, ProcessLookupError):
         return None

@@ -1,8 +1,8 @@
 import Foundation
-import Lifecycle
 import Testing
 
 @testable import CurfewCommands
+@testable import Lifecycle
 
 /// A recording that is made here, and what is shown of it.
 @Suite final class ReplayCommandTests {
@@ -38,6 +38,10 @@ import Testing
     }
 
     private func replay(_ arguments: String...) throws -> (code: Int32, output: String, error: String) {
+        try replay(arguments)
+    }
+
+    private func replay(_ arguments: [String]) throws -> (code: Int32, output: String, error: String) {
         try Data(bytes).write(to: URL(filePath: file))
         let outcome = PlayedDaemon.run(["replay", file] + arguments)
         return (outcome.code, outcome.output, outcome.error)
@@ -87,15 +91,83 @@ import Testing
         #expect(outcome.output.hasSuffix("5 steps, 1 of them decided otherwise than recorded\n"))
     }
 
-    @Test func aStateThatCannotBeReadEndsIt() throws {
+    @Test func allOfAnotherVersionIsRefused() throws {
         try begin(with: Array("no state".utf8))
+        try hear(.timePassed)
         let outcome = try replay()
         #expect(outcome.code == 1)
-        #expect(outcome.error.contains("its state is that of curfewd 1.2.3, which this version cannot read"))
+        #expect(outcome.error.contains("all of it is curfewd 1.2.3's, in a format that this version does not know"))
+    }
+
+    /// As an upgrade leaves it: the next version goes on in the same file.
+    @Test func whatAnotherVersionWroteIsPassedOver() throws {
+        try begin(with: Array("no state".utf8))
+        try hear(.started)
+        core = DeviceLifecycle()
+        try play()
+        // Of the same format by its number, with a word that no reader of it knows.
+        writer.reset()
+        writer.put(case: 1)
+        writer.put(instant)
+        writer.put(case: 250)
+        try append()
+        try hear(.timePassed)
+        let outcome = try replay()
+        #expect(outcome.code == 0, "\(outcome)")
+        let lines = outcome.output.split(separator: "\n").map(String.init)
+        let passedOver = "curfewd 1.2.3 wrote on, in a format that this version does not know: passed over"
+        #expect(lines.first == passedOver && lines.filter { $0 == passedOver }.count == 2)
+        #expect(lines.last == "3 steps, decided as recorded; what curfewd 1.2.3 wrote is passed over")
+        #expect(try replay("--compare").output.hasPrefix(passedOver + "\n"))
+    }
+
+    @Test func aBeginningIsShownBeforeItsFirstStep() throws {
+        try play()
+        try begin(with: core.archived())
+        try hear(.timePassed)
+        try begin(with: core.archived())
+        try hear(.process(.exited(InstanceID(rawValue: 1), .exited(1))))
+        for arguments in [["--app", "camera", "--last", "1"], ["--last", "1"]] {
+            let lines = try replay(arguments).output.split(separator: "\n").map(String.init)
+            #expect(lines[0].hasSuffix(": curfewd 1.2.3, boot boot-1, with 1 app in hand"))
+            #expect(lines[1].hasPrefix("     5  ") && lines[1].hasSuffix("process.exited(camera.1, exited(1))"))
+        }
+        #expect(try replay("--last", "\(Int.max)").code == 0)
+    }
+
+    @Test func whatKillsAProcessIsTriedInAnother() {
+        #expect(Replay.survives {})
+        #expect(!Replay.survives { abort() })
+    }
+
+    @Test func aStepThatThisVersionDiesOfIsTold() throws {
+        try play()
+        try hear(.timePassed, writesDecision: false)
+        try begin(with: core.archived())
+        try hear(.timePassed)
+        var replay = Replay { _ in false }
+        var records = FlightRecords(bytes)
+        var told: [(number: Int, isDecided: Bool)] = []
+        while let record = try records.next() {
+            replay.hear(record) { _, part in
+                if case .step(let step) = part { told.append((step.number, step.effects != nil)) }
+            }
+        }
+        replay.finish(isCutShort: false) { _, part in
+            if case .step(let step) = part { told.append((step.number, step.effects != nil)) }
+        }
+        #expect(told.map(\.number) == [1, 2, 3, 4, 5] && told.map(\.isDecided) == [true, true, true, false, true])
+        #expect(replay.isFatal && replay.differing == 0)
+    }
+
+    @Test func anAppThatIsNotInIt() throws {
+        try play()
+        let outcome = try replay("--app", "camrea")
+        #expect(outcome.code == 3 && outcome.error.contains("no app “camrea” is in the recording"), "\(outcome)")
     }
 
     @Test func whatComesBeforeABeginningIsPassedOver() throws {
         try hear(.timePassed)
-        #expect(try replay().output == "0 steps, decided as recorded\n")
+        #expect(try replay().output == "0 steps\n")
     }
 }

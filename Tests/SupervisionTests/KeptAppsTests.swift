@@ -65,7 +65,7 @@ import Testing
         process.killedAt = 6
         process.heldExit = .signalled(15)
         process.mainPID = 7
-        process.mainStart = 8
+        process.mainIdentity = 8
         process.hook = KeptApps.Hook(child: 9, call: CallID(rawValue: 10), handler: .didEnterBackground)
         process.hasAttached = true
         process.delivered = CallID(rawValue: 11)
@@ -87,7 +87,7 @@ import Testing
         app.adopter = 5
         kept.apps = [app, KeptApps.App()]
         kept.gone = [8]
-        kept.followed = [KeptApps.Followed(instance: 1, task: 2, pid: 3, start: 4)]
+        kept.followed = [KeptApps.Followed(instance: 1, task: 2, pid: 3, identity: 4)]
         let read = try #require(KeptApps(kept.bytes))
         #expect("\(read)" == "\(kept)")
         #expect(!read.isEmpty && KeptApps().isEmpty)
@@ -130,7 +130,7 @@ import Testing
         kept.merge(changes)
         #expect(kept.processes.map { $0.instance }.sorted() == [2, 3, 4])
         #expect(kept.followed == nil)
-        changes.followed = [KeptApps.Followed(instance: 1, task: 2, pid: 3, start: 4)]
+        changes.followed = [KeptApps.Followed(instance: 1, task: 2, pid: 3, identity: 4)]
         kept.merge(changes)
         kept.merge(KeptApps())
         #expect(kept.followed?.map { $0.task } == [2])

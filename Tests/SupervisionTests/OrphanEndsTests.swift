@@ -4,22 +4,24 @@ import Testing
 @testable import Keeper
 
 @Suite struct OrphanEndsTests {
-    /// Of this process, which stands for one that has ended: when it has begun can be read.
+    /// Of this process, which stands for one that has ended: its identity can be read.
     private let pid = getpid()
-    private let start: UInt64
+    private let identity: UInt64
 
     init() throws {
-        var status = linux_process_stat()
-        try #require(linux_read_process_stat(pid, 0, &status) == 0)
-        start = status.start_ticks
+        let pidfd = linux_pidfd_open(pid)
+        try #require(pidfd >= 0)
+        identity = linux_process_identity(pid, pidfd)
+        close(pidfd)
+        try #require(identity != 0)
     }
 
     private func end(_ status: Int32) -> linux_exit {
         linux_exit(code: linux_code_exited, status: status, cpu_ns: 0, max_rss_bytes: 0)
     }
 
-    private func answer(_ ends: inout OrphanEnds, startedAt start: UInt64) throws -> keeper_word {
-        ends.ask(keeper_question(kind: UInt32(KEEPER_HOW_ENDED), pid: pid, id: 5, start: start))
+    private func answer(_ ends: inout OrphanEnds, identity: UInt64) throws -> keeper_word {
+        ends.ask(keeper_question(kind: UInt32(KEEPER_HOW_ENDED), pid: pid, id: 5, identity: identity))
         let word = try #require(ends.nextWord)
         ends.told()
         #expect(ends.nextWord == nil && word.id == 5 && word.pid == pid)
@@ -29,7 +31,7 @@ import Testing
     @Test func endIsTold_ofTheProcessThatHadIt() throws {
         var ends = OrphanEnds()
         ends.add(pid, end(7))
-        let word = try answer(&ends, startedAt: start)
+        let word = try answer(&ends, identity: identity)
         #expect(word.code == linux_code_exited && word.status == 7)
     }
 
@@ -37,31 +39,31 @@ import Testing
     @Test func endOfAnotherProcessWithThatPid_isNotTold() throws {
         var ends = OrphanEnds()
         ends.add(pid, end(0))
-        #expect(try answer(&ends, startedAt: start + 1).code == 0)
-        #expect(try answer(&ends, startedAt: start - 1).code == 0)
+        #expect(try answer(&ends, identity: identity + 1).code == 0)
+        #expect(try answer(&ends, identity: identity - 1).code == 0)
     }
 
     @Test func endsAreKeptForAWhile() throws {
         var ends = OrphanEnds()
-        #expect(try answer(&ends, startedAt: start).code == 0)
+        #expect(try answer(&ends, identity: identity).code == 0)
         // What is not there any more cannot be told from another.
         ends.add(Int32.max, end(1))
         ends.add(pid, end(3))
         for _ in 1..<256 { ends.add(getppid(), end(0)) }
-        #expect(try answer(&ends, startedAt: start).status == 3)
+        #expect(try answer(&ends, identity: identity).status == 3)
         ends.add(getppid(), end(0))
-        #expect(try answer(&ends, startedAt: start).code == 0)
+        #expect(try answer(&ends, identity: identity).code == 0)
     }
 
     @Test func questionsOfADeadLoopAreForgotten() {
         var ends = OrphanEnds()
-        ends.ask(keeper_question(kind: UInt32(KEEPER_HOW_ENDED), pid: pid, id: 5, start: start))
+        ends.ask(keeper_question(kind: UInt32(KEEPER_HOW_ENDED), pid: pid, id: 5, identity: identity))
         ends.loopEnded()
         #expect(ends.nextWord == nil)
     }
 
     private var question: keeper_question {
-        keeper_question(kind: UInt32(KEEPER_FOLLOW), pid: pid, id: 0, start: start)
+        keeper_question(kind: UInt32(KEEPER_FOLLOW), pid: pid, id: 0, identity: identity)
     }
 
     @Test(arguments: [true, false]) func endOfOneThatIsFollowed_staysUntilItIsAskedFor(isFollowedFirst: Bool) throws {
@@ -70,12 +72,12 @@ import Testing
         ends.add(pid, end(3))
         if !isFollowedFirst { ends.follow(question, true) }
         for _ in 0..<300 { ends.add(getppid(), end(0)) }
-        #expect(try answer(&ends, startedAt: start).status == 3)
+        #expect(try answer(&ends, identity: identity).status == 3)
         // The next loop follows it again, before it lets go of what it does not know.
         ends.loopEnded()
         ends.follow(question, true)
         ends.forgetUnclaimed()
-        #expect(try answer(&ends, startedAt: start).status == 3)
+        #expect(try answer(&ends, identity: identity).status == 3)
     }
 
     @Test func oneThatIsNotFollowedAnyMore_isForgotten() throws {
@@ -85,7 +87,7 @@ import Testing
             ends.add(pid, end(3))
             if isLetGo { ends.follow(question, false) } else { ends.loopEnded() }
             ends.forgetUnclaimed()
-            #expect(try answer(&ends, startedAt: start).code == 0)
+            #expect(try answer(&ends, identity: identity).code == 0)
         }
     }
 
@@ -98,6 +100,6 @@ import Testing
         ends.leave(&handover)
         next.take(try #require(Handover(handover.bytes)))
         for _ in 0..<300 { next.add(getppid(), end(0)) }
-        #expect(try answer(&next, startedAt: start).status == 3)
+        #expect(try answer(&next, identity: identity).status == 3)
     }
 }

@@ -70,12 +70,12 @@ struct keeper_start {
     int64_t enter;  // the start whose namespaces this one enters; 0: none
 };
 
-// start: in clock ticks after boot (/proc/PID/stat), as a pid is another process's before long.
+// identity: linux_process_identity's, as a pid is another process's before long.
 struct keeper_question {
     uint32_t kind;
     int32_t pid;
     int64_t id;
-    uint64_t start;
+    uint64_t identity;
 };
 
 struct keeper_users {

@@ -30,20 +30,26 @@ void linux_fill_exit(const siginfo_t *info, const struct rusage *usage, struct l
 // waitid(2) on a pidfd. 1: reaped; 0: it runs (only when not blocking); -1 and errno.
 int linux_reap(int pidfd, bool block, struct linux_exit *out);
 
-struct linux_process_stat {
-    char name[64];         // comm; may hold anything, parentheses and newlines too
-    char state;            // R S D T t Z X I ...
+// Of a process that hangs in its exec some kernels let no reader see more than this (ptrace_may_access under
+// exec_update_lock): not /proc/PID/stat, which has the same and more, nor wchan, stack, fd, maps, exe. Those readers
+// would hang as well.
+struct linux_process_status {
+    char name[64];  // comm, with its newlines and backslashes escaped
+    char state;     // R S D T t Z X I ...
     pid_t parent;
-    uint64_t start_ticks;  // after boot, in clock ticks
+    uid_t user;     // the real one
 };
-// /proc/PID/stat, or /proc/PID/task/TID/stat where tid is not 0. -1 and errno.
-int linux_read_process_stat(pid_t pid, pid_t tid, struct linux_process_stat *out);
+// /proc/PID/status, or /proc/PID/task/TID/status where tid is not 0. -1 and errno.
+int linux_read_process_status(pid_t pid, pid_t tid, struct linux_process_status *out);
+static inline const char *linux_process_name(const struct linux_process_status *status) { return status->name; }
 // Whether nothing of it runs any more, reaped or not: where only its first thread has ended, others still run.
 bool linux_has_ended(pid_t pid);
-static inline const char *linux_process_name(const struct linux_process_stat *stat) { return stat->name; }
-
-// The real user of a process, from /proc/PID/status. -1 and errno.
-int linux_process_user(pid_t pid, uid_t *out);
+// What no other process has for as long as the board is up, and any reader finds the same: the inode of its pidfds
+// (Linux 6.9), before that its start in clock ticks after boot, which tells processes of one pid apart. 0 and errno.
+uint64_t linux_process_identity(pid_t pid, int pidfd);
+// The kernel function that a thread sleeps in (/proc/PID/task/TID/wchan). False where the kernel does not tell, or
+// not soon.
+bool linux_wait_channel(pid_t pid, pid_t tid, char out[64]);
 
 // The users data base. 0, ENOENT when there is no such entry, or an errno. Both may ask a name service, and block.
 struct linux_user {

@@ -3,9 +3,23 @@ internal import SystemCalls
 
 extension Configuration {
     /// Reads everything below a root. Never fails and never blocks on a file; what is wrong is in the result.
-    public static func load(paths: ConfigurationPaths, accounts: Accounts = .system) -> Configuration {
+    /// hears: called with the name of each app whose file has no error, and with its text.
+    public static func load(
+        paths: ConfigurationPaths, accounts: Accounts = .system, hears: ((String, [UInt8]) -> Void)? = nil
+    ) -> Configuration {
         var loader = Loader(paths: paths, accounts: accounts, looksAtFiles: false)
+        loader.hears = hears
         return loader.load()
+    }
+
+    /// What an app's text said that `load` has heard, by this or another version; nil: it has errors for this one.
+    public static func app(
+        _ name: String, from text: [UInt8], paths: ConfigurationPaths, accounts: Accounts = .system
+    ) -> AppConfiguration? {
+        let result = AppFile.parse(
+            text, name: name, file: name, sandbox: paths.sandbox, accounts: KnownAccounts(accounts))
+        guard case .valid(let configuration) = result.entry else { return nil }
+        return configuration
     }
 
     /// The same, with a warning for each program that is missing.
@@ -45,6 +59,7 @@ struct Loader {
     private let looksAtFiles: Bool
     /// Whether the keys of all files are kept.
     private let lists: Bool
+    var hears: ((String, [UInt8]) -> Void)?
     private var configuration = Configuration()
     private var advice: AppAdvice
     private(set) var apps: [App] = []
@@ -167,6 +182,7 @@ struct Loader {
             }
             let result = AppFile.parse(
                 bytes, name: name, file: path, sandbox: paths.sandbox, accounts: accounts, lists: lists)
+            if case .valid = result.entry { hears?(name, bytes) }
             apps.append(App(path: path, result: result))
         case .masked: break
         case .missing:

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CLinux
 internal import Lifecycle
 internal import SystemCalls
 internal import Varlink
@@ -35,43 +36,66 @@ struct ReplayCommand: SessionCommand {
         var replay = Replay()
         var lost = 0
         var isCutShort = true
-        reading: for (path, bytes) in try contents(session) {
+        var (nothing, isAny): ([String], Bool) = ([], false)
+        for (path, bytes) in try contents(session) where isCutShort {
             var records = FlightRecords(bytes)
-            do {
-                while let record = try records.next() {
-                    if case .heard = record, replay.steps == until {
-                        isCutShort = false
-                        break reading
-                    }
-                    try replay.hear(record, view.take)
+            while isCutShort, let record = next(&records, &replay, view) {
+                if case .heard = record, replay.steps == until {
+                    isCutShort = false
+                } else {
+                    replay.hear(record, view.take)
                 }
-            } catch let failure as Replay.Failure {
-                throw .failed("\(path) cannot be replayed: \(failure.text)")
-            } catch let other as FlightRecord.OtherFormat {
-                throw .failed(
-                    "\(path) is a recording of curfewd \(other.version), whose format this version does not know; "
-                        + "use the curfew of that version")
-            } catch {
-                throw .failed("\(path) cannot be replayed")
             }
             lost += records.lost
-            if replay.steps == 0, records.lost == bytes.count, records.lost > 0 {
-                throw .failed("\(path) is no recording")
-            }
+            if records.lost == bytes.count, lost > 0 { nothing.append(path) } else { isAny = true }
         }
-        do throws(Replay.Failure) {
-            try replay.finish(isCutShort: isCutShort, view.take)
-        } catch {
-            throw .failed(error.text)
+        if !isAny, let path = nothing.first { throw .failed("\(path) is no recording") }
+        replay.finish(isCutShort: isCutShort, view.take)
+        if let version = replay.passedOver, replay.steps == 0 {
+            throw .failed(
+                "all of it is curfewd \(version)'s, in a format that this version does not know; use the curfew of "
+                    + "that version")
+        }
+        if let app, !replay.names.hasKnown(app) {
+            throw CommandFailure(code: .noSuchApp, text: "no app “\(app)” is in the recording")
         }
         view.end(replay, lost: lost)
-        if replay.differing > 0 { session.exitCode = CommandFailure.Code.failed.rawValue }
+        if replay.differing > 0 || replay.isFatal { session.exitCode = CommandFailure.Code.failed.rawValue }
+    }
+
+    private func next(_ records: inout FlightRecords, _ replay: inout Replay, _ view: ReplayView) -> FlightRecord? {
+        while true {
+            do throws(FlightRecord.OtherFormat) {
+                return try records.next()
+            } catch {
+                replay.passOver(error.version, view.take)
+            }
+        }
     }
 
     /// The files and what is in them, oldest first.
     private func contents(_ session: Session) throws(CommandFailure) -> [(path: String, bytes: [UInt8])] {
         let own = session.root + "/var/lib/curfew/recording"
-        let paths = files.isEmpty ? [own + ".1", own] : files
+        var former = Self.number(of: own + ".1")
+        var contents = try read(files.isEmpty ? [own + ".1", own] : files)
+        // While they were read, the one may have become the other.
+        while files.isEmpty, former != Self.number(of: own + ".1") {
+            former = Self.number(of: own + ".1")
+            contents = try read([own + ".1", own])
+        }
+        if contents.isEmpty {
+            throw .failed("\(own) is not there: curfewd has not run here, or could not write it (its log says why)")
+        }
+        return contents
+    }
+
+    /// Its inode; nil: there is none.
+    private static func number(of path: String) -> UInt64? {
+        var status = stat()
+        return stat(path, &status) == 0 ? UInt64(status.st_ino) : nil
+    }
+
+    private func read(_ paths: [String]) throws(CommandFailure) -> [(path: String, bytes: [UInt8])] {
         var contents: [(String, [UInt8])] = []
         for path in paths {
             do throws(SystemError) {
@@ -80,9 +104,6 @@ struct ReplayCommand: SessionCommand {
                 if files.isEmpty, error.errno == .noEntry { continue }
                 throw .failed("the recording cannot be read: \(error.text)")
             }
-        }
-        if contents.isEmpty {
-            throw .failed("\(own) is not there: curfewd has not run here, or could not write it (its log says why)")
         }
         return contents
     }

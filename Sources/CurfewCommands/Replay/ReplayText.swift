@@ -45,7 +45,7 @@ struct ReplayText {
     private func shape(of value: Any) -> String {
         let mirror = Mirror(reflecting: value)
         switch mirror.displayStyle {
-        case .optional: return mirror.children.first.map { text(of: $0.value) } ?? "unknown"
+        case .optional: return mirror.children.first.map { text(of: $0.value) } ?? "none"
         case .collection: return list(mirror.children.map { text(of: $0.value) })
         case .enum: return named(value, mirror)
         case .struct: return "(" + parts(mirror) + ")"

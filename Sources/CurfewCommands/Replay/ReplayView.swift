@@ -9,8 +9,11 @@ final class ReplayView {
     private let compares: Bool
     /// MONOTONIC and CLOCK_REALTIME of the last beginning.
     private var begun: (instant: Instant, realtime: Nanoseconds)?
+    /// A beginning is shown before the first step after it that is: its date is that of those.
+    private var beginning: (number: Int, lines: [String]) = (0, [])
+    private var shownBeginning = 0
     /// What is shown at the end, where only the last of it is: most of it is never made a text.
-    private var kept: [() -> [String]] = []
+    private var kept: [(beginning: (number: Int, lines: [String]), lines: () -> [String])] = []
 
     init(_ session: Session, app: String?, last: Int?, compares: Bool) {
         self.session = session
@@ -23,10 +26,10 @@ final class ReplayView {
         switch part {
         case .beginning(let beginning):
             begun = (beginning.instant, beginning.realtime)
-            if !compares, app == nil {
-                let lines = lines(beginning, replay)
-                show { lines }
-            }
+            begin(with: lines(beginning, replay))
+        case .passedOver(let version):
+            begin(with: [passedOver(version)])
+            if last == nil { say(beginning) }
         case .step(let step):
             let text = ReplayText(names: replay.names)
             guard isWanted(step, text) else { return }
@@ -36,27 +39,56 @@ final class ReplayView {
         }
     }
 
+    private func begin(with lines: [String]) {
+        beginning = (beginning.number + 1, lines)
+        if app == nil, !compares, last == nil { say(beginning) }
+    }
+
+    private func say(_ beginning: (number: Int, lines: [String])) {
+        guard shownBeginning != beginning.number else { return }
+        shownBeginning = beginning.number
+        beginning.lines.forEach { session.say($0) }
+    }
+
     private func isWanted(_ step: Replay.Step, _ text: ReplayText) -> Bool {
-        if compares, step.isSame != false { return false }
+        if compares, step.isSame != false, step.effects != nil { return false }
         guard let app else { return true }
-        return text.concerns(step.event, app) || step.effects.contains { text.concerns($0, app) }
+        return text.concerns(step.event, app) || (step.effects ?? []).contains { text.concerns($0, app) }
     }
 
     private func show(_ lines: @escaping () -> [String]) {
-        guard let last else { return lines().forEach { session.say($0) } }
-        kept.append(lines)
-        if kept.count > 2 * last { kept.removeFirst(kept.count - last) }
+        guard let last else {
+            say(beginning)
+            return lines().forEach { session.say($0) }
+        }
+        kept.append((beginning, lines))
+        if kept.count / 2 > last { kept.removeFirst(kept.count - last) }
     }
 
     func end(_ replay: Replay, lost: Int) {
-        if let last { for lines in kept.suffix(last) { lines().forEach { session.say($0) } } }
-        if session.isJSON { return }
+        if let last {
+            for (beginning, lines) in kept.suffix(last) {
+                say(beginning)
+                lines().forEach { session.say($0) }
+            }
+        }
+        if session.isJSON {
+            var counts: JSONObject = [
+                "steps": .integer(Int64(replay.steps)), "differing": .integer(Int64(replay.differing)),
+                "damagedBytes": .integer(Int64(lost)),
+            ]
+            if let version = replay.passedOver { counts["passedOver"] = .string(version) }
+            return session.say(line(counts))
+        }
         let steps = replay.steps == 1 ? "1 step" : "\(replay.steps) steps"
         let outcome =
-            replay.differing == 0
-            ? "decided as recorded"
-            : "\(replay.differing) of them decided otherwise than recorded"
-        session.say("\(steps), \(outcome)" + (lost > 0 ? "; \(lost) bytes are damaged, and left out" : ""))
+            replay.differing > 0
+            ? ", \(replay.differing) of them decided otherwise than recorded"
+            : replay.steps > 0 ? ", decided as recorded" : ""
+        let fatal = replay.isFatal ? "; this version dies of one of them" : ""
+        let other = replay.passedOver.map { "; what curfewd \($0) wrote is passed over" } ?? ""
+        let damaged = lost > 0 ? "; \(lost) bytes are damaged, and left out" : ""
+        session.say(steps + outcome + fatal + other.printable + damaged)
     }
 
     // MARK: Lines
@@ -85,10 +117,14 @@ final class ReplayView {
         let head = String(repeating: " ", count: max(0, 6 - number.count)) + number + "  " + clock + "  "
         var lines = [head + text.text(step.event).printable]
         let indent = String(repeating: " ", count: head.count)
-        for effect in step.effects where !Self.isChange(effect) {
+        for effect in step.effects ?? [] where !Self.isChange(effect) {
             lines.append(indent + "-> " + text.text(effect).printable)
         }
         for state in states { lines.append(indent + session.style.paint(state.printable, .dim)) }
+        if step.effects == nil {
+            lines.append(indent + session.style.paint("!! this version dies of it, as curfewd may have", .bad))
+            return lines
+        }
         switch step.isSame {
         case false: lines.append(indent + session.style.paint("!! curfewd decided otherwise here", .bad))
         case nil: lines.append(indent + session.style.paint("what curfewd decided here is not recorded", .caution))
@@ -97,11 +133,17 @@ final class ReplayView {
         return lines
     }
 
-    /// "05:48:23.123" of the local time, were the clock never set.
+    /// "05:48:23.123" of the local time, by the clock at the beginning: not right where that was set later.
     private func clock(_ instant: Instant) -> String {
         guard let begun else { return "" }
         let realtime = begun.realtime + (instant.boottime - begun.instant.boottime)
         return LocalTime(milliseconds: realtime.rawValue / 1_000_000).clock
+    }
+
+    private func passedOver(_ version: String) -> String {
+        if session.isJSON { return line(["passedOver": .string(version)]) }
+        return session.style.paint(
+            "curfewd \(version) wrote on, in a format that this version does not know: passed over".printable, .caution)
     }
 
     /// That something can be seen to have changed: what it is now is shown in its place.
@@ -110,17 +152,23 @@ final class ReplayView {
     }
 
     private func states(after step: Replay.Step, _ core: DeviceLifecycle) -> [String] {
-        step.effects.compactMap { effect in
+        (step.effects ?? []).compactMap { effect in
+            if effect == .client(.deviceChanged) { return Self.state(of: core.device) }
             guard case .client(.appChanged(let app)) = effect, let view = core.view(of: app) else { return nil }
             return "= \(view.name): \(view.taskState.name), \(view.phase?.name ?? "no phase")"
         }
+    }
+
+    private static func state(of device: DeviceView) -> String {
+        let heat = device.thermalState == .nominal ? "" : ", \(device.thermalState)"
+        return "= board: \(device.sleepState.name)" + (device.isLowPower ? ", low power" : "") + heat
     }
 
     private func json(_ step: Replay.Step, _ text: ReplayText) -> String {
         var object: JSONObject = [
             "step": .integer(Int64(step.number)), "monotonic": .integer(step.instant.monotonic.rawValue),
             "boottime": .integer(step.instant.boottime.rawValue), "event": .string(text.text(step.event)),
-            "effects": .array(step.effects.map { .string(text.text($0)) }),
+            "effects": step.effects.map { .array($0.map { .string(text.text($0)) }) } ?? .null,
         ]
         object["isSame"] = step.isSame.map { .bool($0) } ?? .null
         return line(object)

@@ -10,7 +10,8 @@ public enum FlightRecord: Equatable, Sendable {
     /// On the event before it, as bytes.
     case decided([UInt8])
 
-    /// Of events, effects and records as bytes.
+    /// How events, effects and records are written; to be raised with every change of that, a new case too: a reader
+    /// of another format reads nothing of them. What is in archives has `DeviceLifecycle.formatVersion`.
     static let format: UInt8 = 1
     /// Of the length and the check sum.
     public static let headSize = 8
@@ -84,7 +85,7 @@ extension FlightRecord {
         return record.bytes
     }
 
-    /// Of another version, of which this one can read no more.
+    /// Of a version whose words this one does not know.
     public struct OtherFormat: Error {
         public var version: String
     }
@@ -92,6 +93,15 @@ extension FlightRecord {
     /// What a body says. Throws where it is damaged; of an older or newer format nothing but the version is read.
     static func read(_ body: ArraySlice<UInt8>) throws(RecordDamage) -> Result<FlightRecord, OtherFormat> {
         var reader = RecordReader(Array(body))
+        let record = try read(&reader, body)
+        // No writer of this format leaves anything after it.
+        if case .success(.heard) = record, !reader.isAtEnd { throw RecordDamage() }
+        return record
+    }
+
+    private static func read(_ reader: inout RecordReader, _ body: ArraySlice<UInt8>) throws(RecordDamage)
+        -> Result<FlightRecord, OtherFormat>
+    {
         switch try reader.byte() {
         case 0:
             for expected in mark where try reader.byte() != expected { throw RecordDamage() }
@@ -113,30 +123,47 @@ extension FlightRecord {
 public struct FlightRecords {
     private let bytes: [UInt8]
     private var place = 0
+    private var version = ""
     /// Bytes that were passed over: damaged, or cut short.
     public private(set) var lost = 0
 
     public init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// nil: it is at an end. Throws for a beginning of another format; what follows it can be read no more.
+    /// nil: it is at an end. Throws for what another version has written; the next is the beginning after that.
     public mutating func next() throws(FlightRecord.OtherFormat) -> FlightRecord? {
         while place < bytes.count {
-            guard let body = FlightRecord.body(bytes, at: place), let read = try? FlightRecord.read(body) else {
-                skip()
+            guard let body = FlightRecord.body(bytes, at: place) else {
+                lost += skip()
                 continue
             }
-            place += FlightRecord.headSize + body.count
-            return try read.get()
+            guard let read = try? FlightRecord.read(body) else {
+                // Written so, as its check sum says: by a version that has more words than it should.
+                if !version.isEmpty {
+                    _ = skip()
+                    throw FlightRecord.OtherFormat(version: version)
+                }
+                lost += skip()
+                continue
+            }
+            switch read {
+            case .success(let record):
+                place += FlightRecord.headSize + body.count
+                if case .begin(let version, _, _, _, _) = record { self.version = version }
+                return record
+            case .failure(let other):
+                _ = skip()
+                throw other
+            }
         }
         return nil
     }
 
-    /// To the next beginning: what comes before it belongs to what is lost.
-    private mutating func skip() {
+    /// To the next beginning. Returns the bytes in between.
+    private mutating func skip() -> Int {
         let from = place
         place += 1
         while place < bytes.count, !isBeginning { place += 1 }
-        lost += place - from
+        return place - from
     }
 
     private var isBeginning: Bool {

@@ -2,7 +2,7 @@
 
 extension DeviceLifecycle {
     /// Of what the fields mean: raised where the meaning of one has changed, so that no reader takes the one for the
-    /// other. A new field raises nothing.
+    /// other. A new field raises nothing. Of a recording's beginnings, too; its events have `FlightRecord.format`.
     private static let formatVersion = 18
 
     /// The whole state between two events, to be written down.

@@ -136,23 +136,23 @@ public final class ProcessKeeper {
     /// nothing more after this: it is killed. rehearsed: which that has to be.
     public func becomeNext(_ rehearsed: ProgramMark) throws(SystemError) {
         let order = keeper_question(
-            kind: UInt32(KEEPER_UPGRADE), pid: 0, id: rehearsed.file, start: UInt64(bitPattern: rehearsed.change))
+            kind: UInt32(KEEPER_UPGRADE), pid: 0, id: rehearsed.file, identity: UInt64(bitPattern: rehearsed.change))
         try send(withUnsafeBytes(of: order) { Array($0) }, [])
     }
 
     /// How a process ends that is no child of our asking is kept until `askEnd`, should it become the keeper's.
-    public func follow(_ pid: Int32, startedAt start: UInt64, _ isFollowed: Bool = true) {
+    public func follow(_ pid: Int32, identity: UInt64, _ isFollowed: Bool = true) {
         let kind = UInt32(isFollowed ? KEEPER_FOLLOW : KEEPER_UNFOLLOW)
-        let order = keeper_question(kind: kind, pid: pid, id: 0, start: start)
+        let order = keeper_question(kind: kind, pid: pid, id: 0, identity: identity)
         try? send(withUnsafeBytes(of: order) { Array($0) }, [])
     }
 
     /// Asks how a process has ended that is no child of our asking: it may have become the keeper's, when its parent
-    /// ended. start: in clock ticks after boot. hear: nil: the kernel has told another process. Returns the question,
+    /// ended. hear: nil: the kernel has told another process. Returns the question,
     /// for `forget(question:)`; nil: it cannot be asked.
-    public func askEnd(of pid: Int32, startedAt start: UInt64, hear: @escaping (ProcessExit?) -> Void) -> Int64? {
+    public func askEnd(of pid: Int32, identity: UInt64, hear: @escaping (ProcessExit?) -> Void) -> Int64? {
         lastID += 1
-        let order = keeper_question(kind: UInt32(KEEPER_HOW_ENDED), pid: pid, id: lastID, start: start)
+        let order = keeper_question(kind: UInt32(KEEPER_HOW_ENDED), pid: pid, id: lastID, identity: identity)
         guard (try? send(withUnsafeBytes(of: order) { Array($0) }, [])) != nil else { return nil }
         endQuestions[lastID] = hear
         return lastID

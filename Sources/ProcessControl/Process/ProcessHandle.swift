@@ -47,27 +47,31 @@ public final class ProcessHandle {
 
     /// Whether it has not ended, reaped or not.
     public var isRunning: Bool {
-        var stat = linux_process_stat()
-        guard linux_read_process_stat(pid, 0, &stat) == 0, holdsPid else { return false }
-        return stat.state != CChar(UInt8(ascii: "Z")) && stat.state != CChar(UInt8(ascii: "X"))
+        guard let status, holdsPid else { return false }
+        return status.state != CChar(UInt8(ascii: "Z")) && status.state != CChar(UInt8(ascii: "X"))
     }
 
-    /// When it started, in clock ticks after boot: with the pid, it names a process for as long as the board is up.
-    /// nil when it is gone.
-    public var startTime: UInt64? {
-        var stat = linux_process_stat()
-        guard linux_read_process_stat(pid, 0, &stat) == 0, holdsPid else { return nil }
-        return stat.start_ticks
+    /// With the pid, it names a process for as long as the board is up; the keeper finds the same. nil when it is gone.
+    public var identity: UInt64? {
+        let identity = linux_process_identity(pid, pidfd.rawValue)
+        return identity != 0 && holdsPid ? identity : nil
     }
 
     /// Whether it is a child of that process, and runs as that real user.
     public func isChild(of parent: Int32, user: UInt32) -> Bool {
-        var stat = linux_process_stat()
-        var owner: uid_t = 0
-        guard linux_read_process_stat(pid, 0, &stat) == 0, linux_process_user(pid, &owner) == 0, holdsPid else {
-            return false
-        }
-        return stat.parent == parent && owner == user
+        guard let status, holdsPid else { return false }
+        return status.parent == parent && status.user == user
+    }
+
+    /// The real one; nil when it is gone.
+    var user: UInt32? {
+        guard let status, holdsPid else { return nil }
+        return status.user
+    }
+
+    private var status: linux_process_status? {
+        var status = linux_process_status()
+        return linux_read_process_status(pid, 0, &status) == 0 ? status : nil
     }
 
     /// Its cgroup v2 as /proc/PID/cgroup has it, "/system.slice/x.service". nil when it is gone.

@@ -13,7 +13,7 @@ final class ForeignMain {
     private unowned(unsafe) let supervisor: Supervisor
     private let didEnd: (ExitStatus) -> Void
     /// nil: not known, and how it ends will not be.
-    let start: UInt64?
+    let identity: UInt64?
     private let number: Int32
     /// nil once it has ended.
     private var source: IOSource?
@@ -25,25 +25,25 @@ final class ForeignMain {
         self.handle = handle
         self.supervisor = supervisor
         self.didEnd = didEnd
-        start = handle.startTime
+        identity = handle.identity
         number = handle.pid
         source = try supervisor.loop.watch(handle.descriptor, .readable) { [unowned(unsafe) self] _ in ended() }
-        if let start { supervisor.keeper.follow(number, startedAt: start) }
+        if let identity { supervisor.keeper.follow(number, identity: identity) }
     }
 
-    /// One that an earlier loop has followed and that is gone: `didEnd` hears how it has ended. start: in clock ticks.
-    init(gone pid: Int32, start: UInt64, _ supervisor: Supervisor, didEnd: @escaping (ExitStatus) -> Void) {
+    /// One that an earlier loop has followed and that is gone: `didEnd` hears how it has ended.
+    init(gone pid: Int32, identity: UInt64, _ supervisor: Supervisor, didEnd: @escaping (ExitStatus) -> Void) {
         handle = nil
         self.supervisor = supervisor
         self.didEnd = didEnd
-        self.start = start
+        self.identity = identity
         number = pid
-        supervisor.keeper.follow(pid, startedAt: start)
+        supervisor.keeper.follow(pid, identity: identity)
     }
 
     deinit {
         if let question { supervisor.keeper.forget(question: question) }
-        if let start { supervisor.keeper.follow(number, startedAt: start, false) }
+        if let identity { supervisor.keeper.follow(number, identity: identity, false) }
     }
 
     /// nil once it has ended.
@@ -51,8 +51,8 @@ final class ForeignMain {
 
     func ended() {
         source = nil
-        if let start {
-            question = supervisor.keeper.askEnd(of: number, startedAt: start) { [unowned(unsafe) self] end in
+        if let identity {
+            question = supervisor.keeper.askEnd(of: number, identity: identity) { [unowned(unsafe) self] end in
                 question = nil
                 tell(end.map { ExitStatus($0) } ?? .unknown)
             }
@@ -99,15 +99,15 @@ extension AppProcess {
         isSpawned = true
     }
 
-    /// As an earlier loop did. start: in clock ticks after boot.
-    func followAgain(_ pid: Int32, _ start: UInt64) {
+    /// As an earlier loop did.
+    func followAgain(_ pid: Int32, _ identity: UInt64) {
         let didEnd: (ExitStatus) -> Void = { [unowned(unsafe) self] in mainDidEnd($0) }
-        if let handle = try? ProcessHandle.open(pid), handle.startTime == start,
+        if let handle = try? ProcessHandle.open(pid), handle.identity == identity,
             let main = try? ForeignMain(handle, supervisor, didEnd: didEnd)
         {
             foreignMain = main
         } else {
-            foreignMain = ForeignMain(gone: pid, start: start, supervisor, didEnd: didEnd)
+            foreignMain = ForeignMain(gone: pid, identity: identity, supervisor, didEnd: didEnd)
         }
     }
 }

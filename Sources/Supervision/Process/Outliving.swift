@@ -13,6 +13,8 @@ extension AppProcess {
     private static let promptDeath: Int64 = 1_000_000_000
     /// Processes of an app that are looked at for tracers.
     private static let mostTraced = 256
+    /// For whose sake file systems of others are ended: the keeper looks for one after the other.
+    private static let mostAwaiting = 8
 
     /// Of a user that no other has. Where one that cannot be killed was left behind, its processes are that user's
     /// still, and nothing is removed.
@@ -60,8 +62,9 @@ extension AppProcess {
     /// once the kill has not worked.
     func abortOthersFUSE() {
         if let user, user != 0 { supervisor.keeper.abortFUSE(of: user) }
-        guard let pid = group?.processes().first ?? mainPID, Files.exists("/sys/fs/fuse/connections") else { return }
-        supervisor.keeper.abortFUSE(awaitedBy: pid)
+        let left = group?.processes() ?? mainPID.map { [$0] } ?? []
+        guard !left.isEmpty, Files.exists("/sys/fs/fuse/connections") else { return }
+        for pid in left.prefix(Self.mostAwaiting) { supervisor.keeper.abortFUSE(awaitedBy: pid) }
         supervisor.log.app(
             app.name, .notice,
             "should a FUSE file system of another app or a person, which does not answer, hold it, that is ended")

@@ -5,20 +5,24 @@ internal import Lifecycle
 internal import ProcessControl
 internal import SystemCalls
 
-/// What the core hears and decides, in two files below /var/lib/curfew for `curfew replay`: at most 4 MiB in each, the
+/// What the core hears and decides, in two files below /var/lib/curfew for `curfew replay`: some 4 MiB in each, the
 /// older one `recording.1`.
 ///
 /// A record goes into memory that the keeper has too (memfd_create(2)), an event before the core hears it, so that what
-/// has ended a loop is in it. A thread writes that to the file every few seconds, and at once where an app has ended.
+/// has ended a loop is in it. A thread (CLinux/recorder.c) writes that to the file: 5 s after the last time at the
+/// earliest, sooner where it has become much, at once where an app has ended. `Configuring.start` begins it,
+/// `Supervisor.dispatch` feeds it.
 final class FlightRecorder {
-    /// A file that is longer is the last one's, and another begins.
-    private static let fileLimit: Int64 = 4 << 20
+    /// Another file begins before one is as long.
+    private static let fileLimit = Int64(LINUX_RECORDING_LIMIT) - largestStep
+    /// Bytes that one step of the loop adds, almost always.
+    private static let largestStep: Int64 = 64 << 10
     /// Between two writes; nanoseconds.
     private static let interval: Int64 = 5_000_000_000
     /// Bytes that are written without waiting for that; and those of which no more are taken.
     private static let many: Int64 = 128 << 10
     private static let most: Int64 = 2 << 20
-    /// What the disk does not take is not tried again before; nanoseconds.
+    /// What the disk does not take is given up, and nothing is recorded for so long; nanoseconds.
     private static let pause: Int64 = 60_000_000_000
     private static let name = "recording"
     private static let headSize = Int64(MemoryLayout<linux_recorder_head>.size)
@@ -30,8 +34,11 @@ final class FlightRecorder {
     /// Of the memory: up to here it is in the file, and here it ends.
     private var written: Int64
     private var end: Int64
-    /// Where the beginning of another file lies.
+    /// Where in the memory that begins which is for another file; what lies before it is still for the one that there
+    /// is, and is written first.
     private var renewal: Int64?
+    /// What is not in the file yet is a beginning and what came after it.
+    private var startsAnew = false
     private var fileSize: Int64 = 0
     private var bell: FileDescriptor
     private var source: IOSource?
@@ -77,13 +84,14 @@ final class FlightRecorder {
         _ = ftruncate(memory.rawValue, off_t(Self.headSize))
         var head = linux_recorder_head(begin: Self.headSize, length: -1)
         _ = pwrite(memory.rawValue, &head, Int(Self.headSize), 0)
-        (written, end, renewal) = (Self.headSize, Self.headSize, nil)
+        (written, end, renewal, startsAnew) = (Self.headSize, Self.headSize, nil, false)
     }
 
     // MARK: What is recorded
 
     /// From here on. core: what it begins with; nil: a new one.
     func begin(with core: DeviceLifecycle?) {
+        startsAnew = end == written
         let boot = (try? Files.read("/proc/sys/kernel/random/boot_id", limit: 64)) ?? []
         writer.reset()
         FlightRecord.writeBegin(
@@ -99,6 +107,7 @@ final class FlightRecorder {
             guard writing == nil, instant.monotonic.rawValue >= until else { return }
             pausedUntil = nil
             begin(with: supervisor.core)
+            if pausedUntil != nil { return }
         }
         writer.reset()
         FlightRecord.write(event, at: instant, to: &writer)
@@ -137,15 +146,13 @@ final class FlightRecorder {
     /// After each event.
     func write() {
         guard writing == nil, end > written else { return }
+        if renewal == nil, fileSize + end - written > Self.fileLimit { beginNextFile() }
         let now = Clocks.monotonic
         guard hurries || now >= nextWrite || end - written > Self.many else {
             timer?.arm(at: nextWrite)
             return
         }
-        if renewal == nil, fileSize > Self.fileLimit {
-            renewal = end
-            begin(with: supervisor.core)
-        }
+        // As soon as all that is for the file before it is written.
         let renews = renewal == written
         let until = renews ? end : renewal ?? end
         guard pausedUntil == nil, until > written else { return }
@@ -158,6 +165,16 @@ final class FlightRecorder {
         hurries = false
     }
 
+    private func beginNextFile() {
+        hurries = true
+        if startsAnew {
+            renewal = written
+        } else {
+            renewal = end
+            begin(with: supervisor.core)
+        }
+    }
+
     private func didWrite() {
         var count: UInt64 = 0
         _ = read(bell.rawValue, &count, MemoryLayout.size(ofValue: count))
@@ -168,12 +185,17 @@ final class FlightRecorder {
         linux_finish_recording(recording)
         writing = nil
         nextWrite = Clocks.monotonic + Self.interval
+        if outcome == 0 { fileSize = size }
         if pausedUntil != nil { return forget() }
         guard outcome == 0 else { return giveUp(SystemError("write", path, errno: Errno(rawValue: outcome)).text) }
         saidTrouble = false
-        (written, fileSize) = (until, size)
+        written = until
+        startsAnew = until == renewal
         if renews { renewal = nil }
-        if written >= end { forget() } else { write() }
+        if written >= end { return forget() }
+        linux_forget_recorded(memory.rawValue, Self.headSize, written)
+        if renewal != nil { hurries = true }
+        write()
     }
 
     /// All that there is, at the daemon's end; a disk that does not take it is not waited for.

@@ -20,9 +20,9 @@ struct KeptApps {
         var killedAt: Int64 = 0
         /// How its main process ended, while what that has left has its time.
         var heldExit: ExitStatus?
-        /// A main process that is no child of our asking, by its pid and its start in clock ticks; 0: there is none.
+        /// A main process that is no child of our asking, by its pid and its identity; 0: there is none.
         var mainPID: Int64 = 0
-        var mainStart: UInt64 = 0
+        var mainIdentity: UInt64 = 0
         /// A hook that runs.
         var hook: Hook?
         /// It has put a connection of its own in the place of the one that it was started with.
@@ -75,8 +75,7 @@ struct KeptApps {
         var instance: Int64 = 0
         var task: Int64 = 0
         var pid: Int64 = 0
-        /// In clock ticks after boot.
-        var start: UInt64 = 0
+        var identity: UInt64 = 0
     }
 
     var processes: [Process] = []
@@ -146,7 +145,7 @@ extension KeptApps.Followed {
         archive.value(1, &instance)
         archive.value(2, &task)
         archive.value(3, &pid)
-        archive.value(4, &start)
+        archive.value(4, &identity)
     }
 }
 
@@ -192,7 +191,7 @@ extension KeptApps.Process {
         archive.value(7, &killedAt)
         archive.optional(8, &heldExit, .unknown) { $1.archive(&$0) }
         archive.value(9, &mainPID)
-        archive.value(10, &mainStart)
+        archive.value(10, &mainIdentity)
         archive.optional(11, &hook, KeptApps.Hook()) { $1.archive(&$0) }
         archive.value(12, &hasAttached)
         archive.raw(13, &delivered)

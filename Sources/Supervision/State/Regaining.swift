@@ -11,8 +11,10 @@ internal import SystemCalls
 
 extension Supervisor {
     /// What is kept for the loop after this one, and of this one's events.
-    func keep(after former: KeptState.FormerState) {
+    func keep(after former: KeptState.FormerState, _ texts: KeptTexts?) {
         keptState = KeptState(self, former)
+        takeFormerTexts(texts)
+        texts?.keep(by: keeper)
         do throws(SystemError) {
             recorder = try FlightRecorder(self)
         } catch {
@@ -62,8 +64,8 @@ extension Supervisor {
         guard let number = Int(exactly: kept.id), let name = core.name(of: AppID(rawValue: number)) else { return }
         let id = AppID(rawValue: number)
         let adopter = UInt32(exactly: kept.adopter)
-        // Its file may be gone: then it is ended in order.
-        let configuration = adopter == nil ? configured(name) : nil
+        // Its file may be gone: then it is ended in order, as that said.
+        let configuration = adopter == nil ? configured(name) ?? formerApps.first { $0.name == name } : nil
         let app = SupervisedApp(id, configuration ?? .init(name: name, exec: []), ownUsers, adopter: adopter)
         app.statusText = kept.status
         if !kept.hookFailure.isEmpty { app.failedHook = (kept.failedHook, kept.hookFailure) }
@@ -88,7 +90,7 @@ extension Supervisor {
         let process = AppProcess(kept, app, self, group: group, isSpawned: !isPresent || core.isSpawned(instance))
         if isPresent { app.process = process }
         processes[kept.instance] = process
-        if kept.mainPID > 0, let pid = Int32(exactly: kept.mainPID) { process.followAgain(pid, kept.mainStart) }
+        if kept.mainPID > 0, let pid = Int32(exactly: kept.mainPID) { process.followAgain(pid, kept.mainIdentity) }
         if kept.child != 0 { process.claim(kept.child, pid: Int32(exactly: kept.childPID)) }
         do throws(SystemError) {
             process.delegate = try regainDelegate(process, kept, app)
@@ -133,9 +135,9 @@ extension AppProcess {
         kept.isAskedToEnd = isAskedToEnd
         kept.killedAt = killedAt ?? 0
         kept.heldExit = heldExit
-        if let foreignMain, let pid = foreignMain.pid, let start = foreignMain.start {
+        if let foreignMain, let pid = foreignMain.pid, let identity = foreignMain.identity {
             kept.mainPID = Int64(pid)
-            kept.mainStart = start
+            kept.mainIdentity = identity
         }
         (kept.delivered, kept.answered, kept.wasSentTerm) = (delivered, answered, wasSentTerm)
         kept.hook = delegate?.keptHook

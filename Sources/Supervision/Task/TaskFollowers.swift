@@ -39,9 +39,9 @@ final class TaskFollowers {
     /// For the loop after this one.
     var kept: [KeptApps.Followed] {
         named.compactMap { task, named in
-            named.process.startTime.map {
+            named.process.identity.map {
                 KeptApps.Followed(
-                    instance: named.instance.rawValue, task: task, pid: Int64(named.process.pid), start: $0)
+                    instance: named.instance.rawValue, task: task, pid: Int64(named.process.pid), identity: $0)
             }
         }
     }
@@ -50,7 +50,7 @@ final class TaskFollowers {
     func followAgain(_ kept: KeptApps.Followed) {
         let (instance, task) = (InstanceID(rawValue: kept.instance), BackgroundTaskID(rawValue: kept.task))
         if let pid = Int32(exactly: kept.pid), let process = try? ProcessHandle.open(pid),
-            process.startTime == kept.start
+            process.identity == kept.identity
         {
             follow(process, task, of: instance)
         } else {

@@ -37,8 +37,8 @@ extension Kernel {
     Kernel.playing?.process(behind: descriptor)?.pid ?? -1
 }
 
-@_cdecl("__wrap_linux_read_process_stat")
-func wrapProcessStat(_ pid: Int32, _ thread: Int32, _ out: UnsafeMutablePointer<linux_process_stat>?) -> Int32 {
+@_cdecl("__wrap_linux_read_process_status")
+func wrapProcessStatus(_ pid: Int32, _ thread: Int32, _ out: UnsafeMutablePointer<linux_process_status>?) -> Int32 {
     guard let kernel = Kernel.playing, let process = kernel.processes[pid] else { return failed(ENOENT) }
     let letter: UInt8 =
         process.state == .zombie
@@ -46,16 +46,18 @@ func wrapProcessStat(_ pid: Int32, _ thread: Int32, _ out: UnsafeMutablePointer<
         : process.stuckUntil > kernel.clock.monotonic ? UInt8(ascii: "D") : UInt8(ascii: "S")
     out?.pointee.state = CChar(letter)
     out?.pointee.parent = process.parent
-    out?.pointee.start_ticks = UInt64(pid)
+    out?.pointee.user = process.user
     return 0
 }
 
-@_cdecl("__wrap_linux_process_user")
-func wrapProcessUser(_ pid: Int32, _ out: UnsafeMutablePointer<uid_t>?) -> Int32 {
-    guard let process = Kernel.playing?.processes[pid] else { return failed(ENOENT) }
-    out?.pointee = process.user
-    return 0
+/// A played pid is no other process's.
+@_cdecl("__wrap_linux_process_identity") func wrapProcessIdentity(_ pid: Int32, _: Int32) -> UInt64 {
+    Kernel.playing?.processes[pid] == nil ? 0 : UInt64(pid)
 }
+
+/// This kernel does not tell.
+@_cdecl("__wrap_linux_wait_channel")
+func wrapWaitChannel(_: Int32, _: Int32, _: UnsafeMutablePointer<CChar>?) -> Bool { false }
 
 /// Signals go by a pidfd, or through the keeper.
 @_cdecl("__wrap_kill") func wrapKill(_ target: Int32, _ signal: Int32) -> Int32 {

@@ -27,22 +27,23 @@ import Testing
         #expect(status.peakMemoryBytes > 100_000)
     }
 
-    @Test func foreignProcess_startTimeGroupAndEnd() throws {
+    @Test func foreignProcess_identityGroupAndEnd() throws {
         try withTemporaryDirectory { directory in
-            // A name that tries to look like the end of the name in /proc/PID/stat.
-            let path = directory + "/a) (b R 1"
+            // A name that tries to look like the end of the name in /proc/PID/stat, and like a line of its status.
+            let path = directory + "/a) (b\nUid:\t9"
             try #require(symlink("/bin/sleep", path) == 0)
             let child = try ChildProcess.spawn(SpawnRequest(arguments: [path, "100"]))
             let handle = try ProcessHandle.open(child.pid)
-            let uptime = Double(Clocks.boottime) / 1e9 * Double(sysconf(Int32(_SC_CLK_TCK)))
-            let started = try #require(handle.startTime)
-            #expect(abs(Double(started) - uptime) < 1000)
+            let identity = try #require(handle.identity)
+            #expect(try ProcessHandle.open(child.pid).identity == identity)
+            #expect(try ProcessHandle.open(getpid()).identity != identity)
+            #expect(handle.user == getuid() && handle.isRunning && handle.isChild(of: getpid(), user: getuid()))
             #expect(handle.controlGroup?.hasPrefix("/") == true)
             try handle.signal(SIGKILL)
             #expect(waitReadable(handle.descriptor))
-            #expect(handle.startTime == started, "a zombie keeps its pid")
+            #expect(handle.identity == identity && !handle.isRunning, "a zombie keeps its pid")
             _ = try child.reap()
-            #expect(handle.startTime == nil)
+            #expect(handle.identity == nil && handle.user == nil)
             #expect(handle.controlGroup == nil)
             #expect(!handle.holdsPid)
             #expect(throws: SystemError.self) { try ProcessHandle.open(child.pid) }

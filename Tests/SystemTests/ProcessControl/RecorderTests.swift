@@ -92,6 +92,38 @@ import Testing
         #expect(content(path) == "before")
     }
 
+    /// A disk that fills in between.
+    @Test func aNewFileThatCannotBeWrittenCostsNoOther() throws {
+        try "former".write(toFile: path, atomically: false, encoding: .utf8)
+        try "older".write(toFile: path + ".1", atomically: false, encoding: .utf8)
+        let end = try add("new")
+        #expect(try record(to: end + 100, renews: true).outcome == EIO)
+        #expect(content(path) == "former" && content(path + ".1") == "older" && content(path + ".next") == nil)
+        #expect(head.begin == Int64(Self.headSize))
+        #expect(try record(to: end, renews: true) == (0, 3))
+        #expect(content(path) == "new" && content(path + ".1") == "former")
+    }
+
+    @Test func whatADeadWriterLeftOfANewFileIsWrittenAnew() throws {
+        try "new,wh".write(toFile: path, atomically: false, encoding: .utf8)
+        let end = try add("new,whole")
+        try setHead(begin: Self.headSize, length: 0)
+        #expect(try record(to: end) == (0, 9))
+        #expect(content(path) == "new,whole")
+    }
+
+    @Test func whatIsInTheFileTakesNoMemory() throws {
+        let end = try add(String(repeating: "x", count: 1 << 20))
+        let last = try add("last")
+        #expect(try record(to: end).outcome == 0)
+        linux_forget_recorded(memory.rawValue, Int64(Self.headSize), end)
+        var status = stat()
+        try #require(fstat(memory.rawValue, &status) == 0)
+        #expect(status.st_blocks <= 2 * 4096 / 512 && head.begin == end)
+        #expect(try record(to: last) == (0, (1 << 20) + 4))
+        #expect(content(path)?.hasSuffix("xlast") == true)
+    }
+
     @Test func onlyAFileIsWrittenTo() throws {
         try #require(mkfifo(path, 0o600) == 0)
         #expect(try record(to: add("x")).outcome == ENXIO)

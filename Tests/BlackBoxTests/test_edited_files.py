@@ -1,0 +1,79 @@
+"""A file that is being edited, or is gone, as another loop begins: what runs goes on as it was configured."""
+
+import signal
+
+import pytest
+from loops import kill_loop
+from upgrades import installed, upgrade
+from waiting import wait_until
+
+
+def breaks(board):
+    with open(board.apps_folder / "app.toml", "a", encoding="utf-8") as file:
+        file.write("\ntypo = 1\n")
+
+
+def is_removed(board):
+    (board.apps_folder / "app.toml").unlink()
+
+
+def hooked(board):
+    said = board.journals / "hooked"
+    hook = ["/bin/sh", "-c", f'echo "$CURFEW_EVENT $EDITED" >> {said}']
+    board.app("app", delegate="hooks", environment={"EDITED": "not yet"}, restart_delay="1ms",
+              hooks={"did-enter-background": hook, "will-terminate": hook})
+    return said
+
+
+def says(said, *lines):
+    wait_until(lambda: said.exists() and said.read_text().splitlines() == list(lines),
+               lambda: said.read_text() if said.exists() else "nothing")
+
+
+@pytest.mark.parametrize("how", ["killed", "upgraded"])
+def test_with_an_error_in_its_file_it_is_called_ended_and_started_as_before(board, how):
+    said = hooked(board)
+    replace = kill_loop if how == "killed" else upgrade
+    board.start()
+    board.wait_active("app")
+    breaks(board)
+    pid = board.describe("app")["mainPID"]
+    # The second finds the error as the first does.
+    for _ in range(2):
+        replace(board)
+    assert board.describe("app")["mainPID"] == pid
+    board.call("Background", app="app")
+    says(said, "DidEnterBackground not yet")
+    board.call("Activate", app="app")
+    board.signal("app", signal.SIGKILL)
+    board.wait_app("app", launches=2, scenePhase="active")
+    board.call("Terminate", app="app")
+    says(said, "DidEnterBackground not yet", "WillTerminate not yet")
+    assert board.terminations("app")[-1]["namespace"] == "user"
+
+
+def test_one_whose_file_is_gone_is_ended_in_order(board):
+    said = hooked(board)
+    board.start()
+    board.wait_active("app")
+    is_removed(board)
+    kill_loop(board)
+    says(said, "WillTerminate not yet")
+
+
+def test_a_reload_of_what_was_mended_counts_from_the_next_start_on(board):
+    said = hooked(board)
+    board.start()
+    board.wait_active("app")
+    before = (board.apps_folder / "app.toml").read_text()
+    breaks(board)
+    kill_loop(board)
+    (board.apps_folder / "app.toml").write_text(before.replace("not yet", "by now"))
+    board.call("Reload")
+    board.call("Background", app="app")
+    says(said, "DidEnterBackground not yet")
+    board.call("Activate", app="app")
+    board.signal("app", signal.SIGKILL)
+    board.wait_app("app", launches=2, scenePhase="active")
+    board.call("Background", app="app")
+    says(said, "DidEnterBackground not yet", "DidEnterBackground by now")
