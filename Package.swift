@@ -201,7 +201,10 @@ if !embedded {
             swiftSettings: strict),
         .testTarget(
             name: "CurfewCommandsTests",
-            dependencies: ["CurfewCommands", "Configuration", "HardwareWatchdog", "Lifecycle", "Varlink"],
+            dependencies: [
+                "CurfewCommands", "Configuration", "HardwareWatchdog", "Lifecycle", "Varlink",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "CurfewTests", dependencies: ["Curfew", "Varlink", "SystemCalls", "CLinux"], swiftSettings: strict),

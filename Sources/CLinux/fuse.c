@@ -193,13 +193,14 @@ static void abort_until_gone(DIR *all, const struct numbers *found, pid_t pid) {
 
 struct awaited {
     pid_t pid;
+    int pidfd; // it may wait here for longer than its pid is its own
     struct range apps;
 };
 
 // First those of users that are no apps, to whom less is promised.
 static void abort_awaited(const struct awaited *awaited) {
     struct numbers every = {0}, apps = {0}, ordered = {0};
-    if (linux_has_ended(awaited->pid) || !waits_for_fuse(awaited->pid)) return;
+    if (linux_pidfd_send_signal(awaited->pidfd, 0) != 0 || !waits_for_fuse(awaited->pid)) return;
     DIR *all = open_connections();
     if (!all) return;
     list_connections(all, is_not_root, NULL, &every);
@@ -259,6 +260,7 @@ static void *look(void *context) {
         struct awaited awaited = to_look_for[0];
         pthread_mutex_unlock(&guard);
         abort_awaited(&awaited);
+        close(awaited.pidfd);
         pthread_mutex_lock(&guard);
         // Only here: what is looked for is not asked for once more.
         memmove(to_look_for, to_look_for + 1, --to_look_for_count * sizeof *to_look_for);
@@ -273,8 +275,8 @@ void linux_abort_awaited_fuse(pid_t pid, uid_t first, uint32_t count) {
     pthread_mutex_lock(&guard);
     bool is_known = false;
     for (size_t i = 0; i < to_look_for_count; i++) is_known = is_known || to_look_for[i].pid == pid;
-    if (!is_known && to_look_for_count < MOST_AWAITED)
-        to_look_for[to_look_for_count++] = (struct awaited){pid, {first, first + count}};
+    int pidfd = is_known || to_look_for_count == MOST_AWAITED ? -1 : linux_pidfd_open(pid);
+    if (pidfd >= 0) to_look_for[to_look_for_count++] = (struct awaited){pid, pidfd, {first, first + count}};
     if (!is_looking && to_look_for_count > 0) is_looking = linux_start_thread("curfewd-waits", look, NULL) == 0;
     pthread_mutex_unlock(&guard);
 }

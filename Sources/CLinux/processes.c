@@ -69,7 +69,7 @@ bool linux_has_ended(pid_t pid) {
     char path[64];
     (void)snprintf(path, sizeof path, "/proc/%d/task", pid);
     DIR *threads = opendir(path);
-    if (!threads) return true;
+    if (!threads) return errno == ENOENT || errno == ESRCH;
     bool has_ended = true;
     for (struct dirent *entry; has_ended && (entry = readdir(threads));) {
         struct linux_process_status status;

@@ -25,6 +25,8 @@ extension Supervisor {
             dispatch(.started)
         }
         keepWatchdog()
+        formerTexts = nil
+        texts?.keep(by: keeper)
         keptState?.begin()
     }
 
@@ -41,8 +43,7 @@ extension Supervisor {
         let isOtherDevice = next.deviceMark != configuration.deviceMark
         let board = settings.board
         configuration = next
-        formerApps = []
-        texts?.keep(by: keeper)
+        keep(texts)
         sayProblems(next, isReload: true)
         apply(next)
         keepWatchdog()

@@ -33,8 +33,10 @@ final class Supervisor {
 
     var core = DeviceLifecycle()
     var configuration: Configuration
-    /// Of an earlier loop, while their files have errors or are gone.
-    var formerApps: [AppConfiguration] = []
+    /// Of the apps' files, as they count; nil in a trial, or where there is no memory for them.
+    var texts: KeptTexts?
+    /// Of the loop before, until what runs is in hand.
+    var formerTexts: KeptTexts?
     /// Where in it the apps are that can be used, by name.
     var usable: [String: Int] = [:]
     /// By AppID; made when first launched. Apps that are gone from the configuration stay until their last process is.

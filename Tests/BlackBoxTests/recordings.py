@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from pathlib import Path
 
 import board as boards
 
@@ -25,5 +26,8 @@ def steps(root, *arguments):
 
 def differences(root):
     """A list: what this version's core decides otherwise than the daemon did, where there is a recording."""
+    recording = Path(root) / "var/lib/curfew/recording"
+    if recording.is_symlink() or not recording.is_file():
+        return []
     played = replay(root, "--compare")
-    return [f"the recording of the run: {played.stdout}"] if played.returncode == 1 and played.stdout else []
+    return [f"the recording of the run: {played.stdout}{played.stderr}"] if played.returncode != 0 else []

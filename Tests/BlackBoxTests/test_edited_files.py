@@ -1,5 +1,6 @@
 """A file that is being edited, or is gone, as another loop begins: what runs goes on as it was configured."""
 
+import os
 import signal
 
 import pytest
@@ -13,10 +14,6 @@ def breaks(board):
         file.write("\ntypo = 1\n")
 
 
-def is_removed(board):
-    (board.apps_folder / "app.toml").unlink()
-
-
 def hooked(board):
     said = board.journals / "hooked"
     hook = ["/bin/sh", "-c", f'echo "$CURFEW_EVENT $EDITED" >> {said}']
@@ -28,6 +25,11 @@ def hooked(board):
 def says(said, *lines):
     wait_until(lambda: said.exists() and said.read_text().splitlines() == list(lines),
                lambda: said.read_text() if said.exists() else "nothing")
+
+
+def edit(board):
+    file = board.apps_folder / "app.toml"
+    file.write_text(file.read_text().replace("not yet", "by now"))
 
 
 @pytest.mark.parametrize("how", ["killed", "upgraded"])
@@ -52,24 +54,16 @@ def test_with_an_error_in_its_file_it_is_called_ended_and_started_as_before(boar
     assert board.terminations("app")[-1]["namespace"] == "user"
 
 
-def test_one_whose_file_is_gone_is_ended_in_order(board):
+@pytest.mark.parametrize("reloads", [False, True], ids=["not reloaded", "reloaded"])
+def test_what_runs_keeps_what_it_was_started_with(board, reloads):
     said = hooked(board)
     board.start()
     board.wait_active("app")
-    is_removed(board)
-    kill_loop(board)
-    says(said, "WillTerminate not yet")
-
-
-def test_a_reload_of_what_was_mended_counts_from_the_next_start_on(board):
-    said = hooked(board)
-    board.start()
-    board.wait_active("app")
-    before = (board.apps_folder / "app.toml").read_text()
-    breaks(board)
-    kill_loop(board)
-    (board.apps_folder / "app.toml").write_text(before.replace("not yet", "by now"))
-    board.call("Reload")
+    edit(board)
+    if reloads:
+        board.call("Reload")
+    for _ in range(2):
+        kill_loop(board)
     board.call("Background", app="app")
     says(said, "DidEnterBackground not yet")
     board.call("Activate", app="app")
@@ -77,3 +71,41 @@ def test_a_reload_of_what_was_mended_counts_from_the_next_start_on(board):
     board.wait_app("app", launches=2, scenePhase="active")
     board.call("Background", app="app")
     says(said, "DidEnterBackground not yet", "DidEnterBackground by now")
+
+
+def test_one_whose_file_is_gone_is_ended_in_order(board):
+    said = hooked(board)
+    board.start()
+    board.wait_active("app")
+    (board.apps_folder / "app.toml").unlink()
+    kill_loop(board)
+    says(said, "WillTerminate not yet")
+
+
+def test_one_whose_file_a_reload_has_found_gone_ends_in_order_though_the_loop_dies(board):
+    said, go = board.journals / "hooked", board.journals / "go"
+    hook = ["/bin/sh", "-c", f"echo begun >> {said}; cat {go}; echo ended >> {said}"]
+    os.mkfifo(go)
+    board.app("app", delegate="hooks", allowances={"will_terminate": "20s"}, hooks={"will-terminate": hook})
+    board.start()
+    board.wait_active("app")
+    (board.apps_folder / "app.toml").unlink()
+    board.call("Reload")
+    says(said, "begun")
+    kill_loop(board)
+    go.write_text("on")
+    says(said, "begun", "ended")
+
+
+def test_what_a_reload_has_read_counts_when_its_file_breaks_after_it(board):
+    said = hooked(board)
+    board.start()
+    board.wait_active("app")
+    edit(board)
+    board.call("Reload")
+    breaks(board)
+    kill_loop(board)
+    board.signal("app", signal.SIGKILL)
+    board.wait_app("app", launches=2, scenePhase="active")
+    board.call("Background", app="app")
+    says(said, "DidEnterBackground by now")

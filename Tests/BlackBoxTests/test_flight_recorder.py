@@ -218,6 +218,21 @@ def test_a_long_file_becomes_the_one_before(board):
     assert "boot" in newer[0] and replay(board.root, str(recording(board))).returncode == 0
 
 
+def test_what_a_loop_heard_last_goes_into_the_file_before_the_one_that_begins(board):
+    board.app("app")
+    board.start()
+    board.wait_active("app")
+    wait_until(lambda: has(board, "started"), board.log)
+    os.truncate(recording(board), (4 << 20) + 1)
+    board.call("Background", app="app")
+    kill_loop(board)
+    wait_until(recording(board, "recording.1").exists, board.log)
+    assert board.stop() == 0
+    assert records(recording(board).read_bytes())[0][1][0] == 0, "it begins with a beginning"
+    late = recording(board, "recording.1").read_bytes()[(4 << 20) + 1:]
+    assert any(body[0] == 1 for _, body in records(late)), "what the dead loop heard"
+
+
 def test_a_full_disk_pauses_it(board):
     board.tmpfs(board.state, "64k")
     board.app("app", restart_delay="1ms")

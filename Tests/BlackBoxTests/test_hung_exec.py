@@ -88,6 +88,9 @@ def test_who_has_a_lock_is_found_beside_a_stranger_s_that_hangs(board, places):
             login.sleep(False)
             login.wait_held("sleep", number + 1)
             board.wait_active("other")
+        walks = [thread for thread in Path(f"/proc/{board.daemon.pid}/task").iterdir()
+                 if (thread / "comm").read_text() == "curfewd-walk\n"]
+        assert len(walks) == 1, "the second passes over what the first hangs at"
 
 
 def test_an_app_that_hangs_is_ended_and_holds_up_nothing(board, places):

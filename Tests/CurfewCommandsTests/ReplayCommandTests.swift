@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import Testing
 
@@ -14,7 +15,9 @@ import Testing
 
     deinit { try? FileManager.default.removeItem(atPath: file) }
 
-    private var instant: Instant { Instant(monotonic: now, boottime: now) }
+    private var slept = Nanoseconds.zero
+
+    private var instant: Instant { Instant(monotonic: now, boottime: now + slept) }
 
     private func append() throws { bytes += try #require(FlightRecord.framed(writer.bytes)) }
 
@@ -121,6 +124,14 @@ import Testing
         #expect(try replay("--compare").output.hasPrefix(passedOver + "\n"))
     }
 
+    @Test func theTimeOfAStepCountsTheSleepsBeforeIt() throws {
+        try play()
+        slept = .seconds(7)
+        try hear(.timePassed)
+        let line = try replay().output.split(separator: "\n").first { $0.hasPrefix("     4  ") }
+        #expect(line?.contains(":33.000  ") == true, "\(line ?? "")")
+    }
+
     @Test func aBeginningIsShownBeforeItsFirstStep() throws {
         try play()
         try begin(with: core.archived())
@@ -148,14 +159,19 @@ import Testing
         var replay = Replay { _ in false }
         var records = FlightRecords(bytes)
         var told: [(number: Int, isDecided: Bool)] = []
-        while let record = try records.next() {
-            replay.hear(record) { _, part in
-                if case .step(let step) = part { told.append((step.number, step.effects != nil)) }
-            }
-        }
-        replay.finish(isCutShort: false) { _, part in
+        var shown = ""
+        let console = Console.captured(output: { shown += $0 }, error: { _ in }, width: nil)
+        let options = try GlobalOptions.parse([])
+        let view = ReplayView(Session(console, options), app: nil, last: nil, compares: true)
+        let hear = { (replay: Replay, part: Replay.Part) in
             if case .step(let step) = part { told.append((step.number, step.effects != nil)) }
+            view.take(replay, part)
         }
+        while let record = try records.next() { replay.hear(record, hear) }
+        replay.finish(isCutShort: false, hear)
+        view.end(replay, lost: 0)
+        #expect(shown.contains("     4  ") && shown.contains("!! this version dies of it, as curfewd may have"))
+        #expect(shown.hasSuffix("5 steps, decided as recorded; this version dies of one of them\n"))
         #expect(told.map(\.number) == [1, 2, 3, 4, 5] && told.map(\.isDecided) == [true, true, true, false, true])
         #expect(replay.isFatal && replay.differing == 0)
     }

@@ -56,7 +56,7 @@ struct ReplayCommand: SessionCommand {
                 "all of it is curfewd \(version)'s, in a format that this version does not know; use the curfew of "
                     + "that version")
         }
-        if let app, !replay.names.hasKnown(app) {
+        if let app, until == nil, !replay.names.hasKnown(app) {
             throw CommandFailure(code: .noSuchApp, text: "no app “\(app)” is in the recording")
         }
         view.end(replay, lost: lost)

@@ -15,7 +15,7 @@ public enum FlightRecord: Equatable, Sendable {
     static let format: UInt8 = 1
     /// Of the length and the check sum.
     public static let headSize = 8
-    /// No record is longer: a state of 32 MiB fits none, and begins no recording.
+    /// Bytes; no record is longer. A state that is (of some 2,000 apps) begins no recording.
     public static let limit = 1 << 20
 
     /// The record with its head; nil: it is too long.

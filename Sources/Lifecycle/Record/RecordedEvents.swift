@@ -1,5 +1,5 @@
-// Events as bytes, in both directions. A number that is here stays with its case; `FlightRecord.format` is raised where
-// one is taken away or what a case has changes.
+// Events as bytes, in both directions. A number that is here stays with its case; `FlightRecord.format` is raised with
+// every change.
 
 extension Event: Replayed {
     func write(to record: inout RecordWriter) {

@@ -1,16 +1,19 @@
 internal import CLinux
 internal import Configuration
+internal import Lifecycle
 internal import ProcessControl
 internal import SystemCalls
 
-/// The texts of the apps' files as they were read, in memory of no file (memfd_create(2)) that the keeper has too: a
-/// loop that begins while a file is being edited, or is gone, has what runs still as it was configured.
+/// The texts of the apps' files as they were read, in memory of no file (memfd_create(2)) that the keeper has too: what
+/// runs goes on as it was started, though its file is another as the next loop begins, has an error, or is gone.
 ///
-/// It is a row of names and texts, each after its length, four bytes in the machine's order.
+/// It is a row of keys and texts, each after its length, four bytes in the machine's order. A key is an app's name; or,
+/// of an instance that runs by an older text than its app's, "#" and its number.
 final class KeptTexts {
     private static let name = "texts"
 
     private let memory: FileDescriptor
+    private var places: [String: (begin: off_t, length: Int)] = [:]
     private var end: off_t = 0
     private var isWhole = true
 
@@ -24,55 +27,80 @@ final class KeptTexts {
     init?(takenFrom keeper: ProcessKeeper) {
         guard let kept = keeper.takeKept(Self.name) else { return nil }
         memory = kept
-        end = lseek(memory.rawValue, 0, SEEK_END)
+        while let key = readPart(), let place = skipPart() {
+            places[String(decoding: key, as: UTF8.self)] = place
+        }
     }
 
-    func add(_ name: String, _ text: [UInt8]) {
-        for part in [Array(name.utf8), text] {
+    static func key(of instance: InstanceID) -> String { "#\(instance.rawValue)" }
+
+    /// Of one that was added twice the last counts.
+    func add(_ key: String, _ text: [UInt8]) {
+        for part in [Array(key.utf8), text] {
             var length = UInt32(truncatingIfNeeded: part.count)
             let bytes = withUnsafeBytes(of: &length) { Array($0) } + part
             isWhole = isWhole && pwrite(memory.rawValue, bytes, bytes.count, end) == bytes.count
             end += off_t(bytes.count)
         }
+        places[key] = (end - off_t(text.count), text.count)
     }
+
+    func text(of key: String) -> [UInt8]? { places[key].flatMap { read($0.begin, $0.length) } }
 
     /// In place of what the keeper has. Nothing where there was no room for all of it.
     func keep(by keeper: ProcessKeeper) { if isWhole { keeper.keep(Self.name, memory.rawValue) } }
 
-    /// All of them, in order.
-    func forEach(_ body: (_ name: String, _ text: [UInt8]) -> Void) {
-        var place: off_t = 0
-        while let name = read(&place), let text = read(&place) { body(String(decoding: name, as: UTF8.self), text) }
+    private func read(_ begin: off_t, _ length: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: length)
+        return pread(memory.rawValue, &bytes, length, begin) == length ? bytes : nil
     }
 
-    private func read(_ place: inout off_t) -> [UInt8]? {
+    private func readPart() -> [UInt8]? { skipPart().flatMap { read($0.begin, $0.length) } }
+
+    /// The next part's place; nil: there are no more.
+    private func skipPart() -> (begin: off_t, length: Int)? {
         var length = UInt32(0)
-        guard pread(memory.rawValue, &length, 4, place) == 4, off_t(length) <= end - place - 4 else { return nil }
-        var bytes = [UInt8](repeating: 0, count: Int(length))
-        guard pread(memory.rawValue, &bytes, bytes.count, place + 4) == bytes.count else { return nil }
-        place += 4 + off_t(length)
-        return bytes
+        let begin = end + 4
+        guard pread(memory.rawValue, &length, 4, end) == 4,
+            off_t(length) <= lseek(memory.rawValue, 0, SEEK_END) - begin
+        else { return nil }
+        end = begin + off_t(length)
+        return (begin, Int(length))
     }
 }
 
 extension Supervisor {
-    /// Reads the files. The texts of those that have no error are for the next loop once that is kept.
+    private var files: ConfigurationPaths { ConfigurationPaths(root: paths.root.isEmpty ? nil : paths.root) }
+
+    /// Reads the files, and their texts for the next loop.
     func readConfiguration() -> (Configuration, KeptTexts?) {
-        let texts = try? KeptTexts()
-        let paths = ConfigurationPaths(root: paths.root.isEmpty ? nil : paths.root)
-        return (Configuration.load(paths: paths) { texts?.add($0, $1) }, texts)
+        let next = try? KeptTexts()
+        return (Configuration.load(paths: files) { next?.add($0, $1) }, next)
     }
 
-    /// Of apps that an earlier loop had and whose files have an error now, or are gone: as they were configured then.
-    /// texts: of this loop, which get those too.
-    func takeFormerTexts(_ texts: KeptTexts?) {
-        let paths = ConfigurationPaths(root: paths.root.isEmpty ? nil : paths.root)
-        var usable: Set<String> = []
-        for app in configuration.validApps { usable.insert(app.name) }
-        KeptTexts(takenFrom: keeper)?.forEach { name, text in
-            guard !usable.contains(name), let app = Configuration.app(name, from: text, paths: paths) else { return }
-            formerApps.append(app)
-            texts?.add(name, text)
+    /// After a reload. What runs by an older text than its app's now, or by one of an app that is gone, keeps that.
+    func keep(_ next: KeptTexts?) {
+        for process in processes.values {
+            let (key, name) = (KeptTexts.key(of: process.instance), process.app.name)
+            guard let text = texts?.text(of: key) ?? texts?.text(of: name), text != next?.text(of: name) else {
+                continue
+            }
+            next?.add(key, text)
         }
+        texts = next
+        texts?.keep(by: keeper)
+    }
+
+    /// An app as what runs of it was started, or as an earlier loop had it, where its file says another thing now; nil:
+    /// it does not, or nothing is known of it.
+    func formerConfiguration(_ name: String, _ instance: InstanceID?) -> AppConfiguration? {
+        let own = instance.map { KeptTexts.key(of: $0) }
+        guard let text = own.flatMap({ formerTexts?.text(of: $0) }) ?? formerTexts?.text(of: name),
+            text != texts?.text(of: name)
+        else { return nil }
+        // For the loop after this one.
+        if let own { texts?.add(own, text) }
+        if configured(name) == nil { texts?.add(name, text) }
+        return Configuration.app(name, from: text, paths: files)
     }
 }

@@ -13,8 +13,8 @@ extension Supervisor {
     /// What is kept for the loop after this one, and of this one's events.
     func keep(after former: KeptState.FormerState, _ texts: KeptTexts?) {
         keptState = KeptState(self, former)
-        takeFormerTexts(texts)
-        texts?.keep(by: keeper)
+        self.texts = texts
+        formerTexts = KeptTexts(takenFrom: keeper)
         do throws(SystemError) {
             recorder = try FlightRecorder(self)
         } catch {
@@ -64,8 +64,9 @@ extension Supervisor {
         guard let number = Int(exactly: kept.id), let name = core.name(of: AppID(rawValue: number)) else { return }
         let id = AppID(rawValue: number)
         let adopter = UInt32(exactly: kept.adopter)
-        // Its file may be gone: then it is ended in order, as that said.
-        let configuration = adopter == nil ? configured(name) ?? formerApps.first { $0.name == name } : nil
+        // As it was started; what its file says now is for the next start. One whose file is gone is ended in order.
+        let configuration =
+            adopter == nil ? formerConfiguration(name, core.view(of: id)?.instance) ?? configured(name) : nil
         let app = SupervisedApp(id, configuration ?? .init(name: name, exec: []), ownUsers, adopter: adopter)
         app.statusText = kept.status
         if !kept.hookFailure.isEmpty { app.failedHook = (kept.failedHook, kept.hookFailure) }

@@ -50,6 +50,14 @@ import Testing
         }
     }
 
+    /// A descriptor that is no pidfd of pidfs is taken for one of an older kernel.
+    @Test func identityBeforePidfs_isTheStart() throws {
+        let other = try FileDescriptor.open("/dev/null", O_RDONLY)
+        let words = String(decoding: try Files.read("/proc/self/stat", limit: 4096), as: UTF8.self)
+            .split(separator: ")").last?.split(separator: " ")
+        #expect(linux_process_identity(getpid(), other.rawValue) == UInt64(try #require(words)[19]))
+    }
+
     @Test func adoptedDescriptor_knowsItsPid() throws {
         let child = try ChildProcess.spawn(SpawnRequest(arguments: ["/bin/sleep", "100"]))
         let handle = try ProcessHandle.adopt(try FileDescriptor.duplicate(of: child.descriptor))
