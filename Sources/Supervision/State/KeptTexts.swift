@@ -91,8 +91,17 @@ extension Supervisor {
         texts?.keep(by: keeper)
     }
 
-    /// An app as what runs of it was started, or as an earlier loop had it, where its file says another thing now; nil:
-    /// it does not, or nothing is known of it.
+    /// After what runs is in hand: where a file has an error now, the next start is by what the loop before had read.
+    func takeFormerTexts() {
+        for app in apps.values where configured(app.name) == nil && !app.isAdopted {
+            guard let text = formerTexts?.text(of: app.name) else { continue }
+            texts?.add(app.name, text)
+            if let next = Configuration.app(app.name, from: text, paths: files) { _ = app.update(next) }
+        }
+    }
+
+    /// An app as what runs of it was started, where its file says another thing now; nil: it does not, or nothing is
+    /// known of it.
     func formerConfiguration(_ name: String, _ instance: InstanceID?) -> AppConfiguration? {
         let own = instance.map { KeptTexts.key(of: $0) }
         guard let text = own.flatMap({ formerTexts?.text(of: $0) }) ?? formerTexts?.text(of: name),
@@ -100,7 +109,6 @@ extension Supervisor {
         else { return nil }
         // For the loop after this one.
         if let own { texts?.add(own, text) }
-        if configured(name) == nil { texts?.add(name, text) }
         return Configuration.app(name, from: text, paths: files)
     }
 }

@@ -48,7 +48,12 @@ extension Supervisor {
 
     /// Takes all in hand that an earlier loop had and the core knows. Returns those instances.
     func regain(_ kept: KeptApps) -> [InstanceID] {
-        for app in kept.apps { regain(app) }
+        var instances: [Int: InstanceID] = [:]
+        for process in kept.processes {
+            let instance = InstanceID(rawValue: process.instance)
+            if let app = core.app(of: instance), core.isPresent(instance) { instances[app.rawValue] = instance }
+        }
+        for app in kept.apps { regain(app, instances) }
         var regained: [InstanceID] = []
         for process in kept.processes where core.app(of: InstanceID(rawValue: process.instance)) != nil {
             if regain(process) {
@@ -57,16 +62,18 @@ extension Supervisor {
                 try? groups?.open(process.group)?.kill()
             }
         }
+        takeFormerTexts()
         return regained
     }
 
-    private func regain(_ kept: KeptApps.App) {
+    /// instances: those that run, by their apps.
+    private func regain(_ kept: KeptApps.App, _ instances: [Int: InstanceID]) {
         guard let number = Int(exactly: kept.id), let name = core.name(of: AppID(rawValue: number)) else { return }
         let id = AppID(rawValue: number)
         let adopter = UInt32(exactly: kept.adopter)
         // As it was started; what its file says now is for the next start. One whose file is gone is ended in order.
         let configuration =
-            adopter == nil ? formerConfiguration(name, core.view(of: id)?.instance) ?? configured(name) : nil
+            adopter == nil ? formerConfiguration(name, instances[number]) ?? configured(name) : nil
         let app = SupervisedApp(id, configuration ?? .init(name: name, exec: []), ownUsers, adopter: adopter)
         app.statusText = kept.status
         if !kept.hookFailure.isEmpty { app.failedHook = (kept.failedHook, kept.hookFailure) }
