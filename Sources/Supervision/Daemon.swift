@@ -94,7 +94,7 @@ public enum Daemon {
                 streamPath: paths.root + "/run/systemd/journal/stdout"))
         let former = formerState(options, keeper, lastEnd, log)
         tidy(paths, problem, log, former)
-        let texts = try? KeptTexts()
+        let texts = former == nil ? nil : try? KeptTexts()
         let configuration = Configuration.load(paths: ConfigurationPaths(root: options.root)) { texts?.add($0, $1) }
         let loop = try EventLoop()
         let (groups, freezingProblem, ended) = try openGroups(options, paths, log, keeper, former)

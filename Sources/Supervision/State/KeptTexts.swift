@@ -72,9 +72,9 @@ final class KeptTexts {
 extension Supervisor {
     private var files: ConfigurationPaths { ConfigurationPaths(root: paths.root.isEmpty ? nil : paths.root) }
 
-    /// Reads the files, and their texts for the next loop.
+    /// Reads the files, and their texts where there is a loop after this one.
     func readConfiguration() -> (Configuration, KeptTexts?) {
-        let next = try? KeptTexts()
+        let next = texts == nil ? nil : try? KeptTexts()
         return (Configuration.load(paths: files) { next?.add($0, $1) }, next)
     }
 
@@ -87,8 +87,9 @@ extension Supervisor {
             }
             next?.add(key, text)
         }
+        guard let next else { return }
         texts = next
-        texts?.keep(by: keeper)
+        next.keep(by: keeper)
     }
 
     /// After what runs is in hand: where a file has an error now, the next start is by what the loop before had read.
