@@ -6,8 +6,8 @@ import Testing
 @testable import Lifecycle
 @testable import Supervision
 
-/// The recorder's memory and files. Its thread runs; that this is done is heard as the test runs the loop. One test at a
-/// time: its memory is found by its name.
+/// The recorder's memory and files. Its thread runs; that this is done is heard as the test runs the loop. One test at
+/// a time: its memory is found by its name.
 @Suite(.serialized) final class FlightRecorderTests {
     private let shell: PlayedShell
     private let recorder: FlightRecorder
