@@ -1,5 +1,7 @@
 #include "process_walk.h"
 
+#include "monotonic.h"
+
 #include <dirent.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
@@ -153,18 +155,11 @@ static bool waits(const struct walk *walk) {
     return walk->thread > 0 && linux_read_process_status(getpid(), walk->thread, &status) == 0 && status.state != 'R';
 }
 
-static struct timespec after_patience(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    time.tv_nsec += PATIENCE * 1000000;
-    return (struct timespec){time.tv_sec + time.tv_nsec / 1000000000, time.tv_nsec % 1000000000};
-}
-
 // With the guard held. False where it cannot be gone on.
 static bool attend(struct walk *walk) {
     while (!walk->is_over) {
         unsigned steps = atomic_load(&walk->steps);
-        struct timespec end = after_patience();
+        struct timespec end = linux_after(PATIENCE);
         (void)pthread_cond_timedwait(&walk->is_over_now, &walk->guard, &end);
         if (walk->is_over || atomic_load(&walk->steps) != steps || !waits(walk)) continue;
         note_hanging(walk->at);
@@ -183,11 +178,7 @@ bool linux_walk_processes(const struct walk_plan *plan) {
     walk->plan = *plan;
     walk->owners = 1;
     pthread_mutex_init(&walk->guard, NULL);
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&walk->is_over_now, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    linux_make_condition(&walk->is_over_now);
     pthread_mutex_lock(&walk->guard);
     bool is_whole = list_processes(walk) && start(walk) && attend(walk);
     // One that is left behind tells nothing more.

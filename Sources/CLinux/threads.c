@@ -1,8 +1,7 @@
-#include "CLinux.h"
+#include "monotonic.h"
 
 #include <stdatomic.h>
 #include <stdalign.h>
-#include <time.h>
 
 int linux_start_thread(const char *name, void *(*run)(void *), void *context) {
     sigset_t left_alone, before;
@@ -55,24 +54,13 @@ static void *do_errand(void *context) {
     return NULL;
 }
 
-static struct timespec after(int milliseconds) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    int64_t nanoseconds = time.tv_nsec + (int64_t)milliseconds * 1000000;
-    return (struct timespec){time.tv_sec + nanoseconds / 1000000000, nanoseconds % 1000000000};
-}
-
 static struct errand *begin_errand(void (*run)(void *), const void *context, size_t size) {
     struct errand *errand = calloc(1, sizeof *errand);
     if (!errand) return NULL;
     errand->run = run;
     memcpy(errand->context, context, size);
     pthread_mutex_init(&errand->guard, NULL);
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&errand->is_done_now, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    linux_make_condition(&errand->is_done_now);
     if (atomic_fetch_add(&on_their_way, 1) < MOST_ON_THEIR_WAY &&
         linux_start_thread("curfewd-look", do_errand, errand) == 0)
         return errand;
@@ -84,7 +72,7 @@ static struct errand *begin_errand(void (*run)(void *), const void *context, siz
 bool linux_do_in_time(void (*run)(void *), void *context, size_t size, int milliseconds) {
     struct errand *errand = begin_errand(run, context, size);
     if (!errand) return false;
-    struct timespec end = after(milliseconds);
+    struct timespec end = linux_after(milliseconds);
     pthread_mutex_lock(&errand->guard);
     while (!errand->is_done && pthread_cond_timedwait(&errand->is_done_now, &errand->guard, &end) == 0) {
     }

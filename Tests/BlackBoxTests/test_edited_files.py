@@ -32,6 +32,11 @@ def edit(board):
     file.write_text(file.read_text().replace("not yet", "by now"))
 
 
+def starts_again(board):
+    board.signal("app", signal.SIGKILL)
+    board.wait_app("app", launches=2, scenePhase="active")
+
+
 @pytest.mark.parametrize("how", ["killed", "upgraded"])
 def test_with_an_error_in_its_file_it_is_called_ended_and_started_as_before(board, how):
     said = hooked(board)
@@ -47,8 +52,7 @@ def test_with_an_error_in_its_file_it_is_called_ended_and_started_as_before(boar
     board.call("Background", app="app")
     says(said, "DidEnterBackground not yet")
     board.call("Activate", app="app")
-    board.signal("app", signal.SIGKILL)
-    board.wait_app("app", launches=2, scenePhase="active")
+    starts_again(board)
     board.call("Terminate", app="app")
     says(said, "DidEnterBackground not yet", "WillTerminate not yet")
     assert board.terminations("app")[-1]["namespace"] == "user"
@@ -67,8 +71,7 @@ def test_what_runs_keeps_what_it_was_started_with(board, reloads):
     board.call("Background", app="app")
     says(said, "DidEnterBackground not yet")
     board.call("Activate", app="app")
-    board.signal("app", signal.SIGKILL)
-    board.wait_app("app", launches=2, scenePhase="active")
+    starts_again(board)
     board.call("Background", app="app")
     says(said, "DidEnterBackground not yet", "DidEnterBackground by now")
 
@@ -105,7 +108,6 @@ def test_what_a_reload_has_read_counts_when_its_file_breaks_after_it(board):
     board.call("Reload")
     breaks(board)
     kill_loop(board)
-    board.signal("app", signal.SIGKILL)
-    board.wait_app("app", launches=2, scenePhase="active")
+    starts_again(board)
     board.call("Background", app="app")
     says(said, "DidEnterBackground by now")

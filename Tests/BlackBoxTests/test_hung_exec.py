@@ -11,21 +11,12 @@ from pathlib import Path
 import pytest
 from board import PYTHON
 from lockers import NAMED, Passed
-from test_unfreezable import SERVES_ANOTHER, alone, app, fuse, hanging, state
+from test_unfreezable import GETS_A_FILE, SERVES_ANOTHER, alone, app, fuse, hanging, state
 from waiting import wait_until
 
 # Its exec closes a file whose server does not answer that.
-EXECS = """
-import os, socket, sys
-os.umask(0)
-with socket.socket(socket.AF_UNIX) as own:
-    own.bind(sys.argv[2])
-    own.listen()
-    other = own.accept()[0]
-    file = socket.recv_fds(other, 1, 1)[1][0]
+EXECS = GETS_A_FILE + """
 os.set_inheritable(file, False)
-with open(sys.argv[1], "w") as said:
-    said.write(str(os.getpid()))
 os.execv("/bin/true", ["true"])
 """
 pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not os.path.exists("/dev/fuse"), reason="needs root and FUSE")

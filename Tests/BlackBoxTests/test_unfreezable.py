@@ -82,7 +82,7 @@ while True:
     if opcode in answers:
         os.write(device, struct.pack("<IiQ", 16 + len(answers[opcode]), 0, unique) + answers[opcode])
 """
-TAKES_A_FILE = """
+GETS_A_FILE = """
 import os, socket, sys
 os.umask(0)
 with socket.socket(socket.AF_UNIX) as own:
@@ -92,8 +92,8 @@ with socket.socket(socket.AF_UNIX) as own:
     file = socket.recv_fds(other, 1, 1)[1][0]
 with open(sys.argv[1], "w") as said:
     said.write(str(os.getpid()))
-os.close(file)
 """
+TAKES_A_FILE = GETS_A_FILE + "os.close(file)"
 # Serves four that answer each lookup late, asked by four processes that rest between two questions; counts the answers.
 ANSWERS_LATE = IN_NAMESPACES + """
 def serve(place, said):

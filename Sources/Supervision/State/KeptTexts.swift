@@ -70,7 +70,7 @@ final class KeptTexts {
 }
 
 extension Supervisor {
-    private var files: ConfigurationPaths { ConfigurationPaths(root: paths.root.isEmpty ? nil : paths.root) }
+    private var files: ConfigurationPaths { ConfigurationPaths(root: paths.root) }
 
     /// Reads the files, and their texts where there is a loop after this one.
     func readConfiguration() -> (Configuration, KeptTexts?) {
