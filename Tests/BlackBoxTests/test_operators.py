@@ -219,6 +219,43 @@ def test_sleeps_that_operators_play_leave_out_no_line_of_a_real_one(board):
     board.wait_log("sleep 61: ")
 
 
+# Ends sleeps, says how the daemon answers, and does it again when it is told to.
+WAKER = """
+import json, socket, sys
+client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+client.connect(sys.argv[1])
+for line in sys.stdin:
+    call = {"method": "io.curfew.Control.PrepareForSleep", "parameters": json.loads(line)}
+    client.sendall(json.dumps(call).encode() + b"\\0")
+    text = b""
+    while not text.endswith(b"\\0"):
+        text += client.recv(65536)
+    print(json.loads(text[:-1]).get("error"), flush=True)
+"""
+
+
+@pytest.mark.parametrize(("end", "error"), [
+    ({"start": False}, "io.curfew.Control.Denied"),
+    ({"start": False, "kind": "suspend", "sleepId": 1}, "org.varlink.service.PermissionDenied"),
+    ({"start": True, "kind": "suspend"}, "org.varlink.service.PermissionDenied"),
+])
+def test_no_operator_has_apps_run_in_a_sleep_that_logind_began(board, end, error):
+    board.app("camera")
+    login = board.awake("camera")
+    os.chmod(board.control_socket, 0o666)
+    with stranger(WAKER, board.control_socket) as waker:
+        login.sleep(True)
+        login.wait_closed("sleep")
+        waker.stdin.write(json.dumps(end) + "\n")
+        waker.stdin.flush()
+        assert waker.stdout.readline() == error + "\n"
+        assert board.device_state()["sleepState"] == "asleep"
+        assert board.describe("camera")["taskState"] == "suspended"
+        login.sleep(False)
+        board.wait_active("camera")
+        waker.stdin.close()
+
+
 def test_what_operators_have_an_app_do_in_a_loop_does_not_fill_the_journal(board):
     board.app_file("app", 'exec = ["/bin/sleep", "1000"]\nlaunch = "boot"\n')
     board.app_file("fails", 'exec = ["/bin/false"]\nrestart = "never"\nlaunch = "manual"\n')

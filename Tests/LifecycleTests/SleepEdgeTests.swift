@@ -48,6 +48,26 @@ import Testing
         #expect(board.core.device.sleepState == .asleep)
     }
 
+    @Test func wakeByHandIsDenied_untilTheKernelHasSlept_whereLogindBeganTheSleep() throws {
+        var board = running()
+        board.fallAsleep()
+        board.monotonic += .milliseconds(500)
+        #expect(
+            board.ask(1, .sleep(start: false, logical: true)) == ["reply 1: denied, logind prepares a sleep"])
+        #expect(board.core.device.sleepState == .asleep)
+        // The hook speaks for the kernel, which may have refused.
+        _ = board.ask(2, .sleep(start: true, logical: false))
+        #expect(board.ask(3, .sleep(start: false, logical: false)).contains("thaw camera"))
+    }
+
+    @Test func wakeByHandIsGranted_onceTheKernelHasSlept() throws {
+        var board = running()
+        board.fallAsleep()
+        board.slept += .seconds(60)
+        #expect(board.ask(1, .sleep(start: false, logical: true)).contains("thaw camera"))
+        #expect(board.core.device.sleepState == .awake)
+    }
+
     @Test func sleepEndsByTheClocks_whenTheFalseEdgeIsLost() throws {
         var board = running()
         board.fallAsleep()

@@ -63,7 +63,7 @@ struct DescriptionTests {
         }
         #expect(DelegateInterface.description.utf8.count == 2005)
         #expect(ApplicationInterface.description.utf8.count == 2872)
-        #expect(ControlInterface.description.utf8.count == 6257)
+        #expect(ControlInterface.description.utf8.count == 6430)
     }
 
     @Test func allOfTheLanguage() throws {

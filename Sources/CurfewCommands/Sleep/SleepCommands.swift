@@ -28,7 +28,10 @@ struct SleepCommand: SessionCommand {
 struct WakeCommand: SessionCommand {
     static let configuration = CommandConfiguration(
         commandName: "wake", abstract: "End a sleep that `curfew sleep` began.",
-        discussion: "Apps are thawed, and those that were in front come back to the front.")
+        discussion: """
+            Apps are thawed, and those that were in front come back to the front. A sleep that logind has begun is \
+            not ended by this before the board has slept.
+            """)
 
     @OptionGroup var options: SleepEdgeOptions
     @Option(

@@ -97,8 +97,7 @@ extension DeviceLifecycle {
             } else {
                 reply(id, .sleep(.ready(sleep: sleep.id, killed: sleep.killed)))
             }
-        } else if sleep.state == .preparing, sleep.isAnnouncedByLogin, login.locks[.sleep] == .held {
-            // It would wait for the lock in vain, for as long as it can.
+        } else if isLoginsToEnd(logical: logical) {
             reply(id, .sleep(.denied(.loginPreparesSleep)))
         } else if !logical, !isHooksOwn(about) {
             // A late word on a sleep that is over.
@@ -112,6 +111,17 @@ extension DeviceLifecycle {
             case .awake, .preparing, .asleep, .darkWake: endSleep(cancelled: false, heardFromLogin: false)
             }
             reply(id, .sleep(.ready(sleep: sleep.id, killed: [])))
+        }
+    }
+
+    private func isLoginsToEnd(logical: Bool) -> Bool {
+        guard sleep.isAnnouncedByLogin else { return false }
+        return switch sleep.stage {
+        // It would wait for the lock in vain, for as long as it can.
+        case .preparing: login.locks[.sleep] == .held
+        // The board would sleep with apps that run. That it does not sleep after all, logind says, or the hook.
+        case .asleep: logical && login.isAvailable && sleep.isYetToCome && !sleep.isDoubtful
+        case .awake, .darkWake: false
         }
     }
 

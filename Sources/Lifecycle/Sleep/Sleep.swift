@@ -9,8 +9,8 @@
 ///       +---- a person, a wish, logind does not sleep ----+---- any other wake ------------+
 ///
 /// A `true` edge while preparing or asleep joins the present sleep; in a dark wake it begins the next one. A `false`
-/// edge ends it (but for an operator's while logind prepares, and a hook's about another sleep), and so does a clock
-/// jump after the release. After 30 s without a sign of sleep logind is asked.
+/// edge ends it (but for an operator's until the kernel has slept where logind began it, and a hook's about another
+/// sleep), and so does a clock jump after the release. After 30 s without a sign of sleep logind is asked.
 struct Sleep: Equatable {
     /// An app that has made a sleep late is held to less for so many sleeps more.
     static let lateOnesRemembered = 10

@@ -51,13 +51,15 @@ final class ControlService {
         let kind = request.parameters["kind"]?.stringValue
         let start = request.parameters["start"]?.boolValue ?? false
         let isLogical = kind == nil || kind == "logical"
+        // What the kernel does the sleep hook says. Apps that were told of no sleep would run in one.
+        guard isLogical || isOwners(request) else { return request.fail(.permissionDenied) }
         // The board has gone to sleep without its apps, and may be awake again: the word on that is in another
         // connection, and may be read before this one.
         if start, !isLogical, !request.oneway, request.connection?.hasHungUp != false {
             return supervisor.log.unheardSleep(
                 "a sleep is not prepared for: the client that announced it has hung up")
         }
-        if !start, !isLogical { supervisor.tellIfKernelSlept() }
+        if !start { supervisor.tellIfKernelSlept() }
         let about = request.parameters["sleepId"]?.intValue.map { Int($0) }
         submit(request, .sleep(start: start, logical: isLogical, about: about))
     }
@@ -166,12 +168,14 @@ final class ControlService {
         }
     }
 
-    /// What runs is root's, or of the user whose daemon it is.
     private func upgrade(_ request: Request) {
-        guard let user = request.peer?.uid, user == 0 || user == geteuid() else {
-            return request.fail(.permissionDenied)
-        }
+        guard isOwners(request) else { return request.fail(.permissionDenied) }
         supervisor.upgrading?.begin(request)
+    }
+
+    /// Of root, or of the user whose daemon it is.
+    private func isOwners(_ request: Request) -> Bool {
+        request.peer.map { $0.uid == 0 || $0.uid == geteuid() } ?? false
     }
 
     private func listTerminations(_ request: Request) {

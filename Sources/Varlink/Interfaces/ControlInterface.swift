@@ -141,7 +141,9 @@ public enum ControlInterface {
         are ready; killed: the
         # apps that had to be ended for it. It joins a sleep that was announced by other means; one without a kind is \
         denied when the sleep
-        # is called off before. sleepId: the sleep that an end is about, as the start's reply said; a hook's end ends \
+        # is called off before. A kind but "logical" says what the kernel does: for root and the daemon's own user. An \
+        end without one is
+        # denied from logind's word of a sleep until the kernel has slept. sleepId: the sleep that an end is about, as the start's reply said; a hook's end ends \
         no other. null: not
         # known.
         method PrepareForSleep(start: bool, kind: ?string, sleepId: ?int) -> (sleepId: int, killed: []string)

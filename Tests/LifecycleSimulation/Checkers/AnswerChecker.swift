@@ -4,8 +4,8 @@ internal import Lifecycle
 ///
 /// - A start or the front is denied while a sleep is prepared or lasts, and in a shutdown; a sleep in a shutdown.
 /// - What does not run, and is not about to, is "not running"; what runs is not.
-/// - The start of a sleep begins one. The end of a logical one, or the hook's of its own, ends it; but not one that
-///   logind prepares.
+/// - The start of a sleep begins one. The end of a logical one, or the hook's of its own, ends it; but no operator ends
+///   one that logind has begun before the kernel has slept.
 final class AnswerChecker: Checker {
     static let hears: [EventKind]? = [
         .requested, .prepareForSleep, .loginAvailable, .loginUnavailable, .lockTaken, .lockRefused, .configured,
@@ -19,6 +19,7 @@ final class AnswerChecker: Checker {
     /// By its signal, since the present sleep began.
     private var isLogins = false
     private var wasLogins = false
+    private var isLoginThere = false
     private var hasChanged = false
     // In this step.
     private var isHeard = false
@@ -27,7 +28,8 @@ final class AnswerChecker: Checker {
         begin(scene)
         switch event {
         case .login(.lockTaken(.sleep)): holdsLock = true
-        case .login(.available), .login(.unavailable): holdsLock = false
+        case .login(.available): (holdsLock, isLoginThere) = (false, true)
+        case .login(.unavailable): (holdsLock, isLoginThere) = (false, false)
         case .login(.prepareForSleep(true, _, _)): isLogins = true
         case .login(.prepareForSleep(false, _, _)): isLogins = false
         default: break
@@ -37,7 +39,7 @@ final class AnswerChecker: Checker {
     private func begin(_ scene: Scene) {
         guard !isHeard else { return }
         isHeard = true
-        story.hear()
+        story.hear(scene.step.event, scene)
         heldBefore = holdsLock
         wasLogins = isLogins
         hasChanged = false
@@ -130,9 +132,15 @@ final class AnswerChecker: Checker {
         guard let outcome else { return violate("the end of a sleep is not answered", scene) }
         let mustDeny = story.former == .preparing && wasLogins && heldBefore
         if isDenied(outcome) {
-            if story.former != .preparing { violate("the end of a sleep is denied", scene) }
+            let isAboutToSleep = story.former == .asleep && logical && scene.freezing.isYetToCome
+            if story.former != .preparing, !isAboutToSleep { violate("the end of a sleep is denied", scene) }
             if story.hasEnded, mustDeny { violate("the end of a sleep is denied, and it ends", scene) }
             return
+        }
+        if story.former == .asleep, wasLogins, isLoginThere, logical, scene.freezing.isYetToCome,
+            !scene.sleep.isDoubtful
+        {
+            return violate("the board is about to sleep, and an operator may end it", scene)
         }
         // The clocks and the limits have their say first.
         guard story.former == story.stage || !story.hasBegun else { return }
