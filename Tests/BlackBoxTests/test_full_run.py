@@ -2,7 +2,9 @@
 
 import os
 import subprocess
+import time
 
+import pytest
 from test_resources import fill, fill_inodes, sleeps_and_wakes
 from waiting import holds_for, wait_until
 from wire import Wire
@@ -76,11 +78,20 @@ def test_an_app_that_starts_before_there_is_room_for_all_sockets_is_heard_then(b
     # Its folders are there, and so is its lock.
     board.start()
     assert board.stop() == 0
-    fill_inodes(f"{board.root}/run")
-    board.start(wait=False)
-    board.wait_log("tried again every 5 s")
-    subprocess.run(["mount", "-o", "remount,nr_inodes=90", f"{board.root}/run"], check=True)
-    wait_until((board.run / "apps/app").exists, "it has a socket of its own")
-    with Wire(str(board.run / "apps/app")) as wire:
-        assert not (board.run / "io.curfew.Application").exists()
-        assert wire.call("org.varlink.service.GetInfo")["vendor"] == "Curfew"
+    for _ in range(5):
+        fill_inodes(f"{board.root}/run")
+        begun = time.monotonic()
+        board.start(wait=False)
+        board.wait_log("tried again every 5 s")
+        subprocess.run(["mount", "-o", "remount,nr_inodes=90", f"{board.root}/run"], check=True)
+        wait_until((board.run / "apps/app").exists, "it has a socket of its own")
+        with Wire(str(board.run / "apps/app")) as wire:
+            is_first = not (board.run / "io.curfew.Application").exists()
+            assert wire.call("org.varlink.service.GetInfo")["vendor"] == "Curfew"
+        if is_first:
+            return
+        # On a busy machine the daemon may have tried again meanwhile.
+        assert time.monotonic() - begun > 4.5
+        assert board.stop() == 0
+        subprocess.run(["mount", "-o", "remount,nr_inodes=60", f"{board.root}/run"], check=True)
+    pytest.fail("the app never started before the socket of all was open")

@@ -143,9 +143,9 @@ public enum ControlInterface {
         denied when the sleep
         # is called off before. A kind but "logical" says what the kernel does: for root and the daemon's own user. An \
         end without one is
-        # denied from logind's word of a sleep until the kernel has slept. sleepId: the sleep that an end is about, as the start's reply said; a hook's end ends \
-        no other. null: not
-        # known.
+        # denied from logind's word of a sleep until the kernel has slept. sleepId: the sleep that an end is about, as \
+        the start's reply
+        # said; a hook's end ends no other. null: not known.
         method PrepareForSleep(start: bool, kind: ?string, sleepId: ?int) -> (sleepId: int, killed: []string)
 
         # since: RFC 3339, UTC, with or without a fraction of a second; what ended then or later.

@@ -97,9 +97,28 @@ def note_start():
         control_group=group[0][3:] if group else None, arguments=sys.argv)
 
 
+def hear_signals():
+    """Python runs a handler between two steps of its own: of a signal just before a call that waits, after that call."""
+    global alarm
+    alarm, waker = socket.socketpair()
+    for end in alarm, waker:
+        end.setblocking(False)
+    signal.set_wakeup_fd(waker.detach(), warn_on_full_buffer=False)
+
+
+def wait_for(waits_for, limit=None):
+    """Those that are readable; none of them after a signal, or when the time is over."""
+    ready, _, _ = select.select([alarm, *waits_for], [], [], limit)
+    if alarm in ready:
+        ready.remove(alarm)
+        alarm.recv(4096)
+    return ready
+
+
 def wait_for_ever():
+    hear_signals()
     while True:
-        signal.pause()
+        wait_for([])
 
 
 def fork_grandchild():
@@ -156,6 +175,7 @@ def begin():
     signal.signal(signal.SIGUSR2, on_user_signal)
     signal.signal(signal.SIGTERM, on_terminate)
     note_start()
+    hear_signals()
     for kind, *values in behaviours:
         if kind == "ready":
             notify("READY=1")
@@ -237,7 +257,7 @@ def answer_calls(delegate):
     interval = int(os.environ.get("WATCHDOG_USEC", "0")) / 3e6 or None
     while True:
         waits_for = [delegate] if delegate else []
-        ready, _, _ = select.select(waits_for, [], [], interval if "ping" in names else None)
+        ready = wait_for(waits_for, interval if "ping" in names else None)
         if "ping" in names:
             notify("WATCHDOG=1")
         if not ready:
