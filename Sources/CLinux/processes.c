@@ -1,5 +1,6 @@
 #include "CLinux.h"
 
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 
@@ -45,6 +46,20 @@ void linux_fill_exit(const siginfo_t *info, const struct rusage *usage, struct l
     out->cpu_ns = ((int64_t)usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000000 +
                   ((int64_t)usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1000;
     out->max_rss_bytes = (int64_t)usage->ru_maxrss * 1024;
+}
+
+bool linux_pidfd_exit(int pidfd, struct linux_exit *out) {
+    // <linux/pidfd.h>'s, which older headers lack.
+    struct {
+        uint64_t mask, group;
+        uint32_t ids[11];
+        int32_t exit_code;
+    } info = {.mask = 1 << 3};
+    if (ioctl(pidfd, _IOWR(0xFF, 11, info), &info) != 0 || !(info.mask & 1 << 3)) return false;
+    memset(out, 0, sizeof *out);
+    out->code = WIFEXITED(info.exit_code) ? CLD_EXITED : WCOREDUMP(info.exit_code) ? CLD_DUMPED : CLD_KILLED;
+    out->status = WIFEXITED(info.exit_code) ? WEXITSTATUS(info.exit_code) : WTERMSIG(info.exit_code);
+    return true;
 }
 
 int linux_reap(int pidfd, bool block, struct linux_exit *out) {

@@ -1,11 +1,18 @@
 internal import CLinux
+internal import ProcessControl
 internal import SystemCalls
 
 /// What the keeper has started and not reaped, and what of it the loop was not told yet.
 struct Children {
-    private struct Child {
+    struct Child {
         var id: Int64
         var pid: Int32
+        /// By which another keeper knows that it is this process; 0: not known.
+        var identity: UInt64 = 0
+        /// It is no child of ours but of a keeper before us, which was killed: its pidfd; -1: it is ours.
+        var foreign: Int32 = -1
+        /// MONOTONIC, in nanoseconds: it has ended, and until then its parent may say how; 0: it has not.
+        var foreignEndDue: Int64 = 0
         /// -1 once what became of its start is known.
         var gate: Int32
         var hasGroup: Bool
@@ -28,7 +35,7 @@ struct Children {
         var namespaces = linux_namespaces(mounts: -1, network: -1, ipc: -1)
     }
 
-    private var all: [Child] = []
+    var all: [Child] = []
     private var firstFree = 0
     private var ends = ChildEnds()
     /// Without a control group, what an app's processes leave us is known as ours alone.
@@ -44,18 +51,24 @@ struct Children {
 
     /// The place stays that of the child until it is forgotten.
     mutating func add(_ id: Int64, pid: Int32, gate: Int32, hasGroup: Bool) -> Int {
-        let child = Child(id: id, pid: pid, gate: gate, hasGroup: hasGroup)
+        let identity = pid > 0 ? OrphanEnds.identity(of: pid) ?? 0 : 0
         if !hasGroup { mayLeaveOrphans = true }
+        return add(Child(id: id, pid: pid, identity: identity, gate: gate, hasGroup: hasGroup))
+    }
+
+    mutating func add(_ child: Child) -> Int {
         while firstFree < all.count, all[firstFree].isUsed { firstFree += 1 }
         firstFree += 1
         if firstFree > all.count { all.append(child) } else { all[firstFree - 1] = child }
         return firstFree - 1
     }
 
-    func place(of pid: Int32) -> Int? { all.firstIndex { $0.isUsed && $0.pid == pid } }
+    /// Of a child of ours.
+    func place(of pid: Int32) -> Int? { all.firstIndex { $0.isUsed && $0.pid == pid && $0.foreign < 0 } }
 
     mutating func forget(_ place: Int) {
         linux_leave_namespaces(&all[place].namespaces)
+        if all[place].foreign >= 0 { CLinux.close(all[place].foreign) }
         all[place].isUsed = false
         firstFree = min(firstFree, place)
     }
@@ -125,6 +138,7 @@ struct Children {
         word.pid = child.pid
         if !child.isStartTold, child.pid > 0 {
             word.kind = UInt32(KEEPER_STARTED)
+            word.identity = child.identity
         } else if child.gate < 0, !child.isOutcomeTold, isSure(child) {
             word.kind = UInt32(Int(child.step) == LINUX_SPAWN_DONE ? KEEPER_RUNNING : KEEPER_FAILED)
             word.step = child.step
@@ -176,7 +190,7 @@ struct Children {
     /// It has ended, and is about to be reaped; all before that was told. Returns what is left to tell.
     mutating func end(of place: Int, _ end: linux_exit) -> keeper_word? {
         // While it is not reaped, its session's number is its own.
-        if !all[place].hasGroup { linux_kill_session(all[place].pid) }
+        if !all[place].hasGroup, all[place].foreign < 0 { linux_kill_session(all[place].pid) }
         let word = lastWord(of: place, end)
         ends.add(word)
         return isRunning(place) ? word : nil
@@ -223,13 +237,14 @@ struct Children {
         var open: [Int32] = []
         for child in all where child.isUsed {
             let own = child.namespaces
-            open += [child.gate, own.mounts, own.network, own.ipc].filter { $0 >= 0 }
+            open += [child.gate, own.mounts, own.network, own.ipc, child.foreign].filter { $0 >= 0 }
             handover.add(
                 .child,
                 [
                     child.id, Int64(child.pid), Int64(child.gate), child.hasGroup ? 1 : 0, child.hasEnded ? 1 : 0,
                     child.isLetGo ? 1 : 0, Int64(child.step), Int64(child.error), Int64(child.detail),
-                    Int64(own.mounts), Int64(own.network), Int64(own.ipc),
+                    Int64(own.mounts), Int64(own.network), Int64(own.ipc), Int64(bitPattern: child.identity),
+                    Int64(child.foreign),
                 ])
         }
         for word in ends.inOrder { handover.add(.end, word.numbers) }
@@ -247,8 +262,10 @@ struct Children {
             (child.step, child.error, child.detail) = (record.short(6), record.short(7), record.short(8))
             child.namespaces = linux_namespaces(
                 mounts: record.short(9), network: record.short(10), ipc: record.short(11))
+            child.identity = UInt64(bitPattern: record[12])
+            child.foreign = record.numbers.count > 13 ? record.short(13) : -1
             let own = child.namespaces
-            for descriptor in [child.gate, own.mounts, own.network, own.ipc] where descriptor >= 0 {
+            for descriptor in [child.gate, own.mounts, own.network, own.ipc, child.foreign] where descriptor >= 0 {
                 _ = linux_keep_over_exec(descriptor, false)
             }
             all.append(child)
@@ -298,6 +315,12 @@ struct Children {
     }
 
     private func send(_ number: Int32, to child: Child) {
+        if child.foreign >= 0 {
+            let isThere = ProcessHandle.holdsPid(child.foreign)
+            if number == SIGKILL, !child.hasGroup, isThere { linux_kill_session(child.pid) }
+            _ = linux_pidfd_send_signal(child.foreign, number)
+            return
+        }
         if number == SIGKILL, !child.hasGroup { linux_kill_session(child.pid) }
         kill(child.pid, number)
     }

@@ -9,7 +9,7 @@ internal import SystemCalls
 /// kinds that it does not know and numbers after those that it knows; one that is missing is 0. `meaning` is raised
 /// where something means something else: then the other version cannot go on.
 struct Handover {
-    static let meaning: Int64 = 2
+    static let meaning: Int64 = 3
     /// Holds the number of the descriptor, and whose it is: it is inherited by nothing.
     static let variable = "CURFEWD_HANDOVER"
     /// Why the version that this process had become has failed.

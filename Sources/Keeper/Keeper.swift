@@ -20,6 +20,8 @@ public final class Keeper {
     private let signals: FileDescriptor
     let packet: UnsafeMutableRawBufferPointer
     let notifier = ServiceNotifier()
+    /// What is kept is there too, for a keeper after this one.
+    let store: DescriptorStore
     /// Of programs for which no other is asked.
     let usualNice: Int32
     var children = Children()
@@ -50,15 +52,22 @@ public final class Keeper {
         self.signals = FileDescriptor(owning: signals)
         usualNice = linux_take_priority(Self.priority)
         packet = .allocate(byteCount: Int(KEEPER_MAX_PACKET), alignment: 8)
+        store = DescriptorStore(address: notifier.address)
         // Orphans of the apps end here, not with init: how they end can be known.
         linux_become_subreaper()
         // The service manager awaits its signs of life of us, by the loop.
         if let pid = getenv("WATCHDOG_PID"), Int32(String(cString: pid)) == getpid() { unsetenv("WATCHDOG_PID") }
         try watch(signals, Mark.signals, EPOLLIN)
         _ = linux_lock_memory()
-        if let handover = try Handover.find() { takeOver(handover) }
+        let stored = DescriptorStore.take()
+        if let handover = try Handover.find() {
+            takeOver(handover)
+        } else {
+            takeStored(stored)
+        }
         for place in children.places {
             if let gate = children.gate(of: place) { try watch(gate, UInt64(place), nil) }
+            if let pidfd = children.foreign(at: place) { try watch(pidfd, UInt64(place), EPOLLIN) }
         }
     }
 
@@ -101,6 +110,7 @@ public final class Keeper {
         while true {
             if !keeper.loop.isThere, keeper.isStopping, !keeper.loop.startsForStop() {
                 keeper.endAbandoned()
+                keeper.emptyStore()
                 return .left(status: 1)
             }
             if let end = try keeper.loop.startIfDue() {
@@ -110,7 +120,10 @@ public final class Keeper {
                 try keeper.watchLoop()
                 keeper.tellOrders()
             }
-            if let status = keeper.turn() { return .left(status: status) }
+            if let status = keeper.turn() {
+                keeper.emptyStore()
+                return .left(status: status)
+            }
         }
     }
 
@@ -150,8 +163,10 @@ public final class Keeper {
 
     /// For epoll_wait(2).
     private var millisecondsLeft: Int32 {
-        let (start, trial) = (loop.millisecondsToStart, upgrade.millisecondsLeft)
-        return start < 0 ? trial : trial < 0 ? start : min(start, trial)
+        let all = [
+            loop.millisecondsToStart, upgrade.millisecondsLeft, storeMillisecondsLeft, foreignMillisecondsLeft,
+        ]
+        return all.filter { $0 >= 0 }.min() ?? -1
     }
 
     /// One wait, and what there is to do after it. The exit status, once the loop has left.
@@ -159,12 +174,14 @@ public final class Keeper {
         var event = epoll_event()
         let count = epoll_wait(epoll.rawValue, &event, 1, hasMoreEnds ? 0 : millisecondsLeft)
         if upgrade.judge(), loop.isThere { kill(loop.pid, SIGKILL) }
+        if store.isBehind { store.flush() }
+        endOverdueForeign()
         if hasMoreEnds, let status = collectEnds() { return status }
         guard count == 1 else { return nil }
         switch event.data.u64 {
         case Mark.signals: return takeSignals()
         case Mark.loop: return hearLoop(event.events)
-        default: if event.events & EPOLLHUP.rawValue != 0 { gateHungUp(Int(event.data.u64)) }
+        default: hearChild(Int(event.data.u64), hasHungUp: event.events & EPOLLHUP.rawValue != 0)
         }
         return nil
     }

@@ -13,7 +13,7 @@ struct LoopProcess {
     private(set) var pid: Int32 = 0
     /// Our end; -1: the loop has closed its own.
     private(set) var socket: Int32 = -1
-    /// The signal that ended the last one.
+    /// The signal that ended the last one; 0: it ended with the keeper that it had.
     private(set) var lastEnd: Int32?
     private var startedAt: Int64 = 0
     private(set) var startDue: Int64 = 0
@@ -95,6 +95,12 @@ struct LoopProcess {
     /// What the keeper was until now has had loops. The first of this one goes on with what the last had in hand.
     mutating func followsAnother() {
         lastEnd = SIGKILL
+        startedAt = Clocks.monotonic
+    }
+
+    /// A keeper before this one was killed, and its loop with it.
+    mutating func followsKilled() {
+        lastEnd = 0
         startedAt = Clocks.monotonic
     }
 

@@ -54,9 +54,11 @@ extension Keeper {
         case KEEPER_FOLLOW, KEEPER_UNFOLLOW:
             guard bytes.count >= MemoryLayout<keeper_question>.size else { return }
             orphans.follow(base.load(as: keeper_question.self), Int(word.kind) == KEEPER_FOLLOW)
-        case KEEPER_KEEP: if let first = descriptors?.first { kept.keep(Self.text(bytes), first) }
-        case KEEPER_DROP: kept.drop(Self.text(bytes))
-        case KEEPER_CLAIM: claim(word.id)
+        case KEEPER_KEEP: if let first = descriptors?.first { keep(Self.text(bytes), first) }
+        case KEEPER_DROP: drop(Self.text(bytes))
+        case KEEPER_CLAIM:
+            guard bytes.count >= MemoryLayout<keeper_claim>.size else { return }
+            claim(base.load(as: keeper_claim.self))
         case KEEPER_UPGRADE:
             guard bytes.count >= MemoryLayout<keeper_question>.size else { return }
             upgradeAsked(base.load(as: keeper_question.self))
@@ -80,10 +82,11 @@ extension Keeper {
         if !readsLastWords { kill(loop.pid, SIGKILL) }
     }
 
-    private func claim(_ id: Int64) {
-        switch children.claim(id) {
+    private func claim(_ claim: keeper_claim) {
+        switch children.claim(claim.id) {
         case .place(let place): if !isLoopSlow { tellAll(of: place) }
         case .over(let word):
+            if Int(word.kind) == KEEPER_UNKNOWN, adopt(claim) { return }
             answers.append(word)
             if !isLoopSlow { tellAnswers() }
         }

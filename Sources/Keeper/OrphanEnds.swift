@@ -110,7 +110,7 @@ struct OrphanEnds {
     }
 
     /// nil: it is gone.
-    private static func identity(of pid: Int32) -> UInt64? {
+    static func identity(of pid: Int32) -> UInt64? {
         let pidfd = linux_pidfd_open(pid)
         guard pidfd >= 0 else { return nil }
         defer { close(pidfd) }

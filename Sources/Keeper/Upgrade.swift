@@ -12,7 +12,8 @@ public struct LoopBefore {
         case failed(String)
     }
 
-    /// The signal that has ended that loop, with what it had in hand; nil: there was none.
+    /// The signal that has ended that loop, with what it had in hand; 0: its keeper was killed, too; nil: there was
+    /// none.
     public var signal: Int32?
     /// nil: none was asked for.
     public var upgrade: Upgrade?

@@ -196,7 +196,8 @@ public enum Daemon {
         let sequel =
             former?.core == nil
             ? "it starts again, and so do the apps of the boot" : "another goes on with what it had in hand"
-        log.daemon(.error, "signal \(signal) has ended curfewd's loop; \(sequel)")
+        let end = signal == 0 ? "curfewd was killed" : "signal \(signal) has ended curfewd's loop"
+        log.daemon(.error, end + "; " + sequel)
     }
 
     /// problem: why it has no lock.

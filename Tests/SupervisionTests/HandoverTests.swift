@@ -1,4 +1,5 @@
 import CLinux
+import ProcessControl
 import SystemCalls
 import Testing
 
@@ -74,6 +75,43 @@ import Testing
         #expect(next.place(of: 1002) == place && next.hasClaimed)
         guard case .over(let unknown) = next.claim(7) else { return #expect(Bool(false), "it was never there") }
         #expect(Int(unknown.kind) == KEEPER_UNKNOWN)
+    }
+
+    @Test func whatAnotherKeeperHadStartedIsKnownByItsIdentity() throws {
+        var children = Children()
+        let identity = try #require(try ProcessHandle.open(getpid()).identity)
+        var claim = keeper_claim(
+            kind: UInt32(KEEPER_CLAIM), pid: getpid(), id: 9, identity: identity, has_group: 1, unused: 0)
+        let adopted = children.adopt(claim)
+        let place = try #require(adopted)
+        // It is no child of ours, whose end waitid(2) would tell.
+        #expect(children.place(of: getpid()) == nil)
+        let pidfd = try #require(children.foreign(at: place))
+        let first = try #require(children.nextWord(of: place))
+        #expect(Int(first.kind) == KEEPER_STARTED && first.identity == identity)
+        children.told(place)
+        #expect(children.nextWord(of: place).map { Int($0.kind) } == KEEPER_RUNNING)
+        children.told(place)
+        #expect(children.nextWord(of: place) == nil)
+        // Once it has ended its parent has a while to say how.
+        #expect(children.foreignEnd(at: place, isReaped: false, now: 5) == nil)
+        #expect(children.foreignEnd(at: place, isReaped: false, now: 100_000_004) == nil)
+        #expect(children.foreignEndDue?.at == 100_000_005)
+        #expect(children.foreignEnd(at: place, isReaped: false, now: 100_000_005)?.code == 0)
+        #expect(children.foreignEnd(at: place, isReaped: true, now: 6)?.code == 0)
+        var handover = Handover()
+        #expect(children.leave(&handover).contains(pidfd))
+        var next = Children()
+        next.take(try #require(Handover(handover.bytes)))
+        #expect(next.foreign(at: 0) == pidfd && next.place(of: getpid()) == nil)
+        claim.identity += 1
+        #expect(children.adopt(claim) == nil)
+        claim.identity = 0
+        #expect(children.adopt(claim) == nil)
+        (claim.identity, claim.pid) = (identity, 0)
+        #expect(children.adopt(claim) == nil)
+        children.forget(place)
+        #expect(children.foreign(at: place) == nil)
     }
 
     @Test func whatStaysOpenIsNamed() throws {

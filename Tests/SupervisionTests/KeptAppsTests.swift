@@ -1,4 +1,5 @@
 import Lifecycle
+import ProcessControl
 import Testing
 
 @testable import Supervision
@@ -57,7 +58,7 @@ import Testing
         var process = KeptApps.Process()
         process.instance = instance
         process.child = 70 + instance
-        process.childPID = 80 + instance
+        process.started = KnownProcess(pid: Int32(80 + instance), identity: 90)
         process.group = group
         process.user = 1000
         process.startedAt = 5

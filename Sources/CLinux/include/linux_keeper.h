@@ -27,7 +27,7 @@ enum {
     KEEPER_KEEP,               // struct keeper_signal, then a name, and one descriptor: the next loop has it too
     KEEPER_HOW_ENDED,          // struct keeper_question: of no child of the loop's asking
     KEEPER_DROP,               // struct keeper_signal, then a name: what was kept by it
-    KEEPER_CLAIM,              // struct keeper_signal: a start of an earlier loop's, of which all is told again
+    KEEPER_CLAIM,              // struct keeper_claim: a start of an earlier loop's, of which all is told again
     KEEPER_CLAIMED,            // the same, without an id: that were all; what is left of earlier loops' is ended
     KEEPER_FOLLOW,             // struct keeper_question: how this one ends is kept until it is asked for
     KEEPER_UNFOLLOW,           // the same: it will not be asked for
@@ -78,6 +78,17 @@ struct keeper_question {
     uint64_t identity;
 };
 
+// A start of which this keeper may know nothing, where one before it has been killed: it is then known by its pid and
+// its identity; a pid of 0: it is not known by these.
+struct keeper_claim {
+    uint32_t kind;
+    int32_t pid;
+    int64_t id;
+    uint64_t identity;
+    uint32_t has_group;
+    uint32_t unused;
+};
+
 struct keeper_users {
     uint32_t kind;
     uint32_t count;
@@ -95,10 +106,10 @@ struct keeper_lock {
 
 // From the keeper.
 enum {
-    KEEPER_STARTED = 1,  // id, pid: it is on its way to its program
+    KEEPER_STARTED = 1,  // id, pid, identity: it is on its way to its program
     KEEPER_RUNNING,      // id, detail: it has become its program; what its sandbox lacks
     KEEPER_FAILED,       // id, step, error, detail: it has not, and will not; nothing more is said of it
-    KEEPER_ENDED,        // id, code, status, cpu_ns, max_rss_bytes: of what runs
+    KEEPER_ENDED,        // id, code, status, cpu_ns, max_rss_bytes: of what runs; a code of 0: how is not known
     KEEPER_ORDER,        // detail: the signal that the keeper was sent
     // id: user << 32 | pid of a lock that was asked for; pid: who has it, 0: that was all, -1: it was given up.
     KEEPER_LOCK_HOLDER,
@@ -114,6 +125,7 @@ struct keeper_word {
     int32_t code, status;
     int32_t unused;
     int64_t cpu_ns, max_rss_bytes;
+    uint64_t identity;
 };
 
 enum { linux_packet_type = SOCK_SEQPACKET | SOCK_CLOEXEC };

@@ -27,6 +27,9 @@ static inline bool linux_is_end(int code) { return code == CLD_EXITED || code ==
 static inline int linux_signal_of_stop(int status) { return status == SIGTRAP || status > 0x7f ? 0 : status; }
 // As waitid(2) and getrusage(2) tell it.
 void linux_fill_exit(const siginfo_t *info, const struct rusage *usage, struct linux_exit *out);
+// How the process behind a pidfd has ended that need not be a child of ours, once its parent has reaped it (Linux
+// 6.15). False where that is not known, or not yet.
+bool linux_pidfd_exit(int pidfd, struct linux_exit *out);
 // waitid(2) on a pidfd. 1: reaped; 0: it runs (only when not blocking); -1 and errno.
 int linux_reap(int pidfd, bool block, struct linux_exit *out);
 

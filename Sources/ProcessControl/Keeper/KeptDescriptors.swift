@@ -11,11 +11,11 @@ public struct KeptDescriptors {
 
     public init() {}
 
-    /// What another program has left, which this process was: the numbers stay as they are.
+    /// What another program has left, which this process was, or a keeper before it: the numbers stay as they are.
     public init(_ open: [(name: String, descriptor: Int32)]) {
         for (name, descriptor) in open {
             _ = linux_keep_over_exec(descriptor, false)
-            all[name] = descriptor
+            if let other = all.updateValue(descriptor, forKey: name) { close(other) }
         }
     }
 
@@ -50,6 +50,8 @@ public struct KeptDescriptors {
         guard let descriptor = all.removeValue(forKey: name) else { return nil }
         return FileDescriptor(owning: descriptor)
     }
+
+    public func has(_ name: String) -> Bool { all[name] != nil }
 
     /// The names that begin so.
     public func names(beginning prefix: String) -> [String] {

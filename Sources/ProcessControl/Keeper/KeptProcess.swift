@@ -10,6 +10,8 @@ public final class KeptProcess {
         case failed(SpawnError)
         /// Its end; only of what was running.
         case ended(ProcessExit)
+        /// Its end, of which no more is known.
+        case endedUnseen
         /// Of one that was claimed: it was never begun, or its end is not known any more.
         case unknown
     }
@@ -21,6 +23,8 @@ public final class KeptProcess {
     unowned(unsafe) let keeper: ProcessKeeper
     /// nil until it is on its way to its program.
     public internal(set) var pid: Int32?
+    /// By which another keeper knows that this is the process; 0: not known.
+    public internal(set) var identity: UInt64 = 0
     public internal(set) var isRunning = false
     /// Nothing more will be heard of it.
     public internal(set) var isOver = false
@@ -39,4 +43,21 @@ public final class KeptProcess {
     public func signal(_ number: Int32) throws(SystemError) {
         if !isOver { try keeper.signal(self, number) }
     }
+}
+
+/// A process by what no other has for as long as the board is up.
+public struct KnownProcess: Equatable, Sendable {
+    /// 0: not known yet.
+    public var pid: Int32
+    /// `ProcessHandle.identity`'s; 0: not known.
+    public var identity: UInt64
+
+    public init(pid: Int32 = 0, identity: UInt64 = 0) {
+        self.pid = pid
+        self.identity = identity
+    }
+}
+
+extension KeptProcess {
+    public var known: KnownProcess { KnownProcess(pid: pid ?? 0, identity: identity) }
 }

@@ -58,12 +58,17 @@ public final class ProcessKeeper {
     }
 
     /// Goes on with a start of an earlier loop's: all that is known of it is told again. Nothing is heard where the
-    /// keeper does not read. pid: as that loop knew it.
-    public func claim(_ id: Int64, pid: Int32? = nil, hear: @escaping (KeptProcess.Word) -> Void) -> KeptProcess {
+    /// keeper does not read. known: as that loop knew the process, should this keeper not have started it.
+    public func claim(
+        _ id: Int64, _ known: KnownProcess, hasGroup: Bool, hear: @escaping (KeptProcess.Word) -> Void
+    ) -> KeptProcess {
         let process = KeptProcess(id, nil, self, hear)
-        process.pid = pid
+        if known.pid > 0 { (process.pid, process.identity) = (known.pid, known.identity) }
         processes[id] = process
-        order(KEEPER_CLAIM, id)
+        let claim = keeper_claim(
+            kind: UInt32(KEEPER_CLAIM), pid: known.pid, id: id, identity: known.identity, has_group: hasGroup ? 1 : 0,
+            unused: 0)
+        try? send(withUnsafeBytes(of: claim) { Array($0) }, [])
         return process
     }
 
@@ -214,7 +219,7 @@ public final class ProcessKeeper {
     private func hearOfProcess(_ word: keeper_word) {
         guard let process = processes[word.id] else { return }
         switch Int(word.kind) {
-        case KEEPER_STARTED: process.pid = word.pid
+        case KEEPER_STARTED: (process.pid, process.identity) = (word.pid, word.identity)
         case KEEPER_RUNNING:
             process.isRunning = true
             process.request = nil
@@ -225,7 +230,7 @@ public final class ProcessKeeper {
             process.hear?(.failed(SpawnError(step: word.step, errno: word.error, detail: word.detail, request)))
         case KEEPER_ENDED:
             forget(process)
-            process.hear?(.ended(ProcessExit(word)))
+            process.hear?(word.code == 0 ? .endedUnseen : .ended(ProcessExit(word)))
         case KEEPER_UNKNOWN:
             forget(process)
             process.hear?(.unknown)

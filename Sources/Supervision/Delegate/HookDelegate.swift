@@ -23,14 +23,15 @@ final class HookDelegate: DelegateChannel {
         self.credentials = credentials
         guard let regained else { return }
         running = (regained.call, regained.handler)
-        child = supervisor.keeper.claim(regained.child) { [unowned(unsafe) self] in
-            hear($0, regained.call, regained.handler)
+        child = supervisor.keeper.claim(regained.child, regained.started, hasGroup: process.group != nil) {
+            [unowned(unsafe) self] in hear($0, regained.call, regained.handler)
         }
     }
 
     var keptHook: KeptApps.Hook? {
         guard let child, let running else { return nil }
-        return KeptApps.Hook(child: child.id, call: running.call, handler: running.handler)
+        return KeptApps.Hook(
+            child: child.id, call: running.call, handler: running.handler, started: child.known)
     }
 
     func goOn(_ call: CallID, _ handler: HandlerCall) {
@@ -101,8 +102,9 @@ final class HookDelegate: DelegateChannel {
 
     private func hear(_ word: KeptProcess.Word, _ call: CallID, _ handler: Handler) {
         switch word {
-        case .running: return
+        case .running: return process.wasChanged()
         case .failed(let error): didFail(handler, "hook: \(error.text)")
+        case .endedUnseen: didFail(handler, "how its hook has ended is not known")
         case .unknown: didFail(handler, "how its hook has ended went with curfewd's loop")
         case .ended(let end):
             switch end.cause {

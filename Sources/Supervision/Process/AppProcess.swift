@@ -113,13 +113,16 @@ final class AppProcess {
             supervisor.note(lacks, app)
         case .failed(let error): didFail(error)
         case .ended(let end): childDidEnd(end)
-        case .unknown: foreignMain == nil ? mainDidEnd(.withLoop(signal: supervisor.lastSignal)) : checkCleared()
+        case .endedUnseen: foreignMain == nil ? mainDidEnd(.unknown) : checkCleared()
+        case .unknown: foreignMain == nil ? mainDidEnd(supervisor.lostEnd) : checkCleared()
         }
     }
 
-    /// After an earlier loop. pid: as that knew it; 0: it did not.
-    func claim(_ child: Int64, pid: Int32?) {
-        self.child = supervisor.keeper.claim(child, pid: pid == 0 ? nil : pid) { [unowned(unsafe) self] in hear($0) }
+    /// After an earlier loop. started: as that knew it.
+    func claim(_ child: Int64, _ started: KnownProcess) {
+        self.child = supervisor.keeper.claim(child, started, hasGroup: group != nil) { [unowned(unsafe) self] in
+            hear($0)
+        }
     }
 
     /// What one of its processes does or says is proof that its program runs, and may come before the keeper's word.

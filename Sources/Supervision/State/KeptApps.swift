@@ -1,4 +1,5 @@
 internal import Lifecycle
+internal import ProcessControl
 
 /// What the shell has in hand of the apps, beside the core's state: enough for the next loop to go on with what runs.
 struct KeptApps {
@@ -7,8 +8,8 @@ struct KeptApps {
         var instance: Int64 = 0
         /// The keeper's number of its start; 0: nothing more is heard of that.
         var child: Int64 = 0
-        /// What that has started; 0: not known yet.
-        var childPID: Int64 = 0
+        /// What that has started.
+        var started = KnownProcess()
         /// The name of its control group; "": it has none.
         var group = ""
         /// As whom it was started; -1: not known.
@@ -38,6 +39,7 @@ struct KeptApps {
         var child: Int64 = 0
         var call = CallID(rawValue: 0)
         var handler = Handler.didFinishLaunching
+        var started = KnownProcess()
     }
 
     /// One app's, whether it runs or not.
@@ -197,7 +199,7 @@ extension KeptApps.Process {
         archive.raw(13, &delivered)
         archive.raw(14, &answered)
         archive.value(15, &wasSentTerm)
-        archive.value(16, &childPID)
+        started.archive(&archive, from: 16)
     }
 }
 
@@ -207,6 +209,18 @@ extension KeptApps.Hook {
         archive.value(1, &child)
         archive.raw(2, &call)
         archive.raw(3, &handler)
+        started.archive(&archive, from: 4)
+    }
+}
+
+extension KnownProcess {
+    /// As two fields.
+    @inline(never)
+    fileprivate mutating func archive(_ archive: inout StateArchive, from field: Int) {
+        var number = Int64(pid)
+        archive.value(field, &number)
+        pid = Int32(exactly: number) ?? 0
+        archive.value(field + 1, &identity)
     }
 }
 

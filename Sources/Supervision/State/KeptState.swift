@@ -222,7 +222,7 @@ final class KeptState {
 
         /// It counts even if this loop dies of what it reads. What is killed has not died of that.
         private func mayBeRead(after signal: Int32) throws(SystemError) -> Bool {
-            if signal == SIGKILL { return true }
+            if signal == SIGKILL || signal == 0 { return true }
             var readers = memory.readers
             let now = Clocks.monotonic
             let isInARow = now &- readers.since < Self.stable

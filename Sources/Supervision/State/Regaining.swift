@@ -99,7 +99,7 @@ extension Supervisor {
         if isPresent { app.process = process }
         processes[kept.instance] = process
         if kept.mainPID > 0, let pid = Int32(exactly: kept.mainPID) { process.followAgain(pid, kept.mainIdentity) }
-        if kept.child != 0 { process.claim(kept.child, pid: Int32(exactly: kept.childPID)) }
+        if kept.child != 0 { process.claim(kept.child, kept.started) }
         do throws(SystemError) {
             process.delegate = try regainDelegate(process, kept, app)
             try OutputRing.regain(instance, of: app, self)
@@ -135,7 +135,7 @@ extension AppProcess {
         kept.instance = instance.rawValue
         if let child, !child.isOver {
             kept.child = child.id
-            kept.childPID = Int64(child.pid ?? 0)
+            kept.started = child.known
         }
         kept.group = group?.name ?? ""
         kept.user = user.map { Int64($0) } ?? -1

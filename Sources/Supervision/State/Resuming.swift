@@ -26,7 +26,7 @@ extension Supervisor {
         isResuming = true
         // Before any of them is judged.
         dispatch(.process(.regained(regained)))
-        for instance in lost { dispatch(.process(.exited(instance, .withLoop(signal: signal)))) }
+        for instance in lost { dispatch(.process(.exited(instance, lostEnd))) }
         // Its connections went with that loop. With its locks here nothing has come to an end: what logind has done
         // meanwhile it says as it is reached.
         if !keptLocks.hasRegained { dispatch(.login(.unavailable)) }
@@ -42,6 +42,9 @@ extension Supervisor {
         for followed in state.apps.followed ?? [] { taskFollowers.followAgain(followed) }
         if let alarm = core.wakeAlarm { setWakeAlarm(alarm) }
     }
+
+    /// Of what has ended and no keeper knows of.
+    var lostEnd: ExitStatus { lastSignal == 0 ? .unknown : .withLoop(signal: lastSignal) }
 
     /// Whether that state knows of an instance ("camera.3") of which the control group was left.
     static func knows(_ former: DeviceLifecycle, _ instance: String) -> Bool {

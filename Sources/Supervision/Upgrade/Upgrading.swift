@@ -150,7 +150,7 @@ final class Upgrading {
         switch word {
         case .running: break
         case .failed(let error): fail(error.text)
-        case .unknown: fail("how \(program) has ended is not known")
+        case .endedUnseen, .unknown: fail("how \(program) has ended is not known")
         case .ended(let end):
             if isLate { return fail("\(program) did not read the state within 5 s") }
             switch end.cause {

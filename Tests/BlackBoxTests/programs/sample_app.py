@@ -98,7 +98,7 @@ def note_start():
 
 
 def hear_signals():
-    """Python runs a handler between two steps of its own: of a signal just before a call that waits, after that call."""
+    """Python runs handlers between its steps: that of a signal just before a call that waits, after that call."""
     global alarm
     alarm, waker = socket.socketpair()
     for end in alarm, waker:

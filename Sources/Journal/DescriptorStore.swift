@@ -1,0 +1,111 @@
+internal import CLinux
+internal import SystemCalls
+
+/// The service manager's store of descriptors (FileDescriptorStoreMax=), for the main process after this one should it
+/// be killed: sd_notify(3)'s FDSTORE=1. Does nothing where there is no service manager.
+///
+/// Nothing is waited for: what the manager has no room for at the moment is kept, in order, until `flush`.
+public final class DescriptorStore {
+    private struct Message {
+        let text: String
+        /// A copy of our own; -1: none goes with it.
+        let descriptor: Int32
+    }
+
+    private static let firstDescriptor: Int32 = 3
+    /// Of a name, in bytes: systemd's FDNAME_MAX.
+    private static let longestName = 255
+    /// Copies that wait; what is to be put beside them is not.
+    private static let mostUnsent = 512
+
+    private let address: UnixAddress?
+    private var socket: FileDescriptor?
+    private var isConnected = false
+    private var unsent: [Message] = []
+
+    /// address: as NOTIFY_SOCKET has it.
+    public init(address: String?) { self.address = address.flatMap { UnixAddress($0) } }
+
+    deinit { for message in unsent where message.descriptor >= 0 { close(message.descriptor) } }
+
+    /// What the manager has kept of the main process before this one, close-on-exec (LISTEN_FDS, sd_listen_fds(3)).
+    /// Apps do not inherit these variables.
+    public static func take() -> [(name: String, descriptor: Int32)] {
+        defer { for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) } }
+        guard number("LISTEN_PID") == getpid(), let count = number("LISTEN_FDS"), count > 0, count < 1 << 20 else {
+            return []
+        }
+        let names = (variable("LISTEN_FDNAMES") ?? "").utf8.split(
+            separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        return (0..<count).map { place in
+            let descriptor = firstDescriptor + place
+            _ = linux_keep_over_exec(descriptor, false)
+            let name = Int(place) < names.count ? String(names[Int(place)]) ?? "" : ""
+            return (name, descriptor)
+        }
+    }
+
+    private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+    private static func number(_ name: String) -> Int32? { variable(name).flatMap { Int32($0) } }
+
+    /// Has the manager keep a copy. Names that it does not take are left out.
+    public func put(_ name: String, _ descriptor: Int32) {
+        guard address != nil, Self.isName(name), unsent.count < Self.mostUnsent else { return }
+        let copy = linux_dup_cloexec(descriptor)
+        if copy >= 0 { add("FDSTORE=1\nFDNAME=" + name, copy) }
+    }
+
+    /// No keeper after this one is to have it.
+    public func remove(_ name: String) {
+        if address != nil, Self.isName(name) { add("FDSTOREREMOVE=1\nFDNAME=" + name, -1) }
+    }
+
+    private static func isName(_ name: String) -> Bool {
+        !name.isEmpty && name.utf8.count <= longestName
+            && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: ":") }
+    }
+
+    private func add(_ text: String, _ descriptor: Int32) {
+        unsent.append(Message(text: text, descriptor: descriptor))
+        flush()
+    }
+
+    /// Whether something waits for room.
+    public var isBehind: Bool { !unsent.isEmpty }
+
+    /// Sends what there is room for.
+    public func flush() {
+        var count = 0
+        while count < unsent.count, send(unsent[count]) {
+            if unsent[count].descriptor >= 0 { close(unsent[count].descriptor) }
+            count += 1
+        }
+        unsent.removeFirst(count)
+    }
+
+    /// False where it is to be tried again.
+    private func send(_ message: Message) -> Bool {
+        guard let socket = connected() else { return true }
+        let bytes = Array(message.text.utf8)
+        let descriptors = message.descriptor >= 0 ? [message.descriptor] : []
+        while linux_packet_send(socket, bytes, bytes.count, descriptors, descriptors.count) != 0 {
+            let errno = Errno.current
+            if errno == .interrupted { continue }
+            if errno == .again || errno.rawValue == ENOBUFS { return false }
+            // Another manager may be there the next time.
+            self.socket = nil
+            isConnected = false
+            return true
+        }
+        return true
+    }
+
+    private func connected() -> Int32? {
+        if socket == nil { socket = try? UnixAddress.socket(SOCK_DGRAM) }
+        guard let number = socket?.rawValue, let address, isConnected || address.connect(number) == 0 else {
+            return nil
+        }
+        isConnected = true
+        return number
+    }
+}
