@@ -17,11 +17,20 @@ public final class DescriptorStore {
     private static let longestName = 255
     /// Copies that wait; what is to be put beside them is not.
     private static let mostUnsent = 512
+    /// Messages that the manager may have unread: what is left of its queue, ten by the kernel's default, is for
+    /// READY=1 and the like, which are not sent twice.
+    private static let burst = 4
+    /// Milliseconds.
+    private static let shortestPause: Int32 = 5
+    private static let longestPause: Int32 = 1000
 
     private let address: UnixAddress?
     private var socket: FileDescriptor?
     private var isConnected = false
+    /// Sent since the manager was last seen to have read all.
+    private var inFlight = 0
     private var unsent: [Message] = []
+    private var pause = DescriptorStore.shortestPause
 
     /// address: as NOTIFY_SOCKET has it.
     public init(address: String?) { self.address = address.flatMap { UnixAddress($0) } }
@@ -73,9 +82,13 @@ public final class DescriptorStore {
     /// Whether something waits for room.
     public var isBehind: Bool { !unsent.isEmpty }
 
+    /// Until `flush` may find room, for poll(2): longer each time that there was none; -1: nothing waits for it.
+    public var millisecondsLeft: Int32 { isBehind ? pause : -1 }
+
     /// Sends what there is room for.
     public func flush() {
         var count = 0
+        defer { pause = count > 0 ? Self.shortestPause : min(2 * pause, Self.longestPause) }
         while count < unsent.count, send(unsent[count]) {
             if unsent[count].descriptor >= 0 { close(unsent[count].descriptor) }
             count += 1
@@ -88,6 +101,8 @@ public final class DescriptorStore {
         guard let socket = connected() else { return true }
         let bytes = Array(message.text.utf8)
         let descriptors = message.descriptor >= 0 ? [message.descriptor] : []
+        if inFlight >= Self.burst, linux_unread(socket) > 0 { return false }
+        if inFlight >= Self.burst { inFlight = 0 }
         while linux_packet_send(socket, bytes, bytes.count, descriptors, descriptors.count) != 0 {
             let errno = Errno.current
             if errno == .interrupted { continue }
@@ -97,6 +112,7 @@ public final class DescriptorStore {
             isConnected = false
             return true
         }
+        inFlight += 1
         return true
     }
 

@@ -164,7 +164,7 @@ public final class Keeper {
     /// For epoll_wait(2).
     private var millisecondsLeft: Int32 {
         let all = [
-            loop.millisecondsToStart, upgrade.millisecondsLeft, storeMillisecondsLeft, foreignMillisecondsLeft,
+            loop.millisecondsToStart, upgrade.millisecondsLeft, store.millisecondsLeft, foreignMillisecondsLeft,
         ]
         return all.filter { $0 >= 0 }.min() ?? -1
     }

@@ -8,8 +8,8 @@ internal import SystemCalls
 extension Keeper {
     /// By which a loop goes on.
     private static let state = "state"
-    /// Until the service manager is tried again.
-    private static let storePause: Int32 = 20
+    /// For a service manager that is slow to read, in nanoseconds.
+    private static let lastPatience: Int64 = 1_000_000_000
 
     // MARK: The store
 
@@ -34,13 +34,12 @@ extension Keeper {
     /// This end was in order: the next start is a new one.
     func emptyStore() {
         for (name, _) in kept.list { store.remove(name) }
-        for _ in 0..<50 where store.isBehind {
-            poll(nil, 0, Self.storePause)
+        let end = Clocks.monotonic + Self.lastPatience
+        while store.isBehind, Clocks.monotonic < end {
+            poll(nil, 0, store.millisecondsLeft)
             store.flush()
         }
     }
-
-    var storeMillisecondsLeft: Int32 { store.isBehind ? Self.storePause : -1 }
 
     // MARK: Children of the one before
 

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -19,6 +20,12 @@ static inline int linux_unix_pair(int *out) { return socketpair(AF_UNIX, SOCK_ST
 static inline int linux_unix_listen(int fd, int backlog) { return listen(fd, backlog); }
 static inline int linux_unix_accept(int fd) { return accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }
 static inline int linux_unix_shutdown(int fd) { return shutdown(fd, SHUT_RDWR); }
+
+// Of what was sent, how many bytes of the kernel's memory are not read yet; 0 where that is not known.
+static inline int linux_unread(int fd) {
+    int bytes = 0;
+    return ioctl(fd, TIOCOUTQ, &bytes) == 0 ? bytes : 0;
+}
 
 static inline int linux_unix_address(struct sockaddr_un *address, const char *path) {
     size_t length = strlen(path);

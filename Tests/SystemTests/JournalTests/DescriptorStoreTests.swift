@@ -53,6 +53,22 @@ import Testing
         try Files.list("/proc/self/fd").count
     }
 
+    @Test func managerThatNeverReads_isAskedLessAndLess() throws {
+        let manager = try PlayedSocket.datagram()
+        let store = DescriptorStore(address: manager.name)
+        #expect(store.millisecondsLeft == -1)
+        for number in 0..<20 { store.put("\(number)", 0) }
+        #expect(store.millisecondsLeft > 0)
+        for _ in 0..<10 { store.flush() }
+        #expect(store.millisecondsLeft == 1000)
+        // What else it is to be told has room.
+        #expect(ServiceNotifier(address: manager.name).notify("READY=1"))
+        for _ in 0..<4 { _ = manager.receiveText() }
+        _ = manager.receiveText()
+        store.flush()
+        #expect(store.millisecondsLeft == 5)
+    }
+
     @Test func managerThatComesAgain_isTold() throws {
         let manager = try PlayedSocket.datagram()
         let store = DescriptorStore(address: manager.name)
