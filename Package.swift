@@ -56,7 +56,7 @@ let playedCalls = [
     "kill", "linux_dispose", "linux_finish_disposal", "linux_hear_lock", "linux_is_disposed", "linux_pidfd_open",
     "linux_pidfd_pid", "linux_pidfd_send_signal", "linux_process_identity", "linux_wait_channel",
     "linux_packet_pair", "linux_packet_receive", "linux_packet_send", "linux_read_process_status",
-    "linux_start_thread",
+    "linux_start_thread", "linux_write_user_records",
     "lstat", "mallopt", "mkdir", "mlockall",
     "open",
     "opendir", "pipe2", "poll", "pread", "read", "recv", "recvmsg", "rename", "rmdir",

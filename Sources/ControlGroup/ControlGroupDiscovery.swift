@@ -81,7 +81,8 @@ extension ControlGroupRoot {
     /// Makes base and apps, and holds the lock on the former.
     private static func prepare(_ base: String) throws(ControlGroupUnavailable) -> FileDescriptor {
         do throws(SystemError) {
-            try Files.createDirectories(base + "/apps")
+            try Files.createDirectories(base + "/apps", mode: ControlGroupRoot.mode)
+            _ = chmod(base + "/apps", ControlGroupRoot.mode)
         } catch {
             throw ControlGroupUnavailable(writing: base, error)
         }

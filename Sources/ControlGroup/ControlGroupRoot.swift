@@ -38,7 +38,7 @@ public final class ControlGroupRoot {
             let name = "\(app).\(nextNumber)"
             nextNumber += 1
             let directory = path + "/" + name
-            if mkdir(directory, 0o755) == 0 {
+            if mkdir(directory, Self.mode) == 0 {
                 Self.keepForRoot(directory)
                 return ControlGroup(name: name, path: directory, controllers: controllers)
             }
@@ -47,6 +47,11 @@ public final class ControlGroupRoot {
             if errno != .exists { throw SystemError("mkdir", directory, errno: errno) }
         }
     }
+
+    /// No other user lists them: who may read a directory can hold its lock, in the midst of that, for as long as it
+    /// likes (getdents(2) to memory that is slow to come), and have the kernel send signals without end for each of our
+    /// own reads and writes (F_NOTIFY). Files below are found by their names all the same.
+    static let mode: UInt32 = 0o711
 
     /// The files that the daemon opens again and again: who may read one may put locks on it without end, and each of
     /// our own close(2) would walk through them. What tells a program its limits stays readable.
@@ -60,6 +65,7 @@ public final class ControlGroupRoot {
     public func open(_ name: String) -> ControlGroup? {
         let directory = path + "/" + name
         guard Self.isUsable(name), Files.exists(directory + "/cgroup.procs") else { return nil }
+        _ = chmod(directory, Self.mode)
         return ControlGroup(name: name, path: directory, controllers: controllers)
     }
 

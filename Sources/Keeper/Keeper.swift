@@ -32,6 +32,9 @@ public final class Keeper {
     var isLoopSlow = false
     /// Others may have ended that were not looked at.
     var hasMoreEnds = false
+    private var pace = SignalPace()
+    /// Ends and stops that were found.
+    private var found = 0
     /// Once: it could be said as often as processes are made.
     private var saidTrace = false
     /// Signals that the loop was not told yet.
@@ -165,6 +168,7 @@ public final class Keeper {
     private var millisecondsLeft: Int32 {
         let all = [
             loop.millisecondsToStart, upgrade.millisecondsLeft, store.millisecondsLeft, foreignMillisecondsLeft,
+            pace.millisecondsLeft(at: Clocks.monotonic),
         ]
         return all.filter { $0 >= 0 }.min() ?? -1
     }
@@ -176,6 +180,9 @@ public final class Keeper {
         if upgrade.judge(), loop.isThere { kill(loop.pid, SIGKILL) }
         if store.isBehind { store.flush() }
         endOverdueForeign()
+        if pace.isOver(at: Clocks.monotonic) {
+            try? control(EPOLL_CTL_MOD, signals.rawValue, Mark.signals, EPOLLIN.rawValue)
+        }
         if hasMoreEnds, let status = collectEnds() { return status }
         guard count == 1 else { return nil }
         switch event.data.u64 {
@@ -196,12 +203,20 @@ public final class Keeper {
     }
 
     private func takeSignals() -> Int32? {
+        let before = found
+        var hasOrder = false
+        defer {
+            if pace.rests(isUseful: hasOrder || found != before, at: Clocks.monotonic) {
+                try? control(EPOLL_CTL_MOD, signals.rawValue, Mark.signals, 0)
+            }
+        }
         var info = signalfd_siginfo()
         while read(signals.rawValue, &info, MemoryLayout<signalfd_siginfo>.size) > 0 {
             let signal = Int32(bitPattern: info.ssi_signo)
             if signal == SIGCHLD { continue }
             if signal != SIGHUP { isStopping = true }
             orders.append(signal)
+            hasOrder = true
         }
         // First of all the end of the loop itself: it hears nothing any more.
         if let status = collectEnds() { return status }
@@ -234,6 +249,7 @@ public final class Keeper {
         for _ in 0..<Self.burst where !isLoopSlow {
             let pid = linux_peek_end(0, &end)
             guard pid > 0 else { return nil }
+            found += 1
             if !linux_is_end(end.code) {
                 endTrace(pid, end)
                 continue

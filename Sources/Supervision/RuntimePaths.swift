@@ -1,3 +1,4 @@
+internal import CLinux
 internal import SystemCalls
 
 /// Where the daemon keeps what it makes. `root` comes before every path.
@@ -44,8 +45,13 @@ struct RuntimePaths {
 
     /// An app's own notify socket: one that floods it cannot hold up the messages of others.
     func notifySocket(_ app: String) -> String { runtime + "/notify/" + app }
+    /// Only we list them, as those of the control groups (`ControlGroupRoot.mode`).
     func makeFolders() throws(SystemError) {
-        for folder in ["/notify", "/apps"] { try Files.createDirectories(runtime + folder) }
+        for folder in [runtime, runtime + "/notify", runtime + "/apps"] {
+            try Files.createDirectories(folder, mode: 0o711)
+            _ = chmod(folder, 0o711)
+        }
+        _ = chmod(appFolders, 0o711)
     }
 
     /// Those that are open to all users (`HiddenFolder`).

@@ -192,3 +192,47 @@ def test_a_new_loop_holds_nothing_of_the_apps_before_it(board):
     board.wait_app("two", taskState="running")
     held = family.descriptors(board.loop())
     assert not [link for link in held if link.startswith(("mnt:", "net:", "ipc:"))], held
+
+
+# Has its parent stopped and continued so many times, each of which the kernel tells the keeper.
+STOPPER = """
+import os, signal, sys, time
+main = os.getpid()
+if os.fork():
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while True:
+        signal.pause()
+for _ in range(int(sys.argv[2])):
+    os.kill(main, signal.SIGSTOP)
+    while "T (stopped)" not in open(f"/proc/{main}/status").read():
+        pass
+    os.kill(main, signal.SIGCONT)
+    while "T (stopped)" in open(f"/proc/{main}/status").read():
+        pass
+open(sys.argv[1], "w").close()
+signal.pause()
+"""
+
+
+def wakes(pid):
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("voluntary_ctxt_switches"):
+            return int(line.split()[1])
+
+
+def test_stops_without_end_do_not_keep_the_keeper_busy(board):
+    mark, count = f"{board.root}/mark", 10_000
+    board.app_file("app", toml_file({
+        "exec": ["/usr/bin/python3", "-c", STOPPER, mark, str(count)], "launch": "manual", "sandbox": "off",
+        "user": "root"}))
+    board.app("other", restart="never")
+    board.start()
+    board.wait_active("other")
+    before = wakes(board.daemon.pid)
+    board.call("Launch", app="app", background=None)
+    wait_until(lambda: os.path.exists(mark), board.log, timeout=60)
+    assert wakes(board.daemon.pid) - before < count / 5
+    # It hears what is of use.
+    board.signal("other", signal.SIGKILL)
+    board.wait_termination("other")
+    assert board.stop() == 0

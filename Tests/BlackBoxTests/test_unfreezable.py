@@ -341,3 +341,27 @@ def state(pid):
             return file.read().partition("\nState:\t")[2][0]
     except (FileNotFoundError, ProcessLookupError):
         return None
+
+
+def test_no_app_is_blamed_for_a_loop_that_stood(board):
+    """The kernel has frozen both; what it says of that lies there as the loop comes to it."""
+    for name in ("one", "two"):
+        board.plain(name)
+    login = board.awake("one", "two")
+    for _ in range(2):
+        freezers = [str(board.instance(name) / "cgroup.freeze") for name in ("one", "two")]
+        paths = [argument for path in freezers for argument in ("-P", path)]
+        tracer = subprocess.Popen(
+            ["strace", "-qq", "-e", "inject=write:delay_exit=2500000:when=1", "-o", "/dev/null", *paths,
+             "-p", str(board.loop())], stderr=subprocess.DEVNULL)
+        try:
+            wait_until(lambda: f"TracerPid:\t{tracer.pid}" in Path(f"/proc/{board.loop()}/status").read_text(), "traced")
+            login.sleep(True)
+            wait_until(lambda: board.device_state()["sleepState"] == "asleep", board.log)
+        finally:
+            tracer.send_signal(signal.SIGINT)
+            tracer.wait()
+        login.sleep(False)
+        board.wait_active("one", "two")
+        login.wait_held("sleep")
+    assert "could not be frozen" not in board.log() and board.terminations() == [], board.log()

@@ -3,6 +3,27 @@ import Testing
 
 /// Whether the board has slept: by the kernel's own count where there is one, else by the clocks.
 @Suite struct SleepOutcomeTests {
+    @Test func noAppIsBlamed_whereTheKernelsWordLayUnread() throws {
+        var board = Board([app("one") { $0.handlers = [] }, app("two") { $0.handlers = [] }])
+        board.login()
+        board.start()
+        #expect(board.sleepSignal(true) == ["freeze one", "freeze two"])
+        // Both are frozen by then; the loop stood.
+        board.monotonic += .milliseconds(2500)
+        #expect(board.frozen("one") == [])
+        #expect(board.frozen("two") == ["sleep is handled", "release sleep"])
+    }
+
+    @Test func whatDoesNotFreezeIsNamed_thoughTheLoopStoodAtFirst() throws {
+        var board = Board([app("one") { $0.handlers = [] }])
+        board.login()
+        board.start()
+        #expect(board.sleepSignal(true) == ["freeze one"])
+        board.monotonic += .milliseconds(2500)
+        #expect(board.tell(.timePassed) == [])
+        #expect(board.pass(.milliseconds(2000)).contains("unfreezable one"))
+    }
+
     private func asleep() -> Board {
         var board = Board([app("camera")])
         board.login()

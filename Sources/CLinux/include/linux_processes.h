@@ -54,6 +54,11 @@ uint64_t linux_process_identity(pid_t pid, int pidfd);
 // not soon.
 bool linux_wait_channel(pid_t pid, pid_t tid, char out[64]);
 
+// Records of a user and its group for nss-systemd(8), each by name and by number, in a directory that all may read, and
+// so keep its lock: by a thread, which is waited for half a second. False where they are not there by then.
+bool linux_write_user_records(
+    const char *directory, const char *name, uint32_t user, const char *of_user, const char *of_group);
+
 // The users data base. 0, ENOENT when there is no such entry, or an errno. Both may ask a name service, and block.
 struct linux_user {
     uid_t uid;

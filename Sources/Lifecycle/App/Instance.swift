@@ -187,6 +187,12 @@ struct Instance: Equatable {
         return true
     }
 
+    /// The board gave no time, or we did not look: the kernel's word may lie there unread. That the sleep does not wait
+    /// for it longer than it may is the sleep's to see.
+    mutating func creditFreezing(_ time: Nanoseconds, at now: Nanoseconds) {
+        if isAlive, freezer == .freezing { waitingSince = min(waitingSince + time, now) }
+    }
+
     /// Returns whether it has not been frozen in time.
     mutating func judgeFreezing(at now: Nanoseconds, bound: Nanoseconds) -> Bool {
         guard isAlive, freezer == .freezing, waitingSince + bound <= now else { return false }

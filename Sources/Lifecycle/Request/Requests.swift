@@ -120,7 +120,8 @@ extension DeviceLifecycle {
         // It would wait for the lock in vain, for as long as it can.
         case .preparing: login.locks[.sleep] == .held
         // The board would sleep with apps that run. That it does not sleep after all, logind says, or the hook.
-        case .asleep: logical && login.isAvailable && sleep.isYetToCome && !sleep.isDoubtful
+        case .asleep:
+            logical && login.isAvailable && !login.isGrantOld && sleep.isYetToCome && !sleep.isDoubtful
         case .awake, .darkWake: false
         }
     }

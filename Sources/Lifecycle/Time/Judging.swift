@@ -30,6 +30,7 @@ extension DeviceLifecycle {
             sleep.stage.change { (asleep: inout Asleep) in asleep.timeStopped += lost }
             for index in apps.indices where apps[index].hasInstance {
                 apps[index].instance?.credit(lost)
+                apps[index].instance?.creditFreezing(lost, at: now.monotonic)
                 deadlineOfApp[index] = deadline(ofApp: index)
             }
             if runningCalls > 0 { emit(.note(.board(.stalled(lost)))) }

@@ -108,7 +108,8 @@ public final class OwnUsers {
     /// Under another name first: a folder that is there is its app's.
     private func make(_ folder: String, _ user: UInt32, _ group: UInt32) throws(CredentialsError) {
         do throws(SystemError) {
-            try Files.createDirectories(directory)
+            try Files.createDirectories(directory, mode: 0o711)
+            _ = chmod(directory, 0o711)
             let new = directory + "/.new"
             _ = rmdir(new)
             if mkdir(new, 0o700) != 0 { throw SystemError("mkdir", folder) }

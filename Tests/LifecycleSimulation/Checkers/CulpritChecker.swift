@@ -4,7 +4,7 @@ internal import Lifecycle
 /// not before but at the release of a sleep. What cannot be cleared away is given up, and its app started anew: one
 /// that has left an instance so waits for the end of the next.
 final class CulpritChecker: Checker {
-    static let hears: [EventKind]? = [.frozen, .exited, .groupEmptied, .spawnFailed]
+    static let hears: [EventKind]? = nil
     static let sees: [EffectKind]? = [
         .spawn, .freeze, .thaw, .kill, .clear, .reportStuck, .report, .releaseLock, .sleepNotice, .endNotice,
     ]
@@ -13,7 +13,7 @@ final class CulpritChecker: Checker {
     private struct Watch {
         let instance: InstanceID
         let work: Work
-        let since: Nanoseconds
+        var since: Nanoseconds
         var isOver = false
         var wasNamed = false
 
@@ -56,6 +56,9 @@ final class CulpritChecker: Checker {
     }
 
     func heard(_ event: Event, _ scene: Scene) {
+        for index in watches.indices where watches[index].work == .freezing {
+            watches[index].since = scene.freezing.later(watches[index].since, scene)
+        }
         switch event {
         case .process(.frozen(let instance)): watches.removeAll { $0.instance == instance && $0.work == .freezing }
         case .process(.exited(let instance, _)): watches.removeAll { $0.instance == instance && $0.work != .clearing }

@@ -6,7 +6,7 @@ internal import Lifecycle
 final class FreezeTimes {
     private struct Freezing {
         let instance: InstanceID
-        let since: Nanoseconds
+        var since: Nanoseconds
         var isStuck = false
     }
 
@@ -41,6 +41,9 @@ final class FreezeTimes {
     /// The sleep before the one that has begun in this step.
     private var former: Int?
     private var asleepBefore: Nanoseconds?
+    private var lastLook: Nanoseconds?
+    /// What the board may not have given since the step before.
+    private var lost = Nanoseconds.zero
     private var story = SleepStory()
 
     func bound(of instance: InstanceID, _ scene: Scene) -> Nanoseconds { bound(of: instance, inSleep: sleep, scene) }
@@ -57,12 +60,22 @@ final class FreezeTimes {
         // A stall may have been a sleep.
         if slept || scene.times.excess > .zero, story.stage == .asleep, !story.isLogical { hasSlept = true }
         asleepBefore = asleep
+        lost = .zero
+        if scene.times.excess > .zero, let asked = scene.step.askedBefore?.at, let lastLook {
+            let late = scene.times.excess + .milliseconds(250)
+            lost = late + min(late, max(asked - lastLook - .milliseconds(250), .zero))
+        }
+        lastLook = scene.now
+        for index in freezing.indices { freezing[index].since = later(freezing[index].since, scene) }
         story.hear(event, scene)
         switch event {
         case .process(.frozen(let instance)), .process(.exited(let instance, _)): end(instance)
         default: break
         }
     }
+
+    /// Time that the board did not give counts for nothing; a moment before the event at hand, counted so.
+    func later(_ since: Nanoseconds, _ scene: Scene) -> Nanoseconds { min(since + lost, scene.now) }
 
     private func end(_ instance: InstanceID) { freezing.removeAll { $0.instance == instance } }
 

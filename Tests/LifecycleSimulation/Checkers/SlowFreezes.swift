@@ -16,6 +16,7 @@ final class SlowFreezes {
     private var isReleased = false
 
     func hear(_ event: Event, _ scene: Scene) {
+        for (instance, since) in freezing { freezing[instance] = scene.freezing.later(since, scene) }
         switch event {
         case .process(.exited(let instance, _)): end(instance)
         case .process(.frozen(let instance)):

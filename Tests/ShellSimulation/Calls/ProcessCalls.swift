@@ -59,6 +59,12 @@ func wrapProcessStatus(_ pid: Int32, _ thread: Int32, _ out: UnsafeMutablePointe
 @_cdecl("__wrap_linux_wait_channel")
 func wrapWaitChannel(_: Int32, _: Int32, _: UnsafeMutablePointer<CChar>?) -> Bool { false }
 
+/// No users have names here.
+@_cdecl("__wrap_linux_write_user_records")
+func wrapWriteUserRecords(
+    _: UnsafePointer<CChar>?, _: UnsafePointer<CChar>?, _: UInt32, _: UnsafePointer<CChar>?, _: UnsafePointer<CChar>?
+) -> Bool { false }
+
 /// Signals go by a pidfd, or through the keeper.
 @_cdecl("__wrap_kill") func wrapKill(_ target: Int32, _ signal: Int32) -> Int32 {
     Kernel.playing?.judge.complain("kill(\(target), \(signal)) may reach a process that has taken the pid over")
