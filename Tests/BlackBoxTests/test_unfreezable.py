@@ -355,7 +355,8 @@ def test_no_app_is_blamed_for_a_loop_that_stood(board):
             ["strace", "-qq", "-e", "inject=write:delay_exit=2500000:when=1", "-o", "/dev/null", *paths,
              "-p", str(board.loop())], stderr=subprocess.DEVNULL)
         try:
-            wait_until(lambda: f"TracerPid:\t{tracer.pid}" in Path(f"/proc/{board.loop()}/status").read_text(), "traced")
+            status, traced = Path(f"/proc/{board.loop()}/status"), f"TracerPid:\t{tracer.pid}"
+            wait_until(lambda: traced in status.read_text(), "it is traced")
             login.sleep(True)
             wait_until(lambda: board.device_state()["sleepState"] == "asleep", board.log)
         finally:
