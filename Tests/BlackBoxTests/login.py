@@ -181,7 +181,8 @@ class Login:
         return self.events("power-off")
 
     def events(self, kind=None, **matching):
-        lines = self.events_file.read_text().splitlines()
+        # The last may be half written.
+        lines = self.events_file.read_text().split("\n")[:-1]
         events = [json.loads(line) for line in lines]
         return [
             event for event in events
