@@ -123,7 +123,8 @@ static bool posix_queues(uid_t user, bool removes) {
     return has;
 }
 
-void linux_remove_ipc(uid_t user) {
+static void remove_all(void *context) {
+    uid_t user = *(uid_t *)context;
     struct left *left = calloc(1, sizeof *left);
     if (!left) return;
     list_segments(left, user);
@@ -141,3 +142,6 @@ void linux_remove_ipc(uid_t user) {
     // To give back much memory takes its time.
     if (left->count == 0 || linux_start_thread("curfewd-ipc", finish, left) != 0) finish(left);
 }
+
+// /dev/mqueue and /proc are open to all, who may keep their locks for as long as they like.
+void linux_remove_ipc(uid_t user) { (void)linux_do_in_time(remove_all, &user, sizeof user, 100); }

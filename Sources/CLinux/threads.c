@@ -3,7 +3,26 @@
 #include <stdatomic.h>
 #include <stdalign.h>
 
+struct thread {
+    char name[16];
+    void *(*run)(void *);
+    void *context;
+};
+
+// It names itself: another's name is written to /proc/self/task, whose lock any user may keep.
+static void *run_thread(void *context) {
+    struct thread thread = *(struct thread *)context;
+    free(context);
+    (void)prctl(PR_SET_NAME, thread.name, 0, 0, 0);
+    return thread.run(thread.context);
+}
+
 int linux_start_thread(const char *name, void *(*run)(void *), void *context) {
+    struct thread *made = calloc(1, sizeof *made);
+    if (!made) return ENOMEM;
+    strncpy(made->name, name, sizeof made->name - 1);
+    made->run = run;
+    made->context = context;
     sigset_t left_alone, before;
     sigfillset(&left_alone);
     sigdelset(&left_alone, SIGSEGV);
@@ -14,10 +33,12 @@ int linux_start_thread(const char *name, void *(*run)(void *), void *context) {
     sigdelset(&left_alone, SIGABRT);
     pthread_t thread;
     pthread_sigmask(SIG_SETMASK, &left_alone, &before);
-    int error = pthread_create(&thread, NULL, run, context);
+    int error = pthread_create(&thread, NULL, run_thread, made);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error != 0) return error;
-    pthread_setname_np(thread, name);
+    if (error != 0) {
+        free(made);
+        return error;
+    }
     pthread_detach(thread);
     return 0;
 }

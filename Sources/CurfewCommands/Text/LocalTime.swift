@@ -34,7 +34,7 @@ struct LocalTime: Comparable {
 
     /// "05:48:23.123".
     var clock: String {
-        let fraction = "\(milliseconds % 1000)"
+        let fraction = "\(parts.fraction)"
         return format("%H:%M:%S") + "." + String(repeating: "0", count: 3 - fraction.count) + fraction
     }
 
@@ -45,8 +45,14 @@ struct LocalTime: Comparable {
     var full: String { format("%Y-%m-%d %H:%M:%S %Z") }
 
     /// strftime(3) in the local time zone.
+    /// Before 1970, too, a fraction is what has passed of a second.
+    private var parts: (seconds: Int64, fraction: Int64) {
+        let (seconds, fraction) = milliseconds.quotientAndRemainder(dividingBy: 1000)
+        return fraction < 0 ? (seconds - 1, fraction + 1000) : (seconds, fraction)
+    }
+
     private func format(_ pattern: String) -> String {
-        var seconds = time_t(milliseconds / 1000)
+        var seconds = time_t(parts.seconds)
         var fields = tm()
         guard localtime_r(&seconds, &fields) != nil else { return "?" }
         var buffer = [CChar](repeating: 0, count: 80)
