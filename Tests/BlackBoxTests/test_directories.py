@@ -3,11 +3,14 @@ each file in it that another reads: those in which the loop makes, moves and rea
 
 import json
 import os
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 from board import toml_file
 from strangers import stranger
+from waiting import wait_until
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 
@@ -66,3 +69,30 @@ def test_what_was_open_to_all_before_an_upgrade_is_closed(apps):
     with stranger(OPENER) as opener:
         opened, _ = opener.communicate(json.dumps(paths) + "\n", timeout=20)
     assert json.loads(opened) == []
+
+
+CALLER = """
+import socket, sys
+with socket.socket(socket.AF_UNIX) as device:
+    device.settimeout(20)
+    device.connect(sys.argv[1])
+    device.sendall(b'{"method":"io.curfew.Application.Describe"}\\0')
+    device.recv(65536)
+sys.stdin.read()
+"""
+
+
+def test_nothing_is_looked_up_of_a_stranger(apps):
+    """It can keep the lock of its own directory in /proc, and who opens a file there waits for that."""
+    board, opened = apps, f"{apps.root}/opened"
+    tracer = subprocess.Popen(
+        ["strace", "-qq", "-e", "trace=openat", "-o", opened, "-p", str(board.loop())], stderr=subprocess.DEVNULL)
+    try:
+        status, traced = Path(f"/proc/{board.loop()}/status"), f"TracerPid:\t{tracer.pid}"
+        wait_until(lambda: traced in status.read_text(), "it is traced")
+        with stranger(CALLER, str(board.run / "io.curfew.Application")) as caller:
+            caller.communicate(timeout=20)
+    finally:
+        tracer.send_signal(signal.SIGINT)
+        tracer.wait()
+    assert f"/proc/{caller.pid}/" not in Path(opened).read_text()

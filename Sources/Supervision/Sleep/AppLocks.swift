@@ -228,6 +228,8 @@ final class AppLocks {
         guard let groups = supervisor.groups else { return nil }
         let apps = supervisor.apps.values.filter { $0.user == lock.user }
         let only = apps.count == 1 ? apps[0].process : nil
+        // Of a stranger nothing is looked up: see `mayBeOfAnApp`.
+        if apps.isEmpty, !supervisor.processes.values.contains(where: { $0.user == lock.user }) { return nil }
         if let place = ProcessHandle.controlGroup(of: lock.pid) {
             guard let name = groups.instance(ofControlGroup: place) else {
                 return OwnUsers.isOwn(lock.user) ? only : nil
