@@ -72,7 +72,8 @@ final class ShellClient {
         let pair = try SocketPair()
         let service = ControlService(supervisor)
         self.service = service
-        connection = Connection(owning: pair.ours, role: .server)
+        let peer = try Peer(of: pair.ours.rawValue)
+        connection = Connection(owning: pair.ours, role: .server, peer: peer)
         connection.onRequest = { service.handle($0) }
         socket = .some(pair.theirs)
     }
