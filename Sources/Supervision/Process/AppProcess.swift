@@ -46,6 +46,8 @@ final class AppProcess {
     /// The last calls that it was given, and has answered.
     private(set) var delivered = CallID(rawValue: 0) { didSet { wasChanged() } }
     private(set) var answered = CallID(rawValue: 0) { didSet { wasChanged() } }
+    /// The last that an earlier loop has given it; 0: none.
+    let inherited: CallID
     /// What the freezer was asked for and has not done.
     private var wish = FreezerWish.none
     private var retry: TimerSource?
@@ -68,6 +70,7 @@ final class AppProcess {
         configuration = app.configuration
         user = app.user
         startedAt = Clocks.monotonic
+        inherited = CallID(rawValue: 0)
         self.supervisor = supervisor
         self.group = group
     }
@@ -87,6 +90,7 @@ final class AppProcess {
         isAskedToEnd = kept.isAskedToEnd
         killedAt = kept.killedAt == 0 ? nil : kept.killedAt
         heldExit = kept.heldExit
+        inherited = kept.delivered
         (delivered, answered, wasSentTerm) = (kept.delivered, kept.answered, kept.wasSentTerm)
     }
 

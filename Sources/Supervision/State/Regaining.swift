@@ -116,6 +116,8 @@ extension Supervisor {
         if let (call, handler) = core.awaitedCall(of: instance) {
             if process.delivered != call {
                 process.deliver(call, handler, allowance: core.timeLeft(of: call, instance, at: now.monotonic) ?? .zero)
+            } else if process.inherited != call {
+                // Given by this loop, as it took the app in hand: its answer is awaited already, once.
             } else if process.answered == call {
                 process.delegate?.passOver(call)
                 dispatch(.app(.handlerReturned(instance, call)))
