@@ -230,13 +230,6 @@ final class AppProcess {
         tellOfHeldExit()
     }
 
-    /// It could not be asked for as a whole: the core does not know of it yet.
-    func abandon() {
-        delegate?.close()
-        app.output?.close(instance)
-        try? group?.remove()
-    }
-
     /// The main process is gone, or its start was given up: nothing of the instance may stay.
     func clear() {
         delegate?.close()

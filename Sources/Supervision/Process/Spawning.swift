@@ -129,6 +129,15 @@ extension Supervisor {
     }
 }
 
+extension AppProcess {
+    /// It could not be asked for as a whole: the core does not know of it yet.
+    func abandon() {
+        delegate?.close()
+        app.output?.close(instance)
+        try? group?.remove()
+    }
+}
+
 /// Why a program was not started. code: errno.
 struct LaunchFailure: Error {
     let code: Int32
