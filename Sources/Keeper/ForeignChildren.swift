@@ -34,9 +34,9 @@ extension Children {
 
     /// Its pidfd has told. The end; nil: its parent has not reaped it, and may say more.
     mutating func foreignEnd(at place: Int, isReaped: Bool, now: Int64 = Clocks.monotonic) -> linux_exit? {
+        if all[place].foreignEndDue == 0 { all[place].foreignEndDue = now + Self.patience }
         var end = linux_exit()
         if linux_pidfd_exit(all[place].foreign, &end) { return end }
-        if all[place].foreignEndDue == 0 { all[place].foreignEndDue = now + Self.patience }
         return isReaped || now >= all[place].foreignEndDue ? linux_exit() : nil
     }
 

@@ -6,8 +6,6 @@ internal import SystemCalls
 // A keeper after one that was killed: the service manager has kept what that one had kept, and the processes run on.
 
 extension Keeper {
-    /// By which a loop goes on.
-    private static let state = "state"
     /// For a service manager that is slow to read, in nanoseconds.
     private static let lastPatience: Int64 = 1_000_000_000
 
@@ -16,7 +14,7 @@ extension Keeper {
     /// At the start. What it has no state for is of no use to a loop.
     func takeStored(_ stored: [(name: String, descriptor: Int32)]) {
         kept = KeptDescriptors(stored)
-        if kept.has(Self.state) { loop.followsKilled() }
+        if kept.has(KeptDescriptors.state) { loop.followsKilled() }
     }
 
     func keep(_ name: String, _ descriptor: Int32) {
@@ -69,11 +67,11 @@ extension Keeper {
         }
     }
 
+    /// Where the loop has no room for that, it is due as soon as it reads again.
     private func endForeign(_ place: Int, _ end: linux_exit) {
-        children.noteEnd(of: place)
-        // Else it is told when the loop reads again.
-        guard !isLoopSlow, tellAll(of: place) else { return }
         if let pidfd = children.foreign(at: place) { try? control(EPOLL_CTL_DEL, pidfd, 0, 0) }
+        children.noteEnd(of: place)
+        guard !isLoopSlow, tellAll(of: place) else { return }
         if let word = children.end(of: place, end), !tell(word) { return }
         children.forget(place)
     }

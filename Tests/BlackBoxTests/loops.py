@@ -4,6 +4,7 @@ import os
 import signal
 import struct
 
+import cgroups
 import family
 from waiting import wait_until
 
@@ -38,6 +39,37 @@ def replace_in_a_call(board, handler, replace):
         board.wait_app("app", scenePhase="background" if handler == "DidEnterBackground" else "active")
     assert board.calls("app").count(handler) == 1
     assert board.describe("app")["launches"] == 1
+
+
+def replace_in_a_hang(board, start, replace):
+    """Its time runs on."""
+    board.app("app", "hang:DidEnterBackground", allowances={"did_enter_background": "1s"})
+    start()
+    board.wait_active("app")
+    with board.wire() as wire:
+        wire.send("io.curfew.Control.Background", {"app": "app"})
+        board.wait_call("app", "DidEnterBackground")
+        replace()
+    assert board.wait_termination("app")["namespace"] == "watchdog"
+
+
+def replace_in_a_hook(board, start, replace):
+    """A hook is under way as `replace` is called, with a path that is there once it runs; it is waited for."""
+    gate = f"{board.root}/gate"
+    os.mkfifo(gate)
+    command = f"> {gate}-is-read; echo begun; read line < {gate}; echo over; exit 3"
+    board.app("app", delegate="hooks", hooks={"did_enter_background": ["/bin/sh", "-c", command]})
+    start()
+    board.wait_active("app")
+    with board.wire() as wire:
+        wire.send("io.curfew.Control.Background", {"app": "app"})
+        wait_until(lambda: len(cgroups.processes(board.instance("app"))) == 2, "the hook runs")
+        replace(f"{gate}-is-read")
+    assert board.describe("app")["scenePhase"] == "inactive"
+    with open(gate, "w") as out:
+        out.write("go on\n")
+    board.wait_app("app", scenePhase="background")
+    assert board.terminations("app") == []
 
 
 def hold_loop(board):

@@ -70,6 +70,19 @@ def legal(calls):
     return all(one != other for one, other in zip(handlers, handlers[1:]))
 
 
+def play(board, login):
+    """The scenario, whatever dies in it."""
+    ask(board, "Background", lambda: phase(board, "camera") == "background", app="camera")
+    ask(board, "Launch", lambda: phase(board, "plain") == "active", app="plain", background=None)
+    login.sleep(True)
+    wait_until(lambda: tolerant(lambda: board.device_state()["sleepState"] != "awake"), board.log)
+    login.sleep(False)
+    wait_until(lambda: tolerant(lambda: board.device_state()["sleepState"] == "awake"), board.log)
+    ask(board, "Activate", lambda: phase(board, "camera") == "active", app="camera")
+    wait_until(lambda: tolerant(lambda: phase(board, "hooks") == "active"), board.log)
+    ask(board, "Terminate", lambda: board.describe("plain")["taskState"] == "notRunning", app="plain")
+
+
 @pytest.mark.parametrize("call, number", CALLS)
 def test_the_same_end_is_come_to(board, call, number):
     board.app("camera")
@@ -80,15 +93,7 @@ def test_the_same_end_is_come_to(board, call, number):
     heard = len(board.calls("camera"))
     loop = board.loop()
     with killed_at(board, call, number):
-        ask(board, "Background", lambda: phase(board, "camera") == "background", app="camera")
-        ask(board, "Launch", lambda: phase(board, "plain") == "active", app="plain", background=None)
-        login.sleep(True)
-        wait_until(lambda: tolerant(lambda: board.device_state()["sleepState"] != "awake"), board.log)
-        login.sleep(False)
-        wait_until(lambda: tolerant(lambda: board.device_state()["sleepState"] == "awake"), board.log)
-        ask(board, "Activate", lambda: phase(board, "camera") == "active", app="camera")
-        wait_until(lambda: tolerant(lambda: phase(board, "hooks") == "active"), board.log)
-        ask(board, "Terminate", lambda: board.describe("plain")["taskState"] == "notRunning", app="plain")
+        play(board, login)
     if board.loop() == loop:
         pytest.skip("the scenario has fewer of these calls")
     for name, pid in pids.items():

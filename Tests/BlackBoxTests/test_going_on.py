@@ -5,10 +5,10 @@ import os
 import signal
 import subprocess
 
-import cgroups
 import family
 import pytest
-from loops import end_held, hold_loop, kept_state, kill_loop, replace_in_a_call
+from loops import (
+    end_held, hold_loop, kept_state, kill_loop, replace_in_a_call, replace_in_a_hang, replace_in_a_hook)
 from waiting import holds_for, wait_until
 
 
@@ -104,31 +104,11 @@ def test_an_answer_that_comes_to_the_next_loop_counts(board, handler):
 
 
 def test_a_handler_that_hangs_is_killed_by_the_next_loop(board):
-    board.app("app", "hang:DidEnterBackground", allowances={"did_enter_background": "1s"})
-    board.start()
-    board.wait_active("app")
-    with board.wire() as wire:
-        wire.send("io.curfew.Control.Background", {"app": "app"})
-        board.wait_call("app", "DidEnterBackground")
-        kill_loop(board)
-    assert board.wait_termination("app")["namespace"] == "watchdog"
+    replace_in_a_hang(board, board.start, lambda: kill_loop(board))
 
 
 def test_a_hook_under_way_is_waited_for(board):
-    gate = f"{board.root}/gate"
-    os.mkfifo(gate)
-    board.app("app", delegate="hooks", hooks={
-        "did_enter_background": ["/bin/sh", "-c", f"echo begun; read line < {gate}; echo over; exit 3"]})
-    board.start()
-    board.wait_active("app")
-    with board.wire() as wire:
-        wire.send("io.curfew.Control.Background", {"app": "app"})
-        wait_until(lambda: len(cgroups.processes(board.instance("app"))) == 2, "the hook runs")
-        kill_loop(board)
-    assert board.describe("app")["scenePhase"] == "inactive"
-    with open(gate, "w") as out:
-        out.write("go on\n")
-    board.wait_app("app", scenePhase="background")
+    replace_in_a_hook(board, board.start, lambda _: kill_loop(board))
     assert "exited with status 3" in board.describe("app")["statusText"]
     board.call("Terminate", app="app", force=True)
     # What the dead loop had read is gone with it.

@@ -3,6 +3,7 @@
 import hardware
 import pytest
 from hardware import LID
+from loops import kill_loop
 from memory import skip
 from waiting import holds_for, wait_until
 
@@ -228,3 +229,26 @@ def test_a_lid_that_comes_later_and_goes_away(board):
     # It is closed no more.
     played.call("hang_up", played.node)
     board.wait_active("camera")
+
+
+def test_what_becomes_due_between_two_loops_is_asked_of_the_apps_once(board):
+    """It is the first that the next loop decides: the call is its own, and not one that it goes on with."""
+    played = board.with_hardware()
+    played.node = played.add_input(0, switches=LID)
+    board.device(policy={"debounce": "1500ms"})
+    board.app("app", allowances={"did_become_active": "3s"})
+    board.start()
+    board.wait_active("app")
+    # The next loop comes after 1 s, the one after that 2 s later.
+    for _ in range(2):
+        kill_loop(board)
+    close_lid(played)
+    board.wait_app("app", scenePhase="background")
+    # Which counts in a while.
+    close_lid(played, False)
+    played.wait_heard()
+    kill_loop(board)
+    board.wait_active("app")
+    assert board.terminations("app") == [], board.log()
+    calls = ["WillResignActive", "DidEnterBackground", "WillEnterForeground", "DidBecomeActive"]
+    assert phase_calls(board, "app")[-4:] == calls

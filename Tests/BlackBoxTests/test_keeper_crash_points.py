@@ -9,7 +9,7 @@ import threading
 import family
 import pytest
 from service_managers import Store
-from test_crash_points import ask, is_traced, legal, phase, tolerant
+from test_crash_points import is_traced, legal, play
 from waiting import wait_until
 
 # The keeper's system calls in the scenario by which it hears, is heard, starts and buries, and how many there are.
@@ -74,15 +74,7 @@ def test_the_same_end_is_come_to(board, store, call, number):
         pids = {name: board.describe(name)["mainPID"] for name in ("camera", "hooks")}
         heard, keeper = len(board.calls("camera")), board.daemon.pid
         with killed_at(board, call, number):
-            ask(board, "Background", lambda: phase(board, "camera") == "background", app="camera")
-            ask(board, "Launch", lambda: phase(board, "plain") == "active", app="plain", background=None)
-            login.sleep(True)
-            wait_until(lambda: tolerant(lambda: board.device_state()["sleepState"] != "awake"), board.log)
-            login.sleep(False)
-            wait_until(lambda: tolerant(lambda: board.device_state()["sleepState"] == "awake"), board.log)
-            ask(board, "Activate", lambda: phase(board, "camera") == "active", app="camera")
-            wait_until(lambda: tolerant(lambda: phase(board, "hooks") == "active"), board.log)
-            ask(board, "Terminate", lambda: board.describe("plain")["taskState"] == "notRunning", app="plain")
+            play(board, login)
     if board.daemon.pid == keeper:
         pytest.skip("the scenario has fewer of these calls")
     for name, pid in pids.items():

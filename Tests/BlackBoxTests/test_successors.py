@@ -9,7 +9,7 @@ from pathlib import Path
 import cgroups
 import pytest
 from board import toml_file
-from loops import kill_loop
+from loops import kill_loop, replace_in_a_hang, replace_in_a_hook
 from service_managers import Store
 from waiting import holds_for, wait_until
 
@@ -111,48 +111,48 @@ def test_how_it_has_ended_meanwhile_is_said_not_to_be_known(board, store):
 
 
 def test_a_hook_under_way_is_waited_for(board, store):
-    gate = f"{board.root}/gate"
-    os.mkfifo(gate)
-    board.app("app", delegate="hooks", hooks={
-        "did_enter_background": ["/bin/sh", "-c", f"> {gate}-is-read; read line < {gate}; exit 3"]})
-    store.start()
-    board.wait_active("app")
-    with board.wire() as wire:
-        wire.send("io.curfew.Control.Background", {"app": "app"})
-        wait_until(lambda: os.path.exists(f"{gate}-is-read"), "the hook runs")
+    def replace(runs):
+        wait_until(lambda: os.path.exists(runs), "the hook runs")
         # By the second answer the loop knows of that.
         assert [board.describe("app")["scenePhase"] for _ in range(2)] == ["inactive"] * 2
         store.replace()
-    holds_for(0.3, lambda: board.describe("app")["scenePhase"] == "inactive", "its hook runs")
-    with open(gate, "w", encoding="utf-8") as out:
-        out.write("go on\n")
-    board.wait_app("app", taskState="suspended")
-    assert board.terminations("app") == []
+        holds_for(0.3, lambda: board.describe("app")["scenePhase"] == "inactive", "its hook runs")
+
+    replace_in_a_hook(board, store.start, replace)
 
 
 def test_an_app_that_hangs_is_ended_after_its_time_all_the_same(board, store):
-    board.app("app", "hang:DidEnterBackground", allowances={"did_enter_background": "2s"})
-    store.start()
-    board.wait_active("app")
-    with board.wire() as wire:
-        wire.send("io.curfew.Control.Background", {"app": "app"})
-        board.wait_call("app", "DidEnterBackground")
-        store.replace()
-    assert board.wait_termination("app")["namespace"] == "watchdog"
+    replace_in_a_hang(board, store.start, store.replace)
 
 
-def test_nothing_is_kept_of_a_daemon_that_ended_in_order(board, store):
+@pytest.fixture
+def first(board, store):
+    """The pid of an app of a daemon whose state is kept."""
     board.app("app")
     store.start()
     board.wait_active("app")
     store.wait_kept("state")
-    first = board.describe("app")["mainPID"]
+    return board.describe("app")["mainPID"]
+
+
+def test_nothing_is_kept_of_a_daemon_that_ended_in_order(board, store, first):
     assert board.stop() == 0
     wait_until(lambda: not store.names(), store.names)
     store.start()
     board.wait_active("app")
     assert board.describe("app")["mainPID"] != first
     assert "goes on with what it had in hand" not in board.log()
+
+
+def test_what_is_handed_over_and_damaged_is_a_new_start(board, store, first):
+    board.kill()
+    with store.lock:
+        for descriptor in store.kept["state"]:
+            os.ftruncate(descriptor, 100)
+    store.start()
+    board.wait_active("app")
+    assert board.describe("app")["mainPID"] != first
+    assert len(board.instances()) == 1
 
 
 def test_no_lock_of_logind_s_is_kept_where_no_daemon_runs(board, store):
@@ -166,22 +166,6 @@ def test_no_lock_of_logind_s_is_kept_where_no_daemon_runs(board, store):
     store.start()
     login.wait_held("sleep", 2)
     board.wait_active("app")
-
-
-def test_what_is_handed_over_and_damaged_is_a_new_start(board, store):
-    board.app("app")
-    store.start()
-    board.wait_active("app")
-    store.wait_kept("state")
-    first = board.describe("app")["mainPID"]
-    board.kill()
-    with store.lock:
-        for descriptor in store.kept["state"]:
-            os.ftruncate(descriptor, 100)
-    store.start()
-    board.wait_active("app")
-    assert board.describe("app")["mainPID"] != first
-    assert len(board.instances()) == 1
 
 
 def test_a_hundred_apps_outlive_ten_loops_and_three_keepers(board, store):

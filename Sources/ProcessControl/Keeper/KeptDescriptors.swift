@@ -5,6 +5,9 @@ public import SystemCalls
 /// wait for the next loop, its lock, so that no other daemon begins between two loops, and what it shares with its
 /// apps. The keeper has them, and each loop that it forks a copy.
 public struct KeptDescriptors {
+    /// Of the state that the next loop goes on from.
+    public static let state = "state"
+
     private var all: [String: Int32] = [:]
     /// Half of what a process may have open: the rest is for starts.
     private let limit = Int(clamping: linux_descriptor_room() / 2)

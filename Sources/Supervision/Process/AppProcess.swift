@@ -47,7 +47,9 @@ final class AppProcess {
     private(set) var delivered = CallID(rawValue: 0) { didSet { wasChanged() } }
     private(set) var answered = CallID(rawValue: 0) { didSet { wasChanged() } }
     /// The last that an earlier loop has given it; 0: none.
-    let inherited: CallID
+    private let inherited: CallID
+    /// Whether this loop has.
+    func hasGiven(_ call: CallID) -> Bool { delivered == call && inherited != call }
     /// What the freezer was asked for and has not done.
     private var wish = FreezerWish.none
     private var retry: TimerSource?

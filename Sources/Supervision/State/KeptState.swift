@@ -188,7 +188,7 @@ final class KeptState {
         }
         var notifyPaths: [String] { core == nil ? [] : apps.apps.map { $0.notifyPath } }
 
-        private static let name = "state"
+        private static let name = KeptDescriptors.state
 
         /// signal: what has ended that loop; nil: there was none.
         init(_ keeper: ProcessKeeper, signal: Int32?) throws(SystemError) {

@@ -113,11 +113,11 @@ extension Supervisor {
     /// What an earlier loop was in the middle of with one that was regained: all else the core asks again.
     func goOn(with instance: InstanceID) {
         guard let process = processes[instance.rawValue] else { return }
-        if let (call, handler) = core.awaitedCall(of: instance) {
+        // What this loop has given, as it took the app in hand, is awaited already: once more, and the answer to the next
+        // call would be taken for it.
+        if let (call, handler) = core.awaitedCall(of: instance), !process.hasGiven(call) {
             if process.delivered != call {
                 process.deliver(call, handler, allowance: core.timeLeft(of: call, instance, at: now.monotonic) ?? .zero)
-            } else if process.inherited != call {
-                // Given by this loop, as it took the app in hand: its answer is awaited already, once.
             } else if process.answered == call {
                 process.delegate?.passOver(call)
                 dispatch(.app(.handlerReturned(instance, call)))
