@@ -113,8 +113,8 @@ extension Supervisor {
     /// What an earlier loop was in the middle of with one that was regained: all else the core asks again.
     func goOn(with instance: InstanceID) {
         guard let process = processes[instance.rawValue] else { return }
-        // What this loop has given, as it took the app in hand, is awaited already: once more, and the answer to the next
-        // call would be taken for it.
+        // What this loop has given, as it took the app in hand, is awaited already: once more, and the answer to the
+        // next call would be taken for it.
         if let (call, handler) = core.awaitedCall(of: instance), !process.hasGiven(call) {
             if process.delivered != call {
                 process.deliver(call, handler, allowance: core.timeLeft(of: call, instance, at: now.monotonic) ?? .zero)
