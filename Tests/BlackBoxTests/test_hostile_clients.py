@@ -124,11 +124,9 @@ def test_a_thousand_connections(busy):
             if path == busy.application_socket:
                 # Strangers on the socket that everyone may use do not keep an operator out.
                 serves_within_a_second(busy)
-            # Those that it has turned away by now are closed by the second answer.
-            for _ in range(2):
-                served.call(f"{CONTROL}.DescribeDevice")
-            count = len(os.listdir(f"/proc/{busy.loop()}/fd"))
-            assert count < 200, f"the daemon holds {count} descriptors for {path}"
+            # It takes and turns away by turns: how many it has in one is the machine's pace.
+            wait_until(lambda: len(os.listdir(f"/proc/{busy.loop()}/fd")) < 200,
+                       f"those turned away at {path} are closed")
         for client in clients:
             client.close()
         wait_until(lambda: can_connect(busy), f"{path} is open for others again")
