@@ -173,7 +173,8 @@ static void read_stacks(void *context) {
 // soon, as of one that hangs in its exec: true.
 static bool waits_for_fuse(pid_t pid) {
     struct stacks stacks = {.pid = pid};
-    if (!linux_do_in_time(read_stacks, &stacks, sizeof stacks, 500)) return true;
+    struct linux_errand errand = {.run = read_stacks, .subject = (uint64_t)pid};
+    if (!linux_do_in_time(errand, &stacks, sizeof stacks, 500)) return true;
     return stacks.names_fuse || !stacks.is_told;
 }
 

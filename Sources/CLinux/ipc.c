@@ -144,4 +144,7 @@ static void remove_all(void *context) {
 }
 
 // /dev/mqueue and /proc are open to all, who may keep their locks for as long as they like.
-void linux_remove_ipc(uid_t user) { (void)linux_do_in_time(remove_all, &user, sizeof user, 100); }
+void linux_remove_ipc(uid_t user) {
+    struct linux_errand errand = {.run = remove_all, .subject = linux_at_queues};
+    (void)linux_do_in_time(errand, &user, sizeof user, 100);
+}

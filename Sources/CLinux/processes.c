@@ -1,5 +1,6 @@
 #include "CLinux.h"
 
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -48,14 +49,24 @@ void linux_fill_exit(const siginfo_t *info, const struct rusage *usage, struct l
     out->max_rss_bytes = (int64_t)usage->ru_maxrss * 1024;
 }
 
+// <linux/pidfd.h>'s pidfd_info, which older headers lack.
+struct pidfd_facts {
+    uint64_t mask, group;
+    uint32_t pid, process, parent, user, others[7];
+    int32_t exit_code;
+};
+enum { FACTS_USERS = 1 << 1, FACTS_GROUP = 1 << 2, FACTS_EXIT = 1 << 3 };
+
+// PIDFD_GET_INFO (Linux 6.13): it waits for nothing.
+static bool ask_pidfd(int pidfd, uint64_t mask, struct pidfd_facts *out) {
+    memset(out, 0, sizeof *out);
+    out->mask = mask;
+    return ioctl(pidfd, _IOWR(0xFF, 11, struct pidfd_facts), out) == 0 && (out->mask & mask) == mask;
+}
+
 bool linux_pidfd_exit(int pidfd, struct linux_exit *out) {
-    // <linux/pidfd.h>'s, which older headers lack.
-    struct {
-        uint64_t mask, group;
-        uint32_t ids[11];
-        int32_t exit_code;
-    } info = {.mask = 1 << 3};
-    if (ioctl(pidfd, _IOWR(0xFF, 11, info), &info) != 0 || !(info.mask & 1 << 3)) return false;
+    struct pidfd_facts info;
+    if (!ask_pidfd(pidfd, FACTS_EXIT, &info)) return false;
     memset(out, 0, sizeof *out);
     out->code = WIFEXITED(info.exit_code) ? CLD_EXITED : WCOREDUMP(info.exit_code) ? CLD_DUMPED : CLD_KILLED;
     out->status = WIFEXITED(info.exit_code) ? WEXITSTATUS(info.exit_code) : WTERMSIG(info.exit_code);
@@ -102,20 +113,11 @@ static const char *value_of(const char *text, const char *key) {
     return line ? line + strlen(key) : NULL;
 }
 
-int linux_read_process_status(pid_t pid, pid_t tid, struct linux_process_status *out) {
-    char path[64], text[4096];
-    if (tid)
-        (void)snprintf(path, sizeof path, "/proc/%d/task/%d/status", pid, tid);
-    else
-        (void)snprintf(path, sizeof path, "/proc/%d/status", pid);
-    if (read_text(path, text, sizeof text) < 0) return -1;
+static bool parse_status(const char *text, struct linux_process_status *out) {
     static const char first[] = "Name:\t";
     const char *state = value_of(text, "\nState:\t"), *parent = value_of(text, "\nPPid:\t");
     const char *user = value_of(text, "\nUid:\t");
-    if (strncmp(text, first, sizeof first - 1) != 0 || !state || !parent || !user) {
-        errno = EBADMSG;
-        return -1;
-    }
+    if (strncmp(text, first, sizeof first - 1) != 0 || !state || !parent || !user) return false;
     const char *name = text + sizeof first - 1;
     size_t length = strcspn(name, "\n");
     if (length >= sizeof out->name) length = sizeof out->name - 1;
@@ -124,7 +126,19 @@ int linux_read_process_status(pid_t pid, pid_t tid, struct linux_process_status 
     out->state = *state;
     out->parent = (pid_t)strtol(parent, NULL, 10);
     out->user = (uid_t)strtoul(user, NULL, 10);
-    return 0;
+    return true;
+}
+
+int linux_read_process_status(pid_t pid, pid_t tid, struct linux_process_status *out) {
+    char path[64], text[4096];
+    if (tid)
+        (void)snprintf(path, sizeof path, "/proc/%d/task/%d/status", pid, tid);
+    else
+        (void)snprintf(path, sizeof path, "/proc/%d/status", pid);
+    if (read_text(path, text, sizeof text) < 0) return -1;
+    if (parse_status(text, out)) return 0;
+    errno = EBADMSG;
+    return -1;
 }
 
 static uint64_t start_ticks(pid_t pid) {
@@ -150,98 +164,151 @@ uint64_t linux_process_identity(pid_t pid, int pidfd) {
     return fstat(pidfd, &status) == 0 ? status.st_ino : 0;
 }
 
-struct channel {
+bool linux_pidfd_is_over(int pidfd) {
+    struct pollfd end = {.fd = pidfd, .events = POLLIN};
+    return poll(&end, 1, 0) == 1;
+}
+
+uint64_t linux_control_group_id(pid_t pid) {
+    int pidfd = linux_pidfd_open(pid);
+    if (pidfd < 0) return 0;
+    struct pidfd_facts facts;
+    bool is_told = ask_pidfd(pidfd, FACTS_GROUP, &facts);
+    close(pidfd);
+    return is_told ? facts.group : 0;
+}
+
+// What others may keep waiting, by threads that are waited for so many milliseconds.
+enum { SOON = 100, AT_ONCE = 20 };
+
+static struct linux_errand at_process(pid_t pid, void (*run)(void *)) {
+    return (struct linux_errand){.run = run, .subject = (uint64_t)pid};
+}
+
+struct file_of_proc {
     pid_t pid, tid;
-    char name[64];
+    const char *name;
+    ssize_t length;
+    char text[3072];
 };
 
-static void read_channel(void *context) {
-    struct channel *channel = context;
+static void read_file_of_proc(void *context) {
+    struct file_of_proc *file = context;
     char path[64];
-    (void)snprintf(path, sizeof path, "/proc/%d/task/%d/wchan", channel->pid, channel->tid);
-    if (read_text(path, channel->name, sizeof channel->name) < 0) channel->name[0] = 0;
+    if (file->tid)
+        (void)snprintf(path, sizeof path, "/proc/%d/task/%d/%s", file->pid, file->tid, file->name);
+    else
+        (void)snprintf(path, sizeof path, "/proc/%d/%s", file->pid, file->name);
+    file->length = read_text(path, file->text, sizeof file->text);
+}
+
+static ssize_t read_in_time(struct file_of_proc *file, int milliseconds) {
+    struct linux_errand errand = at_process(file->pid, read_file_of_proc);
+    return linux_do_in_time(errand, file, sizeof *file, milliseconds) ? file->length : -1;
+}
+
+const char *linux_unified_group(const char *text, size_t *length) {
+    const char *line = strncmp(text, "0::", 3) == 0 ? text : strstr(text, "\n0::");
+    if (!line) return NULL;
+    const char *path = line + (*line == '\n' ? 4 : 3);
+    *length = strcspn(path, "\n");
+    return path;
+}
+
+bool linux_control_group_path(pid_t pid, char out[3072]) {
+    struct file_of_proc file = {.pid = pid, .name = "cgroup"};
+    if (read_in_time(&file, SOON) < 0) return false;
+    size_t length;
+    const char *path = linux_unified_group(file.text, &length);
+    if (!path) return false;
+    memcpy(out, path, length);
+    out[length] = 0;
+    return true;
+}
+
+bool linux_parent_and_user(pid_t pid, int pidfd, pid_t *parent, uid_t *user) {
+    struct pidfd_facts facts;
+    if (ask_pidfd(pidfd, FACTS_USERS, &facts)) {
+        *parent = (pid_t)facts.parent;
+        *user = facts.user;
+        return true;
+    }
+    struct file_of_proc file = {.pid = pid, .name = "status"};
+    struct linux_process_status status;
+    if (read_in_time(&file, SOON) < 0 || !parse_status(file.text, &status)) return false;
+    *parent = status.parent;
+    *user = status.user;
+    return true;
+}
+
+int64_t linux_own_memory(pid_t pid) {
+    struct file_of_proc file = {.pid = pid, .name = "status"};
+    if (read_in_time(&file, SOON) < 0) return -1;
+    static const char *const keys[] = {"\nRssAnon:", "\nRssShmem:", "\nVmSwap:"};
+    int64_t sum = 0;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const char *value = value_of(file.text, keys[i]);
+        if (value) sum += (int64_t)strtoll(value, NULL, 10) * 1024;
+    }
+    return sum;
 }
 
 bool linux_wait_channel(pid_t pid, pid_t tid, char out[64]) {
-    struct channel channel = {.pid = pid, .tid = tid};
-    if (!linux_do_in_time(read_channel, &channel, sizeof channel, 20)) return false;
-    memcpy(out, channel.name, sizeof channel.name);
+    struct file_of_proc file = {.pid = pid, .tid = tid, .name = "wchan"};
+    if (read_in_time(&file, AT_ONCE) < 0) return false;
+    (void)snprintf(out, 64, "%.63s", file.text);
     return out[0] && strcmp(out, "0") != 0;
 }
 
-// glibc reports a missing entry as 0 with no result, some name services as one of these.
-static bool means_missing(int error) {
-    return error == 0 || error == ENOENT || error == ESRCH || error == EBADF || error == EPERM;
-}
+struct look_at_threads {
+    pid_t pid;
+    bool (*take)(struct look_at_threads *look, pid_t tid);
+    struct linux_busy_thread busy;
+    size_t count;
+    pid_t tracers[LINUX_MOST_TRACERS];
+};
 
-static int look_up_user(const char *name, uid_t uid, struct linux_user *out) {
-    size_t size = 1024;
-    while (1) {
-        char *buffer = malloc(size);
-        if (!buffer) return ENOMEM;
-        struct passwd entry, *found = NULL;
-        int error = name ? getpwnam_r(name, &entry, buffer, size, &found)
-                         : getpwuid_r(uid, &entry, buffer, size, &found);
-        if (error == ERANGE || error == EINTR) {
-            free(buffer);
-            if (error == ERANGE && (size *= 2) > 1 << 20) return ERANGE;
-            continue;
-        }
-        if (found) {
-            out->uid = entry.pw_uid;
-            out->gid = entry.pw_gid;
-            out->name = strdup(entry.pw_name);
-            out->home = strdup(entry.pw_dir);
-            out->shell = strdup(entry.pw_shell);
-        }
-        free(buffer);
-        if (!found) return means_missing(error) ? ENOENT : error;
-        if (out->name && out->home && out->shell) return 0;
-        linux_user_free(out);
-        return ENOMEM;
+static void look_at_threads(void *context) {
+    struct look_at_threads *look = context;
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/%d/task", look->pid);
+    DIR *threads = opendir(path);
+    if (!threads) return;
+    for (struct dirent *entry; (entry = readdir(threads));) {
+        pid_t thread = atoi(entry->d_name);
+        if (thread > 0 && look->take(look, thread)) break;
     }
+    closedir(threads);
 }
 
-int linux_user_by_name(const char *name, struct linux_user *out) { return look_up_user(name, 0, out); }
-int linux_user_by_id(uid_t uid, struct linux_user *out) { return look_up_user(NULL, uid, out); }
-
-void linux_user_free(struct linux_user *user) {
-    free(user->name);
-    free(user->home);
-    free(user->shell);
-    memset(user, 0, sizeof *user);
+static bool take_busy(struct look_at_threads *look, pid_t tid) {
+    struct linux_busy_thread *busy = &look->busy;
+    if (linux_read_process_status(look->pid, tid, &busy->status) != 0) return false;
+    if (busy->status.state == 'D' || busy->status.state == 'R') busy->tid = tid;
+    return busy->tid != 0;
 }
 
-int linux_group_by_name(const char *name, gid_t *out) {
-    size_t size = 1024;
-    while (1) {
-        char *buffer = malloc(size);
-        if (!buffer) return ENOMEM;
-        struct group entry, *found = NULL;
-        int error = getgrnam_r(name, &entry, buffer, size, &found);
-        if (found) *out = entry.gr_gid;
-        free(buffer);
-        if (error == ERANGE || error == EINTR) {
-            if (error == ERANGE && (size *= 2) > 1 << 20) return ERANGE;
-            continue;
-        }
-        if (found) return 0;
-        return means_missing(error) ? ENOENT : error;
-    }
+static bool take_tracer(struct look_at_threads *look, pid_t tid) {
+    struct file_of_proc file = {.pid = look->pid, .tid = tid, .name = "status"};
+    read_file_of_proc(&file);
+    const char *value = file.length < 0 ? NULL : value_of(file.text, "\nTracerPid:\t");
+    pid_t tracer = value ? (pid_t)strtol(value, NULL, 10) : 0;
+    bool is_known = tracer <= 0;
+    for (size_t i = 0; i < look->count; i++) is_known = is_known || look->tracers[i] == tracer;
+    if (!is_known) look->tracers[look->count++] = tracer;
+    return look->count == LINUX_MOST_TRACERS;
 }
 
-int linux_user_groups(const char *name, gid_t gid, gid_t **out) {
-    int room = 32;
-    while (1) {
-        gid_t *groups = malloc((size_t)room * sizeof *groups);
-        if (!groups) return -1;
-        int count = room;
-        if (getgrouplist(name, gid, groups, &count) >= 0) {
-            *out = groups;
-            return count;
-        }
-        free(groups);
-        room = count > room ? count : room * 2;
-        if (room > 65536) return -1;
-    }
+bool linux_find_busy_thread(pid_t pid, struct linux_busy_thread *out) {
+    struct look_at_threads look = {.pid = pid, .take = take_busy};
+    if (!linux_do_in_time(at_process(pid, look_at_threads), &look, sizeof look, SOON)) return false;
+    *out = look.busy;
+    return true;
+}
+
+size_t linux_tracers(pid_t pid, pid_t out[LINUX_MOST_TRACERS]) {
+    struct look_at_threads look = {.pid = pid, .take = take_tracer};
+    if (!linux_do_in_time(at_process(pid, look_at_threads), &look, sizeof look, SOON)) return 0;
+    memcpy(out, look.tracers, sizeof look.tracers);
+    return look.count;
 }

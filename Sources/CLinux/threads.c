@@ -1,6 +1,5 @@
 #include "monotonic.h"
 
-#include <stdatomic.h>
 #include <stdalign.h>
 
 struct thread {
@@ -43,64 +42,87 @@ int linux_start_thread(const char *name, void *(*run)(void *), void *context) {
     return 0;
 }
 
-enum { MOST_ON_THEIR_WAY = 16 };
+enum { MOST_ON_THEIR_WAY = 64 };
 
 // Freed by whichever of the two comes last.
 struct errand {
-    void (*run)(void *);
-    pthread_mutex_t guard;
-    pthread_cond_t is_done_now;
+    void (*run)(void *), (*discard)(void *);
+    uint64_t subject;
     bool is_done, is_left;
     alignas(max_align_t) char context[4096];
 };
 
-static atomic_int on_their_way;
+static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t one_is_done;
+static struct errand *on_their_way[MOST_ON_THEIR_WAY];
+static pthread_once_t is_ready = PTHREAD_ONCE_INIT;
 
-static void free_errand(struct errand *errand) {
-    pthread_cond_destroy(&errand->is_done_now);
-    pthread_mutex_destroy(&errand->guard);
-    free(errand);
+static void get_ready(void) { linux_make_condition(&one_is_done); }
+
+// With the guard held. Where the same hangs already: NULL.
+static struct errand **place_for(uint64_t subject) {
+    struct errand **place = NULL;
+    for (int i = 0; i < MOST_ON_THEIR_WAY; i++) {
+        if (!on_their_way[i])
+            place = &on_their_way[i];
+        else if (on_their_way[i]->is_left && on_their_way[i]->subject == subject)
+            return NULL;
+    }
+    return place;
+}
+
+// With the guard held.
+static void has_come_back(struct errand *errand) {
+    for (int i = 0; i < MOST_ON_THEIR_WAY; i++)
+        if (on_their_way[i] == errand) on_their_way[i] = NULL;
 }
 
 static void *do_errand(void *context) {
     struct errand *errand = context;
     errand->run(errand->context);
-    atomic_fetch_sub(&on_their_way, 1);
-    pthread_mutex_lock(&errand->guard);
+    pthread_mutex_lock(&guard);
+    has_come_back(errand);
     errand->is_done = true;
     bool is_left = errand->is_left;
-    pthread_cond_signal(&errand->is_done_now);
-    pthread_mutex_unlock(&errand->guard);
-    if (is_left) free_errand(errand);
+    pthread_cond_broadcast(&one_is_done);
+    pthread_mutex_unlock(&guard);
+    if (!is_left) return NULL;
+    if (errand->discard) errand->discard(errand->context);
+    free(errand);
     return NULL;
 }
 
-static struct errand *begin_errand(void (*run)(void *), const void *context, size_t size) {
+static struct errand *begin_errand(const struct linux_errand *plan, const void *context, size_t size) {
     struct errand *errand = calloc(1, sizeof *errand);
     if (!errand) return NULL;
-    errand->run = run;
+    errand->run = plan->run;
+    errand->discard = plan->discard;
+    errand->subject = plan->subject;
     memcpy(errand->context, context, size);
-    pthread_mutex_init(&errand->guard, NULL);
-    linux_make_condition(&errand->is_done_now);
-    if (atomic_fetch_add(&on_their_way, 1) < MOST_ON_THEIR_WAY &&
-        linux_start_thread("curfewd-look", do_errand, errand) == 0)
-        return errand;
-    atomic_fetch_sub(&on_their_way, 1);
-    free_errand(errand);
+    pthread_mutex_lock(&guard);
+    struct errand **place = place_for(plan->subject);
+    if (place) *place = errand;
+    pthread_mutex_unlock(&guard);
+    if (place && linux_start_thread("curfewd-look", do_errand, errand) == 0) return errand;
+    pthread_mutex_lock(&guard);
+    has_come_back(errand);
+    pthread_mutex_unlock(&guard);
+    free(errand);
     return NULL;
 }
 
-bool linux_do_in_time(void (*run)(void *), void *context, size_t size, int milliseconds) {
-    struct errand *errand = begin_errand(run, context, size);
+bool linux_do_in_time(struct linux_errand plan, void *context, size_t size, int milliseconds) {
+    pthread_once(&is_ready, get_ready);
+    struct errand *errand = begin_errand(&plan, context, size);
     if (!errand) return false;
     struct timespec end = linux_after(milliseconds);
-    pthread_mutex_lock(&errand->guard);
-    while (!errand->is_done && pthread_cond_timedwait(&errand->is_done_now, &errand->guard, &end) == 0) {
+    pthread_mutex_lock(&guard);
+    while (!errand->is_done && pthread_cond_timedwait(&one_is_done, &guard, &end) == 0) {
     }
     bool is_done = errand->is_done;
     errand->is_left = !is_done;
     if (is_done) memcpy(context, errand->context, size);
-    pthread_mutex_unlock(&errand->guard);
-    if (is_done) free_errand(errand);
+    pthread_mutex_unlock(&guard);
+    if (is_done) free(errand);
     return is_done;
 }

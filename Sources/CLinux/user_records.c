@@ -53,5 +53,6 @@ bool linux_write_user_records(
     strcpy(records.name, name);
     strcpy(records.of_user, of_user);
     strcpy(records.of_group, of_group);
-    return linux_do_in_time(write_records, &records, sizeof records, 500) && records.is_written;
+    struct linux_errand errand = {.run = write_records, .subject = linux_at_records};
+    return linux_do_in_time(errand, &records, sizeof records, 500) && records.is_written;
 }

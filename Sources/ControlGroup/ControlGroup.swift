@@ -9,8 +9,12 @@ public final class ControlGroup {
     /// Its directory.
     public let path: String
     public let controllers: ControllerSet
+    /// By which the kernel names it; 0: not known.
+    let id: UInt64
 
     init(name: String, path: String, controllers: ControllerSet) {
+        var status = stat()
+        id = linux_stat(path, &status) == 0 ? UInt64(status.st_ino) : 0
         self.name = name
         self.path = path
         self.controllers = controllers

@@ -12,9 +12,11 @@ extension ControlGroupRoot {
     ///
     /// `override`: the group to use instead, a directory or a path below the mount; made when missing, and left where
     /// it was not. `name`: in place of "curfew", for a daemon that is not the board's own.
-    /// `others`: the daemon's processes beside this one.
+    /// `others`: the daemon's processes beside this one. `kept`: the lock that one before this had
+    /// (`lockDescriptor`); it counts where it is of the same group.
     public static func discover(
-        override: String? = nil, name: String = "curfew", alongWith others: [Int32] = []
+        override: String? = nil, name: String = "curfew", alongWith others: [Int32] = [],
+        kept: Int32 = -1
     ) throws(ControlGroupUnavailable) -> ControlGroupRoot {
         guard let mounts = try? Files.read("/proc/self/mountinfo"),
             let mount = ControlGroupMount.find(inMountInfo: mounts)
@@ -29,7 +31,7 @@ extension ControlGroupRoot {
             throw ControlGroupUnavailable("\(base) is not in \(mount.point)")
         }
         let keepsBase = override != nil && Files.exists(base)
-        let lock = try prepare(base)
+        let lock = try prepare(base, kept)
         if base == ownDirectory, base != mount.point { try move(family, toSupervisorOf: base) }
         // systemd-oomd looks for groups without any below them; where that is ours, it is to look elsewhere.
         _ = "1".withCString { setxattr(base + "/supervisor", "user.oomd_omit", $0, 1, 0) }
@@ -79,7 +81,9 @@ extension ControlGroupRoot {
     }
 
     /// Makes base and apps, and holds the lock on the former.
-    private static func prepare(_ base: String) throws(ControlGroupUnavailable) -> FileDescriptor {
+    private static func prepare(
+        _ base: String, _ kept: Int32
+    ) throws(ControlGroupUnavailable) -> FileDescriptor {
         do throws(SystemError) {
             try Files.createDirectories(base + "/apps", mode: ControlGroupRoot.mode)
             _ = chmod(base + "/apps", ControlGroupRoot.mode)
@@ -91,7 +95,9 @@ extension ControlGroupRoot {
             throw ControlGroupUnavailable(writing: base + "/apps", SystemError("access"))
         }
         do throws(SystemError) {
-            let lock = try openLock(base + "/apps")
+            let opened = try openLock(base + "/apps")
+            // One that had it may be dead, and still hang in the kernel with its files open.
+            let lock = FileLock.isOfSameFile(kept, opened) ? try FileDescriptor.duplicate(of: kept) : opened
             if try FileLock.take(lock) { return lock }
         } catch {
             throw ControlGroupUnavailable(error.text)

@@ -17,6 +17,10 @@ public final class ControlGroupRoot {
     /// What can be limited and measured in the instances' groups.
     public let controllers: ControllerSet
     private let lock: FileDescriptor
+
+    /// Of the open file that has the lock, for one after this.
+    public var lockDescriptor: Int32 { lock.rawValue }
+
     /// Another program made the base, systemd for a unit say, and has put limits on it.
     private let keepsBase: Bool
     private var nextNumber = 1

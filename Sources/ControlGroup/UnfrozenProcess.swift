@@ -25,25 +25,23 @@ extension ControlGroup {
     /// frozen.)
     public func unfrozenProcesses(limit: Int = 8) -> [UnfrozenProcess] {
         var culprits: [UnfrozenProcess] = []
-        for pid in processes() {
-            if culprits.count >= limit { break }
-            if let culprit = Self.busyThread(of: pid) { culprits.append(culprit) }
+        for pid in processes() where culprits.count < limit {
+            if !Self.findBusyThread(of: pid, &culprits) { break }
         }
         return culprits
     }
 
-    private static func busyThread(of pid: Int32) -> UnfrozenProcess? {
-        let threads = (try? Files.list("/proc/\(pid)/task")) ?? []
-        for thread in threads.compactMap({ Int32($0) }) {
-            var status = linux_process_status()
-            guard linux_read_process_status(pid, thread, &status) == 0 else { continue }
-            let state = UInt8(bitPattern: status.state)
-            guard state == UInt8(ascii: "D") || state == UInt8(ascii: "R") else { continue }
-            return UnfrozenProcess(
-                pid: pid, name: withUnsafePointer(to: &status) { String(cString: linux_process_name($0)) },
-                state: String(decoding: [state], as: UTF8.self), waitChannel: waitChannel(pid, thread))
-        }
-        return nil
+    /// Returns false where it is not known in time: what keeps one look waiting keeps the next one too.
+    private static func findBusyThread(of pid: Int32, _ culprits: inout [UnfrozenProcess]) -> Bool {
+        var busy = linux_busy_thread()
+        guard linux_find_busy_thread(pid, &busy) else { return false }
+        guard busy.tid != 0 else { return true }
+        culprits.append(
+            UnfrozenProcess(
+                pid: pid, name: withUnsafePointer(to: &busy.status) { String(cString: linux_process_name($0)) },
+                state: String(decoding: [UInt8(bitPattern: busy.status.state)], as: UTF8.self),
+                waitChannel: waitChannel(pid, busy.tid)))
+        return true
     }
 
     private static func waitChannel(_ pid: Int32, _ thread: Int32) -> String? {

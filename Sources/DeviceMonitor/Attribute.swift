@@ -13,10 +13,16 @@ struct AttributeDirectory {
 
     func directory(_ name: String) -> AttributeDirectory { AttributeDirectory(file(name)) }
 
-    /// The subdirectories whose names start so, sorted by name; none where there is no such directory.
-    func children(prefix: StaticString = "") -> [String] {
-        guard let names = try? Files.list(path) else { return [] }
-        return names.filter { strncmp($0, prefix.characters, prefix.utf8CodeUnitCount) == 0 }
+    /// The subdirectories whose names start so, sorted by name; none where there is no such directory. Throws ETIMEDOUT
+    /// where another user keeps the list from being read: then it is not known what is there.
+    func children(prefix: StaticString = "") throws(SystemError) -> [String] {
+        do throws(SystemError) {
+            return try Files.listShared(path)
+                .filter { strncmp($0, prefix.characters, prefix.utf8CodeUnitCount) == 0 }
+        } catch {
+            if error.errno == .timedOut { throw error }
+            return []
+        }
     }
 
     /// Without white space at the end; nil where it cannot be read or is empty.
@@ -58,4 +64,14 @@ extension [UInt8] {
 extension StaticString {
     /// For C, with its NUL.
     var characters: UnsafePointer<CChar> { UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self) }
+}
+
+/// What was in a directory the last time that it was known.
+final class LastNames {
+    private var names: [String] = []
+
+    func now(in directory: AttributeDirectory) -> [String] {
+        if let found = try? directory.children() { names = found }
+        return names
+    }
 }

@@ -67,7 +67,7 @@ public final class InputSwitches {
     public func rescan() -> [Int32] {
         let all = AttributeDirectory(sysfs).directory("class/input")
         var found: [Int32] = []
-        for name in all.children(prefix: "event") where !devices.contains(where: { $0.name == name }) {
+        for name in (try? all.children(prefix: "event")) ?? [] where !devices.contains(where: { $0.name == name }) {
             let capabilities = all.directory(name).directory("device/capabilities")
             let hasLid = isSet(SW_LID, in: capabilities.text("sw"))
             let keys = capabilities.text("key")

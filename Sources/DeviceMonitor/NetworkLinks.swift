@@ -5,6 +5,7 @@ public import SystemCalls
 public final class NetworkLinks {
     private let socket: FileDescriptor
     private let sysfs: String
+    private let names = LastNames()
 
     /// To be watched for reading; owned by this object.
     public var descriptor: Int32 { socket.rawValue }
@@ -22,7 +23,7 @@ public final class NetworkLinks {
     /// Whether an interface other than the loopback is operational (operstate, RFC 2863).
     public var isUp: Bool {
         let directory = AttributeDirectory(sysfs + "/class/net")
-        for name in directory.children() {
+        for name in names.now(in: directory) {
             let attributes = AttributeDirectory(directory.path + "/" + name)
             // ARPHRD_LOOPBACK
             if attributes.number("type") != 772, attributes.text("operstate")?.elementsEqual("up".utf8) == true {

@@ -7,6 +7,7 @@ public struct PowerSupplies {
     public var external: [String]
     public var batteries: [String]
     private let sysfs: String
+    private let names = LastNames()
 
     public init(external: [String] = [], batteries: [String] = [], sysfs: String = "/sys") {
         self.external = external
@@ -17,7 +18,7 @@ public struct PowerSupplies {
     /// What they say now. What cannot be read or is nonsense is unknown.
     public func read() -> SupplyReading {
         let directory = AttributeDirectory(sysfs).directory("class/power_supply")
-        return SupplyReading(supplies: directory.children().compactMap { supply($0, in: directory) })
+        return SupplyReading(supplies: names.now(in: directory).compactMap { supply($0, in: directory) })
     }
 
     private func supply(_ name: String, in directory: AttributeDirectory) -> PowerSupply? {

@@ -1,5 +1,5 @@
 internal import CLinux
-internal import SystemCalls
+public import SystemCalls
 
 /// A place whose temperature the kernel knows: /sys/class/thermal/thermal_zoneN
 /// (Documentation/driver-api/thermal/sysfs-api.rst).
@@ -41,10 +41,10 @@ public struct ThermalZone {
     private let attributes: AttributeDirectory
 
     /// All zones of the board, or those of these names (the type, or the directory's name). To be asked for again when
-    /// zones come or go.
-    public static func all(named names: [String] = [], sysfs: String = "/sys") -> [ThermalZone] {
+    /// zones come or go. Throws ETIMEDOUT where another user keeps the list from being read.
+    public static func all(named names: [String] = [], sysfs: String = "/sys") throws(SystemError) -> [ThermalZone] {
         let directory = AttributeDirectory(sysfs).directory("class/thermal")
-        return directory.children(prefix: "thermal_zone").compactMap { identifier in
+        return try directory.children(prefix: "thermal_zone").compactMap { identifier in
             let attributes = directory.directory(identifier)
             guard let type = attributes.text("type") else { return nil }
             let name = String(decoding: type, as: UTF8.self)

@@ -16,7 +16,7 @@ public final class UnderVoltage {
     public init(chip: String, attribute: String, sysfs: String = "/sys") throws(SystemError) {
         let directory = AttributeDirectory(sysfs).directory("class/hwmon")
         let name = [UInt8](chip.utf8)
-        for child in directory.children() where directory.directory(child).text("name") == name {
+        for child in try directory.children() where directory.directory(child).text("name") == name {
             file = try FileDescriptor.open(directory.directory(child).file(attribute), O_RDONLY)
             // The one driver known to: since it exists (4.20), looking itself every two seconds.
             isAnnounced = chip == "rpi_volt"

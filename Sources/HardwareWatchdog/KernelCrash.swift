@@ -32,7 +32,7 @@ public struct KernelCrash: Equatable, Sendable {
     }
 
     private static func find(in directory: String, depth: Int, _ crashes: inout [KernelCrash]) {
-        guard depth >= 0, let names = try? Files.list(directory) else { return }
+        guard depth >= 0, let names = try? Files.listShared(directory, within: Files.patience) else { return }
         // The newest come first: systemd-pstore names its directories by the time.
         for name in names.reversed() where crashes.count < limit {
             let path = joined([directory, "/", name])

@@ -81,7 +81,7 @@ public final class LinuxWatchdogKernel: WatchdogKernel {
 
     public func read(_ path: String) -> [UInt8]? { try? Files.read(path, limit: 4096) }
 
-    public func list(_ path: String) -> [String] { (try? Files.list(path)) ?? [] }
+    public func list(_ path: String) -> [String] { (try? Files.listShared(path)) ?? [] }
 
     public func exists(_ path: String) -> Bool { Files.exists(path) }
 

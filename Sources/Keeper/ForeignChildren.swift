@@ -23,7 +23,7 @@ extension Children {
         child.foreign = pidfd
         child.isLetGo = true
         child.step = Int32(LINUX_SPAWN_DONE)
-        child.namespaces = linux_namespaces_of(claim.pid)
+        child.namespaces = linux_namespaces_of(claim.pid, pidfd)
         return add(child)
     }
 

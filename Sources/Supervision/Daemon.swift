@@ -235,15 +235,20 @@ public enum Daemon {
         return lock
     }
 
+    private static let lockOfGroups = "control-groups"
+
     /// Ends what a dead predecessor left, so that nothing ever runs twice.
     private static func openGroups(
         _ options: DaemonOptions, _ paths: RuntimePaths, _ log: Log, _ keeper: ProcessKeeper,
         _ former: KeptState.FormerState?
     ) throws(SystemError) -> (root: ControlGroupRoot?, problem: String?, ended: [String]) {
         let root: ControlGroupRoot
+        let kept = keeper.takeKept(lockOfGroups)?.take() ?? -1
+        defer { if kept >= 0 { close(kept) } }
         do throws(ControlGroupUnavailable) {
             root = try ControlGroupRoot.discover(
-                override: options.cgroup, name: paths.controlGroupName, alongWith: [getppid()])
+                override: options.cgroup, name: paths.controlGroupName, alongWith: [getppid()], kept: kept)
+            keeper.keep(lockOfGroups, root.lockDescriptor)
         } catch {
             // Its apps run: those of another daemon would run twice, and those of this one unfrozen.
             if let place = error.takenPlace {

@@ -31,6 +31,14 @@ public enum FileLock {
             && own.st_dev == there.st_dev
     }
 
+    /// Whether both lead to one file; -1 leads to none.
+    public static func isOfSameFile(_ one: Int32, _ other: borrowing FileDescriptor) -> Bool {
+        var first = stat()
+        var second = stat()
+        return one >= 0 && fstat(one, &first) == 0 && fstat(other.rawValue, &second) == 0
+            && first.st_ino == second.st_ino && first.st_dev == second.st_dev
+    }
+
     /// A file of its own for a lock: readable and writable for its owner alone. One that others can open, which an
     /// older version made or another user put there, is replaced.
     public static func open(_ path: String) throws(SystemError) -> FileDescriptor {

@@ -87,6 +87,21 @@ public enum Files {
         return names.sorted()
     }
 
+    /// Milliseconds for a list that may have to come from a slow disk.
+    public static let patience: Int32 = 3000
+
+    /// The same of a directory that other users may read too: one of them may keep its lock for as long as it likes
+    /// (getdents(2) into memory that is slow to come). ETIMEDOUT: not told within so many milliseconds.
+    public static func listShared(_ path: String, within limit: Int32 = 100) throws(SystemError) -> [String] {
+        var names: UnsafeMutablePointer<CChar>?
+        var length = 0
+        let error = linux_list_in_time(path, limit, &names, &length)
+        if error != 0 { throw SystemError("list", path, errno: Errno(rawValue: error)) }
+        defer { free(names) }
+        let bytes = UnsafeRawBufferPointer(start: names, count: length)
+        return bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }.sorted()
+    }
+
     /// Who may use what lies there: this user and root, or all (nil).
     public static func admit(only user: UInt32?, to path: String) throws(SystemError) {
         // The mode first: with the old one, the new owner would let in whom it let in.

@@ -25,7 +25,7 @@ import Testing
         try set("trip_point_0_type", "passive")
         try set("trip_point_0_temp", "80000")
         try set("temp", "45000")
-        try body(try #require(ThermalZone.all(sysfs: root).first)) { try set("temp", $0) }
+        try body(try #require(try ThermalZone.all(sysfs: root).first)) { try set("temp", $0) }
     }
 
     @Test func unreadable_isThereAndUnknown() throws {

@@ -29,6 +29,10 @@ static inline int linux_lock_file(int fd) {
     return fcntl(fd, F_OFD_SETLK, &lock);
 }
 
+// The names in a directory that other users may read as well, and so keep its lock, by a thread: each with its NUL, to
+// be freed with free(3). 0, or an errno; ETIMEDOUT: not told in time.
+int linux_list_in_time(const char *path, int milliseconds, char **names, size_t *length);
+
 static inline int linux_stat(const char *path, struct stat *out) { return stat(path, out); }
 static inline const char *linux_entry_name(const struct dirent *entry) { return entry->d_name; }
 

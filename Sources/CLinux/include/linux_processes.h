@@ -2,6 +2,7 @@
 #pragma once
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -50,9 +51,37 @@ bool linux_has_ended(pid_t pid);
 // What no other process has for as long as the board is up, and any reader finds the same: the inode of its pidfds
 // (Linux 6.9), before that its start in clock ticks after boot, which tells processes of one pid apart. 0 and errno.
 uint64_t linux_process_identity(pid_t pid, int pidfd);
+// Whether all its threads have ended, reaped or not, by a pidfd: asks no file.
+bool linux_pidfd_is_over(int pidfd);
+
+// What follows waits for no directory of /proc that others may keep locked (any user may list /proc/PID: getdents(2)
+// into memory that is slow to come holds its lock, and an open with O_CREAT that waits for it then keeps out all who
+// look a name up): the kernel is asked by pidfd, or a thread looks, for which 0.1 s are waited.
+
+// The id of a process's control group, its directory's inode (Linux 6.13). 0: not known, or the process is gone.
+uint64_t linux_control_group_id(pid_t pid);
+// The path on the "0::" line of a /proc/PID/cgroup, and its length; NULL without such a line. Once the group has been
+// removed the kernel adds " (deleted)".
+const char *linux_unified_group(const char *text, size_t *length);
+// That of a process. False: not known in time, or gone.
+bool linux_control_group_path(pid_t pid, char out[3072]);
+// Its parent and its real user. False: not known in time, or gone.
+bool linux_parent_and_user(pid_t pid, int pidfd, pid_t *parent, uid_t *user);
+// Bytes that no file backs, and what is swapped out. -1: not known in time, or gone.
+int64_t linux_own_memory(pid_t pid);
 // The kernel function that a thread sleeps in (/proc/PID/task/TID/wchan). False where the kernel does not tell, or
 // not soon.
 bool linux_wait_channel(pid_t pid, pid_t tid, char out[64]);
+
+struct linux_busy_thread {
+    pid_t tid;  // 0: none is busy
+    struct linux_process_status status;
+};
+// The first of its threads in state D or R. False: not known in time.
+bool linux_find_busy_thread(pid_t pid, struct linux_busy_thread *out);
+enum { LINUX_MOST_TRACERS = 16 };
+// Who traces (ptrace(2)) one of its threads, each once. How many: 0 as well where it is not known in time.
+size_t linux_tracers(pid_t pid, pid_t out[LINUX_MOST_TRACERS]);
 
 // Records of a user and its group for nss-systemd(8), each by name and by number, in a directory that all may read, and
 // so keep its lock: by a thread, which is waited for half a second. False where they are not there by then.

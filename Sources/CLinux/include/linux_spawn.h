@@ -118,7 +118,7 @@ struct linux_spawn_result {
 void linux_spawn_outcome(int gate, bool block, struct linux_spawn_result *out);
 void linux_close_namespaces(struct linux_namespaces *namespaces);
 // Those that a running program was given when it was started; close-on-exec and the caller's.
-struct linux_namespaces linux_namespaces_of(pid_t pid);
+struct linux_namespaces linux_namespaces_of(pid_t pid, int pidfd);
 // Those that the process has at all: a fork has copies of what another thread was about to close.
 void linux_close_all_namespaces(void);
 // The same of a program that has ended: what it kept in memory is freed by a thread, and not waited for.

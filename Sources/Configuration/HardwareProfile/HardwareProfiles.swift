@@ -79,7 +79,7 @@ public struct HardwareProfiles: Equatable, Sendable {
     @inline(never)
     private mutating func list(_ directory: String) -> [String] {
         do throws(SystemError) {
-            return try Files.list(directory)
+            return try Files.listShared(directory, within: Files.patience)
         } catch {
             if error.errno != .noEntry { fail(directory, "cannot be read: \(error.errno.text)") }
             return []

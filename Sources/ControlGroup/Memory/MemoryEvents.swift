@@ -54,10 +54,7 @@ extension ControlGroup {
         if let memoryBytes { return memoryBytes }
         var sum: Int64 = 0
         for pid in processes() {
-            guard let text = try? Files.read("/proc/\(pid)/status", limit: 16384) else { continue }
-            for name in ["RssAnon:", "RssShmem:", "VmSwap:"] {
-                sum &+= (NumberedLines.number(name, in: text) ?? 0) &* 1024
-            }
+            sum &+= max(0, linux_own_memory(pid))
         }
         return sum
     }

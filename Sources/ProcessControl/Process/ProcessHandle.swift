@@ -46,10 +46,7 @@ public final class ProcessHandle {
     }
 
     /// Whether it has not ended, reaped or not.
-    public var isRunning: Bool {
-        guard let status, holdsPid else { return false }
-        return status.state != CChar(UInt8(ascii: "Z")) && status.state != CChar(UInt8(ascii: "X"))
-    }
+    public var isRunning: Bool { !linux_pidfd_is_over(pidfd.rawValue) }
 
     /// With the pid, it names a process for as long as the board is up; the keeper finds the same. nil when it is gone.
     public var identity: UInt64? {
@@ -59,38 +56,18 @@ public final class ProcessHandle {
 
     /// Whether it is a child of that process, and runs as that real user.
     public func isChild(of parent: Int32, user: UInt32) -> Bool {
-        guard let status, holdsPid else { return false }
-        return status.parent == parent && status.user == user
+        guard let kin, holdsPid else { return false }
+        return kin.parent == parent && kin.user == user
     }
 
-    /// The real one; nil when it is gone.
-    var user: UInt32? {
-        guard let status, holdsPid else { return nil }
-        return status.user
+    /// The real one; nil when it is gone, or where that is not known soon.
+    public var user: UInt32? {
+        guard let kin, holdsPid else { return nil }
+        return kin.user
     }
 
-    private var status: linux_process_status? {
-        var status = linux_process_status()
-        return linux_read_process_status(pid, 0, &status) == 0 ? status : nil
-    }
-
-    /// Its cgroup v2 as /proc/PID/cgroup has it, "/system.slice/x.service". nil when it is gone.
-    public var controlGroup: String? {
-        guard let path = Self.controlGroup(of: pid), holdsPid else { return nil }
-        return path
-    }
-
-    /// The same for a bare pid, which may be another process by the time of the answer.
-    public static func controlGroup(of pid: Int32) -> String? {
-        guard let text = try? Files.read("/proc/\(pid)/cgroup", limit: 65536) else { return nil }
-        return unifiedPath(in: text)
-    }
-
-    /// The path on the "0::" line of a /proc/PID/cgroup. Once the group has been removed the kernel adds " (deleted)".
-    static func unifiedPath(in text: [UInt8]) -> String? {
-        for line in text.split(separator: UInt8(ascii: "\n")) where line.starts(with: [0x30, 0x3A, 0x3A]) {
-            return String(decoding: line.dropFirst(3), as: UTF8.self)
-        }
-        return nil
+    private var kin: (parent: Int32, user: UInt32)? {
+        var kin: (parent: Int32, user: UInt32) = (0, 0)
+        return linux_parent_and_user(pid, pidfd.rawValue, &kin.parent, &kin.user) ? kin : nil
     }
 }

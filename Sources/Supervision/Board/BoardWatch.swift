@@ -176,7 +176,7 @@ final class BoardWatch {
     // MARK: Heat
 
     private func findZones() {
-        let found = ThermalZone.all(named: settings.board.thermal.map { $0.type })
+        guard let found = try? ThermalZone.all(named: settings.board.thermal.map { $0.type }) else { return }
         zones = found.map { zone in
             WatchedZone(
                 zone, settings.board.thermal.first { $0.type == zone.name || $0.type == zone.identifier },

@@ -67,15 +67,13 @@ final class ForeignMain {
 extension AppProcess {
     /// MAINPID=: another process of the same control group is the main one from now on.
     func followMainPID(_ pid: Int32) {
-        guard pid != mainPID, heldExit == nil, let groups = supervisor.groups, let group else { return }
+        guard pid != mainPID, heldExit == nil, supervisor.groups != nil, group != nil else { return }
         // Ours again: the kernel will say how it ends.
         if let child, child.pid == pid, !child.isOver {
             foreignMain = nil
             return tellOfMainProcess()
         }
-        guard let handle = try? ProcessHandle.open(pid), let place = handle.controlGroup,
-            groups.instance(ofControlGroup: place) == group.name
-        else {
+        guard let handle = try? ProcessHandle.open(pid), hasInGroup(handle) else {
             supervisor.log.caused(by: app.name, .warning, "MAINPID=\(pid) is no process of \(app.name): ignored")
             return
         }

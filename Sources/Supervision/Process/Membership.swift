@@ -11,9 +11,14 @@ extension AppProcess {
     /// control groups it is not known whose a process is: any that runs, of which its end alone is heard.
     func member(_ pid: Int32) -> ProcessHandle? {
         guard pid > 0, let handle = try? ProcessHandle.open(pid), handle.isRunning else { return nil }
-        guard let groups = supervisor.groups, let group else { return handle }
-        guard let place = handle.controlGroup, groups.instance(ofControlGroup: place) == group.name else { return nil }
-        return handle
+        guard supervisor.groups != nil, group != nil else { return handle }
+        return hasInGroup(handle) ? handle : nil
+    }
+
+    /// Whether a process is in the control group of this instance.
+    func hasInGroup(_ handle: ProcessHandle) -> Bool {
+        guard let group, supervisor.place(of: handle.pid) == .instance(group.name) else { return false }
+        return handle.holdsPid
     }
 }
 
@@ -24,15 +29,18 @@ extension Supervisor {
         user == 0 || processes.values.contains { $0.user == nil || $0.user == 0 || $0.user == user }
     }
 
+    /// In which control group a process is.
+    func place(of pid: Int32) -> ProcessPlace {
+        groups?.place(of: pid, among: processes.values.lazy.compactMap { $0.group }) ?? .unknown
+    }
+
     /// The instance a peer belongs to, by the kernel's word: its control group, read while its pidfd (or its
     /// connection) keeps the pid its own. Without control groups, the main process only.
     func instance(of peer: Peer) -> InstanceID? {
-        guard let groups else {
+        guard groups != nil else {
             return processes.values.first { $0.mainPID == peer.pid }?.instance
         }
-        guard mayBeOfAnApp(user: peer.uid), let place = ProcessHandle.controlGroup(of: peer.pid),
-            let name = groups.instance(ofControlGroup: place)
-        else { return nil }
+        guard mayBeOfAnApp(user: peer.uid), let name = place(of: peer.pid).instance else { return nil }
         if let pidfd = peer.pidfd, !ProcessHandle.holdsPid(pidfd) { return nil }
         return processes.values.first { $0.group?.name == name }?.instance
     }

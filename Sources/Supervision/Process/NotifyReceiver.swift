@@ -217,14 +217,12 @@ final class NotifyReceiver {
     }
 
     private func isOwn(_ notification: Notification, _ process: AppProcess) -> Bool {
-        guard let groups = supervisor.groups, let group = process.group else {
+        guard supervisor.groups != nil, let group = process.group else {
             // The socket is the app's own; beyond that the kernel's word is the sender's user.
             return notification.senderPid == process.mainPID || notification.senderUser == process.user
         }
         if notification.senderPid != process.mainPID {
-            guard let place = ProcessHandle.controlGroup(of: notification.senderPid),
-                groups.instance(ofControlGroup: place) == group.name
-            else { return false }
+            guard supervisor.place(of: notification.senderPid) == .instance(group.name) else { return false }
         }
         // Is it the sender who has that pid now? Where the kernel gives no pidfd (before Linux 6.5), its user says so;
         // but what was started as root may be any user by now.

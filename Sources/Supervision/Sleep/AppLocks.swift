@@ -225,18 +225,17 @@ final class AppLocks {
     /// tells which, where the pid is another process's by now, too, if it is the app's own. nil: it has to be looked
     /// for.
     private func holder(of lock: ForeignLock) -> AppProcess? {
-        guard let groups = supervisor.groups else { return nil }
+        guard supervisor.groups != nil else { return nil }
         let apps = supervisor.apps.values.filter { $0.user == lock.user }
         let only = apps.count == 1 ? apps[0].process : nil
         // Of a stranger nothing is looked up: see `mayBeOfAnApp`.
         if apps.isEmpty, !supervisor.processes.values.contains(where: { $0.user == lock.user }) { return nil }
-        if let place = ProcessHandle.controlGroup(of: lock.pid) {
-            guard let name = groups.instance(ofControlGroup: place) else {
-                return OwnUsers.isOwn(lock.user) ? only : nil
-            }
+        switch supervisor.place(of: lock.pid) {
+        case .instance(let name):
             return supervisor.processes.values.first { $0.user == lock.user && $0.group?.name == name }
+        case .elsewhere: return OwnUsers.isOwn(lock.user) ? only : nil
+        case .unknown: return lock.user == 0 ? nil : only
         }
-        return lock.user == 0 ? nil : only
     }
 
     /// Returns whether it has not been named in this sleep.

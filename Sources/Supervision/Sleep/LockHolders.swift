@@ -136,12 +136,12 @@ final class LockHolders {
 
     private func hear(of holder: Int32, _ index: Int) {
         if searches[index].isStale || !searches[index].isHeld { return }
-        guard let groups = supervisor.groups,
-            let group = ProcessHandle.controlGroup(of: holder), let name = groups.instance(ofControlGroup: group),
+        guard let name = supervisor.place(of: holder).instance,
             let process = supervisor.processes.values.first(where: { $0.group?.name == name })
         else {
             searches[index].stranger = holder
-            if Self.user(of: holder) == searches[index].lock.user { searches[index].isUsersOwn = true }
+            let user = (try? ProcessHandle.open(holder))?.user
+            if user == searches[index].lock.user { searches[index].isUsersOwn = true }
             return
         }
         if searches[index].instances.contains(process.instance) { return }
@@ -159,11 +159,6 @@ final class LockHolders {
 
     /// No process was found that has it.
     func isLost(_ lock: ForeignLock) -> Bool { place(of: lock.user, lock.pid).map { searches[$0].isLost } ?? false }
-
-    private static func user(of pid: Int32) -> UInt32? {
-        var status = stat()
-        return linux_stat("/proc/\(pid)", &status) == 0 ? status.st_uid : nil
-    }
 
     private func finish(_ index: Int, isGivenUp: Bool = false) {
         searches[index].isOver = true

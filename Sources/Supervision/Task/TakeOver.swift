@@ -57,8 +57,12 @@ extension Supervisor {
         guard let peer = request.peer, handle.isChild(of: peer.pid, user: peer.uid) else {
             return .failure(.denied(.notYours))
         }
-        if let place = handle.controlGroup, groups?.instance(ofControlGroup: place) != nil {
-            return .failure(.denied(.ofAnApp))
+        if groups != nil {
+            switch place(of: pid) {
+            case .elsewhere: break
+            case .instance: return .failure(.denied(.ofAnApp))
+            case .unknown: return .failure(.parameter("processIdentifier"))
+            }
         }
         if let refusal = refusal(of: peer.uid) { return .failure(.denied(refusal)) }
         let app = "task-" + name

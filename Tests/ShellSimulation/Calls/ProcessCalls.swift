@@ -37,17 +37,37 @@ extension Kernel {
     Kernel.playing?.process(behind: descriptor)?.pid ?? -1
 }
 
-@_cdecl("__wrap_linux_read_process_status")
-func wrapProcessStatus(_ pid: Int32, _ thread: Int32, _ out: UnsafeMutablePointer<linux_process_status>?) -> Int32 {
-    guard let kernel = Kernel.playing, let process = kernel.processes[pid] else { return failed(ENOENT) }
-    let letter: UInt8 =
-        process.state == .zombie
-        ? UInt8(ascii: "Z")
-        : process.stuckUntil > kernel.clock.monotonic ? UInt8(ascii: "D") : UInt8(ascii: "S")
-    out?.pointee.state = CChar(letter)
-    out?.pointee.parent = process.parent
-    out?.pointee.user = process.user
-    return 0
+@_cdecl("__wrap_linux_parent_and_user")
+func wrapParentAndUser(
+    _ pid: Int32, _: Int32, _ parent: UnsafeMutablePointer<pid_t>?, _ user: UnsafeMutablePointer<uid_t>?
+) -> Bool {
+    guard let process = Kernel.playing?.processes[pid] else { return false }
+    parent?.pointee = process.parent
+    user?.pointee = process.user
+    return true
+}
+
+@_cdecl("__wrap_linux_find_busy_thread")
+func wrapFindBusyThread(_ pid: Int32, _ out: UnsafeMutablePointer<linux_busy_thread>?) -> Bool {
+    guard let kernel = Kernel.playing, let process = kernel.processes[pid] else { return true }
+    let isStuck = process.state == .running && process.stuckUntil > kernel.clock.monotonic
+    out?.pointee.tid = isStuck ? pid : 0
+    out?.pointee.status.state = CChar(UInt8(ascii: "D"))
+    return true
+}
+
+/// Some boards' kernels tell.
+@_cdecl("__wrap_linux_control_group_id") func wrapControlGroupID(_ pid: Int32) -> UInt64 {
+    guard let kernel = Kernel.playing, kernel.tellsGroups, let group = kernel.processes[pid]?.group else { return 0 }
+    var status = stat()
+    return __real_stat(kernel.place(group.path), &status) == 0 ? UInt64(status.st_ino) : 0
+}
+
+/// It is done at once.
+@_cdecl("__wrap_linux_do_in_time")
+func wrapDoInTime(_ plan: linux_errand, _ context: UnsafeMutableRawPointer?, _: Int, _: Int32) -> Bool {
+    plan.run?(context)
+    return true
 }
 
 /// A played pid is no other process's.

@@ -28,9 +28,12 @@ final class Kernel {
     let judge: Judge
     /// The board's kernel has control groups.
     let hasGroups: Bool
+    /// It says by pidfd in which group a process is (Linux 6.13).
+    let tellsGroups: Bool
 
     init(directory: String, seed: UInt64, judge: Judge) {
         hasGroups = seed % 8 != 5
+        tellsGroups = seed % 2 == 0
         self.directory = directory
         self.seed = seed
         self.judge = judge

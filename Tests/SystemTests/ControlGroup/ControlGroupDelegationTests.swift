@@ -1,8 +1,9 @@
 import CLinux
-import ControlGroup
 import ProcessControl
 import SystemCalls
 import Testing
+
+@testable import ControlGroup
 
 /// What happens in a unit with Delegate=yes: the daemon is alone in its group and has to make room. The test runner is
 /// not to be moved, so it starts itself once more, in a group of its own, with nothing but the probe to run.
@@ -33,17 +34,17 @@ import Testing
     @Test(.enabled(if: getenv(variable) != nil, "only in the process that the other test starts"))
     func delegatedProbe() throws {
         let unit = try #require(getenv(Self.variable).map { String(cString: $0) })
-        let own = try #require(ProcessHandle.controlGroup(of: getpid()))
+        let own = try #require(ControlGroupRoot.path(ofProcess: getpid()))
         do {
             let root = try ControlGroupRoot.discover()
             #expect(root.path == unit + "/apps")
             #expect(root.controlGroup == own + "/apps")
-            #expect(ProcessHandle.controlGroup(of: getpid()) == own + "/supervisor")
+            #expect(ControlGroupRoot.path(ofProcess: getpid()) == own + "/supervisor")
             var mark: UInt8 = 0
             #expect(getxattr(unit + "/supervisor", "user.oomd_omit", &mark, 1) == 1 && mark == UInt8(ascii: "1"))
             let group = try root.create("app")
             let child = try group.start(SpawnRequest(arguments: ["/bin/sleep", "100"]))
-            #expect(ProcessHandle.controlGroup(of: child.pid) == own + "/apps/app.1")
+            #expect(ControlGroupRoot.path(ofProcess: child.pid) == own + "/apps/app.1")
             try group.kill()
             _ = try waitForEnd(of: child)
         }

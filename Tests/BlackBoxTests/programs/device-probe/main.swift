@@ -15,7 +15,7 @@ func word(_ value: Bool?) -> String { value.map { $0 ? "yes" : "no" } ?? "unknow
 func sayState(_ inputs: InputSwitches) {
     let power = PowerSupplies().read()
     say("power external=\(word(power.externalPower)) level=\(power.batteryLevel.map { "\($0)" } ?? "unknown")")
-    for zone in ThermalZone.all() {
+    for zone in (try? ThermalZone.all()) ?? [] {
         say("zone \(zone.name) temperature=\(zone.temperature() ?? -1) trips=\(zone.trips.count)")
     }
     if let voltage = try? UnderVoltage(chip: "rpi_volt", attribute: "in0_lcrit_alarm") {

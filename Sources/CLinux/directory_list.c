@@ -1,0 +1,55 @@
+#include "CLinux.h"
+
+struct list {
+    char path[3072];
+    char *names;
+    size_t length;
+    int error;
+};
+
+static bool add(struct list *list, const char *name, size_t size) {
+    char *longer = realloc(list->names, list->length + size);
+    if (!longer) return false;
+    memcpy(longer + list->length, name, size);
+    list->names = longer;
+    list->length += size;
+    return true;
+}
+
+static void read_list(void *context) {
+    struct list *list = context;
+    DIR *directory = opendir(list->path);
+    if (!directory) {
+        list->error = errno;
+        return;
+    }
+    for (struct dirent *entry; list->error == 0 && (entry = readdir(directory));) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        if (!add(list, entry->d_name, strlen(entry->d_name) + 1)) list->error = ENOMEM;
+    }
+    closedir(directory);
+}
+
+static void free_list(void *context) { free(((struct list *)context)->names); }
+
+static uint64_t mark_of(const char *path) {
+    uint64_t mark = 0xcbf29ce484222325;
+    for (; *path; path++) mark = (mark ^ (unsigned char)*path) * 0x100000001b3;
+    return mark | linux_at_path;
+}
+
+int linux_list_in_time(const char *path, int milliseconds, char **names, size_t *length) {
+    struct list list = {.error = 0};
+    size_t size = strlen(path) + 1;
+    if (size > sizeof list.path) return ENAMETOOLONG;
+    memcpy(list.path, path, size);
+    struct linux_errand errand = {.run = read_list, .discard = free_list, .subject = mark_of(path)};
+    if (!linux_do_in_time(errand, &list, sizeof list, milliseconds)) return ETIMEDOUT;
+    if (list.error != 0) {
+        free(list.names);
+        return list.error;
+    }
+    *names = list.names;
+    *length = list.length;
+    return 0;
+}

@@ -1,0 +1,119 @@
+"""Any user can keep the lock of a directory that it may read, for as long as it likes: who lists it, or looks up a name
+that the kernel does not remember, waits for that. The loop does not."""
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import cgroups
+import pytest
+from board import toml_file
+from service_managers import Store
+from waiting import wait_until
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+
+HOLDER = Path(__file__).parent / "programs/hold_directory.py"
+
+
+@contextlib.contextmanager
+def held(directory, *sockets):
+    """Nothing is looked up in it; after that, the sockets were asked something by the same process."""
+    with subprocess.Popen([sys.executable, HOLDER, directory, *sockets], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as holder:
+        try:
+            assert holder.stdout.readline() == "held\n"
+            yield holder
+        finally:
+            holder.kill()
+
+
+def asked_in_time(board, method="DescribeDevice", **parameters):
+    begun = time.monotonic()
+    answer = board.call(method, timeout=10, **parameters)
+    assert time.monotonic() - begun < 3
+    return answer
+
+
+def test_one_who_holds_its_own_directory_in_proc_is_not_waited_for(board):
+    # What runs as root may become any user: each that connects may be one of its processes.
+    board.app("app")
+    login = board.awake("app")
+    with held("/proc/SELF", str(board.run / "io.curfew.Application")):
+        asked_in_time(board)
+        signalled = login.sleep(True)
+        assert login.wait_closed("sleep")["t"] - signalled < 2
+    login.sleep(False)
+    board.wait_active("app")
+
+
+def test_an_app_that_hangs_in_its_own_directories_in_proc_is_not_looked_at_for_long(board):
+    """Its thread waits in the kernel, and so it cannot be frozen."""
+    said = Path(board.root) / "said"
+    holds = f"sleep 1000 | {sys.executable} {HOLDER} /proc/SELF/task > {said}"
+    board.app_file("app", toml_file({"exec": ["/bin/sh", "-c", holds], "launch": "boot"}))
+    board.app("other")
+    login = board.awake("other")
+    board.wait_active("app")
+    wait_until(lambda: said.exists() and said.read_text(), "it is held")
+    signalled = login.sleep(True)
+    assert login.wait_closed("sleep")["t"] - signalled < 3
+    asked_in_time(board)
+    board.wait_log("could not be frozen")
+    login.sleep(False)
+    board.wait_active("other")
+
+
+def test_a_reload_does_not_wait_for_a_directory_that_is_held(board):
+    board.plain("app")
+    board.start()
+    board.wait_active("app")
+    board.plain("another")
+    with held(f"{board.root}/etc/curfew/apps"):
+        begun = time.monotonic()
+        with pytest.raises(Exception, match="not told in time|timed out"):
+            board.call("Reload", timeout=20)
+        # The next one is not waited for at all.
+        with pytest.raises(Exception, match="not told in time|timed out"):
+            board.call("Reload", timeout=20)
+        assert time.monotonic() - begun < 6
+        board.wait_active("app")
+    board.call("Reload")
+    assert board.describe("another")
+
+
+# A process that is dead, and does not come out of the kernel with what it has open: here its end is held back.
+HOLDS_END = """
+import ctypes, signal, sys
+libc = ctypes.CDLL(None, use_errno=True)
+libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+if libc.ptrace(0x4206, int(sys.argv[1]), None, 0x40) == 0:
+    print("traces", flush=True)
+while True:
+    signal.pause()
+"""
+
+
+def test_a_dead_loop_that_hangs_in_the_kernel_keeps_no_successor_out(board):
+    store = Store(board)
+    board.plain("app")
+    store.start()
+    board.wait_active("app")
+    pid, loop = board.describe("app")["mainPID"], board.loop()
+    store.wait_kept("control-groups")
+    with subprocess.Popen([sys.executable, "-c", HOLDS_END, str(loop)], stdout=subprocess.PIPE, text=True) as tracer:
+        try:
+            assert tracer.stdout.readline() == "traces\n"
+            board.daemon.kill()
+            board.daemon.wait()
+            store.start()
+            assert Path(f"/proc/{loop}").exists()
+            assert board.describe("app")["mainPID"] == pid
+        finally:
+            tracer.kill()
+            store.close()
