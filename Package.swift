@@ -57,7 +57,7 @@ let playedCalls = [
     "linux_finish_disposal", "linux_hear_lock", "linux_is_disposed", "linux_packet_pair", "linux_packet_receive",
     "linux_packet_send", "linux_parent_and_user", "linux_pidfd_open", "linux_pidfd_pid", "linux_pidfd_send_signal",
     "linux_process_identity", "linux_start_thread", "linux_wait_channel", "linux_write_user_records",
-    "lstat", "mallopt", "mkdir", "mlockall",
+    "lstat", "mallopt", "memfd_create", "mkdir", "mlockall",
     "open",
     "opendir", "pipe2", "poll", "pread", "read", "recv", "recvmsg", "rename", "rmdir",
     "sd_bus_add_match_async", "sd_bus_attach_event", "sd_bus_call_async", "sd_bus_close_unref", "sd_bus_is_open",
@@ -159,7 +159,8 @@ if !embedded {
         .target(
             name: "ShellSimulation",
             dependencies: [
-                "Supervision", "Lifecycle", "LifecycleSimulation", "PlayedKernel", "ProcessControl", "SystemCalls",
+                "Supervision", "Keeper", "Lifecycle", "LifecycleSimulation", "PlayedKernel", "ProcessControl",
+                "SystemCalls",
                 "CLinux", "CSystemd",
             ],
             path: "Tests/ShellSimulation", swiftSettings: strict),

@@ -152,13 +152,13 @@ static void read_stacks(void *context) {
     struct stacks *stacks = context;
     char path[64];
     (void)snprintf(path, sizeof path, "/proc/%d/task", stacks->pid);
-    DIR *tasks = opendir(path);
+    DIR *tasks = linux_open_list(path);
     if (!tasks) return;
     for (struct dirent *entry; !stacks->names_fuse && (entry = readdir(tasks));) {
         char text[4096];
         if (entry->d_name[0] == '.') continue;
         (void)snprintf(path, sizeof path, "/proc/%d/task/%.20s/stack", stacks->pid, entry->d_name);
-        int file = open(path, O_RDONLY | O_CLOEXEC);
+        int file = linux_open_file(path, O_RDONLY, 0);
         ssize_t length = file < 0 ? -1 : read(file, text, sizeof text - 1);
         if (file >= 0) close(file);
         if (length <= 0) continue;

@@ -67,7 +67,7 @@ static void list_semaphores(struct left *left, uid_t user) {
 
 // /proc says whose a process is. Another daemon may have given the same number to an app of its own.
 static bool has_processes(uid_t user) {
-    DIR *all = opendir("/proc");
+    DIR *all = linux_open_list("/proc/.");
     if (!all) return true;
     bool has = false;
     for (struct dirent *entry; !has && (entry = readdir(all));) {

@@ -164,7 +164,7 @@ static DIR *open_table(pid_t pid, pid_t thread) {
         (void)snprintf(path, sizeof path, "/proc/%d/task/%d/fd", pid, thread);
     else
         (void)snprintf(path, sizeof path, "/proc/%d/fd", pid);
-    return opendir(path);
+    return linux_open_list(path);
 }
 
 // What a process has open, or one of its threads, from a place in it on and up to another.
@@ -186,7 +186,7 @@ static void look_through(
 static void look_through_threads(struct walker *walker, const struct locks *locks, pid_t pid) {
     char path[64];
     (void)snprintf(path, sizeof path, "/proc/%d/task", pid);
-    DIR *threads = opendir(path);
+    DIR *threads = linux_open_list(path);
     if (!threads) return;
     for (struct dirent *entry; (entry = readdir(threads)) && linux_goes_on(walker);) {
         pid_t thread = atoi(entry->d_name);

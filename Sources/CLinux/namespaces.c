@@ -13,7 +13,7 @@ static bool is_same(int one, int other) {
 static int open_own(const char *name) {
     char path[64];
     (void)snprintf(path, sizeof path, "/proc/self/ns/%s", name);
-    return open(path, O_RDONLY | O_CLOEXEC);
+    return linux_open_file(path, O_RDONLY, 0);
 }
 
 struct opening {
@@ -26,7 +26,7 @@ static void open_other(void *context) {
     struct opening *opening = context;
     char path[64];
     (void)snprintf(path, sizeof path, "/proc/%d/ns/%s", opening->pid, opening->name);
-    opening->file = open(path, O_RDONLY | O_CLOEXEC);
+    opening->file = linux_open_file(path, O_RDONLY, 0);
 }
 
 static void close_other(void *context) {

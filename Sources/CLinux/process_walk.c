@@ -121,7 +121,7 @@ static void *go(void *context) {
 
 static bool list_processes(struct walk *walk) {
     size_t room = 0;
-    DIR *all = opendir("/proc");
+    DIR *all = linux_open_list("/proc/.");
     if (!all) return false;
     bool is_whole = true;
     for (struct dirent *entry; is_whole && (entry = readdir(all));) {

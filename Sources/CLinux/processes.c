@@ -13,7 +13,7 @@ int linux_pidfd_send_signal(int pidfd, int signal) {
 
 // A whole small file of /proc, NUL-terminated: its length, or -1.
 static ssize_t read_text(const char *path, char *buffer, size_t size) {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = linux_open_file(path, O_RDONLY, 0);
     if (file < 0) return -1;
     size_t length = 0;
     while (length < size - 1) {
@@ -94,7 +94,7 @@ int linux_reap(int pidfd, bool block, struct linux_exit *out) {
 bool linux_has_ended(pid_t pid) {
     char path[64];
     (void)snprintf(path, sizeof path, "/proc/%d/task", pid);
-    DIR *threads = opendir(path);
+    DIR *threads = linux_open_list(path);
     if (!threads) return errno == ENOENT || errno == ESRCH;
     bool has_ended = true;
     for (struct dirent *entry; has_ended && (entry = readdir(threads));) {
@@ -203,6 +203,11 @@ static void read_file_of_proc(void *context) {
 }
 
 static ssize_t read_in_time(struct file_of_proc *file, int milliseconds) {
+    // Ours alone; but an exec that hangs has a lock on what wchan reads.
+    if (linux_own_proc() >= 0 && milliseconds != AT_ONCE) {
+        read_file_of_proc(file);
+        return file->length;
+    }
     struct linux_errand errand = at_process(file->pid, read_file_of_proc);
     return linux_do_in_time(errand, file, sizeof *file, milliseconds) ? file->length : -1;
 }
@@ -272,7 +277,7 @@ static void look_at_threads(void *context) {
     struct look_at_threads *look = context;
     char path[64];
     (void)snprintf(path, sizeof path, "/proc/%d/task", look->pid);
-    DIR *threads = opendir(path);
+    DIR *threads = linux_open_list(path);
     if (!threads) return;
     for (struct dirent *entry; (entry = readdir(threads));) {
         pid_t thread = atoi(entry->d_name);

@@ -244,9 +244,9 @@ CHILD static void send_with_word(const struct start *start, const int namespaces
 // The namespaces go to the parent, for programs that are to see the same.
 CHILD static void send_namespaces(const struct start *start) {
     int namespaces[3] = {
-        (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC),
-        (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/ns/net", O_RDONLY | O_CLOEXEC),
-        (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/ns/ipc", O_RDONLY | O_CLOEXEC),
+        linux_child_opens(start, "/proc/self/ns/mnt", O_RDONLY),
+        linux_child_opens(start, "/proc/self/ns/net", O_RDONLY),
+        linux_child_opens(start, "/proc/self/ns/ipc", O_RDONLY),
     };
     if (namespaces[0] >= 0 && namespaces[1] >= 0 && namespaces[2] >= 0) send_with_word(start, namespaces);
     for (int i = 0; i < 3; i++) close_one(namespaces[i]);

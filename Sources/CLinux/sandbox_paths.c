@@ -69,14 +69,16 @@ CHILD static int open_place(const char *path) {
 // MARK: what is held
 
 // By the kernel's own word; empty where it is longer.
-CHILD static void name_of(int descriptor, char *out, size_t size) {
+CHILD static void name_of(const struct start *start, int descriptor, char *out, size_t size) {
     char link[] = "/proc/self/fd/          ";
     char *digit = link + 14;
     int place = 1;
     while (descriptor / place >= 10) place *= 10;
     for (; place > 0; place /= 10) *digit++ = (char)('0' + descriptor / place % 10);
     *digit = 0;
-    long length = syscall(SYS_readlinkat, AT_FDCWD, link, out, size - 1);
+    int directory = start->proc >= 0 ? start->proc : AT_FDCWD;
+    const char *path = start->proc >= 0 ? link + sizeof "/proc/" - 1 : link;
+    long length = syscall(SYS_readlinkat, directory, path, out, size - 1);
     out[length > 0 && (size_t)length < size - 1 ? length : 0] = 0;
 }
 
@@ -110,7 +112,7 @@ CHILD static bool open_held(struct view *view, struct held *held, const char *pa
     if (!follow_links(view, real)) return false;
     held->target = open_place(real);
     if (held->target < 0) return false;
-    name_of(held->target, real, PATH_MAX);
+    name_of(view->start, held->target, real, PATH_MAX);
     return true;
 }
 
@@ -170,7 +172,7 @@ CHILD static void find_root(struct view *view, int place, uint32_t flag, const c
     if (!wants(view, flag)) return;
     int descriptor = (int)syscall(SYS_openat, AT_FDCWD, path, O_PATH | O_CLOEXEC);
     if (descriptor < 0) return;
-    name_of(descriptor, view->roots[place], sizeof view->roots[place]);
+    name_of(view->start, descriptor, view->roots[place], sizeof view->roots[place]);
     close_one(descriptor);
 }
 

@@ -136,7 +136,11 @@ static int begin(struct start *start, struct linux_begun *out) {
 void linux_begin_spawn(const struct linux_spawn_request *request, struct linux_begun *out) {
     *out = (struct linux_begun){.pid = -1, .gate = -1, .step = LINUX_SPAWN_PREPARE, .error = EINVAL};
     struct start start = {
-        .request = request, .own_pid = getpid(), .own_uid = geteuid(), .own_gid = getegid()};
+        .request = request,
+        .proc = linux_own_proc(),
+        .own_pid = getpid(),
+        .own_uid = geteuid(),
+        .own_gid = getegid()};
     if (request->argument_count == 0 || request->arguments[0] != '/' || !order_targets(&start)) return;
     start.arguments = pointers_to(request->arguments, request->argument_count);
     start.environment = pointers_to(request->environment, request->environment_count);

@@ -28,6 +28,12 @@ CHILD static bool wait_at_gate(const struct start *start) {
     }
 }
 
+CHILD int linux_child_opens(const struct start *start, const char *path, int flags) {
+    enum { PROC = sizeof "/proc/" - 1 };
+    int directory = start->proc >= 0 ? start->proc : AT_FDCWD;
+    return (int)syscall(SYS_openat, directory, start->proc >= 0 ? path + PROC : path, flags | O_CLOEXEC);
+}
+
 CHILD static bool join_group(const struct start *start) {
     int group = start->request->group;
     if (group < 0 || !start->write_group) return true;
@@ -39,8 +45,8 @@ CHILD static bool join_group(const struct start *start) {
 
 // What keeps the kernel's OOM killer from the supervisor would keep it from all apps. Where there is no such file,
 // no process was kept from anything; any process may raise its value.
-CHILD static void be_as_killable_as_others(void) {
-    int file = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+CHILD static void be_as_killable_as_others(const struct start *start) {
+    int file = linux_child_opens(start, "/proc/self/oom_score_adj", O_RDWR);
     if (file < 0) return;
     char sign;
     if (syscall(SYS_read, file, &sign, 1) == 1 && sign == '-') syscall(SYS_write, file, "0", 1);
@@ -209,7 +215,7 @@ CHILD static bool prepare_child(struct start *start) {
     const struct linux_spawn_request *request = start->request;
     if (start->says_born) linux_child_says(start, LINUX_SPAWN_CLONE, 0, 0);
     if (!join_group(start)) return false;
-    be_as_killable_as_others();
+    be_as_killable_as_others(start);
     if (syscall(SYS_setsid) < 0) return linux_child_fails(start, LINUX_SPAWN_SESSION, 0);
     if (!reset_signals(start) || !linux_child_sandbox(start)) return false;
     if (!arrange_descriptors(start) || !set_limits(start)) return false;

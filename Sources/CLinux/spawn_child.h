@@ -27,6 +27,7 @@ struct start {
     int highest_target;
     int kept[LINUX_SPAWN_MAX_DESCRIPTORS];   // targets, ascending
     int moved[LINUX_SPAWN_MAX_DESCRIPTORS];  // sources, out of the way of all targets
+    int proc;  // linux_own_proc
     pid_t own_pid;
     uid_t own_uid;
     gid_t own_gid;
@@ -35,6 +36,9 @@ struct start {
 // Words of the child; the second is for what ends its way, and false.
 void linux_child_says(const struct start *start, int step, int error, int detail);
 bool linux_child_fails(const struct start *start, int step, int detail);
+
+// A file of /proc, close-on-exec. -1 and errno.
+int linux_child_opens(const struct start *start, const char *path, int flags);
 
 // What the program can see and change of the system. Before its user is changed.
 bool linux_child_sandbox(const struct start *start);

@@ -114,7 +114,10 @@ static struct errand *begin_errand(const struct linux_errand *plan, const void *
 bool linux_do_in_time(struct linux_errand plan, void *context, size_t size, int milliseconds) {
     pthread_once(&is_ready, get_ready);
     struct errand *errand = begin_errand(&plan, context, size);
-    if (!errand) return false;
+    if (!errand) {
+        if (plan.discard) plan.discard(context);
+        return false;
+    }
     struct timespec end = linux_after(milliseconds);
     pthread_mutex_lock(&guard);
     while (!errand->is_done && pthread_cond_timedwait(&one_is_done, &guard, &end) == 0) {

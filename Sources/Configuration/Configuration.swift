@@ -22,6 +22,14 @@ public struct Configuration: Equatable, Sendable {
         self.warnings = warnings
     }
 
+    /// What there is where the files could not be read in time: nothing is known of them.
+    public static func unread(_ paths: ConfigurationPaths) -> Configuration {
+        let message =
+            "was not read in time: a disk or a name service is slow, or a process keeps a directory locked; curfew "
+            + "reload tries again"
+        return Configuration(errors: [ConfigurationError(file: paths.administrator, line: nil, message: message)])
+    }
+
     /// Nothing is wrong with any file. Warnings do not count.
     public var isValid: Bool {
         errors.isEmpty

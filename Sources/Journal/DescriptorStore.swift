@@ -76,7 +76,8 @@ public final class DescriptorStore {
 
     private func add(_ text: String, _ descriptor: Int32) {
         unsent.append(Message(text: text, descriptor: descriptor))
-        flush()
+        // One look: how long is waited is for those that come after a wait.
+        if sendSome() > 0 { pause = Self.shortestPause }
     }
 
     /// Whether something waits for room.
@@ -86,14 +87,17 @@ public final class DescriptorStore {
     public var millisecondsLeft: Int32 { isBehind ? pause : -1 }
 
     /// Sends what there is room for.
-    public func flush() {
+    public func flush() { pause = sendSome() > 0 ? Self.shortestPause : min(2 * pause, Self.longestPause) }
+
+    /// How many.
+    private func sendSome() -> Int {
         var count = 0
-        defer { pause = count > 0 ? Self.shortestPause : min(2 * pause, Self.longestPause) }
         while count < unsent.count, send(unsent[count]) {
             if unsent[count].descriptor >= 0 { close(unsent[count].descriptor) }
             count += 1
         }
         unsent.removeFirst(count)
+        return count
     }
 
     /// False where it is to be tried again.

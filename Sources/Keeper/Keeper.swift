@@ -58,6 +58,7 @@ public final class Keeper {
         store = DescriptorStore(address: notifier.address)
         // Orphans of the apps end here, not with init: how they end can be known.
         linux_become_subreaper()
+        linux_take_own_proc()
         // The service manager awaits its signs of life of us, by the loop.
         if let pid = getenv("WATCHDOG_PID"), Int32(String(cString: pid)) == getpid() { unsetenv("WATCHDOG_PID") }
         try watch(signals, Mark.signals, EPOLLIN)

@@ -28,6 +28,7 @@ extension Supervisor {
         formerTexts = nil
         texts?.keep(by: keeper)
         keptState?.begin()
+        pinnedFolders.pin(paths.folders)
     }
 
     /// Reads the files again. The names of what changed: apps, "curfew.toml" and "hardware profile", which no app can
@@ -47,6 +48,7 @@ extension Supervisor {
         sayProblems(next, isReload: true)
         apply(next)
         keepWatchdog()
+        pinnedFolders.pin(paths.folders)
         if isOtherDevice { changed.append("curfew.toml") }
         let isOtherBoard = settings.board.mark != board.mark || settings.board.name != board.name
         if isOtherBoard { changed.append("hardware profile") }

@@ -3,10 +3,10 @@ internal import Configuration
 internal import ControlGroup
 internal import EventLoop
 internal import Journal
-internal import Keeper
+public import Keeper
 internal import Lifecycle
 internal import MessageBus
-internal import ProcessControl
+public import ProcessControl
 public import SystemCalls
 
 /// `curfewd`, from its arguments to its exit status.
@@ -43,12 +43,13 @@ public enum Daemon {
         }
     }
 
-    /// The loop's process alone, by the other end of its keeper's socket: for a keeper that is played, and that has no
-    /// loop after this one.
-    public static func runLoop(_ arguments: [String], keeper: consuming FileDescriptor) -> Int32 {
-        guard case .run(var options) = DaemonOptions.parse(arguments) else { return 2 }
-        options.keepsState = false
-        return runLoop(options, ProcessKeeper(keeper), LoopBefore(), [])
+    /// The loop's process alone, by the other end of its keeper's socket: for a keeper that is played.
+    public static func runLoop(
+        _ arguments: [String], keeper: consuming FileDescriptor, after before: LoopBefore,
+        kept: consuming KeptDescriptors
+    ) -> Int32 {
+        guard case .run(let options) = DaemonOptions.parse(arguments) else { return 2 }
+        return runLoop(options, ProcessKeeper(keeper, kept: kept), before, [])
     }
 
     private static func runLoop(
@@ -94,8 +95,8 @@ public enum Daemon {
                 streamPath: paths.root + "/run/systemd/journal/stdout"))
         let former = formerState(options, keeper, lastEnd, log)
         tidy(paths, problem, log, former)
-        let texts = former == nil ? nil : try? KeptTexts()
-        let configuration = Configuration.load(paths: ConfigurationPaths(root: options.root)) { texts?.add($0, $1) }
+        let (configuration, texts) = KeptTexts.readConfiguration(
+            ConfigurationPaths(root: options.root), keepsTexts: former != nil, within: 10_000)
         let loop = try EventLoop()
         let (groups, freezingProblem, ended) = try openGroups(options, paths, log, keeper, former)
         let supervisor = try Supervisor(
@@ -172,11 +173,11 @@ public enum Daemon {
         }
     }
 
-    /// nil: a trial, which has skipped time; a loop with none after it; or there is no memory for it.
+    /// nil: a trial, which has skipped time; or there is no memory for it.
     private static func formerState(_ options: DaemonOptions, _ keeper: ProcessKeeper, _ lastEnd: Int32?, _ log: Log)
         -> KeptState.FormerState?
     {
-        if options.isTrial || !options.keepsState { return nil }
+        if options.isTrial { return nil }
         do throws(SystemError) {
             return try KeptState.FormerState(keeper, signal: lastEnd)
         } catch {
@@ -300,8 +301,6 @@ struct DaemonOptions: Equatable {
     var isTrial = false
     /// For `curfew try`, which reads what its app writes from a pipe of its own.
     var passesOutput = false
-    /// For the loop after this one, should it die.
-    var keepsState = true
     /// Reads the state that another version has left, and says whether it can: of that one's `Handover.meaning`.
     var rehearses: String?
     /// For trials: power, heat, memory, lid and keys are not heard, and the watchdog is left alone.

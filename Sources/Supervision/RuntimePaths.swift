@@ -11,6 +11,11 @@ struct RuntimePaths {
     /// The folders of apps that have users of their own; kept.
     var appFolders: String { root + "/var/lib/curfew-apps" }
 
+    /// Those in which the loop opens files by their paths.
+    var folders: [String] {
+        [runtime, runtime + "/notify", runtime + "/apps", state, appFolders, root + "/etc/curfew/apps"]
+    }
+
     init(root: String?) {
         var prefix = root ?? ""
         while prefix.utf8.last == UInt8(ascii: "/") { prefix = String(decoding: prefix.utf8.dropLast(), as: UTF8.self) }

@@ -117,6 +117,7 @@ final class Supervisor {
     var pressureCritical = 0
     var pressureTrouble = ""
     var preferences: Preferences
+    let pinnedFolders = PinnedFolders()
 
     init(
         loop: EventLoop, keeper: ProcessKeeper, paths: RuntimePaths, log: Log, groups: ControlGroupRoot?,

@@ -35,7 +35,7 @@ internal import CLinux
     public static func open(_ path: String, _ flags: Int32, mode: UInt32 = 0o600) throws(SystemError) -> FileDescriptor
     {
         while true {
-            let descriptor = linux_open(path, flags, mode)
+            let descriptor = linux_open_file(path, flags, mode)
             if descriptor >= 0 { return FileDescriptor(owning: descriptor) }
             let errno = Errno.current
             if errno != .interrupted { throw SystemError("open", path, errno: errno) }

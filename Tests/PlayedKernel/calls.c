@@ -27,7 +27,7 @@ int __wrap_fcntl(int fd, int command, ...) {
 int played_real_open(const char *path, int flags, mode_t mode) { return __real_open(path, flags, mode); }
 int played_real_fcntl(int fd, int command, long argument) { return __real_fcntl(fd, command, argument); }
 
-int played_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
+int played_memory_file(const char *name) { return __real_memfd_create(name, MFD_CLOEXEC); }
 
 static const char prefix[] = "curfew-";
 
@@ -86,5 +86,7 @@ ssize_t played_receive_lock(int fd, void *bytes, size_t size, int *passed) {
     if (header && header->cmsg_type == SCM_RIGHTS) memcpy(passed, CMSG_DATA(header), sizeof *passed);
     return length;
 }
+
+pid_t played_fork(void) { return fork(); }
 
 void played_set_errno(int error) { errno = error; }

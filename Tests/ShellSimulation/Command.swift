@@ -9,6 +9,9 @@ public enum ShellSimulationCommand {
         var eventsTotal = Int.max
         var showsTrace = false
         var keepsGoing = false
+        var deaths = ShellSimulation.Deaths.some
+        /// Of a sweep: between two points; 0: no sweep.
+        var sweepStep = 0
     }
 
     /// Returns the exit status: 0, 1 where a seed breaks a rule, 2 for wrong arguments.
@@ -19,7 +22,8 @@ public enum ShellSimulationCommand {
             switch argument {
             case "--trace": options.showsTrace = true
             case "--keep-going": options.keepsGoing = true
-            case "--seeds", "--seed", "--from", "--seconds", "--steps-total":
+            case "--deaths-in-sleeps": options.deaths = .inSleeps
+            case "--seeds", "--seed", "--from", "--seconds", "--steps-total", "--sweep", "--at-call":
                 guard let number = rest.popFirst().flatMap({ UInt64($0) }), number < 1 << 62 else {
                     return wrong("\(argument) takes a number")
                 }
@@ -29,6 +33,8 @@ public enum ShellSimulationCommand {
                     options.from = number
                     options.seeds = 1
                 case "--from": options.from = number
+                case "--sweep": options.sweepStep = Int(max(number, 1))
+                case "--at-call": options.deaths = .atCall(Int(number))
                 case "--seconds": options.seconds = Int64(max(number, 1))
                 default:
                     options.eventsTotal = Int(number)
@@ -37,7 +43,16 @@ public enum ShellSimulationCommand {
             default: return wrong("unknown argument \(argument)")
             }
         }
-        return search(options)
+        return options.sweepStep > 0 ? sweep(options) : search(options)
+    }
+
+    private static func sweep(_ options: Options) -> Int32 {
+        var isBroken = false
+        for seed in options.from..<(options.from + options.seeds) {
+            if !Sweep.run(seed: seed, seconds: options.seconds, every: options.sweepStep) { isBroken = true }
+            if isBroken, !options.keepsGoing { break }
+        }
+        return isBroken ? 1 : 0
     }
 
     private static func wrong(_ text: String) -> Int32 {
@@ -55,7 +70,8 @@ public enum ShellSimulationCommand {
         for seed in options.from..<(options.from + options.seeds) {
             let directory = Scratch.make()
             let outcome = ShellSimulation.run(
-                seed: seed, seconds: options.seconds, directory: directory, keepsTrace: options.showsTrace)
+                seed: seed, seconds: options.seconds, directory: directory, deaths: options.deaths,
+                keepsTrace: options.showsTrace)
             Scratch.remove(directory)
             played += 1
             events += outcome.events

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Keeper
 internal import Lifecycle
 internal import LifecycleSimulation
 internal import PlayedKernel
@@ -20,10 +21,25 @@ public enum ShellSimulation {
         public let sleeps: Int
         /// How often the daemon was started.
         public let lives: Int
+        /// Of its loop, that others can see.
+        public let calls: Int
+    }
+
+    /// When the daemon dies.
+    public enum Deaths: Equatable, Sendable {
+        /// By chance: the whole daemon, or its loop.
+        case some
+        case none
+        /// Its loop, before the call of this number that others can see.
+        case atCall(Int)
+        /// Its loop, once in each sleep.
+        case inSleeps
     }
 
     /// Plays one board, in a directory that is there and empty. seconds: of its life, before it is left in peace.
-    public static func run(seed: UInt64, seconds: Int64, directory: String, keepsTrace: Bool = false) -> Outcome {
+    public static func run(
+        seed: UInt64, seconds: Int64, directory: String, deaths: Deaths = .some, keepsTrace: Bool = false
+    ) -> Outcome {
         var moment: () -> Int64 = { 0 }
         let judge = Judge { moment() }
         judge.keepsTrace = keepsTrace
@@ -34,30 +50,54 @@ public enum ShellSimulation {
         let root = directory + "/root"
         makeTree(kernel, root)
         world.apps.configure(root)
-        plan(world, kernel, root, seconds, seed)
+        plan(world, kernel, root, seconds, seed, deaths)
         var lives = 1
-        while live(world, kernel, root) == .killed, judge.complaints.isEmpty { lives += 1 }
+        var end = live(world, kernel, root, after: nil)
+        while end != .itself, judge.complaints.isEmpty {
+            lives += 1
+            end = live(world, kernel, root, after: end)
+        }
         world.login.dropLocks()
         world.visitors.leave()
         return Outcome(
             complaints: judge.complaints, trace: judge.trace, events: world.checks.events,
-            turns: kernel.loop.turns, sleeps: world.login.sleeps, lives: lives)
+            turns: kernel.loop.turns, sleeps: world.login.sleeps, lives: lives, calls: kernel.points.count)
     }
 
     private enum End {
+        /// The keeper has died, too.
         case killed
+        case loopKilled
         case itself
     }
 
-    /// One life of the daemon, from its start to its end.
-    private static func live(_ world: World, _ kernel: Kernel, _ root: String) -> End {
+    /// One life of the daemon's loop, from its start to its end.
+    private static func live(_ world: World, _ kernel: Kernel, _ root: String, after before: End?) -> End {
         Observation.ear = { world.checks.heard($0, $1, $2, $3) }
-        Kernel.playing = kernel
-        let status = Daemon.runLoop(
-            ["--root", root, "--cgroup", GroupTree.base, "--no-board"],
-            keeper: FileDescriptor(owning: kernel.keeper.startLoop()))
-        Kernel.playing = nil
+        let isNext = before == .loopKilled
+        // A start that cannot have what it needs ends with 1.
+        if isNext, kernel.faults.isOn {
+            kernel.faults.turn(on: false)
+            world.after(3_000_000_000) {
+                kernel.faults.turn(on: kernel.clock.monotonic < world.quietFrom && !world.isEnding)
+            }
+        }
+        let status = Life.live {
+            Kernel.playing = kernel
+            defer { Kernel.playing = nil }
+            var last = LoopBefore()
+            if isNext { last.signal = SIGKILL }
+            return Daemon.runLoop(
+                ["--root", root, "--cgroup", GroupTree.base, "--no-board"],
+                keeper: FileDescriptor(owning: kernel.keeper.startLoop()), after: last,
+                kept: kernel.keeper.copies(kernel.descriptors))
+        }
         Observation.ear = nil
+        guard let status else {
+            kernel.buryLoop()
+            world.checks.loopDied()
+            return .loopKilled
+        }
         let isKilled = Kernel.isDead
         if !isKilled {
             if status != 0 { kernel.judge.complain("the daemon ends with \(status)") }
@@ -80,12 +120,25 @@ public enum ShellSimulation {
         for path in [GroupTree.mount, GroupTree.mount + "/daemon"] { _ = kernel.groups.make(path) }
     }
 
-    private static func plan(_ world: World, _ kernel: Kernel, _ root: String, _ seconds: Int64, _ seed: UInt64) {
+    private static func plan(
+        _ world: World, _ kernel: Kernel, _ root: String, _ seconds: Int64, _ seed: UInt64,
+        _ deaths: Deaths
+    ) {
         let start = kernel.clock.monotonic
         world.quietFrom = start + seconds * 1_000_000_000
-        world.after(1_000_000_000) { kernel.faults.turn(on: true) }
+        // What dies in the middle of something is judged by that alone.
+        world.login.refuses = deaths == .some
+        if deaths == .some { world.after(1_000_000_000) { kernel.faults.turn(on: true) } }
         world.visitors.begin(root)
-        planEnds(world, kernel, Int(seconds))
+        switch deaths {
+        case .some: planEnds(world, kernel, Int(seconds))
+        case .none: break
+        case .atCall(let number): kernel.points.fatal = number
+        case .inSleeps:
+            world.login.whenSleepIsAnnounced = {
+                world.after(Int64(world.random.below(8_000_000_000))) { kernel.points.dieSoon(world.random.below(30)) }
+            }
+        }
         world.at(world.quietFrom) {
             kernel.judge.note("the board is left in peace")
             kernel.faults.turn(on: false)
@@ -110,6 +163,11 @@ public enum ShellSimulation {
                 world.after(3_000_000_000) {
                     kernel.faults.turn(on: kernel.clock.monotonic < world.quietFrom && !world.isEnding)
                 }
+            }
+        }
+        if world.random.chance(perMille: 300) {
+            world.after(Int64(world.random.below(seconds * 1_000_000_000))) {
+                kernel.points.dieSoon(world.random.below(40))
             }
         }
         if world.random.chance(perMille: 200) {

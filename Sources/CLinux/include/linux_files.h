@@ -12,7 +12,16 @@
 
 static inline int linux_errno(void) { return errno; }
 
-static inline int linux_open(const char *path, int flags, mode_t mode) { return open(path, flags | O_CLOEXEC, mode); }
+// open(2), close-on-exec; of /proc by a mount of our own where there is one. mode: for O_CREAT.
+int linux_open_file(const char *path, int flags, mode_t mode);
+// opendir(3) in the same way.
+DIR *linux_open_list(const char *path);
+// Mounts proc(5) once more, where no other process sees it (fsopen(2); Linux 5.8): the locks of what is in it are ours
+// alone. Of the one that all users share, any of them can hold the lock of any directory, /proc itself among them.
+// Needs root; without it, /proc is used.
+void linux_take_own_proc(void);
+// That mount, to walk from; -1: there is none.
+int linux_own_proc(void);
 static inline int linux_dup_cloexec(int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, 3); }
 // Both ends: reading, then writing.
 static inline int linux_pipe_cloexec(int ends[2]) { return pipe2(ends, O_CLOEXEC); }

@@ -11,13 +11,14 @@ int linux_start_thread(const char *name, void *(*run)(void *), void *context);
 struct linux_errand {
     // On a copy of the context.
     void (*run)(void *context);
-    // Frees what was made for one who waits no more; may be NULL.
+    // Frees what was made for one who waits no more, or of what could not be begun; may be NULL.
     void (*discard)(void *context);
     // What it may hang at: while one does, no other is sent there.
     uint64_t subject;
 };
 // Directories that all users share have one each; a process's is its pid.
-static const uint64_t linux_at_queues = 1ull << 40, linux_at_records = 2ull << 40, linux_at_path = 1ull << 63;
+static const uint64_t linux_at_queues = 1ull << 40, linux_at_records = 2ull << 40, linux_at_swift = 3ull << 40,
+                      linux_at_path = 1ull << 63;
 
 // Does what may never come back, in a thread of its own (context: at most 4096 bytes), and waits for it no longer than
 // that. True: it is done, and the context is what it has made of the copy. False: it was left to itself, or could not

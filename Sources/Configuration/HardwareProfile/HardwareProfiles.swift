@@ -79,7 +79,7 @@ public struct HardwareProfiles: Equatable, Sendable {
     @inline(never)
     private mutating func list(_ directory: String) -> [String] {
         do throws(SystemError) {
-            return try Files.listShared(directory, within: Files.patience)
+            return try Files.list(directory)
         } catch {
             if error.errno != .noEntry { fail(directory, "cannot be read: \(error.errno.text)") }
             return []

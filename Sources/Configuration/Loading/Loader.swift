@@ -156,7 +156,7 @@ struct Loader {
 
     private mutating func list(_ directory: String) -> [String] {
         do throws(SystemError) {
-            return try Files.listShared(directory, within: Files.patience)
+            return try Files.list(directory)
         } catch {
             if error.errno != .noEntry {
                 configuration.errors.append(

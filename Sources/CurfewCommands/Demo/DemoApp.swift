@@ -35,7 +35,7 @@ final class DemoApp {
         else { return nil }
         self.kind = kind
         connection = Connection(owning: FileDescriptor(owning: number), role: .server)
-        story = Terminal.variable(Self.storyVariable).map { linux_open($0, O_WRONLY | O_NONBLOCK, 0) } ?? -1
+        story = Terminal.variable(Self.storyVariable).map { linux_open_file($0, O_WRONLY | O_NONBLOCK, 0) } ?? -1
         connection.onRequest = { [unowned self] in answer($0) }
     }
 

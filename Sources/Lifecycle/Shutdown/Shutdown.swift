@@ -65,7 +65,11 @@ extension DeviceLifecycle {
     }
 
     mutating func stopDaemonWhenEnded() {
-        guard !shutdown.stopsDaemon else { return }
+        if shutdown.stopsDaemon {
+            // The daemon may have died before it had left.
+            if shutdown.isOver { emit(.stopDaemon) }
+            return
+        }
         shutdown.stopsDaemon = true
         beginShutdown()
     }

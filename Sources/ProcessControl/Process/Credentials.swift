@@ -35,7 +35,27 @@ public struct Credentials: Equatable, Sendable {
     /// Names or numbers as a configuration has them. Without a user, it is the daemon's; without a group, the user's
     /// primary one. Reads the users data base (getpwnam_r, getgrnam_r, getgrouplist), which may ask a name service and
     /// block: to be called when a configuration is read, not when a deadline runs.
+    ///
+    /// By a thread, for which two seconds are waited: any user can hold the directories that such a service reads.
     public static func resolve(user: String?, group: String?) throws(CredentialsError) -> Credentials {
+        let found = Errand.run(at: .users, within: patience) { () -> Result<Credentials, CredentialsError> in
+            do throws(CredentialsError) {
+                return .success(try lookUp(user: user, group: group))
+            } catch {
+                return .failure(error)
+            }
+        }
+        switch found {
+        case .success(let credentials): return credentials
+        case .failure(let error): throw error
+        case nil: throw .lookupFailed(SystemError("getpwnam", user ?? "", errno: .timedOut))
+        }
+    }
+
+    /// Milliseconds.
+    static let patience: Int32 = 2000
+
+    private static func lookUp(user: String?, group: String?) throws(CredentialsError) -> Credentials {
         var entry = linux_user()
         defer { linux_user_free(&entry) }
         let uid: UInt32

@@ -25,7 +25,7 @@ public final class OwnUsers {
     /// group: by name or number; nil: one of the same number as the user. Needs root.
     public func credentials(of app: String, group: String?) throws(CredentialsError) -> Credentials {
         let folder = directory + "/" + app
-        let gid: UInt32? = if let group { try Credentials.resolve(group: group) } else { nil }
+        let gid: UInt32? = if let group { try Credentials.resolve(user: "0", group: group).group } else { nil }
         let owner = try present(folder) { Self.isOwn($0) }
         let user = owner.flatMap { Self.isOwn($0) ? $0 : nil } ?? freeUser(for: app)
         if let owner, owner != user {
@@ -100,9 +100,12 @@ public final class OwnUsers {
 
     /// To the system, by another than us.
     private static func isKnown(_ user: UInt32) -> Bool {
-        var entry = linux_user()
-        defer { linux_user_free(&entry) }
-        return linux_user_by_id(user, &entry) == 0 && !UserRecords.isOwn(String(cString: entry.name))
+        let isKnown = Errand.run(at: .users, within: Credentials.patience) {
+            var entry = linux_user()
+            defer { linux_user_free(&entry) }
+            return linux_user_by_id(user, &entry) == 0 && !UserRecords.isOwn(String(cString: entry.name))
+        }
+        return isKnown ?? false
     }
 
     /// Under another name first: a folder that is there is its app's.

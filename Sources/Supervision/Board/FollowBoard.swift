@@ -15,7 +15,15 @@ extension Supervisor {
             return
         }
         let paths = ConfigurationPaths(root: paths.root.isEmpty ? nil : paths.root)
-        let found = HardwareProfiles.select(configuration.device.profile, for: BoardIdentity.read(), paths: paths)
+        let selection = configuration.device.profile
+        let read = Errand.run(at: .profiles, within: 3000) {
+            HardwareProfiles.select(selection, for: BoardIdentity.read(), paths: paths)
+        }
+        guard let found = read else {
+            log.daemon(.warning, "hardware profiles were not read in time; curfew reload tries again")
+            settings = BoardSettings(configuration.device, settings.board)
+            return
+        }
         for error in found.errors { log.daemon(.warning, error.text, .configurationInvalid) }
         let next = BoardSettings(configuration.device, found.profile)
         if let profile = found.profile, profile.name != settings.board.name {

@@ -16,6 +16,8 @@ final class VarlinkDelegate: DelegateChannel {
     /// The connection that the app has put in its place.
     private var attached: Connection?
     private var isClosed = false
+    /// By the app: until it has attached one, nothing returns.
+    private var isBroken = false
     private var outstanding: (call: CallID, handler: HandlerCall)?
 
     /// The next loop has our end by this name.
@@ -60,6 +62,7 @@ final class VarlinkDelegate: DelegateChannel {
         connection.willTakeMessage = { [unowned(unsafe) self] in willBeAnswered() }
         connection.onClosed = { [unowned(unsafe) self] _, reason in
             watched?.stopWatching()
+            didBreak(reason)
             say(reason)
         }
     }
@@ -87,7 +90,7 @@ final class VarlinkDelegate: DelegateChannel {
     func passOver(_ call: CallID) { watched?.connection.passOverReply() }
 
     var takesConnections: Bool { !isClosed }
-    var hasAttached: Bool { attached != nil }
+    var hasAttached: Bool { attached != nil || isBroken }
 
     func attach(_ connection: Connection) {
         // No answer is taken over it any more: the process that holds its other end may outlive the app, and us.
@@ -141,6 +144,14 @@ final class VarlinkDelegate: DelegateChannel {
         }
         // It counts as delivered from here on.
         connection?.sendNow()
+    }
+
+    /// Nor does the next loop take an answer over it: what has come was none.
+    private func didBreak(_ reason: CloseReason) {
+        if reason == .closedHere { return }
+        kept = nil
+        isBroken = true
+        process.isNotAnswered()
     }
 
     private func willBeAnswered() { if let call = outstanding?.call { process.isAnswering(call) } }

@@ -32,6 +32,8 @@ final class KeptLocks {
     private var own: [Box] = []
     private var regained: [Box] = []
     private var timer: TimerSource?
+    /// A sleep, when the core was looked at last.
+    private var wasPreparing = false
 
     init(_ supervisor: Supervisor) { self.supervisor = supervisor }
 
@@ -74,8 +76,10 @@ final class KeptLocks {
     func judge() {
         if regained.isEmpty { return }
         let core = supervisor.core
-        regained.removeAll {
-            $0.kind == .sleep && core.device.sleepState == .asleep || $0.kind == .shutdown && core.isShutdownOver
-        }
+        let state = core.device.sleepState
+        // One that an operator has ended by hand is over for us, too.
+        let isOver = state == .asleep || wasPreparing && state != .preparing
+        wasPreparing = state == .preparing
+        regained.removeAll { $0.kind == .sleep && isOver || $0.kind == .shutdown && core.isShutdownOver }
     }
 }

@@ -38,6 +38,7 @@ final class AppProcess {
     /// By willTerminate or SIGTERM: what its main process leaves has its time too (`LeftBehind.swift`).
     private(set) var isAskedToEnd = false { didSet { wasChanged() } }
     private(set) var wasSentTerm = false { didSet { wasChanged() } }
+    var wasRestAsked = false { didSet { wasChanged() } }
     /// MONOTONIC, in nanoseconds; nil: it was not.
     private(set) var killedAt: Int64? { didSet { wasChanged() } }
     var isKilled: Bool { killedAt != nil }
@@ -93,7 +94,8 @@ final class AppProcess {
         killedAt = kept.killedAt == 0 ? nil : kept.killedAt
         heldExit = kept.heldExit
         inherited = kept.delivered
-        (delivered, answered, wasSentTerm) = (kept.delivered, kept.answered, kept.wasSentTerm)
+        (delivered, answered) = (kept.delivered, kept.answered)
+        (wasSentTerm, wasRestAsked) = (kept.wasSentTerm, kept.wasRestAsked)
     }
 
     /// The next loop is to know it so.
@@ -155,6 +157,7 @@ final class AppProcess {
 
     /// The answer to it is about to be read.
     func isAnswering(_ call: CallID) { answered = call }
+    func isNotAnswered() { answered = CallID(rawValue: 0) }
 
     func inform(_ information: Information) { delegate?.inform(information) }
 

@@ -30,6 +30,7 @@ extension AppProcess {
     /// No kernel interface sends it to all: one that is forked meanwhile hears nothing, and is killed in the end.
     func askRest() {
         for pid in (group?.processes() ?? []).prefix(Self.mostAsked) { try? member(pid)?.signal(SIGTERM) }
+        wasRestAsked = true
         supervisor.dispatch(.process(.leftBehind(instance)))
     }
 
@@ -57,8 +58,13 @@ extension AppProcess {
         if child == nil, foreignMain == nil, heldExit == nil { return mainDidEnd(.unknown) }
         guard heldExit != nil, let group else { return }
         // First the look: what changes from then on is heard.
-        _ = try? look(at: group)
+        let isLeft = (try? look(at: group))??.populated == true
         try? watchEvents()
+        // A loop that died in the midst of asking.
+        if isLeft, !wasRestAsked, delegate?.isBusyWithoutMain != true {
+            delegate?.close()
+            askRest()
+        }
         checkRest()
     }
 

@@ -78,7 +78,11 @@ final class SupervisedApp {
     }
 
     /// Before each start: the folder may have been given away or removed since.
-    func renewFolder() { credentials = Self.withFolder(listed, configuration, ownUsers) }
+    func renewFolder() {
+        // A name service that did not answer in time may do so now.
+        if case .failure(.lookupFailed) = listed { listed = Self.lookUp(configuration) }
+        credentials = Self.withFolder(listed, configuration, ownUsers)
+    }
 
     /// The number of the user as whom it is started, or whose command was taken over; nil where that is not known.
     var user: UInt32? {

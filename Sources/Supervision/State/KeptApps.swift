@@ -32,6 +32,8 @@ struct KeptApps {
         var delivered = CallID(rawValue: 0)
         var answered = CallID(rawValue: 0)
         var wasSentTerm = false
+        /// What its main process has left behind was, too.
+        var wasRestAsked = false
     }
 
     struct Hook {
@@ -200,6 +202,7 @@ extension KeptApps.Process {
         archive.raw(14, &answered)
         archive.value(15, &wasSentTerm)
         started.archive(&archive, from: 16)
+        archive.value(18, &wasRestAsked)
     }
 }
 

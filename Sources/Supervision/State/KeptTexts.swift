@@ -69,13 +69,26 @@ final class KeptTexts {
     }
 }
 
+extension KeptTexts {
+    /// By a thread, which is waited for so many milliseconds: any user can hold a directory on the way to the files,
+    /// and who has an account a name service is asked.
+    static func readConfiguration(_ paths: ConfigurationPaths, keepsTexts: Bool, within limit: Int32)
+        -> (Configuration, KeptTexts?)
+    {
+        let found = Errand.run(at: .configuration, within: limit) { () -> (Configuration, KeptTexts?) in
+            let texts = keepsTexts ? try? KeptTexts() : nil
+            return (Configuration.load(paths: paths) { texts?.add($0, $1) }, texts)
+        }
+        return found ?? (.unread(paths), nil)
+    }
+}
+
 extension Supervisor {
     private var files: ConfigurationPaths { ConfigurationPaths(root: paths.root) }
 
     /// Reads the files, and their texts where there is a loop after this one.
     func readConfiguration() -> (Configuration, KeptTexts?) {
-        let next = texts == nil ? nil : try? KeptTexts()
-        return (Configuration.load(paths: files) { next?.add($0, $1) }, next)
+        KeptTexts.readConfiguration(files, keepsTexts: texts != nil, within: 3000)
     }
 
     /// After a reload. What runs by an older text than its app's now, or by one of an app that is gone, keeps that.

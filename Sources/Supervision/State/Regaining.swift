@@ -135,7 +135,8 @@ extension AppProcess {
     var kept: KeptApps.Process {
         var kept = KeptApps.Process()
         kept.instance = instance.rawValue
-        if let child, !child.isOver {
+        // Of one that is over the keeper still knows how it has ended, should the core not have heard it.
+        if let child {
             kept.child = child.id
             kept.started = child.known
         }
@@ -150,6 +151,7 @@ extension AppProcess {
             kept.mainIdentity = identity
         }
         (kept.delivered, kept.answered, kept.wasSentTerm) = (delivered, answered, wasSentTerm)
+        kept.wasRestAsked = wasRestAsked
         kept.hook = delegate?.keptHook
         kept.hasAttached = delegate?.hasAttached ?? false
         return kept

@@ -22,6 +22,8 @@ extension Supervisor {
         let regained = regain(state.apps)
         keptLocks.regain()
         letGoOfRest()
+        // Before an app that was adopted is forgotten, and before other ends of the same apps.
+        for end in known where lastReports[end.app.rawValue] == nil { record(end) }
         let lost = former.instances.filter { !regained.contains($0) }
         isResuming = true
         // Before any of them is judged.
@@ -37,7 +39,6 @@ extension Supervisor {
         applyPreferences()
         isResuming = false
         for instance in lost { dispatch(.process(.groupEmptied(instance))) }
-        for end in known where lastReports[end.app.rawValue] == nil { record(end) }
         for instance in regained { goOn(with: instance) }
         for followed in state.apps.followed ?? [] { taskFollowers.followAgain(followed) }
         if let alarm = core.wakeAlarm { setWakeAlarm(alarm) }

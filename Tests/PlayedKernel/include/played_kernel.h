@@ -26,6 +26,7 @@ int __real_unlink(const char *path);
 int __real_stat(const char *path, struct stat *out);
 int __real_lstat(const char *path, struct stat *out);
 int __real_statfs(const char *path, struct statfs *out);
+int __real_memfd_create(const char *name, unsigned flags);
 DIR *__real_opendir(const char *path);
 
 int __real_socket(int family, int type, int protocol);
@@ -58,4 +59,6 @@ ssize_t played_receive(int fd, struct msghdr *message, int flags, pid_t *sender)
 void played_set_credentials(struct msghdr *message, pid_t pid, uid_t uid);
 // A packet, and the descriptor that came with it.
 ssize_t played_receive_lock(int fd, void *bytes, size_t size, int *passed);
+// fork(2), which Swift does not call.
+pid_t played_fork(void);
 void played_set_errno(int error);

@@ -112,6 +112,7 @@ func busCall(
     _ bus: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?, _ message: OpaquePointer?,
     _ handler: sd_bus_message_handler_t?, _ userdata: UnsafeMutableRawPointer?, _ microseconds: UInt64
 ) -> Int32 {
+    _ = Kernel.atPoint("bus call")
     guard let kernel = Kernel.present, let connection = Connection.at(bus), let call = PlayedMessage.at(message) else {
         return -EINVAL
     }

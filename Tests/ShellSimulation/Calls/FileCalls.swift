@@ -13,7 +13,9 @@ private func text(_ path: UnsafePointer<CChar>?) -> String { path.map { String(c
 
 @_cdecl("played_open")
 func playedOpen(_ path: UnsafePointer<CChar>?, _ flags: Int32, _ mode: mode_t) -> Int32 {
-    guard let kernel = Kernel.playing else { return played_real_open(path, flags, mode) }
+    guard let kernel = flags & O_CREAT != 0 ? Kernel.atPoint("open") : Kernel.playing else {
+        return played_real_open(path, flags, mode)
+    }
     if let errno = kernel.faults.strike(.open) { return failed(errno) }
     let path = text(path)
     let place = kernel.place(path)
@@ -57,7 +59,7 @@ func playedFcntl(_ descriptor: Int32, _ command: Int32, _ argument: Int) -> Int3
 }
 
 @_cdecl("__wrap_close") func wrapClose(_ descriptor: Int32) -> Int32 {
-    guard let kernel = Kernel.playing else {
+    guard let kernel = Kernel.atPoint("close") else {
         if Kernel.isDead { _ = Kernel.present?.descriptors.remove(descriptor) }
         return __real_close(descriptor)
     }
@@ -79,7 +81,7 @@ func playedFcntl(_ descriptor: Int32, _ command: Int32, _ argument: Int) -> Int3
 }
 
 @_cdecl("__wrap_read") func wrapRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ size: Int) -> Int {
-    guard let kernel = Kernel.playing else { return __real_read(descriptor, buffer, size) }
+    guard let kernel = Kernel.atPoint("read") else { return __real_read(descriptor, buffer, size) }
     if let errno = kernel.faults.strike(.read) { return Int(failed(errno)) }
     // A file of the kernel's comes in one piece.
     if case .kernelFile? = kernel.descriptors[descriptor] { return __real_read(descriptor, buffer, size) }
@@ -106,17 +108,19 @@ func wrapPread(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ size: 
         return size
     }
     if case .kernelFile(let file)? = kernel.descriptors[descriptor] {
+        kernel.points.pass(kernel, "write to \(file.path)")
         if let errno = kernel.faults.strike(.groupWrite) { return Int(failed(errno)) }
         let text = String(decoding: UnsafeRawBufferPointer(start: bytes, count: size), as: UTF8.self)
         let errno = kernel.aside { kernel.write(text, to: file) }
         return errno == 0 ? size : Int(failed(errno))
     }
+    kernel.points.pass(kernel, "write")
     if let errno = kernel.faults.strike(.write) { return Int(failed(errno)) }
     return __real_write(descriptor, bytes, kernel.faults.length(size, .write))
 }
 
 @_cdecl("__wrap_fsync") func wrapFsync(_ descriptor: Int32) -> Int32 {
-    if let errno = Kernel.playing?.faults.strike(.fsync) { return failed(errno) }
+    if let errno = Kernel.atPoint("fsync")?.faults.strike(.fsync) { return failed(errno) }
     return Kernel.playing == nil ? __real_fsync(descriptor) : 0
 }
 
@@ -195,14 +199,14 @@ extension Kernel {
 }
 
 @_cdecl("__wrap_mkdir") func wrapMkdir(_ path: UnsafePointer<CChar>?, _ mode: mode_t) -> Int32 {
-    guard let kernel = Kernel.playing else { return Kernel.isDead ? failed(EIO) : __real_mkdir(path, mode) }
+    guard let kernel = Kernel.atPoint("mkdir") else { return Kernel.isDead ? failed(EIO) : __real_mkdir(path, mode) }
     if let errno = kernel.faults.strike(.mkdir) { return failed(errno) }
     let path = text(path)
     return GroupTree.contains(path) ? kernel.aside { kernel.groups.make(path) } : __real_mkdir(path, mode)
 }
 
 @_cdecl("__wrap_rmdir") func wrapRmdir(_ path: UnsafePointer<CChar>?) -> Int32 {
-    guard let kernel = Kernel.playing else { return Kernel.isDead ? failed(EIO) : __real_rmdir(path) }
+    guard let kernel = Kernel.atPoint("rmdir") else { return Kernel.isDead ? failed(EIO) : __real_rmdir(path) }
     if let errno = kernel.faults.strike(.rmdir) { return failed(errno) }
     let path = text(path)
     guard GroupTree.contains(path) else { return __real_rmdir(path) }
@@ -212,13 +216,14 @@ extension Kernel {
 
 @_cdecl("__wrap_rename")
 func wrapRename(_ from: UnsafePointer<CChar>?, _ to: UnsafePointer<CChar>?) -> Int32 {
-    if let errno = Kernel.playing?.faults.strike(.rename) { return failed(errno) }
+    if let errno = Kernel.atPoint("rename")?.faults.strike(.rename) { return failed(errno) }
     if Kernel.isDead { return failed(EIO) }
     return __real_rename(from, to)
 }
 
 @_cdecl("__wrap_unlink") func wrapUnlink(_ path: UnsafePointer<CChar>?) -> Int32 {
-    Kernel.isDead ? failed(EIO) : __real_unlink(path)
+    _ = Kernel.atPoint("unlink")
+    return Kernel.isDead ? failed(EIO) : __real_unlink(path)
 }
 
 @_cdecl("__wrap_setxattr")
@@ -240,3 +245,9 @@ func wrapGetxattr(
 @_cdecl("__wrap_mallopt") func wrapMallopt(_ name: Int32, _ value: Int32) -> Int32 { 1 }
 @_cdecl("__wrap_getenv") func wrapGetenv(_ name: UnsafePointer<CChar>?) -> UnsafeMutablePointer<CChar>? { nil }
 @_cdecl("__wrap_getpid") func wrapGetpid() -> Int32 { ProcessTable.daemon }
+
+@_cdecl("__wrap_memfd_create") func wrapMemory(_ name: UnsafePointer<CChar>?, _ flags: UInt32) -> Int32 {
+    let descriptor = __real_memfd_create(name, flags)
+    if descriptor >= 0 { Kernel.playing?.descriptors.add(descriptor, .file("memory")) }
+    return descriptor
+}

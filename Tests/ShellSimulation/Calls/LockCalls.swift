@@ -12,7 +12,12 @@ func wrapStartThread(
     _ name: UnsafePointer<CChar>?, _ run: (@convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?)?,
     _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
-    guard let kernel = Kernel.playing, let context else { return EAGAIN }
+    guard let kernel = Kernel.atPoint("thread"), let context else { return EAGAIN }
+    if name.map({ String(cString: $0) }) == "curfewd-record" {
+        // It has the disk to itself: its own calls are the true ones.
+        kernel.aside { _ = run?(context) }
+        return 0
+    }
     guard name.map({ String(cString: $0) }) == "curfewd-lock" else {
         kernel.judge.complain("a thread that is not played")
         return EAGAIN

@@ -27,7 +27,8 @@ extension Kernel {
 }
 
 @_cdecl("__wrap_linux_pidfd_send_signal") func wrapPidfdSignal(_ descriptor: Int32, _ signal: Int32) -> Int32 {
-    guard let kernel = Kernel.playing, let process = kernel.process(behind: descriptor) else { return failed(ESRCH) }
+    let playing = signal == 0 ? Kernel.playing : Kernel.atPoint("signal")
+    guard let kernel = playing, let process = kernel.process(behind: descriptor) else { return failed(ESRCH) }
     if signal != 0, signal != SIGKILL, let errno = kernel.faults.strike(.signal) { return failed(errno) }
     kernel.aside { kernel.send(signal, to: process) }
     return 0

@@ -33,7 +33,7 @@ func wrapAccept(
     _ listener: Int32, _ address: UnsafeMutablePointer<sockaddr>?, _ length: UnsafeMutablePointer<socklen_t>?,
     _ flags: Int32
 ) -> Int32 {
-    guard let kernel = Kernel.playing else { return __real_accept4(listener, address, length, flags) }
+    guard let kernel = Kernel.atPoint("accept") else { return __real_accept4(listener, address, length, flags) }
     if let errno = kernel.faults.strike(.accept) { return failed(errno) }
     let descriptor = __real_accept4(listener, address, length, flags)
     if descriptor >= 0 { kernel.descriptors.add(descriptor, .socket) }
@@ -42,21 +42,21 @@ func wrapAccept(
 
 @_cdecl("__wrap_send")
 func wrapSend(_ socket: Int32, _ bytes: UnsafeRawPointer?, _ size: Int, _ flags: Int32) -> Int {
-    guard let kernel = Kernel.playing else { return __real_send(socket, bytes, size, flags) }
+    guard let kernel = Kernel.atPoint("send") else { return __real_send(socket, bytes, size, flags) }
     if let errno = kernel.faults.strike(.send) { return Int(failed(errno)) }
     return __real_send(socket, bytes, kernel.faults.length(size, .send), flags)
 }
 
 @_cdecl("__wrap_recv")
 func wrapRecv(_ socket: Int32, _ buffer: UnsafeMutableRawPointer?, _ size: Int, _ flags: Int32) -> Int {
-    guard let kernel = Kernel.playing else { return __real_recv(socket, buffer, size, flags) }
+    guard let kernel = Kernel.atPoint("recv") else { return __real_recv(socket, buffer, size, flags) }
     if let errno = kernel.faults.strike(.receive) { return Int(failed(errno)) }
     return __real_recv(socket, buffer, kernel.faults.length(size, .receive), flags)
 }
 
 @_cdecl("__wrap_recvmsg")
 func wrapRecvmsg(_ socket: Int32, _ message: UnsafeMutablePointer<msghdr>?, _ flags: Int32) -> Int {
-    guard let kernel = Kernel.playing, let message else { return __real_recvmsg(socket, message, flags) }
+    guard let kernel = Kernel.atPoint("recvmsg"), let message else { return __real_recvmsg(socket, message, flags) }
     if let errno = kernel.faults.strike(.receive) { return Int(failed(errno)) }
     var sender: pid_t = 0
     let length = played_receive(socket, message, flags, &sender)

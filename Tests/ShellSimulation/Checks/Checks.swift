@@ -51,6 +51,10 @@ final class Checks {
             guard let record = record(instance) else { break }
             record.pings -= 1
             if record.pings < 0 { complain("\(record.app) is told to live, and has not said so") }
+        case .started:
+            // A loop before this one has died before it had begun.
+            records = [:]
+            starting = []
         case .login(.available): isLoginTold = true
         case .login(.unavailable): isLoginTold = false
         default: break
@@ -105,7 +109,8 @@ final class Checks {
     private func toldEnd(_ instance: InstanceID, _ status: ExitStatus) {
         guard let record = record(instance) else { return }
         record.endsTold += 1
-        if record.endsTold > 1 { complain("the end of \(record.app) is told twice") }
+        // The keeper tells a loop that claims it all that it knows; the core has heard it, and does nothing.
+        if record.endsTold > 1, !record.mayBeDoneAgain { complain("the end of \(record.app) is told twice") }
         // Another process may have become the main one, whose end the kernel does not tell us.
         if status == .unknown, let main = record.named ?? record.process {
             if main.state == .running, !record.hasLostAMainProcess || !struck(.open, .receive, .pidfd, .watch) {
@@ -114,6 +119,12 @@ final class Checks {
             if main === record.process, main.parent == ProcessTable.daemon, !struck(.receive, .pidfd, .open, .watch) {
                 complain("how \(record.app) has ended can be known, and is not told")
             }
+            return
+        }
+        // It was asked for in an event, and that loop died before it had asked the keeper.
+        if record.mayBeDoneAgain, record.process == nil, status == .withLoop(signal: SIGKILL) {
+            starting.removeAll { $0 === record }
+            record.startsTold += 1
             return
         }
         guard let process = record.process else {
@@ -145,6 +156,11 @@ final class Checks {
         switch plan.delegate {
         case .varlink:
             record.answers -= 1
+            // A loop has died as it was about to read it: it counts, or the next one might die of it.
+            if record.answers < 0, record.mayBeDoneAgain, record.hasSaidNonsense {
+                record.answers = 0
+                record.hasSaidNonsense = false
+            }
             if record.answers < 0 { complain("a handler of \(record.app) returns, and the app has not answered") }
         case .signals where plan.acknowledges:
             // It is the same word as the one that makes an app ready.
@@ -181,7 +197,9 @@ final class Checks {
             record.open.append(call)
             if handler.handler == .willTerminate { record.isEndAsked = true }
             record.sent.append((handler.handler.method, call, kernel.clock.monotonic))
-        case .report: reports += 1
+        case .report(let end):
+            if case .loopDied = end.reason { break }
+            reports += 1
         case .note(.fault(let fault, _)): complain("the core is broken: \(fault.name)")
         default: break
         }
@@ -221,36 +239,6 @@ final class Checks {
         if variables["CURFEW_APP"] != record.app { complain("\(record.app) is started without CURFEW_APP") }
     }
 
-    func didHear(_ process: PlayedProcess, _ method: String) {
-        guard let record = record(of: process) else { return }
-        guard let place = record.sent.firstIndex(where: { $0.method == method }) else {
-            return complain("\(record.app) is called with \(method), which was not asked for")
-        }
-        if place != 0 { complain("\(record.app) is called with \(method) before \(record.sent[0].method)") }
-        record.heard = record.sent.remove(at: place).call
-    }
-
-    func did(_ deed: OrderCheck.Deed, _ group: PlayedGroup?) {
-        guard let group, let record = records.values.first(where: { $0.group === group }) else { return }
-        if deed == .freeze, isLateFreeze(record) { return }
-        if !order.did(deed, record.instance), !struck(.groupWrite, .open, .signal, .watch) {
-            complain("\(record.app): \(deed) was not asked for, or what comes after it was done before")
-        }
-    }
-
-    func didAnswer(_ process: PlayedProcess) {
-        guard let record = record(of: process) else { return }
-        record.answers += 1
-        if let call = record.heard { record.answered.append(call) }
-    }
-
-    func didPing(_ process: PlayedProcess) { record(of: process)?.pings += 1 }
-    func didSayReady(_ process: PlayedProcess) {
-        guard let record = record(of: process) else { return }
-        record.readies += 1
-        guard let plan = plan(record), plan.delegate == .signals, plan.acknowledges else { return }
-        if let call = record.open.first { record.answered.append(call) }
-    }
     func willSleep() {}
 
     func lockWasLate(_ kind: String, faults: Bool) {
@@ -259,7 +247,8 @@ final class Checks {
 
     /// Nothing is ready: all that the kernel has said has been heard.
     func atRest() {
-        for record in starting where record.emptiedTold == 0 && !kernel.keeper.isStarting(record.app) {
+        for record in starting
+        where record.emptiedTold == 0 && !kernel.keeper.isStarting(record.app) && !kernel.keeper.isBusy {
             complain("the start of \(record.app) was asked for, and nothing is told")
         }
         for record in records.values { judge(record) }
@@ -302,12 +291,18 @@ final class Checks {
     /// What the app has said has been heard.
     private func judgeWords(_ record: InstanceRecord, _ process: PlayedProcess) {
         guard process.state == .running, !process.isKilled, record.endsTold == 0, !record.isKillAsked else { return }
-        if record.readies > 0 { complain("\(record.app) has said READY=1, and the core is not told") }
-        if record.pings > 0 { complain("\(record.app) has said WATCHDOG=1, and the core is not told") }
+        if record.readies > 0, !record.mayBeDoneAgain {
+            complain("\(record.app) has said READY=1, and the core is not told")
+        }
+        // One that a dead loop has read, and not heard: another will come.
+        if record.pings > 0, !record.mayBeDoneAgain {
+            complain("\(record.app) has said WATCHDOG=1, and the core is not told")
+        }
         if let call = record.answered.first(where: { record.open.contains($0) }) {
             complain("\(record.app) has answered call \(call.rawValue), and the core is not told")
         }
-        for hook in record.hooks where hook.process.state == .gone && record.open.contains(hook.call) {
+        for hook in record.hooks
+        where hook.process.state == .gone && record.open.contains(hook.call) && !kernel.keeper.isBusy {
             complain("a hook of \(record.app) has ended, and the core is not told")
         }
         for hook in record.hooks
@@ -318,7 +313,7 @@ final class Checks {
         }
     }
 
-    private func plan(_ record: InstanceRecord) -> AppPlan? {
+    func plan(_ record: InstanceRecord) -> AppPlan? {
         kernel.loop.world?.apps.plans.first { $0.name == record.app }
     }
 
@@ -343,6 +338,14 @@ final class Checks {
         if !armed.contains(where: { $0 <= wanted }) {
             complain("the core waits for \(deadline.reason), and no timer is set for it")
         }
+    }
+
+    /// The next loop goes on with all of them.
+    func loopDied() {
+        for record in records.values {
+            record.mayBeDoneAgain = true
+        }
+        isLoginTold = false
     }
 
     /// Another daemon knows nothing of these.

@@ -26,7 +26,7 @@ extension Checks {
             record.allGoneSince = nil
             return
         }
-        if kernel.keeper.questions.contains(process.pid) { return }
+        if kernel.keeper.questions.contains(process.pid) || kernel.keeper.isBusy { return }
         // Once it is killed, nothing is waited for.
         guard record.isEndAsked, !record.isKillAsked, let group = record.group else {
             return complain("\(record.app) (\(process.pid)) has ended, and the core is not told")

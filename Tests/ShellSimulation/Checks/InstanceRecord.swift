@@ -28,6 +28,8 @@ final class InstanceRecord {
     var wantsFrozen: Bool?
     /// It was asked for, and nothing was done yet.
     var isFreezeOwed = false
+    /// A loop has died: the next one does what that has asked for, once more.
+    var mayBeDoneAgain = false
     /// MONOTONIC.
     var frozenWantedAt: Int64 = 0
     var isFrozenTold = false
@@ -39,6 +41,8 @@ final class InstanceRecord {
     var answers = 0
     var readies = 0
     var pings = 0
+    /// In place of an answer.
+    var hasSaidNonsense = false
     /// The call that the app has heard last, and those that it has answered.
     var heard: CallID?
     var answered: [CallID] = []
@@ -59,6 +63,15 @@ final class InstanceRecord {
     func name(_ main: PlayedProcess) {
         mainBefore += [named ?? process].compactMap { $0 }
         named = main
+    }
+
+    /// Asked for at any time before.
+    func wants(_ deed: OrderCheck.Deed) -> Bool {
+        switch deed {
+        case .freeze: wantsFrozen == true
+        case .thaw: wantsFrozen != true
+        case .terminate: isEndAsked
+        }
     }
 
     /// One that was the main process once has ended.

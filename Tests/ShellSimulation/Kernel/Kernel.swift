@@ -19,6 +19,7 @@ final class Kernel {
     let processes = ProcessTable()
     let groups: GroupTree
     let faults: Faults
+    let points = CrashPoints()
     let loop: PlayedLoop
     let bus = PlayedBus()
     /// Of the threads that get rid of what others have sent: the sockets that each has to close.
@@ -54,6 +55,18 @@ final class Kernel {
         Kernel.isDead = true
         Kernel.playing = nil
         loop.exitCode = -EIO
+    }
+
+    /// Of a loop that is dead, and whose keeper lives.
+    func buryLoop() {
+        for number in descriptors.open.keys { _ = __real_close(number) }
+        for process in processes.all.values { process.forgetWatchers() }
+        for group in groups.present { group.watchers = [] }
+        descriptors.forgetAll()
+        loop.forgetAll()
+        bus.forgetAll()
+        disposals = [:]
+        keeper.loopDied()
     }
 
     /// Of a daemon that is dead, or has come to its end.

@@ -6,12 +6,14 @@ internal import ProcessControl
 /// The keeper of the daemon's loop, played: it starts processes of the played kernel, and says what becomes of them,
 /// over a true socket. A start may hang, and what a program does may be heard before the word that it runs.
 final class PlayedKeeper {
-    private struct Child {
+    struct Child {
         let id: Int64
         let process: PlayedProcess
         let hasGroup: Bool
-        /// It has become its program, or is gone; the loop was told.
-        var isToldRunning = false
+        /// It has become its program, or is gone.
+        var isRunning = false
+        /// The loop that has asked for it is dead, and none after that has claimed it.
+        var isAbandoned = false
     }
 
     private struct Start {
@@ -25,15 +27,23 @@ final class PlayedKeeper {
 
     private unowned let kernel: Kernel
     private var random: SeededGenerator
-    private var children: [Int32: Child] = [:]
+    var children: [Int32: Child] = [:]
+    /// The last words on what has ended.
+    var ends: [Int64: keeper_word] = [:]
+    /// What it keeps for the loops to come; descriptors of its own.
+    var kept: [String: Int32] = [:]
     /// Apps that were asked for and of whose start nothing was told, by the number of the start.
     private var starting: [Int64: String] = [:]
     /// How these have ended the loop has asked, and was not told yet.
     private(set) var questions: Set<Int32> = []
+    /// A loop that comes after one that was to stop stops, too.
+    private var isStopping = false
     /// Packets that have come and were not looked at.
     private var unread = 0
     /// MONOTONIC: it takes one packet after the other.
     private var busyUntil: Int64 = 0
+    /// Of loops, its own among them.
+    private var deaths = 0
     /// Our end of the socket; -1: there is no loop.
     private var socket: Int32 = -1
     /// The loop's.
@@ -56,11 +66,13 @@ final class PlayedKeeper {
         socket = ends[0]
         loopEnd = ends[1]
         kernel.descriptors.add(loopEnd, .socket)
+        if isStopping { tell(KEEPER_ORDER, 0) { $0.detail = SIGTERM } }
         return loopEnd
     }
 
     /// The keeper dies with its loop.
     func die() {
+        deaths += 1
         if socket >= 0 { _ = __real_close(socket) }
         socket = -1
         loopEnd = -1
@@ -68,15 +80,32 @@ final class PlayedKeeper {
         starting = [:]
         questions = []
         unread = 0
+        ends = [:]
+        isStopping = false
+        for descriptor in kept.values { _ = __real_close(descriptor) }
+        kept = [:]
+    }
+
+    /// What that loop has asked for and was not begun is not begun any more.
+    func loopDied() {
+        deaths += 1
+        if socket >= 0 { _ = __real_close(socket) }
+        socket = -1
+        loopEnd = -1
+        let begun = children.values.filter { !$0.isRunning }.map { $0.id }
+        starting = starting.filter { begun.contains($0.key) }
+        questions = []
+        unread = 0
+        for pid in children.keys { children[pid]?.isAbandoned = true }
     }
 
     /// otherwise: in its place, where the keeper is dead by then.
-    private func next(_ body: @escaping () -> Void, otherwise: @escaping () -> Void = {}) {
+    func next(_ body: @escaping () -> Void, otherwise: @escaping () -> Void = {}) {
         busyUntil = max(busyUntil, kernel.clock.monotonic + latency)
         unread += 1
-        let socket = socket
+        let deaths = deaths
         world?.at(busyUntil) { [self] in
-            guard socket == self.socket else { return otherwise() }
+            guard deaths == self.deaths else { return otherwise() }
             unread -= 1
             body()
         }
@@ -98,6 +127,10 @@ final class PlayedKeeper {
                 questions.remove(question.pid)
                 tell(KEEPER_ORPHAN_ENDED, question.id) { $0.code = 0 }
             }
+        case KEEPER_KEEP: if let first = descriptors.first { keep(Self.text(bytes), first) }
+        case KEEPER_DROP: drop(Self.text(bytes))
+        case KEEPER_CLAIM: claim(base.loadUnaligned(as: keeper_claim.self).id)
+        case KEEPER_CLAIMED: next { [self] in endAbandoned() }
         default: break
         }
     }
@@ -174,12 +207,14 @@ final class PlayedKeeper {
         if number == SIGTERM, let child = children.values.first(where: { $0.id == id }) {
             world?.checks.didAsk(child.process)
         }
-        next { [self] in
+        // A loop that dies after it has said so is heard.
+        let deed = { [self] in
             if let child = children.values.first(where: { $0.id == id }) { send(number, to: child) }
         }
+        next(deed, otherwise: deed)
     }
 
-    private func send(_ number: Int32, to child: Child) {
+    func send(_ number: Int32, to child: Child) {
         kernel.send(number, to: child.process, isSentNow: false)
         guard number == SIGKILL, !child.hasGroup else { return }
         for process in kernel.processes.running where process.session == child.process.pid {
@@ -191,6 +226,7 @@ final class PlayedKeeper {
 
     /// A signal to the main process of the service.
     func order(_ signal: Int32) {
+        if signal != SIGHUP { isStopping = true }
         tell(KEEPER_ORDER, 0) { $0.detail = signal }
     }
 
@@ -204,12 +240,14 @@ final class PlayedKeeper {
                     kernel.send(SIGKILL, to: other)
                 }
             }
-            tell(KEEPER_ENDED, child.id) {
+            let word = Self.word(KEEPER_ENDED, child.id) {
                 $0.code = end.code
                 $0.status = end.status
                 $0.cpu_ns = 1_000_000
                 $0.max_rss_bytes = 4096
             }
+            ends[child.id] = word
+            if children[process.pid]?.isAbandoned == false { tell(word) }
             children[process.pid] = nil
             kernel.processes.forget(process)
             kernel.judge.note("keeper: \(process.pid) is reaped")
@@ -217,25 +255,34 @@ final class PlayedKeeper {
     }
 
     private func tellRunning(_ pid: Int32) {
-        guard let child = children[pid], !child.isToldRunning else { return }
-        children[pid]?.isToldRunning = true
-        tell(KEEPER_RUNNING, child.id) { _ in }
+        guard let child = children[pid], !child.isRunning else { return }
+        children[pid]?.isRunning = true
+        if !child.isAbandoned { tell(KEEPER_RUNNING, child.id) { _ in } }
     }
 
     private func fail(_ id: Int64, _ step: Int32, _ errno: Int32) {
-        tell(KEEPER_FAILED, id) {
+        let word = Self.word(KEEPER_FAILED, id) {
             $0.step = step
             $0.error = errno
         }
+        ends[id] = word
+        tell(word)
     }
 
-    private func tell(_ kind: Int, _ id: Int64, _ fill: (inout keeper_word) -> Void) {
-        if kind == KEEPER_RUNNING || kind == KEEPER_FAILED { starting[id] = nil }
-        guard socket >= 0 else { return }
+    private static func word(_ kind: Int, _ id: Int64, _ fill: (inout keeper_word) -> Void) -> keeper_word {
         var word = keeper_word()
         word.kind = UInt32(kind)
         word.id = id
         fill(&word)
+        return word
+    }
+
+    func tell(_ kind: Int, _ id: Int64, _ fill: (inout keeper_word) -> Void) { tell(Self.word(kind, id, fill)) }
+
+    func tell(_ word: keeper_word) {
+        if Int(word.kind) == KEEPER_RUNNING || Int(word.kind) == KEEPER_FAILED { starting[word.id] = nil }
+        guard socket >= 0 else { return }
+        var word = word
         _ = __real_send(socket, &word, MemoryLayout<keeper_word>.size, Int32(MSG_NOSIGNAL))
     }
 
@@ -246,8 +293,10 @@ final class PlayedKeeper {
 func wrapPacketSend(
     _ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ size: Int, _ descriptors: UnsafePointer<Int32>?, _ count: Int
 ) -> Int32 {
-    guard let kernel = Kernel.playing else { return failed(EPIPE) }
-    guard descriptor == kernel.keeper.loopEnd else { return failed(ENOTCONN) }
+    guard let kernel = Kernel.atPoint("word to the keeper") else { return failed(EPIPE) }
+    guard descriptor == kernel.keeper.loopEnd else {
+        return __real_linux_packet_send(descriptor, bytes, size, descriptors, count)
+    }
     if kernel.faults.strike(.send) != nil { return failed(EINTR) }
     let passed = Array(UnsafeBufferPointer(start: descriptors, count: count))
     for number in passed where kernel.descriptors[number] == nil {
@@ -262,7 +311,7 @@ func wrapPacketReceive(
     _ descriptor: Int32, _ bytes: UnsafeMutableRawPointer?, _ size: Int, _ descriptors: UnsafeMutablePointer<Int32>?,
     _ count: UnsafeMutablePointer<Int>?, _ lost: UnsafeMutablePointer<Bool>?
 ) -> Int {
-    guard let kernel = Kernel.playing else { return Int(failed(EPIPE)) }
+    guard let kernel = Kernel.atPoint("word of the keeper") else { return Int(failed(EPIPE)) }
     if kernel.faults.strike(.read) != nil { return Int(failed(EINTR)) }
     count?.pointee = 0
     lost?.pointee = false

@@ -81,12 +81,14 @@ final class PlayedLoop {
         graveyard += sources
         sources = []
         lastRun = nil
+        running = nil
+        isRunning = false
+        exitCode = nil
     }
 
     // MARK: Turns
 
     func run(_ kernel: Kernel) -> Int32 {
-        exitCode = nil
         isRunning = true
         defer { isRunning = false }
         while exitCode == nil {

@@ -169,7 +169,11 @@ final class AppProgram: Program, Listener {
 
     private func send(_ text: String) {
         guard let delegate else { return }
-        if text.utf8.first == UInt8(ascii: "{") { kernel.loop.world?.checks.didAnswer(process) }
+        if text.utf8.first == UInt8(ascii: "{") {
+            kernel.loop.world?.checks.didAnswer(process)
+        } else {
+            kernel.loop.world?.checks.didSayNonsense(process)
+        }
         Wire.send(delegate, Wire.message(text))
     }
 

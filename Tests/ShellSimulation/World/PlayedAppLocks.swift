@@ -8,8 +8,9 @@ final class PlayedAppLocks {
     private var held: [Int32: Int64] = [:]
     /// Whom the last answer named.
     private var told: Set<Int32> = []
-    /// The daemon has asked, and has no answer yet.
-    var isAsked = false
+    /// Questions of the daemon's, of a dead loop's too, that have no answer yet.
+    var questions = 0
+    var isAsked: Bool { questions > 0 }
 
     init(_ kernel: Kernel, seed: UInt64) {
         self.kernel = kernel
@@ -43,7 +44,7 @@ final class PlayedAppLocks {
 
     /// body: nil where it was no list.
     func didTell(_ body: [BusValue]?) {
-        isAsked = false
+        questions -= 1
         told = []
         guard case .array(let rows)? = body?.first else { return }
         for case .container(_, let fields) in rows {
