@@ -110,7 +110,8 @@ final class Checks {
         guard let record = record(instance) else { return }
         record.endsTold += 1
         // The keeper tells a loop that claims it all that it knows; the core has heard it, and does nothing.
-        if record.endsTold > 1, !record.mayBeDoneAgain { complain("the end of \(record.app) is told twice") }
+        if record.endsTold > 1, record.mayBeDoneAgain { return }
+        if record.endsTold > 1 { complain("the end of \(record.app) is told twice") }
         // Another process may have become the main one, whose end the kernel does not tell us.
         if status == .unknown, let main = record.named ?? record.process {
             if main.state == .running, !record.hasLostAMainProcess || !struck(.open, .receive, .pidfd, .watch) {
