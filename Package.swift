@@ -175,7 +175,8 @@ if !embedded {
 
 if !embedded {
     targets += [
-        .testTarget(name: "LifecycleTests", dependencies: ["Lifecycle"], swiftSettings: strict),
+        .testTarget(
+            name: "LifecycleTests", dependencies: ["Lifecycle"], exclude: ["States"], swiftSettings: strict),
         .testTarget(
             name: "LifecycleSimulationTests", dependencies: ["Lifecycle", "LifecycleSimulation"],
             exclude: ["seeds.txt"], swiftSettings: strict),

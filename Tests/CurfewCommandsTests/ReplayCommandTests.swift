@@ -186,4 +186,32 @@ import Testing
         try hear(.timePassed)
         #expect(try replay().output == "0 steps\n")
     }
+
+    @Test func aCopyForOthersHasNoNames_andReplaysAsTheOriginal() throws {
+        let copy = file + "-copy"
+        defer { try? FileManager.default.removeItem(atPath: copy) }
+        try play()
+        let adopted = TaskParameters(name: "private")
+        try hear(.client(.requested(RequestID(rawValue: 7), .adopt(app: "task-private", adopted))))
+        try begin(with: core.archived())
+        try hear(.process(.exited(InstanceID(rawValue: 1), .exited(3))))
+        let outcome = try replay("--anonymous", copy)
+        #expect(outcome.code == 0 && outcome.output.contains("5 steps, "), "\(outcome)")
+        let written = try Data(contentsOf: URL(filePath: copy))
+        for text in ["camera", "private", "boot-1"] { #expect(written.range(of: Data(text.utf8)) == nil, "\(text)") }
+        let shown = PlayedDaemon.run(["replay", copy]).output
+        #expect(shown.contains("task-x") && shown.hasSuffix("5 steps, decided as recorded\n"), "\(shown)")
+        let again = try replay("--anonymous", copy)
+        #expect(again.code == 1 && again.error.contains("File exists"), "\(again)")
+        #expect(try Data(contentsOf: URL(filePath: copy)) == written)
+    }
+
+    @Test func aCopyForOthersIsNoOtherStory() throws {
+        try play()
+        try hear(.process(.exited(InstanceID(rawValue: 1), .exited(3))), writesDecision: false)
+        try hear(.timePassed)
+        let outcome = try replay("--anonymous", file + "-copy")
+        #expect(outcome.code == 1 && outcome.error.contains("decides 1 step otherwise"), "\(outcome)")
+        #expect(!FileManager.default.fileExists(atPath: file + "-copy"))
+    }
 }

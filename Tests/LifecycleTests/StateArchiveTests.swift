@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    private let steps: [(inout Board) throws -> [String]] = [
+    let steps: [(inout Board) throws -> [String]] = [
         {
             $0.login(); return []
         }, { $0.tell(.started) }, { $0.spawned("storage") }, { $0.ready("storage") },
@@ -49,7 +49,7 @@ import Testing
         { $0.emptied("storage") }, { $0.pass(.seconds(9)) }, { $0.shutdownSignal(false) }, { $0.tell(.stopRequested) },
     ]
 
-    private var apps: [AppPolicy] {
+    var apps: [AppPolicy] {
         [
             app("camera") {
                 $0.after = ["storage"]; $0.liveness = .seconds(60)

@@ -300,7 +300,7 @@ _curfew_replay() {
     repeating_flags=()
     non_repeating_flags=(--compare --json --version -h --help)
     repeating_options=()
-    non_repeating_options=(--app --until --last --root)
+    non_repeating_options=(--app --until --last --anonymous --root)
     __curfew_offer_flags_options -1
 
     # Offer option value completions
@@ -313,6 +313,10 @@ _curfew_replay() {
         return
         ;;
     '--last')
+        return
+        ;;
+    '--anonymous')
+        __curfew_add_completions -f
         return
         ;;
     '--root')

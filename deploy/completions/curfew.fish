@@ -34,7 +34,7 @@ function __curfew_parse_tokens -S
         case 'report'
             __curfew_parse_subcommand 1 'last' 'root=' 'json' 'version' 'h/help'
         case 'replay'
-            __curfew_parse_subcommand -r 1 'app=' 'until=' 'last=' 'compare' 'root=' 'json' 'version' 'h/help'
+            __curfew_parse_subcommand -r 1 'app=' 'until=' 'last=' 'compare' 'anonymous=' 'root=' 'json' 'version' 'h/help'
         case 'launch'
             __curfew_parse_subcommand 1 'background' 'root=' 'json' 'version' 'h/help'
         case 'activate'
@@ -189,6 +189,7 @@ complete -c 'curfew' -n '__curfew_should_offer_completions_for_flags_or_options 
 complete -c 'curfew' -n '__curfew_should_offer_completions_for_flags_or_options "curfew replay" until' -l 'until' -d 'Stop after this step.' -rfka ''
 complete -c 'curfew' -n '__curfew_should_offer_completions_for_flags_or_options "curfew replay" last' -l 'last' -d 'Only the last steps of those.' -rfka ''
 complete -c 'curfew' -n '__curfew_should_offer_completions_for_flags_or_options "curfew replay" compare' -l 'compare' -d 'Only steps that this version decides otherwise.'
+complete -c 'curfew' -n '__curfew_should_offer_completions_for_flags_or_options "curfew replay" anonymous' -l 'anonymous' -d 'Write a copy to this new file, for others: names of apps and tasks, and all that they and people have said, are replaced.' -rF
 complete -c 'curfew' -n '__curfew_should_offer_completions_for_flags_or_options "curfew replay" root' -l 'root' -d 'Put DIR before every path: sockets, configuration, reports.' -rfa '(__curfew_complete_directories)'
 complete -c 'curfew' -n '__curfew_should_offer_completions_for_flags_or_options "curfew replay" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'curfew' -n '__curfew_should_offer_completions_for_flags_or_options "curfew replay" version' -l 'version' -d 'Show the version.'

@@ -24,6 +24,11 @@ struct ReplayCommand: SessionCommand {
     var last: Int?
     @Flag(help: "Only steps that this version decides otherwise.")
     var compare = false
+    @Option(
+        help: ArgumentHelp(
+            "Write a copy to this new file, for others: names of apps and tasks, and all that they and people have said, "
+                + "are replaced.", valueName: "FILE"), completion: .file())
+    var anonymous: String?
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
@@ -32,6 +37,7 @@ struct ReplayCommand: SessionCommand {
     }
 
     func run(_ session: Session) throws(CommandFailure) {
+        if let anonymous { return try write(anonymous, session) }
         let view = ReplayView(session, app: app, last: last, compares: compare)
         var replay = Replay()
         var lost = 0
@@ -61,6 +67,36 @@ struct ReplayCommand: SessionCommand {
         }
         view.end(replay, lost: lost)
         if replay.differing > 0 || replay.isFatal { session.exitCode = CommandFailure.Code.failed.rawValue }
+    }
+
+    private func write(_ path: String, _ session: Session) throws(CommandFailure) {
+        let originals = try contents(session).map { $0.bytes }
+        let copy: AnonymousRecording
+        do throws(AnonymousRecording.Failure) {
+            copy = try AnonymousRecording(of: originals)
+        } catch {
+            throw .failed(Self.text(error))
+        }
+        if copy.steps == 0 { throw .failed("there is no step in it; nothing was written") }
+        do throws(SystemError) {
+            let file = try FileDescriptor.open(path, O_WRONLY | O_CREAT | O_EXCL)
+            try file.writeAll(copy.bytes)
+        } catch {
+            throw .failed("\(error.text); nothing was written over")
+        }
+        let (steps, texts) = (Amounts.count(copy.steps, "step"), Amounts.count(copy.texts, "text"))
+        session.say("\(path): \(steps), \(texts) replaced")
+    }
+
+    private static func text(_ failure: AnonymousRecording.Failure) -> String {
+        switch failure {
+        case .decidesOtherwise(let steps):
+            "this version decides \(Amounts.count(steps, "step")) otherwise than was recorded, so that its copy would be another "
+                + "story; use the curfew of the version that has recorded it"
+        case .otherVersion(let version):
+            "some of it is curfewd \(version)'s, in a format that this version does not know; use the curfew of that "
+                + "version"
+        }
     }
 
     private func next(_ records: inout FlightRecords, _ replay: inout Replay, _ view: ReplayView) -> FlightRecord? {

@@ -117,7 +117,7 @@ public struct StateArchive {
     public mutating func value(_ field: Int, _ value: inout String) {
         if isReading {
             guard find(field) != nil, let content = readContent() else { return }
-            value = String(decoding: bytes[content], as: UTF8.self)
+            value = .recorded(bytes[content])
             offset = content.upperBound
         } else {
             append(head(field, .bytes), UInt64(value.utf8.count))
