@@ -20,7 +20,6 @@ final class PlayedAppLocks {
     /// A sleep is announced: some apps hold one, most of them not for long.
     func take() {
         held = [:]
-        told = []
         for process in kernel.processes.running where process.group != nil && random.chance(perMille: 100) {
             held[process.pid] = kernel.clock.monotonic + Int64(random.below(random.pick([300_000_000, 6_000_000_000])))
         }
