@@ -23,11 +23,27 @@ static void read_list(void *context) {
         list->error = errno;
         return;
     }
-    for (struct dirent *entry; list->error == 0 && (entry = readdir(directory));) {
+    while (list->error == 0) {
+        errno = 0;
+        struct dirent *entry = readdir(directory);
+        if (!entry) {
+            list->error = errno;
+            break;
+        }
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
         if (!add(list, entry->d_name, strlen(entry->d_name) + 1)) list->error = ENOMEM;
     }
     closedir(directory);
+}
+
+static int give(struct list *list, char **names, size_t *length) {
+    if (list->error != 0) {
+        free(list->names);
+        return list->error;
+    }
+    *names = list->names;
+    *length = list->length;
+    return 0;
 }
 
 static void free_list(void *context) { free(((struct list *)context)->names); }
@@ -38,6 +54,15 @@ static uint64_t mark_of(const char *path) {
     return mark | linux_at_path;
 }
 
+int linux_list(const char *path, char **names, size_t *length) {
+    struct list list = {.error = 0};
+    size_t size = strlen(path) + 1;
+    if (size > sizeof list.path) return ENAMETOOLONG;
+    memcpy(list.path, path, size);
+    read_list(&list);
+    return give(&list, names, length);
+}
+
 int linux_list_in_time(const char *path, int milliseconds, char **names, size_t *length) {
     struct list list = {.error = 0};
     size_t size = strlen(path) + 1;
@@ -45,11 +70,5 @@ int linux_list_in_time(const char *path, int milliseconds, char **names, size_t 
     memcpy(list.path, path, size);
     struct linux_errand errand = {.run = read_list, .discard = free_list, .subject = mark_of(path)};
     if (!linux_do_in_time(errand, &list, sizeof list, milliseconds)) return ETIMEDOUT;
-    if (list.error != 0) {
-        free(list.names);
-        return list.error;
-    }
-    *names = list.names;
-    *length = list.length;
-    return 0;
+    return give(&list, names, length);
 }

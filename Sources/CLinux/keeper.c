@@ -68,6 +68,7 @@ int linux_fork(void) {
     pid_t parent = getpid();
     int pid = fork();
     if (pid != 0) return pid;
+    linux_forget_errands();
     // One that is orphaned already will not be told.
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 || getppid() != parent) _exit(1);
     return 0;

@@ -57,7 +57,12 @@ static pthread_cond_t one_is_done;
 static struct errand *on_their_way[MOST_ON_THEIR_WAY];
 static pthread_once_t is_ready = PTHREAD_ONCE_INIT;
 
-static void get_ready(void) { linux_make_condition(&one_is_done); }
+static bool is_made;
+
+static void get_ready(void) {
+    linux_make_condition(&one_is_done);
+    is_made = true;
+}
 
 // With the guard held. Where the same hangs already: NULL.
 static struct errand **place_for(uint64_t subject) {
@@ -109,6 +114,12 @@ static struct errand *begin_errand(const struct linux_errand *plan, const void *
     pthread_mutex_unlock(&guard);
     free(errand);
     return NULL;
+}
+
+void linux_forget_errands(void) {
+    pthread_mutex_init(&guard, NULL);
+    memset(on_their_way, 0, sizeof on_their_way);
+    if (is_made) linux_make_condition(&one_is_done);
 }
 
 bool linux_do_in_time(struct linux_errand plan, void *context, size_t size, int milliseconds) {

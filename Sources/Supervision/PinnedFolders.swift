@@ -8,10 +8,13 @@ final class PinnedFolders {
 
     deinit { for descriptor in descriptors.values { close(descriptor) } }
 
-    /// Those that are there and not held yet.
+    /// Those that are there and not held yet. What is held up already is not waited for.
     func pin(_ paths: [String]) {
-        for path in paths where descriptors[path] == nil {
-            if let folder = try? FileDescriptor.open(path, linux_directory_flags) { descriptors[path] = folder.take() }
+        let wanted = paths.filter { descriptors[$0] == nil }
+        if wanted.isEmpty { return }
+        let opened = Errand.run(at: .folders, within: 1000) {
+            wanted.map { (try? FileDescriptor.open($0, linux_directory_flags))?.take() ?? -1 }
         }
+        for (path, descriptor) in zip(wanted, opened ?? []) where descriptor >= 0 { descriptors[path] = descriptor }
     }
 }

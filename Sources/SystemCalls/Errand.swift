@@ -6,7 +6,7 @@ public enum Errand {
     /// What it may hang at: while one does, no other is sent there.
     public enum Subject: UInt64, Sendable {
         case users = 1
-        case configuration, profiles
+        case configuration, profiles, folders
     }
 
     private final class Box {

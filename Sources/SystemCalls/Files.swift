@@ -75,16 +75,20 @@ public enum Files {
         }
     }
 
-    /// The names in a directory, sorted, without "." and "..".
+    /// The names in a directory, sorted, without "." and "..". What cannot be read to its end is an error.
     public static func list(_ path: String) throws(SystemError) -> [String] {
-        guard let directory = opendir(path) else { throw SystemError("opendir", path) }
-        defer { closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            let name = String(cString: linux_entry_name(entry))
-            if name != "." && name != ".." { names.append(name) }
-        }
-        return names.sorted()
+        var names: UnsafeMutablePointer<CChar>?
+        var length = 0
+        return try take(path, linux_list(path, &names, &length), names, length)
+    }
+
+    private static func take(
+        _ path: String, _ error: Int32, _ names: UnsafeMutablePointer<CChar>?, _ length: Int
+    ) throws(SystemError) -> [String] {
+        if error != 0 { throw SystemError("list", path, errno: Errno(rawValue: error)) }
+        defer { free(names) }
+        let bytes = UnsafeRawBufferPointer(start: names, count: length)
+        return bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }.sorted()
     }
 
     /// Milliseconds for a list that may have to come from a slow disk.
@@ -95,11 +99,7 @@ public enum Files {
     public static func listShared(_ path: String, within limit: Int32 = 100) throws(SystemError) -> [String] {
         var names: UnsafeMutablePointer<CChar>?
         var length = 0
-        let error = linux_list_in_time(path, limit, &names, &length)
-        if error != 0 { throw SystemError("list", path, errno: Errno(rawValue: error)) }
-        defer { free(names) }
-        let bytes = UnsafeRawBufferPointer(start: names, count: length)
-        return bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }.sorted()
+        return try take(path, linux_list_in_time(path, limit, &names, &length), names, length)
     }
 
     /// Who may use what lies there: this user and root, or all (nil).

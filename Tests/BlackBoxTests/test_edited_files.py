@@ -3,6 +3,7 @@
 import os
 import signal
 
+import hardware
 import pytest
 from loops import kill_loop
 from upgrades import installed, upgrade
@@ -111,3 +112,21 @@ def test_what_a_reload_has_read_counts_when_its_file_breaks_after_it(board):
     starts_again(board)
     board.call("Background", app="app")
     says(said, "DidEnterBackground by now")
+
+
+@pytest.mark.skipif(hardware.missing() is not None, reason=hardware.missing() or "")
+def test_with_an_error_in_curfew_toml_the_board_is_kept_as_before(board):
+    played = board.with_hardware()
+    first, second = played.add_watchdog(0), played.add_watchdog(1)
+    board.device(watchdog={"device": second, "timeout": "20s"})
+    board.app("app")
+    board.start()
+    board.wait_active("app")
+    kept = f"{second} (Played Watchdog), 20 s"
+    wait_until(lambda: board.device_state()["hardwareWatchdog"] == kept, board.log)
+    with open(f"{board.root}/etc/curfew/curfew.toml", "a", encoding="utf-8") as file:
+        file.write("\ntypo = 1\n")
+    for _ in range(2):
+        kill_loop(board)
+        wait_until(lambda: board.device_state()["hardwareWatchdog"] == kept, board.log)
+    assert not played.watchdog_events(first)

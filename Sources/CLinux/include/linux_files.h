@@ -38,6 +38,9 @@ static inline int linux_lock_file(int fd) {
     return fcntl(fd, F_OFD_SETLK, &lock);
 }
 
+// The names in a directory, each with its NUL, to be freed with free(3). 0, or an errno: what could not be read to its
+// end is no list.
+int linux_list(const char *path, char **names, size_t *length);
 // The names in a directory that other users may read as well, and so keep its lock, by a thread: each with its NUL, to
 // be freed with free(3). 0, or an errno; ETIMEDOUT: not told in time.
 int linux_list_in_time(const char *path, int milliseconds, char **names, size_t *length);

@@ -24,3 +24,5 @@ static const uint64_t linux_at_queues = 1ull << 40, linux_at_records = 2ull << 4
 // that. True: it is done, and the context is what it has made of the copy. False: it was left to itself, or could not
 // be begun: one hangs there, or many are on their way already.
 bool linux_do_in_time(struct linux_errand plan, void *context, size_t size, int milliseconds);
+// For a fork: it has none of those threads.
+void linux_forget_errands(void);

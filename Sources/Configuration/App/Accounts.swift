@@ -21,6 +21,9 @@ public struct Accounts: Sendable {
         self.group = group
     }
 
+    /// Nothing is known of them.
+    static var unasked: Accounts { Accounts(user: { _ in .unknown }, group: { _ in .unknown }) }
+
     /// getpwnam_r(3) and getgrnam_r(3). With a remote user database these may take their time.
     public static var system: Accounts {
         Accounts(

@@ -3,7 +3,8 @@ internal import SystemCalls
 
 extension Configuration {
     /// Reads everything below a root. Never fails and never blocks on a file; what is wrong is in the result.
-    /// hears: called with the name of each app whose file has no error, and with its text.
+    /// hears: called with the name of each app whose file has no error, and with its text; for curfew.toml as well
+    /// (`deviceText`).
     public static func load(
         paths: ConfigurationPaths, accounts: Accounts = .system, hears: ((String, [UInt8]) -> Void)? = nil
     ) -> Configuration {
@@ -12,12 +13,24 @@ extension Configuration {
         return loader.load()
     }
 
-    /// What an app's text said that `load` has heard, by this or another version; nil: it has errors for this one.
+    /// The name of curfew.toml's text, which no app has.
+    public static let deviceText = ConfigurationPaths.deviceFile
+
+    /// The device is as a text of curfew.toml's said that `load` has heard, where that has no error for this version.
+    public mutating func takeDevice(from text: [UInt8]) {
+        let (device, errors, _) = DeviceFile.parse(text, file: Self.deviceText, lists: false)
+        guard errors.isEmpty else { return }
+        self.device = device
+        deviceMark = InputFile.mark(text)
+    }
+
+    /// What an app's text said that `load` has heard, by this or another version; nil: it has errors for this one. No
+    /// name service is asked: whether there are its user and group, its start will tell.
     public static func app(
-        _ name: String, from text: [UInt8], paths: ConfigurationPaths, accounts: Accounts = .system
+        _ name: String, from text: [UInt8], paths: ConfigurationPaths
     ) -> AppConfiguration? {
         let result = AppFile.parse(
-            text, name: name, file: name, sandbox: paths.sandbox, accounts: KnownAccounts(accounts))
+            text, name: name, file: name, sandbox: paths.sandbox, accounts: KnownAccounts(.unasked))
         guard case .valid(let configuration) = result.entry else { return nil }
         return configuration
     }
@@ -124,6 +137,7 @@ struct Loader {
             deviceFile = path
             configuration.deviceMark = InputFile.mark(bytes)
             configuration.errors += errors
+            if errors.isEmpty { hears?(Configuration.deviceText, bytes) }
         case .masked: break
         case .missing:
             if !required { return false }

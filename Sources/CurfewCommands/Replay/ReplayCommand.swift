@@ -26,8 +26,8 @@ struct ReplayCommand: SessionCommand {
     var compare = false
     @Option(
         help: ArgumentHelp(
-            "Write a copy to this new file, for others: names of apps and tasks, and all that they and people have said, "
-                + "are replaced.", valueName: "FILE"), completion: .file())
+            "Write a copy to this new file, for others: names of apps and tasks, and all that they and people have "
+                + "said, are replaced.", valueName: "FILE"), completion: .file())
     var anonymous: String?
     @OptionGroup var global: GlobalOptions
 
@@ -91,8 +91,8 @@ struct ReplayCommand: SessionCommand {
     private static func text(_ failure: AnonymousRecording.Failure) -> String {
         switch failure {
         case .decidesOtherwise(let steps):
-            "this version decides \(Amounts.count(steps, "step")) otherwise than was recorded, so that its copy would be another "
-                + "story; use the curfew of the version that has recorded it"
+            "this version decides \(Amounts.count(steps, "step")) otherwise than was recorded, so that its copy would "
+                + "be another story; use the curfew of the version that has recorded it"
         case .otherVersion(let version):
             "some of it is curfewd \(version)'s, in a format that this version does not know; use the curfew of that "
                 + "version"

@@ -55,7 +55,8 @@ extension Supervisor {
         let credentials: Credentials? = if case .success(let found) = app.credentials { found } else { nil }
         switch app.configuration.delegate {
         case .none: return nil
-        case .varlink: return kept.hasAttached ? VarlinkDelegate(process, self) : nil
+        // What was kept of its connection may be lost: it attaches another.
+        case .varlink: return VarlinkDelegate(process, self)
         case .hooks: return HookDelegate(process, self, credentials, regained: kept.hook)
         case .signals: return SignalDelegate(process, self)
         }

@@ -18,16 +18,17 @@ final class SignalDelegate: DelegateChannel {
     func didSpawn() {}
 
     func deliver(_ call: CallID, _ handler: HandlerCall, allowance: Nanoseconds) {
-        let number = process.configuration.signal(for: handler.handler)
-        if let number { process.signal(number) }
-        if number != nil, process.configuration.acknowledge {
+        if let number = process.configuration.signal(for: handler.handler) { process.signal(number) }
+        goOn(call, handler)
+    }
+
+    func goOn(_ call: CallID, _ handler: HandlerCall) {
+        if process.configuration.acknowledge, process.configuration.signal(for: handler.handler) != nil {
             outstanding = call
         } else {
             supervisor.dispatch(.app(.handlerReturned(process.instance, call)))
         }
     }
-
-    func goOn(_ call: CallID, _ handler: HandlerCall) { outstanding = call }
 
     func didBecomeReady() {
         guard let call = outstanding else { return }

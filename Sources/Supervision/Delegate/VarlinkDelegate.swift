@@ -95,9 +95,10 @@ final class VarlinkDelegate: DelegateChannel {
     func attach(_ connection: Connection) {
         // No answer is taken over it any more: the process that holds its other end may outlive the app, and us.
         self.connection?.close()
-        kept = nil
+        // First what the next loop is to know: it may find neither connection.
         attached = connection
         process.wasChanged()
+        kept = nil
         // The one before may have gone down with the call unread.
         let now = Nanoseconds(rawValue: Clocks.monotonic)
         if let (call, handler) = outstanding, let left = supervisor.core.timeLeft(of: call, process.instance, at: now) {
@@ -149,9 +150,9 @@ final class VarlinkDelegate: DelegateChannel {
     /// Nor does the next loop take an answer over it: what has come was none.
     private func didBreak(_ reason: CloseReason) {
         if reason == .closedHere { return }
-        kept = nil
         isBroken = true
         process.isNotAnswered()
+        kept = nil
     }
 
     private func willBeAnswered() { if let call = outstanding?.call { process.isAnswering(call) } }

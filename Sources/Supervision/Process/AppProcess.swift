@@ -151,7 +151,7 @@ final class AppProcess {
         if handler.handler == .willTerminate { isAskedToEnd = true }
         delegate?.deliver(call, handler, allowance: allowance)
         // At once: should the loop die before that is known, the app is called a second time.
-        delivered = call
+        if call.rawValue > delivered.rawValue { delivered = call }
         supervisor.keptState?.flush()
     }
 

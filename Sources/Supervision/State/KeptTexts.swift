@@ -88,7 +88,7 @@ extension Supervisor {
 
     /// Reads the files, and their texts where there is a loop after this one.
     func readConfiguration() -> (Configuration, KeptTexts?) {
-        KeptTexts.readConfiguration(files, keepsTexts: texts != nil, within: 3000)
+        KeptTexts.readConfiguration(files, keepsTexts: keptState != nil, within: 3000)
     }
 
     /// After a reload. What runs by an older text than its app's now, or by one of an app that is gone, keeps that.
@@ -103,6 +103,15 @@ extension Supervisor {
         guard let next else { return }
         texts = next
         next.keep(by: keeper)
+    }
+
+    /// Where curfew.toml has an error now, or was not read: the loop before had a good one, or none.
+    func takeFormerDevice() {
+        let name = Configuration.deviceText
+        guard !configuration.errors.isEmpty, texts?.text(of: name) == nil, let text = formerTexts?.text(of: name)
+        else { return }
+        texts?.add(name, text)
+        configuration.takeDevice(from: text)
     }
 
     /// After what runs is in hand: where a file has an error now, the next start is by what the loop before had read.

@@ -17,6 +17,7 @@ extension Supervisor {
             // What that loop was about to write it may have written.
             if end.isWritten || reports.last(of: report.name) == report.id { lastReports[app] = report }
         }
+        takeFormerDevice()
         use(configuration)
         hasResumed = true
         let regained = regain(state.apps)
