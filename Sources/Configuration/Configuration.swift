@@ -8,6 +8,8 @@ public struct Configuration: Equatable, Sendable {
     public internal(set) var deviceMark: UInt64 = 0
     /// Sorted by name.
     public var apps: [AppEntry]
+    /// There is no folder of apps at all: not the same as one with none in it.
+    public internal(set) var isWithoutFolder = false
     /// What is wrong with curfew.toml and with the directories. What is wrong with an app is in its entry.
     public var errors: [ConfigurationError]
     public var warnings: [ConfigurationError]
@@ -28,6 +30,15 @@ public struct Configuration: Equatable, Sendable {
             "was not read in time: a disk or a name service is slow, or a process keeps a directory locked; curfew "
             + "reload tries again"
         return Configuration(errors: [ConfigurationError(file: paths.administrator, line: nil, message: message)])
+    }
+
+    /// For a board on which apps run: a folder that was moved, or a disk that is not mounted, is not the end of them.
+    public mutating func missFolder(_ paths: ConfigurationPaths) {
+        guard isWithoutFolder else { return }
+        let folder = paths.administrator + "/" + ConfigurationPaths.appsDirectory
+        let message =
+            "is not there; what runs stays as it is. To end all apps, make an empty folder, then curfew reload"
+        errors.append(ConfigurationError(file: folder, line: nil, message: message))
     }
 
     /// Nothing is wrong with any file. Warnings do not count.

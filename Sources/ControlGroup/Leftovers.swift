@@ -4,8 +4,14 @@ public import SystemCalls
 public struct Leftovers: Equatable, Sendable {
     /// Instances that were ended and removed.
     public let ended: [String]
+    /// Those of them in which nothing ran any more: they had ended by themselves.
+    public let empty: [String]
     /// Instances that are still there, each with what is known about it: "camera.3: dd[4711] (state D)".
     public let remaining: [String]
+
+    public init(ended: [String], empty: [String], remaining: [String]) {
+        (self.ended, self.empty, self.remaining) = (ended, empty, remaining)
+    }
 }
 
 extension ControlGroupRoot {
@@ -18,6 +24,7 @@ extension ControlGroupRoot {
     ) throws(SystemError) -> Leftovers {
         let deadline = Clocks.monotonic + bound
         let groups = try instances().filter { !kept.contains($0) }.compactMap { open($0) }
+        let empty = groups.filter { (try? $0.state())?.populated == false }.map { $0.name }
         // All get their signal before the first is waited for.
         for group in groups { try? group.kill() }
         if !groups.isEmpty { didKill() }
@@ -42,6 +49,6 @@ extension ControlGroupRoot {
                 }
             }
         }
-        return Leftovers(ended: ended, remaining: remaining)
+        return Leftovers(ended: ended, empty: empty, remaining: remaining)
     }
 }

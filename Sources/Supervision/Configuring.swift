@@ -11,6 +11,9 @@ extension Supervisor {
     /// Tells the core what is configured, and lets it begin; or go on from a former state, whose loop this signal has
     /// ended.
     func start(from former: KeptState.FormerState? = nil, signal: Int32? = nil) {
+        if let core = former?.core, core.appIDs.contains(where: { hadFile(core.name(of: $0)) }) {
+            configuration.missFolder(files)
+        }
         sayProblems(configuration)
         reserveTraces()
         reports.reserve()
@@ -31,10 +34,14 @@ extension Supervisor {
         pinnedFolders.pin(paths.folders)
     }
 
+    /// An app of the loop before.
+    private func hadFile(_ name: String?) -> Bool { name.flatMap { formerTexts?.text(of: $0) } != nil }
+
     /// Reads the files again. The names of what changed: apps, "curfew.toml" and "hardware profile", which no app can
     /// be called; with an error nothing does.
     func reload() -> Result<[String], ConfigurationError> {
-        let (next, texts) = readConfiguration()
+        var (next, texts) = readConfiguration()
+        if core.appIDs.contains(where: { apps[$0.rawValue]?.isAdopted != true }) { next.missFolder(files) }
         if let error = next.allErrors.first {
             sayProblems(next, isReload: true)
             log.reload(.error, "the configuration was not reloaded", .configurationInvalid)

@@ -98,7 +98,7 @@ public enum Daemon {
         let (configuration, texts) = KeptTexts.readConfiguration(
             ConfigurationPaths(root: options.root), keepsTexts: former != nil, within: 10_000)
         let loop = try EventLoop()
-        let (groups, freezingProblem, ended) = try openGroups(options, paths, log, keeper, former)
+        let (groups, freezingProblem, leftovers) = try openGroups(options, paths, log, keeper, former)
         let supervisor = try Supervisor(
             loop: loop, keeper: keeper, paths: paths, log: log, groups: groups, configuration: configuration)
         supervisor.freezingProblem = freezingProblem
@@ -111,7 +111,8 @@ public enum Daemon {
         let apps = configuration.appCount
         sayBefore(before, former, log)
         let isKnown: (String) -> Bool = { name in former?.core.map { Supervisor.knows($0, name) } ?? false }
-        supervisor.recordLeftovers(ended.filter { !isKnown($0) }, signal: lastEnd)
+        supervisor.recordLeftovers(
+            leftovers.ended.filter { !isKnown($0) }, endedBefore: leftovers.empty, signal: lastEnd)
         log.daemon(.info, "curfewd \(version) started, \(apps)", .daemonStarted)
         if let former { supervisor.keep(after: former, texts) }
         let upgrading = Upgrading(supervisor, program: before.program)
@@ -242,8 +243,9 @@ public enum Daemon {
     private static func openGroups(
         _ options: DaemonOptions, _ paths: RuntimePaths, _ log: Log, _ keeper: ProcessKeeper,
         _ former: KeptState.FormerState?
-    ) throws(SystemError) -> (root: ControlGroupRoot?, problem: String?, ended: [String]) {
+    ) throws(SystemError) -> (root: ControlGroupRoot?, problem: String?, leftovers: Leftovers) {
         let root: ControlGroupRoot
+        let none = Leftovers(ended: [], empty: [], remaining: [])
         let kept = keeper.takeKept(lockOfGroups)?.take() ?? -1
         defer { if kept >= 0 { close(kept) } }
         do throws(ControlGroupUnavailable) {
@@ -259,23 +261,27 @@ public enum Daemon {
             }
             log.daemon(
                 .warning, "no control groups: \(error.reason); apps are not frozen, and not limited in memory")
-            return (nil, error.reason, [])
+            return (nil, error.reason, none)
         }
-        var ended: [String] = []
+        var leftovers = none
         do throws(SystemError) {
             // Whose they were is not known any more.
             let users = OwnUsers.all(below: paths.appFolders)
-            let leftovers = try root.endLeftovers(keeping: former?.groups ?? []) {
+            leftovers = try root.endLeftovers(keeping: former?.groups ?? []) {
                 for user in users { keeper.abortFUSE(of: user) }
             }
             if !leftovers.ended.isEmpty { for user in users { keeper.removeIPC(of: user) } }
-            ended = leftovers.ended
-            for name in ended { log.daemon(.notice, "ended \(name), left by an earlier curfewd") }
+            for name in leftovers.ended {
+                let isGone = leftovers.empty.contains(name)
+                log.daemon(
+                    .notice,
+                    isGone ? "\(name) ended while no curfewd watched" : "ended \(name), left by an earlier curfewd")
+            }
             for text in leftovers.remaining { log.daemon(.error, "cannot end \(text), left by an earlier curfewd") }
         } catch {
             log.daemon(.error, error.text)
         }
-        return (root, nil, ended)
+        return (root, nil, leftovers)
     }
 
     /// A signal that the main process was sent.

@@ -86,6 +86,25 @@ def test_one_whose_file_is_gone_is_ended_in_order(board):
     says(said, "WillTerminate not yet")
 
 
+def test_a_folder_that_is_not_there_ends_no_app(board):
+    board.plain("app")
+    board.start()
+    board.wait_active("app")
+    pid, away = board.describe("app")["mainPID"], board.apps_folder.with_name("away")
+    board.apps_folder.rename(away)
+    kill_loop(board)
+    error = board.error("Reload")
+    assert error.short == "InvalidConfiguration" and "is not there; what runs stays" in error.parameters["message"]
+    board.wait_app("app", mainPID=pid, scenePhase="active")
+    away.rename(board.apps_folder)
+    board.call("Reload")
+    board.wait_app("app", mainPID=pid, scenePhase="active")
+    board.apps_folder.rename(away)
+    board.apps_folder.mkdir()
+    board.call("Reload")
+    wait_until(lambda: not board.instances(), board.instances)
+
+
 def test_one_whose_file_a_reload_has_found_gone_ends_in_order_though_the_loop_dies(board):
     said, go = board.journals / "hooked", board.journals / "go"
     hook = ["/bin/sh", "-c", f"echo begun >> {said}; cat {go}; echo ended >> {said}"]

@@ -1,5 +1,7 @@
 """Two daemons, one after the other and side by side: no app ever runs twice."""
 
+import os
+import signal
 import subprocess
 
 import board as boards
@@ -33,6 +35,20 @@ def test_what_a_killed_daemon_left_is_ended_before_anything_starts(board):
     for name in ("app", "plain", "gone"):
         report = board.terminations(name)[-1]
         assert "an earlier curfewd had left it" in report["explanation"] and report["reason"] == "daemonDied"
+
+
+def test_what_has_ended_by_itself_meanwhile_was_not_ended_by_the_next(board):
+    board.app_file("app", 'exec = ["/bin/sleep", "1000"]\nlaunch = "boot"\n')
+    board.start()
+    board.wait_app("app", scenePhase="active")
+    pid = board.describe("app")["mainPID"]
+    board.kill()
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not cgroups.is_alive(pid), "it has ended")
+    board.start()
+    board.wait_app("app", scenePhase="active")
+    report = board.terminations("app")[-1]
+    assert report["explanation"] == "it ended while no curfewd watched; how is not known", report
 
 
 def test_killed_in_the_middle_of_a_handshake(board):

@@ -46,7 +46,10 @@ final class TemporaryRoot {
     init() throws { root = try TemporaryRoot() }
 
     @Test func nothingConfigured() throws {
-        #expect(Configuration.load(paths: ConfigurationPaths(root: "/nonexistent")) == Configuration())
+        var none = Configuration.load(paths: ConfigurationPaths(root: "/nonexistent"))
+        #expect(none.isWithoutFolder && none.isValid)
+        none.missFolder(ConfigurationPaths(root: "/nonexistent"))
+        #expect(none.errors.map(\.file) == ["/nonexistent/etc/curfew/apps"])
         #expect(root.load() == Configuration())
         #expect(Configuration().isValid)
     }

@@ -153,6 +153,7 @@ struct Loader {
     /// Names and paths of what counts, sorted by name.
     private mutating func appFiles() -> [(name: String, path: String, origin: Origin)] {
         var found: [String: (path: String, origin: Origin)] = [:]
+        configuration.isWithoutFolder = true
         for (base, origin) in [(paths.vendor, Origin.vendor), (paths.administrator, .administrator)] {
             let directory = base + "/" + ConfigurationPaths.appsDirectory
             for name in list(directory) {
@@ -170,9 +171,12 @@ struct Loader {
 
     private mutating func list(_ directory: String) -> [String] {
         do throws(SystemError) {
-            return try Files.list(directory)
+            let names = try Files.list(directory)
+            configuration.isWithoutFolder = false
+            return names
         } catch {
             if error.errno != .noEntry {
+                configuration.isWithoutFolder = false
                 configuration.errors.append(
                     ConfigurationError(file: directory, line: nil, message: "cannot be read: \(error.errno.text)"))
             }

@@ -5,8 +5,9 @@ struct ReloadCommand: SessionCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload", abstract: "Have curfewd read its configuration again.",
         discussion: """
-            What runs goes on with what it was started with, and gets its new configuration with its next launch. A \
-            file with an error changes nothing. Prints what changed: apps by their names, curfew.toml, and the \
+            What runs goes on with what it was started with, and gets its new configuration with its next launch. An \
+            app whose file is gone is ended. A file with an error changes nothing, nor does a folder of apps that is \
+            not there at all. Prints what changed: apps by their names, curfew.toml, and the \
             hardware profile.
             """)
 

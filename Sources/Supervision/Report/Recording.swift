@@ -21,8 +21,8 @@ extension Supervisor {
     }
 
     /// Ends of which no core knows: of instances ("camera.3") that a daemon which died had left. signal: what ended its
-    /// loop, where its keeper lives.
-    func recordLeftovers(_ instances: [String], signal: Int32?) {
+    /// loop, where its keeper lives. endedBefore: those in which nothing ran any more.
+    func recordLeftovers(_ instances: [String], endedBefore: [String], signal: Int32?) {
         let explanation =
             signal.map { "signal \($0) ended curfewd's loop, and the app was ended with it" }
             ?? "an earlier curfewd had left it, and the one after it has ended it"
@@ -30,7 +30,10 @@ extension Supervisor {
             keep(
                 Report(
                     id: reports.nextID(), time: Clocks.realtime,
-                    subject: .told(name: Self.app(ofGroup: instance), .unknown, explanation: explanation),
+                    subject: .told(
+                        name: Self.app(ofGroup: instance), .unknown,
+                        explanation: endedBefore.contains(instance)
+                            ? "it ended while no curfewd watched; how is not known" : explanation),
                     cpuNanoseconds: nil, output: []))
         }
     }

@@ -84,7 +84,7 @@ extension KeptTexts {
 }
 
 extension Supervisor {
-    private var files: ConfigurationPaths { ConfigurationPaths(root: paths.root) }
+    var files: ConfigurationPaths { ConfigurationPaths(root: paths.root) }
 
     /// Reads the files, and their texts where there is a loop after this one.
     func readConfiguration() -> (Configuration, KeptTexts?) {

@@ -17,7 +17,8 @@ import Testing
             ]
             try second.freeze()
             let leftovers = try root.endLeftovers()
-            #expect(leftovers == Leftovers(ended: ["camera.1", "empty.3", "modem.2"], remaining: []))
+            #expect(
+                leftovers == Leftovers(ended: ["camera.1", "empty.3", "modem.2"], empty: ["empty.3"], remaining: []))
             for child in children {
                 #expect(try waitForEnd(of: child).cause == .signalled(SIGKILL, coreDumped: false))
             }
