@@ -1,8 +1,8 @@
 #if !hasFeature(Embedded)
     /// What becomes of the texts in records and in states as they are read: names of apps and of their tasks, words of
     /// people.
-    package enum RecordedTexts {
-        @TaskLocal package static var change: (@Sendable (String) -> String)?
+    public enum RecordedTexts {
+        @TaskLocal public static var change: (@Sendable (String) -> String)?
     }
 #endif
 
