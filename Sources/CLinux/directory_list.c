@@ -27,7 +27,8 @@ static void read_list(void *context) {
         errno = 0;
         struct dirent *entry = readdir(directory);
         if (!entry) {
-            list->error = errno;
+            // A disk's own words: libraries in between leave others behind.
+            if (errno == EIO || errno == EUCLEAN || errno == ESTALE || errno == EBADMSG) list->error = errno;
             break;
         }
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;

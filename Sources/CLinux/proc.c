@@ -22,8 +22,10 @@ int linux_own_proc(void) { return own; }
 static const char proc[] = "/proc/";
 
 int linux_open_file(const char *path, int flags, mode_t mode) {
+    // Processes, and their list ("/proc/."): names that come and go. The system's own files stay where they are.
     bool is_there = own >= 0 && strncmp(path, proc, sizeof proc - 1) == 0;
-    if (is_there) return openat(own, path + sizeof proc - 1, flags | O_CLOEXEC);
+    char first = is_there ? path[sizeof proc - 1] : 0;
+    if (first == '.' || (first >= '0' && first <= '9')) return openat(own, path + sizeof proc - 1, flags | O_CLOEXEC);
     return open(path, flags | O_CLOEXEC, mode);
 }
 

@@ -12,7 +12,7 @@
 
 static inline int linux_errno(void) { return errno; }
 
-// open(2), close-on-exec; of /proc by a mount of our own where there is one. mode: for O_CREAT.
+// open(2), close-on-exec; of a process in /proc by a mount of our own where there is one. mode: for O_CREAT.
 int linux_open_file(const char *path, int flags, mode_t mode);
 // opendir(3) in the same way.
 DIR *linux_open_list(const char *path);
