@@ -150,12 +150,10 @@ struct stacks {
 
 static void read_stacks(void *context) {
     struct stacks *stacks = context;
-    char path[64];
-    (void)snprintf(path, sizeof path, "/proc/%d/task", stacks->pid);
-    DIR *tasks = linux_open_list(path);
+    DIR *tasks = linux_open_threads(stacks->pid);
     if (!tasks) return;
     for (struct dirent *entry; !stacks->names_fuse && (entry = readdir(tasks));) {
-        char text[4096];
+        char path[64], text[4096];
         if (entry->d_name[0] == '.') continue;
         (void)snprintf(path, sizeof path, "/proc/%d/task/%.20s/stack", stacks->pid, entry->d_name);
         int file = linux_open_file(path, O_RDONLY, 0);

@@ -184,9 +184,7 @@ static void look_through(
 // Of a process whose first thread has ended, the others have what is open; a thread may have a table of its own, too:
 // one that shares its first thread's has nothing new.
 static void look_through_threads(struct walker *walker, const struct locks *locks, pid_t pid) {
-    char path[64];
-    (void)snprintf(path, sizeof path, "/proc/%d/task", pid);
-    DIR *threads = linux_open_list(path);
+    DIR *threads = linux_open_threads(pid);
     if (!threads) return;
     for (struct dirent *entry; (entry = readdir(threads)) && linux_goes_on(walker);) {
         pid_t thread = atoi(entry->d_name);

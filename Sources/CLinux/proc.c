@@ -37,3 +37,9 @@ DIR *linux_open_list(const char *path) {
     if (!list) close(file);
     return list;
 }
+
+DIR *linux_open_threads(pid_t pid) {
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/%d/task", pid);
+    return linux_open_list(path);
+}

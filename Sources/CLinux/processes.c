@@ -92,9 +92,7 @@ int linux_reap(int pidfd, bool block, struct linux_exit *out) {
 }
 
 bool linux_has_ended(pid_t pid) {
-    char path[64];
-    (void)snprintf(path, sizeof path, "/proc/%d/task", pid);
-    DIR *threads = linux_open_list(path);
+    DIR *threads = linux_open_threads(pid);
     if (!threads) return errno == ENOENT || errno == ESRCH;
     bool has_ended = true;
     for (struct dirent *entry; has_ended && (entry = readdir(threads));) {
@@ -181,8 +179,12 @@ uint64_t linux_control_group_id(pid_t pid) {
 // What others may keep waiting, by threads that are waited for so many milliseconds.
 enum { SOON = 100, AT_ONCE = 20 };
 
-static struct linux_errand at_process(pid_t pid, void (*run)(void *)) {
-    return (struct linux_errand){.run = run, .subject = (uint64_t)pid};
+// In a /proc of our own no other process has a lock: there it is done at once.
+static bool look_soon(pid_t pid, void (*run)(void *), void *context, size_t size) {
+    struct linux_errand errand = {.run = run, .subject = (uint64_t)pid};
+    if (linux_own_proc() < 0) return linux_do_in_time(errand, context, size, SOON);
+    run(context);
+    return true;
 }
 
 struct file_of_proc {
@@ -202,14 +204,8 @@ static void read_file_of_proc(void *context) {
     file->length = read_text(path, file->text, sizeof file->text);
 }
 
-static ssize_t read_in_time(struct file_of_proc *file, int milliseconds) {
-    // Ours alone; but an exec that hangs has a lock on what wchan reads.
-    if (linux_own_proc() >= 0 && milliseconds != AT_ONCE) {
-        read_file_of_proc(file);
-        return file->length;
-    }
-    struct linux_errand errand = at_process(file->pid, read_file_of_proc);
-    return linux_do_in_time(errand, file, sizeof *file, milliseconds) ? file->length : -1;
+static bool read_soon(struct file_of_proc *file) {
+    return look_soon(file->pid, read_file_of_proc, file, sizeof *file) && file->length >= 0;
 }
 
 const char *linux_unified_group(const char *text, size_t *length) {
@@ -222,7 +218,7 @@ const char *linux_unified_group(const char *text, size_t *length) {
 
 bool linux_control_group_path(pid_t pid, char out[3072]) {
     struct file_of_proc file = {.pid = pid, .name = "cgroup"};
-    if (read_in_time(&file, SOON) < 0) return false;
+    if (!read_soon(&file)) return false;
     size_t length;
     const char *path = linux_unified_group(file.text, &length);
     if (!path) return false;
@@ -240,7 +236,7 @@ bool linux_parent_and_user(pid_t pid, int pidfd, pid_t *parent, uid_t *user) {
     }
     struct file_of_proc file = {.pid = pid, .name = "status"};
     struct linux_process_status status;
-    if (read_in_time(&file, SOON) < 0 || !parse_status(file.text, &status)) return false;
+    if (!read_soon(&file) || !parse_status(file.text, &status)) return false;
     *parent = status.parent;
     *user = status.user;
     return true;
@@ -248,7 +244,7 @@ bool linux_parent_and_user(pid_t pid, int pidfd, pid_t *parent, uid_t *user) {
 
 int64_t linux_own_memory(pid_t pid) {
     struct file_of_proc file = {.pid = pid, .name = "status"};
-    if (read_in_time(&file, SOON) < 0) return -1;
+    if (!read_soon(&file)) return -1;
     static const char *const keys[] = {"\nRssAnon:", "\nRssShmem:", "\nVmSwap:"};
     int64_t sum = 0;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
@@ -260,7 +256,9 @@ int64_t linux_own_memory(pid_t pid) {
 
 bool linux_wait_channel(pid_t pid, pid_t tid, char out[64]) {
     struct file_of_proc file = {.pid = pid, .tid = tid, .name = "wchan"};
-    if (read_in_time(&file, AT_ONCE) < 0) return false;
+    // An exec that hangs has a lock on this, whatever /proc it is read in.
+    struct linux_errand errand = {.run = read_file_of_proc, .subject = (uint64_t)pid};
+    if (!linux_do_in_time(errand, &file, sizeof file, AT_ONCE) || file.length < 0) return false;
     (void)snprintf(out, 64, "%.63s", file.text);
     return out[0] && strcmp(out, "0") != 0;
 }
@@ -275,9 +273,7 @@ struct look_at_threads {
 
 static void look_at_threads(void *context) {
     struct look_at_threads *look = context;
-    char path[64];
-    (void)snprintf(path, sizeof path, "/proc/%d/task", look->pid);
-    DIR *threads = linux_open_list(path);
+    DIR *threads = linux_open_threads(look->pid);
     if (!threads) return;
     for (struct dirent *entry; (entry = readdir(threads));) {
         pid_t thread = atoi(entry->d_name);
@@ -306,14 +302,14 @@ static bool take_tracer(struct look_at_threads *look, pid_t tid) {
 
 bool linux_find_busy_thread(pid_t pid, struct linux_busy_thread *out) {
     struct look_at_threads look = {.pid = pid, .take = take_busy};
-    if (!linux_do_in_time(at_process(pid, look_at_threads), &look, sizeof look, SOON)) return false;
+    if (!look_soon(pid, look_at_threads, &look, sizeof look)) return false;
     *out = look.busy;
     return true;
 }
 
 size_t linux_tracers(pid_t pid, pid_t out[LINUX_MOST_TRACERS]) {
     struct look_at_threads look = {.pid = pid, .take = take_tracer};
-    if (!linux_do_in_time(at_process(pid, look_at_threads), &look, sizeof look, SOON)) return 0;
+    if (!look_soon(pid, look_at_threads, &look, sizeof look)) return 0;
     memcpy(out, look.tracers, sizeof look.tracers);
     return look.count;
 }

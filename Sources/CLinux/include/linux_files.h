@@ -16,6 +16,8 @@ static inline int linux_errno(void) { return errno; }
 int linux_open_file(const char *path, int flags, mode_t mode);
 // opendir(3) in the same way.
 DIR *linux_open_list(const char *path);
+// Of a process's threads.
+DIR *linux_open_threads(pid_t pid);
 // Mounts proc(5) once more, where no other process sees it (fsopen(2); Linux 5.8): the locks of what is in it are ours
 // alone. Of the one that all users share, any of them can hold the lock of any directory, /proc itself among them.
 // Needs root; without it, /proc is used.

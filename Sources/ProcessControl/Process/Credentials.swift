@@ -38,17 +38,28 @@ public struct Credentials: Equatable, Sendable {
     ///
     /// By a thread, for which two seconds are waited: any user can hold the directories that such a service reads.
     public static func resolve(user: String?, group: String?) throws(CredentialsError) -> Credentials {
-        let found = Errand.run(at: .users, within: patience) { () -> Result<Credentials, CredentialsError> in
+        try ask(user) { () throws(CredentialsError) in try lookUp(user: user, group: group) }
+    }
+
+    /// The number of a group, in the same way.
+    static func number(ofGroup group: String) throws(CredentialsError) -> UInt32 {
+        try ask(group) { () throws(CredentialsError) in try resolve(group: group) }
+    }
+
+    private static func ask<Value>(
+        _ name: String?, _ question: @escaping () throws(CredentialsError) -> Value
+    ) throws(CredentialsError) -> Value {
+        let found = Errand.run(at: .users, within: patience) { () -> Result<Value, CredentialsError> in
             do throws(CredentialsError) {
-                return .success(try lookUp(user: user, group: group))
+                return .success(try question())
             } catch {
                 return .failure(error)
             }
         }
         switch found {
-        case .success(let credentials): return credentials
+        case .success(let value): return value
         case .failure(let error): throw error
-        case nil: throw .lookupFailed(SystemError("getpwnam", user ?? "", errno: .timedOut))
+        case nil: throw .lookupFailed(SystemError("ask a name service", name ?? "", errno: .timedOut))
         }
     }
 
@@ -81,7 +92,7 @@ public struct Credentials: Equatable, Sendable {
             name: String(cString: entry.name), home: String(cString: entry.home), shell: String(cString: entry.shell))
     }
 
-    static func resolve(group: String) throws(CredentialsError) -> UInt32 {
+    private static func resolve(group: String) throws(CredentialsError) -> UInt32 {
         if let gid = number(group) { return gid }
         var gid: gid_t = 0
         switch linux_group_by_name(group, &gid) {

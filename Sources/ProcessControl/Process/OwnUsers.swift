@@ -25,7 +25,7 @@ public final class OwnUsers {
     /// group: by name or number; nil: one of the same number as the user. Needs root.
     public func credentials(of app: String, group: String?) throws(CredentialsError) -> Credentials {
         let folder = directory + "/" + app
-        let gid: UInt32? = if let group { try Credentials.resolve(user: "0", group: group).group } else { nil }
+        let gid: UInt32? = if let group { try Credentials.number(ofGroup: group) } else { nil }
         let owner = try present(folder) { Self.isOwn($0) }
         let user = owner.flatMap { Self.isOwn($0) ? $0 : nil } ?? freeUser(for: app)
         if let owner, owner != user {
