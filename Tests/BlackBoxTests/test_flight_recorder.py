@@ -121,6 +121,20 @@ def test_another_run_goes_on_in_the_same_file(board):
     assert replay(board.root).returncode == 0
 
 
+def test_a_copy_for_others_has_no_names_and_is_decided_as_the_original(board):
+    board.app("camera")
+    board.start()
+    board.wait_active("camera")
+    kill_loop(board)
+    board.call("Background", app="camera")
+    assert board.stop() == 0
+    copy = board.state / "copy"
+    assert replay(board.root, "--anonymous", str(copy)).returncode == 0
+    assert b"camera" in recording(board).read_bytes() and b"camera" not in copy.read_bytes()
+    shown = replay(board.root, str(copy))
+    assert shown.returncode == 0 and shown.stdout.endswith("decided as recorded\n"), shown.stdout
+
+
 def test_without_a_recording_it_is_said(board):
     played = replay(board.root)
     assert played.returncode == 1

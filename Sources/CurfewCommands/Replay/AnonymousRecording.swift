@@ -1,5 +1,4 @@
 internal import Lifecycle
-internal import Synchronization
 
 /// A recording without what apps, tasks and people are called on its board, and without what they have said: for
 /// others. Each text has another in its place, the same each time and in the same order, so that it replays as before.
@@ -20,48 +19,40 @@ struct AnonymousRecording {
         let found = try Self.texts(in: contents)
         texts = found.count
         let others = Self.others(for: found)
-        for bytes in contents { try Self.reading({ others[$0] ?? $0 }) { () throws(Failure) in try copy(bytes) } }
-    }
-
-    private static func reading(
-        _ change: @escaping @Sendable (String) -> String, _ body: () throws(Failure) -> Void
-    ) throws(Failure) {
-        let outcome: Result<Void, Failure> = RecordedTexts.$change.withValue(change) {
-            do throws(Failure) {
-                return .success(try body())
-            } catch {
-                return .failure(error)
-            }
-        }
-        try outcome.get()
-    }
-
-    private final class Found: Sendable {
-        let texts = Mutex<Set<String>>([])
+        for bytes in contents { try copy(bytes) { others[$0] ?? $0 } }
     }
 
     /// All of them, but for versions. Throws unless all of it is decided as it was.
     private static func texts(in contents: [[UInt8]]) throws(Failure) -> Set<String> {
-        let found = Found()
+        var found: Set<String> = []
         var versions: Set<String> = []
         var replay = Replay()
-        let note: @Sendable (String) -> String = { text in
-            found.texts.withLock { _ = $0.insert(text) }
-            return text
-        }
-        try reading(note) { () throws(Failure) in
-            for bytes in contents {
-                var records = FlightRecords(bytes)
-                while let record = try next(&records) {
-                    if case .begin(let version, _, _, _, _) = record { versions.insert(version) }
-                    replay.hear(record) { _, _ in }
+        for bytes in contents {
+            let noted = Noted()
+            var records = FlightRecords(bytes, change: noted.take)
+            while let record = try next(&records) {
+                if case .begin(let version, _, _, _, let state) = record {
+                    versions.insert(version)
+                    _ = DeviceLifecycle(archive: state, change: noted.take)
                 }
+                replay.hear(record) { _, _ in }
             }
+            found.formUnion(noted.texts)
         }
         replay.finish(isCutShort: true) { _, _ in }
         if let version = replay.passedOver { throw .otherVersion(version) }
         if replay.differing > 0 { throw .decidesOtherwise(steps: replay.differing) }
-        return found.texts.withLock { $0 }.subtracting(versions).subtracting([""])
+        return found.subtracting(versions).subtracting([""])
+    }
+
+    /// Leaves texts as they are.
+    private final class Noted {
+        private(set) var texts: Set<String> = []
+
+        func take(_ text: String) -> String {
+            texts.insert(text)
+            return text
+        }
     }
 
     /// In the order of the first, which the core may sort by; a task that was taken over stays one.
@@ -84,15 +75,17 @@ struct AnonymousRecording {
         }
     }
 
-    private mutating func copy(_ original: [UInt8]) throws(Failure) {
-        var records = FlightRecords(original)
+    private mutating func copy(_ original: [UInt8], _ change: @escaping TextChange) throws(Failure) {
+        var records = FlightRecords(original, change: change)
         var core = DeviceLifecycle()
         var heard: (Instant, Event)?
         while let record = try Self.next(&records) {
             var writer = RecordWriter()
             switch record {
             case .begin(let version, let boot, let realtime, let instant, let state):
-                core = state.isEmpty ? DeviceLifecycle() : DeviceLifecycle(archive: state) ?? DeviceLifecycle()
+                core =
+                    state.isEmpty
+                    ? DeviceLifecycle() : DeviceLifecycle(archive: state, change: change) ?? DeviceLifecycle()
                 FlightRecord.writeBegin(
                     version: version, boot: boot, realtime: realtime, instant,
                     core: state.isEmpty ? [] : core.archived(), to: &writer)

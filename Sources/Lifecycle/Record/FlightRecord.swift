@@ -91,8 +91,10 @@ extension FlightRecord {
     }
 
     /// What a body says. Throws where it is damaged; of an older or newer format nothing but the version is read.
-    static func read(_ body: ArraySlice<UInt8>) throws(RecordDamage) -> Result<FlightRecord, OtherFormat> {
-        var reader = RecordReader(Array(body))
+    static func read(_ body: ArraySlice<UInt8>, change: TextChange? = nil) throws(RecordDamage)
+        -> Result<FlightRecord, OtherFormat>
+    {
+        var reader = RecordReader(Array(body), change: change)
         let record = try read(&reader, body)
         // No writer of this format leaves anything after it.
         if case .success(.heard) = record, !reader.isAtEnd { throw RecordDamage() }
@@ -127,7 +129,12 @@ public struct FlightRecords {
     /// Bytes that were passed over: damaged, or cut short.
     public private(set) var lost = 0
 
-    public init(_ bytes: [UInt8]) { self.bytes = bytes }
+    private let change: TextChange?
+
+    public init(_ bytes: [UInt8], change: TextChange? = nil) {
+        self.bytes = bytes
+        self.change = change
+    }
 
     /// nil: it is at an end. Throws for what another version has written; the next is the beginning after that.
     public mutating func next() throws(FlightRecord.OtherFormat) -> FlightRecord? {
@@ -136,7 +143,7 @@ public struct FlightRecords {
                 lost += skip()
                 continue
             }
-            guard let read = try? FlightRecord.read(body) else {
+            guard let read = try? FlightRecord.read(body, change: change) else {
                 // Written so, as its check sum says: by a version that has more words than it should.
                 if !version.isEmpty {
                     _ = skip()

@@ -81,8 +81,12 @@ public struct RecordWriter {
 struct RecordReader {
     private let bytes: [UInt8]
     private var offset = 0
+    let change: TextChange?
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    init(_ bytes: [UInt8], change: TextChange? = nil) {
+        self.bytes = bytes
+        self.change = change
+    }
 
     var isAtEnd: Bool { offset == bytes.count }
 
@@ -117,7 +121,7 @@ struct RecordReader {
     }
 
     mutating func archive(_ each: (inout StateArchive) -> Void) throws(RecordDamage) {
-        var archive = StateArchive(reading: try content())
+        var archive = StateArchive(reading: try content(), change: change)
         each(&archive)
         if archive.failed { throw RecordDamage() }
     }
@@ -150,7 +154,7 @@ extension Bool: Replayed {
 extension String: Replayed {
     func write(to record: inout RecordWriter) { record.put(bytes: Array(utf8)) }
     init(from record: inout RecordReader) throws(RecordDamage) {
-        self = .recorded(try record.content()[...])
+        self = record.change.read(try record.content()[...])
     }
 }
 

@@ -1,19 +1,10 @@
-#if !hasFeature(Embedded)
-    /// What becomes of the texts in records and in states as they are read: names of apps and of their tasks, words of
-    /// people.
-    public enum RecordedTexts {
-        @TaskLocal public static var change: (@Sendable (String) -> String)?
-    }
-#endif
+/// What becomes of each text in records and in states as it is read: a name of an app or of a task, words of people.
+public typealias TextChange = (String) -> String
 
-extension String {
-    /// As it is read.
-    static func recorded(_ bytes: ArraySlice<UInt8>) -> String {
+extension Optional where Wrapped == TextChange {
+    /// A text, changed.
+    func read(_ bytes: ArraySlice<UInt8>) -> String {
         let text = String(decoding: bytes, as: UTF8.self)
-        #if hasFeature(Embedded)
-            return text
-        #else
-            return RecordedTexts.change?(text) ?? text
-        #endif
+        return self?(text) ?? text
     }
 }

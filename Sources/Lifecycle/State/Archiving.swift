@@ -23,10 +23,10 @@ extension DeviceLifecycle {
 
     /// Reads a state back, and what has changed after it, step by step; nil when the bytes are damaged or of another
     /// version.
-    public init?(archive bytes: [UInt8], changes: [[UInt8]] = []) {
+    public init?(archive bytes: [UInt8], changes: [[UInt8]] = [], change: TextChange? = nil) {
         self.init()
         guard let text = StateArchive.opened(bytes) else { return nil }
-        var archive = StateArchive(reading: text)
+        var archive = StateArchive(reading: text, change: change)
         self.archive(&archive, changesAlone: false)
         guard !archive.failed else { return nil }
         for change in changes {

@@ -10,6 +10,7 @@
 public struct StateArchive {
     public private(set) var bytes: [UInt8]
     public let isReading: Bool
+    private var change: TextChange?
     /// What was read is damaged.
     public private(set) var failed = false
     /// While reading: the next byte, and where the group ends.
@@ -40,8 +41,9 @@ public struct StateArchive {
     }
 
     /// What was written before.
-    public init(reading bytes: [UInt8]) {
+    public init(reading bytes: [UInt8], change: TextChange? = nil) {
         self.bytes = bytes
+        self.change = change
         end = bytes.count
         isReading = true
     }
@@ -117,7 +119,7 @@ public struct StateArchive {
     public mutating func value(_ field: Int, _ value: inout String) {
         if isReading {
             guard find(field) != nil, let content = readContent() else { return }
-            value = .recorded(bytes[content])
+            value = change.read(bytes[content])
             offset = content.upperBound
         } else {
             append(head(field, .bytes), UInt64(value.utf8.count))
