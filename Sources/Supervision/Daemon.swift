@@ -87,7 +87,7 @@ public enum Daemon {
         let caller = Upgrading.takeCaller(keeper)
         let paths = RuntimePaths(root: options.root)
         var problem: SystemError?
-        let lock = try takePlace(paths, keeper, &problem)
+        let place = try takePlace(paths, keeper, &problem)
         let notifier = ServiceNotifier { [unowned(unsafe) keeper] in keeper.notify($0) }
         let log = Log(
             journal: Journal(
@@ -136,7 +136,7 @@ public enum Daemon {
         supervisor.closeInterfaces()
         supervisor.finishWriting()
         // Held up to here: no other daemon may live in this root before our sockets are gone.
-        lock?.close()
+        place.leave()
         return code
     }
 
@@ -161,16 +161,42 @@ public enum Daemon {
         return [ResourceLimit(resource: Int32(linux_descriptor_limit), soft: soft, hard: hard)]
     }
 
+    /// One daemon a root: its locks die with it, however it ends. The one of the state is there for a /run/curfew that
+    /// was removed.
+    private struct Place: ~Copyable {
+        let lock: FileDescriptor?
+        let lockOfState: FileDescriptor?
+
+        consuming func leave() {
+            lock?.close()
+            lockOfState?.close()
+        }
+    }
+
     /// A file system that is full must not end who feeds the board's watchdog: then it is told, and there is no lock.
     private static func takePlace(_ paths: RuntimePaths, _ keeper: ProcessKeeper, _ problem: inout SystemError?)
-        throws(SystemError) -> FileDescriptor?
+        throws(SystemError) -> Place
     {
         do throws(SystemError) {
-            return try takeLock(paths, keeper)
+            try paths.makeFolders()
+            return Place(
+                lock: try takeLock(paths.lock, keeper), lockOfState: try takeLockOfState(paths.lockOfState, keeper))
         } catch {
             guard error.errno.isFull else { throw error }
             problem = error
-            return nil
+            return Place(lock: nil, lockOfState: nil)
+        }
+    }
+
+    /// nil: there is no such folder yet, or it cannot be written to.
+    private static func takeLockOfState(_ path: String, _ keeper: ProcessKeeper) throws(SystemError) -> FileDescriptor?
+    {
+        do throws(SystemError) {
+            try Files.createDirectories(Files.directoryName(of: path), mode: 0o750)
+            return try takeLock(path, keeper)
+        } catch {
+            guard error.errno == .busy else { return nil }
+            throw error
         }
     }
 
@@ -219,21 +245,19 @@ public enum Daemon {
         }
     }
 
-    /// One daemon a root: the lock dies with it, however it ends.
-    private static func takeLock(_ paths: RuntimePaths, _ keeper: ProcessKeeper) throws(SystemError) -> FileDescriptor {
-        try paths.makeFolders()
-        if let kept = keeper.takeKept(paths.lock), FileLock.isStill(at: paths.lock, kept) { return kept }
-        let lock = try FileLock.open(paths.lock)
+    private static func takeLock(_ path: String, _ keeper: ProcessKeeper) throws(SystemError) -> FileDescriptor {
+        if let kept = keeper.takeKept(path), FileLock.isStill(at: path, kept) { return kept }
+        let lock = try FileLock.open(path)
         guard try FileLock.take(lock) else {
             let holder = (try? lock.readAll(limit: 20)).map { String(decoding: $0, as: UTF8.self) } ?? ""
             throw SystemError(
                 "another curfewd (pid \(holder)) runs here; stop it, or give this one its own place with --root:",
-                paths.lock, errno: .busy)
+                path, errno: .busy)
         }
         _ = ftruncate(lock.rawValue, 0)
         // The keeper's, for a second daemon, which finds it taken; a full /run must not keep apps from starting.
         try? lock.writeAll(Array("\(getppid())".utf8))
-        keeper.keep(paths.lock, lock.rawValue)
+        keeper.keep(path, lock.rawValue)
         return lock
     }
 

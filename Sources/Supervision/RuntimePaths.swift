@@ -38,6 +38,7 @@ struct RuntimePaths {
     var rootSocket: String { controlSocket + ".root" }
     var applicationSocket: String { runtime + "/io.curfew.Application" }
     var lock: String { runtime + "/curfewd.lock" }
+    var lockOfState: String { state + "/curfewd.lock" }
     /// There while the board is asleep, or may be at any moment, and the apps have been walked for it.
     var sleepMark: String { runtime + "/asleep" }
     /// How many seconds the sleep hook waits, where that is longer than it would by itself.

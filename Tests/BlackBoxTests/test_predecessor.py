@@ -1,11 +1,13 @@
 """Two daemons, one after the other and side by side: no app ever runs twice."""
 
 import os
+import shutil
 import signal
 import subprocess
 
 import board as boards
 import cgroups
+import pytest
 from waiting import holds_for, wait_until
 
 
@@ -67,10 +69,13 @@ def test_killed_in_the_middle_of_a_handshake(board):
     assert len(board.instances()) == 1
 
 
-def test_a_second_daemon_on_one_root_leaves_the_first_alone(board):
+@pytest.mark.parametrize("loses_run", [False, True])
+def test_a_second_daemon_on_one_root_leaves_the_first_alone(board, loses_run):
     board.app("app")
     board.start()
     board.wait_active("app")
+    if loses_run:
+        os.rename(board.run, str(board.run) + "-away")
     second = subprocess.run(
         [boards.CURFEWD, "--root", board.root, "--cgroup", board.cgroup + "-other"],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20, check=False)
@@ -80,6 +85,9 @@ def test_a_second_daemon_on_one_root_leaves_the_first_alone(board):
     assert len(lines) == 1, second.stderr
     assert str(board.daemon.pid) in lines[0]
     assert "another curfewd" in lines[0]
+    if loses_run:
+        shutil.rmtree(board.run)
+        os.rename(str(board.run) + "-away", board.run)
     board.wait_active("app")
     assert board.describe("app")["launches"] == 1
     assert len(board.instances()) == 1

@@ -10,13 +10,15 @@ final class DaemonConnection {
     let path: String
     /// Whose methods `begin` and `call` mean.
     private let interface: String
-    private let connection: Connection
+    private var connection: Connection
     private let loop: DescriptorLoop
     private var source: DescriptorLoop.Source?
     private let patience: Int64
     /// What is said goes to a program as it is. What people get to see of it does nothing to their terminal.
     var isVerbatim = false
     private(set) var closeReason: CloseReason?
+    /// The call under way was made a second time: what it asks for may have been done already.
+    private(set) var isRepeated = false
 
     static func socketPath(root: String) -> String { root + "/run/curfew/io.curfew.Control" }
 
@@ -69,8 +71,12 @@ final class DaemonConnection {
         self.patience = patience
         self.interface = interface
         self.loop = loop
-        let connection = Connection(owning: socket, role: .client)
-        self.connection = connection
+        connection = Connection(owning: socket, role: .client)
+        follow()
+    }
+
+    private func follow() {
+        let connection = connection
         connection.onClosed = { [unowned self] _, reason in
             closeReason = reason
             source?.cancel()
@@ -83,6 +89,19 @@ final class DaemonConnection {
                 if events & POLLOUT != 0 { connection.onWritable() }
                 if events & (POLLHUP | POLLERR) != 0 { connection.onHangup() }
             })
+    }
+
+    /// After the loop that was asked has died, or has been replaced: the socket is kept, and the next one answers.
+    private func reopen() -> Bool {
+        let number = linux_unix_socket()
+        guard number >= 0 else { return false }
+        let socket = FileDescriptor(owning: number)
+        _ = linux_unix_set_connect_timeout(number, patience)
+        while linux_unix_connect(number, path) != 0 { if Errno.current != .interrupted { return false } }
+        closeReason = nil
+        connection = Connection(owning: socket, role: .client)
+        follow()
+        return true
     }
 
     deinit {
@@ -103,9 +122,25 @@ final class DaemonConnection {
 
     /// Calls and waits for the reply. timeout: nanoseconds; nil: as long as the daemon answers others. `whileWaiting`
     /// is called once, after a second.
+    ///
+    /// mayRepeat: where the connection ends before the reply, it is asked once more: of the loop that comes next, what
+    /// is asked for twice is done once.
     func call(
         _ method: String, _ parameters: JSONObject = [:], timeout: Int64? = DaemonConnection.patience,
-        whileWaiting: (() -> Void)? = nil
+        mayRepeat: Bool = true, whileWaiting: (() -> Void)? = nil
+    ) throws(VarlinkError) -> JSONObject {
+        isRepeated = false
+        do throws(VarlinkError) {
+            return try callOnce(method, parameters, timeout: timeout, whileWaiting: whileWaiting)
+        } catch {
+            guard mayRepeat, error == .closed, reopen() else { throw error }
+        }
+        isRepeated = true
+        return try callOnce(method, parameters, timeout: timeout, whileWaiting: whileWaiting)
+    }
+
+    private func callOnce(
+        _ method: String, _ parameters: JSONObject, timeout: Int64?, whileWaiting: (() -> Void)?
     ) throws(VarlinkError) -> JSONObject {
         let response = Reference<Response?>(nil)
         begin(method, parameters) { response.value = $0 }
@@ -143,6 +178,8 @@ final class DaemonConnection {
         switch closeReason {
         case .protocolError(let text)?: .protocol(text)
         case .messageTooLong?: .protocol(CloseReason.messageTooLong.text)
+        // It ended with what it had not read yet.
+        case .system(let error)? where error.errno == .connectionReset || error.errno == .brokenPipe: .closed
         case .system(let error)?: .system(error)
         case .endOfStream?, .outputOverflow?, .closedHere?, nil: .closed
         }

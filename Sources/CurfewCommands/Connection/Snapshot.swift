@@ -9,6 +9,16 @@ struct Snapshot {
 
     /// The connection it takes is of no further use.
     static func take(_ session: Session) throws(CommandFailure) -> Snapshot {
+        do throws(CommandFailure) {
+            return try takeOnce(session)
+        } catch {
+            // Of the loop after one that has died or was replaced.
+            guard error.code == .notRunning else { throw error }
+            return try takeOnce(session)
+        }
+    }
+
+    private static func takeOnce(_ session: Session) throws(CommandFailure) -> Snapshot {
         let control = try session.control()
         defer { session.disconnect() }
         let snapshot = Reference(Snapshot())

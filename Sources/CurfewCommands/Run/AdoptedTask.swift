@@ -56,7 +56,7 @@ final class AdoptedTask {
                 [
                     "name": .string(name), "processIdentifier": .integer(Int64(run.child.pid)),
                     "keepAwake": wish.keepAwake ? true : .null, "budget": JSON(wish.budget),
-                ])
+                ], mayRepeat: false)
             identifier = reply["identifier"]?.intValue ?? 0
         } catch {
             throw .of(error, app: app, doing: "run", session: session)

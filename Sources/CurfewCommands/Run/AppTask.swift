@@ -146,6 +146,6 @@ final class AppTask {
     private func call(_ method: String, _ parameters: JSONObject = [:]) -> JSONObject? {
         let connection = try? DaemonConnection.connect(
             to: ApplicationInterface.name, at: socket, root: "", loop: session.loop)
-        return try? connection?.call(method, parameters, timeout: 2_000_000_000)
+        return try? connection?.call(method, parameters, timeout: 2_000_000_000, mayRepeat: false)
     }
 }

@@ -22,10 +22,23 @@ struct Transition {
                 }
             }
         } catch {
+            // The loop that was asked has died after it was done.
+            if control.isRepeated, error.isDone(method) { return saySo(session) }
             throw .of(error, app: app, doing: participle, session: session)
         }
+        saySo(session)
+    }
+
+    private func saySo(_ session: Session) {
         guard session.isJSON else { return session.say("\(session.style.paint(app, .bold)) \(result)") }
         session.say(JSON.object(["app": .string(app), "done": true]).line)
+    }
+}
+
+extension VarlinkError {
+    /// What was asked for is so.
+    fileprivate func isDone(_ method: String) -> Bool {
+        if case .error("io.curfew.Control.NotRunning", _) = self { method == "Terminate" } else { false }
     }
 }
 

@@ -19,7 +19,7 @@ struct UpgradeCommand: SessionCommand {
         let control = try session.control()
         let begun = Clocks.monotonic
         do throws(VarlinkError) {
-            _ = try control.call("Upgrade", timeout: Self.patience)
+            _ = try control.call("Upgrade", timeout: Self.patience, mayRepeat: false)
         } catch {
             throw .of(error, app: nil, doing: "upgraded", session: session)
         }

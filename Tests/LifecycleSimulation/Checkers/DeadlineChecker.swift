@@ -59,6 +59,8 @@ final class DeadlineChecker: Checker {
     private var lastStall: Nanoseconds?
     private var lastLook: Nanoseconds?
     private var lastAsleep: Nanoseconds?
+    /// Another loop has begun, and reads for up to 2 s what the apps have said before it judges them.
+    private var regainedAt: Nanoseconds?
     /// In all.
     private var credited = Nanoseconds.zero
     private var story = SleepStory()
@@ -101,6 +103,7 @@ final class DeadlineChecker: Checker {
             if let watch = watch(instance) { heardSign(watch, scene) }
         case .process(.regained(let instances)):
             for instance in instances { if let watch = watch(instance) { heardSign(watch, scene) } }
+            regainedAt = scene.now
         case .configured, .started, .freezing, .timePassed, .process(.spawnFailed), .process(.exited),
             .process(.leftBehind),
             .process(.groupEmptied), .process(.frozen), .login, .sleep, .board, .memory, .watchdog, .client,
@@ -249,6 +252,7 @@ final class DeadlineChecker: Checker {
     private func isOverdue(
         _ since: Nanoseconds, _ told: Nanoseconds, credited at: Nanoseconds, _ watch: Watch, _ scene: Scene
     ) -> Bool {
+        if let regainedAt, scene.now - regainedAt < .milliseconds(2300) { return false }
         let patience = credited > at ? Nanoseconds.milliseconds(2300) : .milliseconds(300)
         return reading(watch, scene) - since - (credited - at) > told + patience
     }

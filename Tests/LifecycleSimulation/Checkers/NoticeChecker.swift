@@ -149,7 +149,7 @@ final class NoticeChecker: Checker {
 
     func rested(_ scene: Scene) {
         for record in scene.chronicle.records
-        where record.isSpawned && record.isAlive && !launched.contains(record.instance) {
+        where record.isSpawned && record.isAlive && !record.isKillAsked && !launched.contains(record.instance) {
             violate("\(scene.name(record.instance)) runs, and was never said to be launched", scene)
         }
     }
