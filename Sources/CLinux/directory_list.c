@@ -49,12 +49,6 @@ static int give(struct list *list, char **names, size_t *length) {
 
 static void free_list(void *context) { free(((struct list *)context)->names); }
 
-static uint64_t mark_of(const char *path) {
-    uint64_t mark = 0xcbf29ce484222325;
-    for (; *path; path++) mark = (mark ^ (unsigned char)*path) * 0x100000001b3;
-    return mark | linux_at_path;
-}
-
 int linux_list(const char *path, char **names, size_t *length) {
     struct list list = {.error = 0};
     size_t size = strlen(path) + 1;
@@ -69,7 +63,7 @@ int linux_list_in_time(const char *path, int milliseconds, char **names, size_t 
     size_t size = strlen(path) + 1;
     if (size > sizeof list.path) return ENAMETOOLONG;
     memcpy(list.path, path, size);
-    struct linux_errand errand = {.run = read_list, .discard = free_list, .subject = mark_of(path)};
+    struct linux_errand errand = {.run = read_list, .discard = free_list, .subject = linux_at_text(path, size - 1)};
     if (!linux_do_in_time(errand, &list, sizeof list, milliseconds)) return ETIMEDOUT;
     return give(&list, names, length);
 }

@@ -53,14 +53,18 @@ struct errand {
 };
 
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t one_is_done;
+static pthread_cond_t one_is_done, one_is_handed;
 static struct errand *on_their_way[MOST_ON_THEIR_WAY];
+// A thread that has done one waits a little for another: it is there at once.
+static struct errand *handed;
+static int at_rest;
 static pthread_once_t is_ready = PTHREAD_ONCE_INIT;
 
 static bool is_made;
 
 static void get_ready(void) {
     linux_make_condition(&one_is_done);
+    linux_make_condition(&one_is_handed);
     is_made = true;
 }
 
@@ -82,8 +86,7 @@ static void has_come_back(struct errand *errand) {
         if (on_their_way[i] == errand) on_their_way[i] = NULL;
 }
 
-static void *do_errand(void *context) {
-    struct errand *errand = context;
+static void do_errand(struct errand *errand) {
     errand->run(errand->context);
     pthread_mutex_lock(&guard);
     has_come_back(errand);
@@ -91,10 +94,37 @@ static void *do_errand(void *context) {
     bool is_left = errand->is_left;
     pthread_cond_broadcast(&one_is_done);
     pthread_mutex_unlock(&guard);
-    if (!is_left) return NULL;
+    if (!is_left) return;
     if (errand->discard) errand->discard(errand->context);
     free(errand);
+}
+
+static struct errand *next_errand(void) {
+    struct timespec end = linux_after(1000);
+    pthread_mutex_lock(&guard);
+    at_rest++;
+    while (!handed && pthread_cond_timedwait(&one_is_handed, &guard, &end) == 0) {
+    }
+    struct errand *next = handed;
+    handed = NULL;
+    // Who hands one over has counted it.
+    if (!next) at_rest--;
+    pthread_mutex_unlock(&guard);
+    return next;
+}
+
+static void *do_errands(void *context) {
+    for (struct errand *errand = context; errand; errand = next_errand()) do_errand(errand);
     return NULL;
+}
+
+// With the guard held.
+static bool hand_over(struct errand *errand) {
+    if (at_rest == 0 || handed) return false;
+    at_rest--;
+    handed = errand;
+    pthread_cond_signal(&one_is_handed);
+    return true;
 }
 
 static struct errand *begin_errand(const struct linux_errand *plan, const void *context, size_t size) {
@@ -107,8 +137,9 @@ static struct errand *begin_errand(const struct linux_errand *plan, const void *
     pthread_mutex_lock(&guard);
     struct errand **place = place_for(plan->subject);
     if (place) *place = errand;
+    bool is_handed = place && hand_over(errand);
     pthread_mutex_unlock(&guard);
-    if (place && linux_start_thread("curfewd-look", do_errand, errand) == 0) return errand;
+    if (is_handed || (place && linux_start_thread("curfewd-look", do_errands, errand) == 0)) return errand;
     pthread_mutex_lock(&guard);
     has_come_back(errand);
     pthread_mutex_unlock(&guard);
@@ -119,7 +150,11 @@ static struct errand *begin_errand(const struct linux_errand *plan, const void *
 void linux_forget_errands(void) {
     pthread_mutex_init(&guard, NULL);
     memset(on_their_way, 0, sizeof on_their_way);
-    if (is_made) linux_make_condition(&one_is_done);
+    handed = NULL;
+    at_rest = 0;
+    if (!is_made) return;
+    linux_make_condition(&one_is_done);
+    linux_make_condition(&one_is_handed);
 }
 
 bool linux_do_in_time(struct linux_errand plan, void *context, size_t size, int milliseconds) {

@@ -28,17 +28,18 @@ public final class ControlGroup {
     /// No groups can be made below it. For an app that is to have none: one of root's finds a way to make them that is
     /// read-only nowhere, and to remove thousands takes its time.
     public func forbidChildren() throws(SystemError) {
-        try Files.writeExisting(path + "/cgroup.max.descendants", "0")
+        try GroupWord.write(path + "/cgroup.max.descendants", "0")
     }
 
     /// Moves a process here, with all its threads; its children stay where they are. ESRCH when it is gone.
-    public func add(_ pid: Int32) throws(SystemError) { try Files.writeExisting(path + "/cgroup.procs", "\(pid)") }
+    public func add(_ pid: Int32) throws(SystemError) { try GroupWord.writeWaiting(path + "/cgroup.procs", "\(pid)") }
 
     /// Asks the kernel to stop every process, by cgroup.freeze. Done when `state().frozen`, which `openEvents`
     /// announces.
-    public func freeze() throws(SystemError) { try Files.writeExisting(path + "/cgroup.freeze", "1") }
+    public func freeze() throws(SystemError) { try GroupWord.write(path + "/cgroup.freeze", "1") }
 
-    public func thaw() throws(SystemError) { try Files.writeExisting(path + "/cgroup.freeze", "0") }
+    /// EAGAIN, as of all words to a group: another is still under way.
+    public func thaw() throws(SystemError) { try GroupWord.write(path + "/cgroup.freeze", "0") }
 
     /// One read of cgroup.events.
     public func state() throws(SystemError) -> ControlGroupState {
@@ -54,7 +55,7 @@ public final class ControlGroup {
     /// are gone when the group is no longer populated. The next instance gets a group of its own.
     public func kill() throws(SystemError) {
         do throws(SystemError) {
-            try Files.writeExisting(path + "/cgroup.kill", "1")
+            try GroupWord.write(path + "/cgroup.kill", "1")
         } catch {
             guard error.errno == .noEntry, Files.exists(path + "/cgroup.procs") else { throw error }
             killOneByOne()
@@ -93,14 +94,20 @@ public final class ControlGroup {
     }
 
     private static func removeTree(_ path: String) throws(SystemError) {
-        if rmdir(path) == 0 { return }
-        let errno = Errno.current
-        switch errno {
-        case .noEntry: return
-        case .busy, .notEmpty:
-            for child in try children(of: path) { try removeTree(path + "/" + child) }
-            if rmdir(path) != 0, Errno.current != .noEntry { throw SystemError("rmdir", path) }
-        default: throw SystemError("rmdir", path, errno: errno)
+        do throws(SystemError) {
+            try GroupWord.remove(path)
+        } catch {
+            switch error.errno {
+            case .noEntry: return
+            case .busy, .notEmpty:
+                for child in try children(of: path) { try removeTree(path + "/" + child) }
+                do throws(SystemError) {
+                    try GroupWord.remove(path)
+                } catch {
+                    if error.errno != .noEntry { throw error }
+                }
+            default: throw error
+            }
         }
     }
 

@@ -86,7 +86,7 @@ extension ControlGroupRoot {
     ) throws(ControlGroupUnavailable) -> FileDescriptor {
         do throws(SystemError) {
             try Files.createDirectories(base + "/apps", mode: ControlGroupRoot.mode)
-            _ = chmod(base + "/apps", ControlGroupRoot.mode)
+            Files.setMode(ControlGroupRoot.mode, of: base + "/apps")
         } catch {
             throw ControlGroupUnavailable(writing: base, error)
         }

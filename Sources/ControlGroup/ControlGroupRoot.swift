@@ -42,13 +42,14 @@ public final class ControlGroupRoot {
             let name = "\(app).\(nextNumber)"
             nextNumber += 1
             let directory = path + "/" + name
-            if mkdir(directory, Self.mode) == 0 {
+            do throws(SystemError) {
+                try GroupWord.make(directory)
                 Self.keepForRoot(directory)
                 return ControlGroup(name: name, path: directory, controllers: controllers)
+            } catch {
+                // A group of a predecessor that could not be ended.
+                if error.errno != .exists { throw error }
             }
-            // A group of a predecessor that could not be ended.
-            let errno = Errno.current
-            if errno != .exists { throw SystemError("mkdir", directory, errno: errno) }
         }
     }
 
@@ -69,7 +70,7 @@ public final class ControlGroupRoot {
     public func open(_ name: String) -> ControlGroup? {
         let directory = path + "/" + name
         guard Self.isUsable(name), Files.exists(directory + "/cgroup.procs") else { return nil }
-        _ = chmod(directory, Self.mode)
+        Files.setMode(Self.mode, of: directory)
         return ControlGroup(name: name, path: directory, controllers: controllers)
     }
 

@@ -5,13 +5,18 @@ internal import SystemCalls
 /// error (EIO, ENODEV when the device goes away while it is read).
 struct AttributeDirectory {
     let path: String
+    /// Milliseconds for each attribute.
+    private let patience: Int32
 
-    init(_ path: String) { self.path = path }
+    init(_ path: String, patience: Int32 = Files.sharedPatience) {
+        self.path = path
+        self.patience = patience
+    }
 
     /// Never inlined: joining strings is long code, and there are many of them.
     @inline(never) func file(_ name: String) -> String { path + "/" + name }
 
-    func directory(_ name: String) -> AttributeDirectory { AttributeDirectory(file(name)) }
+    func directory(_ name: String) -> AttributeDirectory { AttributeDirectory(file(name), patience: patience) }
 
     /// The subdirectories whose names start so, sorted by name; none where there is no such directory. Throws ETIMEDOUT
     /// where another user keeps the list from being read: then it is not known what is there.
@@ -25,9 +30,9 @@ struct AttributeDirectory {
         }
     }
 
-    /// Without white space at the end; nil where it cannot be read or is empty.
+    /// Without white space at the end; nil where it cannot be read, in time, or is empty.
     func text(_ name: String) -> [UInt8]? {
-        guard var bytes = try? Files.read(file(name), limit: 256) else { return nil }
+        guard var bytes = try? Files.readShared(file(name), limit: 256, within: patience) else { return nil }
         while let last = bytes.last, last == UInt8(ascii: "\n") || last == UInt8(ascii: " ") { bytes.removeLast() }
         return bytes.isEmpty ? nil : bytes
     }

@@ -41,7 +41,8 @@ public struct SuspendStatistics: Equatable, Sendable {
             errno: number.flatMap { $0 < 0 && $0 > -4096 ? Errno(rawValue: -$0) : nil })
     }
 
+    /// The kernel's own counts need no device: a sleep does not wait for them.
     private static func directory(_ sysfs: String) -> AttributeDirectory {
-        AttributeDirectory(sysfs).directory("power/suspend_stats")
+        AttributeDirectory(sysfs, patience: 50).directory("power/suspend_stats")
     }
 }

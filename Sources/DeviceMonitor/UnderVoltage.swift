@@ -28,12 +28,12 @@ public final class UnderVoltage {
     /// Whether there is too little voltage now; arms the watch for the next change. nil: the chip does not say, or is
     /// gone: after the next hwmon event it may be found anew.
     public func read() -> Bool? {
-        var bytes = [UInt8](repeating: 0, count: 16)
-        let count = bytes.withUnsafeMutableBytes { pread(file.rawValue, $0.baseAddress, $0.count, 0) }
-        guard count > 0 else { return nil }
+        guard let bytes = try? Files.readShared(file, limit: 16), !bytes.isEmpty else {
+            return nil
+        }
         switch bytes[0] {
-        case UInt8(ascii: "0") where count == 1 || bytes[1] == UInt8(ascii: "\n"): return false
-        case UInt8(ascii: "1") where count == 1 || bytes[1] == UInt8(ascii: "\n"): return true
+        case UInt8(ascii: "0") where bytes.count == 1 || bytes[1] == UInt8(ascii: "\n"): return false
+        case UInt8(ascii: "1") where bytes.count == 1 || bytes[1] == UInt8(ascii: "\n"): return true
         default: return nil
         }
     }

@@ -55,9 +55,9 @@ struct RuntimePaths {
     func makeFolders() throws(SystemError) {
         for folder in [runtime, runtime + "/notify", runtime + "/apps"] {
             try Files.createDirectories(folder, mode: 0o711)
-            _ = chmod(folder, 0o711)
+            Files.setMode(0o711, of: folder)
         }
-        _ = chmod(appFolders, 0o711)
+        Files.setMode(0o711, of: appFolders)
     }
 
     /// Those that are open to all users (`HiddenFolder`).

@@ -23,9 +23,44 @@ public enum Files {
         }
     }
 
+    /// Milliseconds that a file of the kernel's is waited for that all users may read.
+    public static let sharedPatience: Int32 = 500
+
+    /// The same of a file that other users may read too, and so hold up (inotify(7)): the first `limit` bytes, 2048 at
+    /// most. ETIMEDOUT: not read in time, or too much was waited for lately.
+    public static func readShared(_ path: String, limit: Int, within patience: Int32 = sharedPatience)
+        throws(SystemError) -> [UInt8]
+    {
+        try take(limit, path) { linux_read_in_time(path, patience, $0, $1, $2) }
+    }
+
+    /// The same of one that is open.
+    public static func readShared(_ file: borrowing FileDescriptor, limit: Int) throws(SystemError) -> [UInt8] {
+        let number = file.rawValue
+        return try take(limit, "") { linux_read_open_in_time(number, sharedPatience, $0, $1, $2) }
+    }
+
+    private static func take(
+        _ limit: Int, _ path: String, _ read: (UnsafeMutableRawPointer?, Int, UnsafeMutablePointer<Int>) -> Int32
+    ) throws(SystemError) -> [UInt8] {
+        var length = 0
+        var bytes = [UInt8](repeating: 0, count: limit)
+        let error = bytes.withUnsafeMutableBytes { read($0.baseAddress, $0.count, &length) }
+        if error != 0 { throw SystemError("read", path, errno: Errno(rawValue: error)) }
+        bytes.removeLast(limit - length)
+        return bytes
+    }
+
+    /// `writeExisting`, in time.
+    public static func writeShared(_ path: String, _ text: String) throws(SystemError) {
+        let bytes = [UInt8](text.utf8)
+        let error = linux_write_in_time(path, sharedPatience, bytes, bytes.count)
+        if error != 0 { throw SystemError("write", path, errno: Errno(rawValue: error)) }
+    }
+
     /// Replaces a file so that a crash or power loss leaves the old or the new content, never a mixture:
     /// temporary file, fsync, rename, fsync of the directory when `durable`. The temporary file is always a new one.
-    public static func replace(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o644, durable: Bool = true)
+    public static func replace(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o600, durable: Bool = true)
         throws(SystemError)
     {
         let temporary = path + ".new"
@@ -100,6 +135,12 @@ public enum Files {
         var names: UnsafeMutablePointer<CChar>?
         var length = 0
         return try take(path, linux_list_in_time(path, limit, &names, &length), names, length)
+    }
+
+    /// Not where it is so already: who may read the folder above can hold up each change.
+    public static func setMode(_ mode: UInt32, of path: String) {
+        var status = stat()
+        if stat(path, &status) == 0, status.st_mode & 0o7777 != mode { _ = chmod(path, mode) }
     }
 
     /// Who may use what lies there: this user and root, or all (nil).

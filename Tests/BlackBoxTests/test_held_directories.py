@@ -225,3 +225,41 @@ def test_a_dead_loop_that_hangs_in_the_kernel_keeps_no_successor_out(board):
         finally:
             tracer.kill()
             store.close()
+
+
+def test_no_sleep_waits_for_what_the_kernel_counts_of_sleeps(board):
+    """Of a file that all users may read, each can hold up whoever opens it."""
+    counts = f"{board.root}/sys/power/suspend_stats"
+    board.app("app")
+    board.tmpfs(counts, "64k")
+    login = board.awake("app")
+    with held(counts):
+        signalled = login.sleep(True)
+        assert login.wait_closed("sleep")["t"] - signalled < 2
+        asked_in_time(board)
+        login.sleep(False)
+        board.wait_active("app")
+
+
+# Says which of the files named it may watch: it can hold up whoever uses those (inotify(7)).
+WATCHER = """
+import ctypes, sys
+libc = ctypes.CDLL(None)
+events = libc.inotify_init()
+print(*(path for path in sys.argv[1:] if libc.inotify_add_watch(events, path.encode(), 0xfff) >= 0), sep="\\n")
+"""
+
+
+def test_no_stranger_watches_what_the_loop_opens_in_a_sleep(board):
+    board.app("app")
+    login = board.awake("app")
+    login.sleep(True)
+    login.wait_closed("sleep")
+    group = board.instance("app")
+    files = [f"{folder}/{name}" for folder, _, names in os.walk(board.run) for name in names]
+    files += [f"{group}/{name}" for name in ("cgroup.freeze", "cgroup.events", "cgroup.procs", "cgroup.kill")]
+    assert f"{board.run}/asleep" in files
+    said = subprocess.run([sys.executable, "-c", WATCHER, *files], user=65534, group=65534, extra_groups=[],
+                          stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+    # Of a socket nothing is told but that it is there.
+    assert [path for path in said if not Path(path).is_socket()] == []

@@ -65,10 +65,25 @@ def test_a_lease_on_a_hook_holds_up_no_sleep(board):
         answers_at_once(board)
         login.wait_closed("sleep")
         assert time.monotonic() - begun < DELAY
-        # It was killed for its overrun, and the hook with it.
-        assert board.wait_termination("bad")["namespace"] == "watchdog"
+        # Others can keep a command from its exec, too: the app is none the worse for it, and frozen.
+        board.wait_log("its command did not get to run in time")
+        wait_until(lambda: board.is_frozen("bad"), board.log)
         login.sleep(False)
-        board.wait_active("good")
+        board.wait_active("bad", "good")
+        login.wait_held("sleep", 2)
+        # The next sleep gives it less time.
+        begun = time.monotonic()
+        login.sleep(True)
+        login.wait_closed("sleep", 2)
+        assert time.monotonic() - begun < DELAY * 0.7
+        login.sleep(False)
+        board.wait_active("bad", "good")
+    assert board.terminations("bad") == []
+    login.wait_held("sleep", 3)
+    login.sleep(True)
+    login.wait_closed("sleep", 3)
+    # It runs again, and nothing is said of it any more.
+    assert board.describe("bad")["statusText"] is None
 
 
 @pytest.mark.parametrize("has_groups", [True, False])
@@ -167,7 +182,9 @@ def test_what_a_dead_loop_was_about_to_start_runs_once(board):
         wire.send("io.curfew.Control.Launch", {"app": "late"})
         wait_until(lambda: board.describe("late")["launches"] == 1, "the keeper is to start it")
         os.kill(loop, signal.SIGKILL)
-        wait_until(lambda: family.state(loop) == "Z", "it waits for its keeper")
+        # All of its threads: until then what it has open stays so.
+        wait_until(lambda: family.state(loop) == "Z" and len(os.listdir(f"/proc/{loop}/task")) == 1,
+                   "it waits for its keeper")
         os.kill(keeper, signal.SIGCONT)
     wait_until(lambda: board.answers() and board.loop() != loop, "it has another loop")
     wait_until(lambda: len(board.terminations("late")) == 2, board.log)

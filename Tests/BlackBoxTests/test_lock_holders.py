@@ -356,3 +356,17 @@ def test_what_was_let_go_leaves_its_place_in_the_search_to_others(board):
     login.hold_others()
     wait_until(lambda: board.is_frozen("first"), board.log)
     login.sleep(False)
+
+
+def test_logind_is_asked_no_more_after_a_sleep(board):
+    board.app("app")
+    login = board.awake("app")
+    for count in (1, 2):
+        login.sleep(True)
+        login.wait_closed("sleep", count)
+        asked = len(login.events("listed"))
+        holds_for(0.5, lambda: len(login.events("listed")) == asked, "what has slept asks nothing")
+        login.sleep(False)
+        board.wait_active("app")
+        login.wait_held("sleep", count + 1)
+        holds_for(0.5, lambda: len(login.events("listed")) == asked, "what is awake asks nothing")

@@ -34,6 +34,8 @@ public enum Fault: Int, CaseIterable, Sendable {
     case loginTwice, absurdPolicies, absurdReadings, longLife, shellDies
     // Drawn by a generator of their own, so that older rough seeds keep their stories.
     case headless, lateHook
+    // Drawn anew for each call.
+    case commandHeld
 
     /// Out of 1000 occasions, while the fault is on.
     var usualRate: Int {
@@ -60,7 +62,7 @@ public enum Fault: Int, CaseIterable, Sendable {
         case .spawnUnanswered, .memoryUnanswered, .preparingUnanswered, .lockUnanswered, .freezeIgnored: 100
         case .answersLate, .answersDoubled, .supplyBlank, .zonesBlank: 200
         case .hungryApp, .foreignHog, .stolenTime, .racingRequests, .longLids, .idlePeople, .loginTwice, .longLife,
-            .shellDies, .darkAdoptions, .headless:
+            .shellDies, .darkAdoptions, .headless, .commandHeld:
             1000
         case .idleSuspend, .tasksEndAsleep, .someoneAtWake, .lateResume, .lateHook: 400
         case .absurdPolicies, .absurdReadings: 300

@@ -117,6 +117,8 @@ extension Board {
                 names[instance] = name
             } else if case .app(.call(let instance, let call, _, _)) = effect {
                 calls[instance] = call
+            } else if case .app(.giveUp(let instance, _)) = effect {
+                calls[instance] = nil
             } else if case .client(.taskChanged(_, _, let task, .began)) = effect {
                 tasks[task.name] = task.id
             }
@@ -133,6 +135,7 @@ extension Board {
             "spawn \(name(instance)) \(reason.name)\(background ? " background" : "")"
         case .app(.call(let instance, _, let call, let deadline)):
             "call \(name(instance)) \(call.handler)\(told(call)) \(deadline.text)"
+        case .app(.giveUp(let instance, _)): "give up the call of \(name(instance))"
         case .app(.inform(let instance, .didReceiveMemoryWarning(let level))):
             "inform \(name(instance)) memory \(level)"
         case .app(.inform(let instance, .powerStateDidChange(let external, let level, let saving))):

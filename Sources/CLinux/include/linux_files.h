@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -46,6 +47,24 @@ int linux_list(const char *path, char **names, size_t *length);
 // The names in a directory that other users may read as well, and so keep its lock, by a thread: each with its NUL, to
 // be freed with free(3). 0, or an errno; ETIMEDOUT: not told in time.
 int linux_list_in_time(const char *path, int milliseconds, char **names, size_t *length);
+
+// The first bytes (2048 at most) of a regular file that other users may read as well, by a thread. Who may read a file
+// may have the kernel tell of each use of it (inotify(7)), which takes the reader as long as the listener's
+// control group makes it: seconds, where that is at its limit of memory. 0, or an errno; ETIMEDOUT: not in time, or too
+// much was waited for in the last ten seconds already.
+int linux_read_in_time(const char *path, int milliseconds, void *buffer, size_t size, size_t *length);
+// The same of one that is open, from its beginning.
+int linux_read_open_in_time(int file, int milliseconds, void *buffer, size_t size, size_t *length);
+// A word to a control group (cgroup.freeze, cgroup.kill): the kernel has one lock for all groups of the board, which a
+// user with groups of its own keeps for seconds. It is waited for a little; for a start up to a second; where much was
+// waited for lately, not at all. 0, or an errno; EINPROGRESS: under way, and not waited for any more; EAGAIN: nothing
+// was begun, as another word to that group is under way.
+int linux_tell_group(const char *path, const char *text, bool is_for_start);
+// In the same way: mkdir(2) of one with the mode 0711, for a start; rmdir(2).
+int linux_make_group(const char *path);
+int linux_remove_group(const char *path);
+// Into one that is there, in one write(2).
+int linux_write_in_time(const char *path, int milliseconds, const void *bytes, size_t size);
 
 static inline int linux_stat(const char *path, struct stat *out) { return stat(path, out); }
 static inline const char *linux_entry_name(const struct dirent *entry) { return entry->d_name; }

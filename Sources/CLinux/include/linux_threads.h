@@ -19,6 +19,11 @@ struct linux_errand {
 // Directories that all users share have one each; a process's is its pid.
 static const uint64_t linux_at_queues = 1ull << 40, linux_at_records = 2ull << 40, linux_at_swift = 3ull << 40,
                       linux_at_path = 1ull << 63;
+static inline uint64_t linux_at_text(const char *path, size_t length) {
+    uint64_t mark = 0xcbf29ce484222325;
+    for (size_t i = 0; i < length; i++) mark = (mark ^ (unsigned char)path[i]) * 0x100000001b3;
+    return mark | linux_at_path;
+}
 
 // Does what may never come back, in a thread of its own (context: at most 4096 bytes), and waits for it no longer than
 // that. True: it is done, and the context is what it has made of the copy. False: it was left to itself, or could not

@@ -14,7 +14,7 @@ public struct PressureReading: Equatable, Sendable {
     public init(path: String = PressureTrigger.board) throws(PressureUnavailable) {
         let text: [UInt8]
         do throws(SystemError) {
-            text = try Files.read(path, limit: 512)
+            text = try Files.readShared(path, limit: 512)
         } catch {
             throw PressureUnavailable(error)
         }
@@ -56,7 +56,7 @@ public struct MemoryReading: Equatable, Sendable {
 
     /// path: /proc/meminfo. EINVAL where it makes no sense.
     public init(path: String = "/proc/meminfo") throws(SystemError) {
-        guard let reading = MemoryReading(parsing: try Files.read(path, limit: 16384)) else {
+        guard let reading = MemoryReading(parsing: try Files.readShared(path, limit: 2048)) else {
             throw SystemError("read", path, errno: .invalid)
         }
         self = reading

@@ -7,12 +7,18 @@ public enum AppEvent: Equatable, Sendable {
     case stopping(InstanceID)
     /// EXTEND_TIMEOUT_USEC: counted from now.
     case extendTimeout(InstanceID, Nanoseconds)
+    /// The handler is a command, and that is on its way to its exec(3).
+    case handlerStarting(InstanceID, CallID)
+    /// It runs.
+    case handlerStarted(InstanceID, CallID)
 }
 
 /// What an app's delegate is told.
 public enum AppEffect: Equatable, Sendable {
     /// Call the app's delegate. allowance: from now. Answered by `handlerReturned`.
     case call(InstanceID, CallID, HandlerCall, allowance: Nanoseconds)
+    /// Its command has not got to run in time, and is awaited no more.
+    case giveUp(InstanceID, CallID)
     /// Tell the app's delegate; no reply is awaited.
     case inform(InstanceID, Information)
 }
@@ -26,6 +32,8 @@ public enum AppNotice: Equatable, Sendable {
     /// A handler ran into its deadline, or its tasks into the end of their budget: the app is about to be killed.
     case overrun(AppID, InstanceID, TerminationReason)
     case phaseChanged(AppID, ScenePhase)
+    /// The command that its handler is did not get to run in the handler's time: that counts as handled.
+    case handlerNotStarted(AppID, Handler)
     /// Its launch took all the time that a sleep had, or its end by itself: at the next ten sleeps it is frozen at once
     /// when it is at that again.
     case heldUpSleep(AppID)
@@ -82,6 +90,9 @@ extension DeviceLifecycle {
         // Termination/Stop.swift
         case .stopping(let instance): appBeganToStop(instance)
         case .extendTimeout(let instance, let time): extendTimeout(instance, time)
+        // Transition/Phases.swift
+        case .handlerStarting(let instance, let call): noteStart(instance, call, isUnderWay: true)
+        case .handlerStarted(let instance, let call): noteStart(instance, call, isUnderWay: false)
         }
     }
 }

@@ -35,6 +35,8 @@ struct Instance: Equatable {
     private(set) var isLaunched = false
     private(set) var clock = RunnableClock()
     private(set) var call: PendingCall?
+    /// The command of its last call did not get to run in time: it may be what cannot be frozen now.
+    var hasUnstartedCommand = false
 
     var tasks = HeldTasks()
     var news = News()
@@ -101,10 +103,12 @@ struct Instance: Equatable {
 
     /// Returns whether the reply was awaited.
     mutating func heardReply(to id: CallID) -> Bool {
-        guard call?.id == id, call?.awaitsReply == true else { return false }
-        call?.awaitsReply = false
+        guard call?.hearReply(to: id) == true else { return false }
+        hasUnstartedCommand = false
         return true
     }
+
+    mutating func noteStart(of id: CallID, isUnderWay: Bool) { call?.noteStart(of: id, isUnderWay: isUnderWay) }
 
     /// READY=1. Returns whether it was awaited.
     mutating func heardReady() -> Bool {
@@ -223,15 +227,6 @@ struct Instance: Equatable {
     mutating func credit(_ time: Nanoseconds) { clock.credit(time) }
 
     // MARK: Its end
-
-    enum Ordered {
-        /// Carried out by `carryOutStop`, as soon as no other handler runs.
-        case noted
-        /// It cannot be asked, or is not to be.
-        case kill
-        /// It was ending by its own wish, and is now asked to.
-        case terminate
-    }
 
     /// An order to end it. A second one: see `StopOrder.tighten`.
     mutating func order(_ reason: TerminationReason, waveEnd: Nanoseconds?, isForced: Bool, at now: Nanoseconds)
@@ -394,5 +389,6 @@ struct Instance: Equatable {
         archive.value(21, &hasOutlivedKill)
         archive.optional(22, &stop, StopOrder(reason: .unknown)) { $1.archive(&$0) }
         archive.optional(23, &cause, Cause(reason: .unknown)) { $1.archive(&$0) }
+        archive.value(24, &hasUnstartedCommand)
     }
 }

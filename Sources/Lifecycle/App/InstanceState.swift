@@ -1,6 +1,16 @@
 // What can be said of an instance at a moment.
 
 extension Instance {
+    /// What becomes of an order to end it.
+    enum Ordered {
+        /// Carried out by `carryOutStop`, as soon as no other handler runs.
+        case noted
+        /// It cannot be asked, or is not to be.
+        case kill
+        /// It was ending by its own wish, and is now asked to.
+        case terminate
+    }
+
     var taskState: TaskState {
         switch stage {
         case .stopping, .killing, .clearing: .terminating

@@ -10,6 +10,19 @@ struct PendingCall: Equatable {
     /// The delegate's reply is awaited: otherwise only READY=1, at launch.
     var awaitsReply: Bool
     var awaitsReady: Bool
+    /// It is a command that does not run yet.
+    var isStarting = false
+
+    /// Returns whether it was awaited.
+    mutating func hearReply(to id: CallID) -> Bool {
+        guard id == self.id, awaitsReply else { return false }
+        (awaitsReply, isStarting) = (false, false)
+        return true
+    }
+
+    mutating func noteStart(of id: CallID, isUnderWay: Bool) {
+        if id == self.id, awaitsReply { isStarting = isUnderWay }
+    }
 
     /// Only a launch and an end may take longer than the app was told.
     var isExtensible: Bool {
@@ -37,6 +50,7 @@ struct PendingCall: Equatable {
         archive.value(5, &deadline)
         archive.value(6, &awaitsReply)
         archive.value(7, &awaitsReady)
+        archive.value(8, &isStarting)
     }
 }
 

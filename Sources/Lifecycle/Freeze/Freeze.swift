@@ -99,7 +99,9 @@ extension DeviceLifecycle {
             let instance = apps[index].instance, instance.isAlive, instance.freezer == .stuck
         else { return }
         if apps[index].isAdopted { _ = adoptedFreezeRecord.count(sleep.age) }
-        if apps[index].freezeRecord.count(sleep.age) { endForSleep(index, .unfreezable) }
+        let isAgain = apps[index].freezeRecord.count(sleep.age)
+        // What others keep from its exec is not the app's doing.
+        if isAgain, !instance.hasUnstartedCommand { endForSleep(index, .unfreezable) }
     }
 
     mutating func endForSleep(_ index: Int, _ reason: TerminationReason) {

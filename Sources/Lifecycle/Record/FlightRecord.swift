@@ -12,7 +12,7 @@ public enum FlightRecord: Equatable, Sendable {
 
     /// How events, effects and records are written; to be raised with every change of that, a new case too: a reader
     /// of another format reads nothing of them. What is in archives has `DeviceLifecycle.formatVersion`.
-    static let format: UInt8 = 1
+    static let format: UInt8 = 2
     /// Of the length and the check sum.
     public static let headSize = 8
     /// Bytes; no record is longer. A state that is (of some 2,000 apps) begins no recording.

@@ -42,6 +42,7 @@ extension AppEffect: Recorded {
         case .call(let instance, let call, let handler, let allowance):
             record.put(case: 0, instance, call, handler, allowance)
         case .inform(let instance, let information): record.put(case: 1, instance, information)
+        case .giveUp(let instance, let call): record.put(case: 2, instance, call)
         }
     }
 }

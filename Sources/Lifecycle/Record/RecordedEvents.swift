@@ -122,6 +122,8 @@ extension AppEvent: Replayed {
         case .ping(let instance): record.put(case: 2, instance)
         case .stopping(let instance): record.put(case: 3, instance)
         case .extendTimeout(let instance, let time): record.put(case: 4, instance, time)
+        case .handlerStarting(let instance, let call): record.put(case: 5, instance, call)
+        case .handlerStarted(let instance, let call): record.put(case: 6, instance, call)
         }
     }
 
@@ -132,6 +134,8 @@ extension AppEvent: Replayed {
         case 2: self = .ping(try record.take())
         case 3: self = .stopping(try record.take())
         case 4: self = .extendTimeout(try record.take(), try record.take())
+        case 5: self = .handlerStarting(try record.take(), try record.take())
+        case 6: self = .handlerStarted(try record.take(), try record.take())
         default: throw RecordDamage()  // open set: bytes
         }
     }

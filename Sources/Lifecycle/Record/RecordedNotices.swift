@@ -24,6 +24,7 @@ extension AppNotice: Recorded {
         case .keepsLock(let app, let instance): record.put(case: 6, app, instance)
         case .keepAwakeSpent(let app, let budget): record.put(case: 7, app, budget)
         case .essentialAppLost(let app, let reset): record.put(case: 8, app, reset)
+        case .handlerNotStarted(let app, let handler): record.put(case: 9, app, handler)
         }
     }
 }

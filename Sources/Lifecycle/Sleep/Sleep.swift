@@ -223,6 +223,8 @@ extension DeviceLifecycle {
         // logind may still have to say that an earlier one is over.
         if !byLogin { next.echo = sleep.echo }
         sleep = next
+        // After a dark wake: what logind said of the sleep before says nothing of this one.
+        for index in apps.indices { apps[index].instance?.heldLock.release() }
         boundSleep(since: since)
         emit(.note(.sleep(.preparing(sleep: sleep.id, allowance: sleep.preparation?.allowance ?? .zero))))
         denyLaunches(.sleeping)

@@ -88,6 +88,7 @@ extension DeviceLifecycle {
         switch overdue {
         case .start: giveUpSpawn(index)
         case .budget: killForBudget(index)
+        case .call(let call, _) where call.isStarting: giveUpStart(index, call)
         case .call(let call, let taken): overrun(index, call, taken: taken)
         case .exit(let allowance): overrunExit(index, allowance)
         case .liveness(let interval): kill(index, Cause(reason: .livenessMissed(interval: interval)))

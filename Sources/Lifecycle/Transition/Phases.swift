@@ -89,8 +89,34 @@ extension DeviceLifecycle {
     private mutating func enter(_ phase: ScenePhase, _ index: Int) {
         guard let before = apps[index].instance?.enter(phase) else { return }
         if before == .active { freeFront(index) }
-        if phase == .background { apps[index].sleepOverruns = 0 }
+        if phase == .background, apps[index].instance?.hasUnstartedCommand == false { apps[index].sleepOverruns = 0 }
         emit(.note(.app(.phaseChanged(AppID(rawValue: index), phase))))
+    }
+
+    private static let exitAfterGivingUp = Nanoseconds.seconds(1)
+
+    mutating func noteStart(_ id: InstanceID, _ call: CallID, isUnderWay: Bool) {
+        guard let index = index(of: id) else { return }
+        apps[index].instance?.noteStart(of: call, isUnderWay: isUnderWay)
+    }
+
+    /// The time of a handler is over whose command does not run yet. Others can keep it from that (who may read a
+    /// program can have each open of it take seconds), so this ends no app: it counts as handled.
+    mutating func giveUpStart(_ index: Int, _ call: PendingCall) {
+        guard let id = instanceID(index) else { return }
+        emit(.note(.app(.handlerNotStarted(AppID(rawValue: index), call.call.handler))))
+        emit(.app(.giveUp(id, call.id)))
+        _ = apps[index].instance?.heardReply(to: call.id)
+        // Its time to end is over with that of the command: it gets some for SIGTERM.
+        if call.call.handler == .willTerminate { extendTimeout(id, Self.exitAfterGivingUp) }
+        apps[index].instance?.hasUnstartedCommand = true
+        if sleep.state == .preparing { noteOverrun(index) }
+        touch(index)
+        finishCall(index)
+    }
+
+    private mutating func noteOverrun(_ index: Int) {
+        apps[index].sleepOverruns = min(apps[index].sleepOverruns + 1, Preparation.mostHalvings)
     }
 
     /// A handler ran into the deadline it was told: the app is killed.
@@ -104,7 +130,7 @@ extension DeviceLifecycle {
         emit(.note(.app(.overrun(AppID(rawValue: index), id, reason))))
         if sleep.state == .preparing {
             sleep.killed.append(apps[index].policy.name)
-            apps[index].sleepOverruns = min(apps[index].sleepOverruns + 1, Preparation.mostHalvings)
+            noteOverrun(index)
         }
         kill(index, Cause(reason: reason, handler: handler, allowance: call.allowance, taken: taken))
     }

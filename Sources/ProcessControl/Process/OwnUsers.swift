@@ -112,7 +112,7 @@ public final class OwnUsers {
     private func make(_ folder: String, _ user: UInt32, _ group: UInt32) throws(CredentialsError) {
         do throws(SystemError) {
             try Files.createDirectories(directory, mode: 0o711)
-            _ = chmod(directory, 0o711)
+            Files.setMode(0o711, of: directory)
             let new = directory + "/.new"
             _ = rmdir(new)
             if mkdir(new, 0o700) != 0 { throw SystemError("mkdir", folder) }

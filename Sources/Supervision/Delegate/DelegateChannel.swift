@@ -12,6 +12,8 @@ protocol DelegateChannel: AnyObject {
     /// The app has its own copy of `inherited`.
     func didSpawn()
     func deliver(_ call: CallID, _ handler: HandlerCall, allowance: Nanoseconds)
+    /// Its command did not get to run in time, and must not run any more.
+    func giveUp(_ call: CallID)
     /// No reply is awaited.
     func inform(_ information: Information)
     /// Whether the app may put a connection of its own in the place of this one.
@@ -36,6 +38,7 @@ protocol DelegateChannel: AnyObject {
 }
 
 extension DelegateChannel {
+    func giveUp(_ call: CallID) {}
     func inform(_ information: Information) {}
     var takesConnections: Bool { false }
     func attach(_ connection: Connection) {}

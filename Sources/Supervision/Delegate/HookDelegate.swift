@@ -95,6 +95,7 @@ final class HookDelegate: DelegateChannel {
             } catch {
                 throw error.systemError
             }
+            supervisor.dispatch(.app(.handlerStarting(process.instance, call)))
         } catch {
             throw LaunchFailure(code: error.errno.rawValue, text: error.text)
         }
@@ -102,7 +103,9 @@ final class HookDelegate: DelegateChannel {
 
     private func hear(_ word: KeptProcess.Word, _ call: CallID, _ handler: Handler) {
         switch word {
-        case .running: return process.wasChanged()
+        case .running:
+            process.wasChanged()
+            return supervisor.dispatch(.app(.handlerStarted(process.instance, call)))
         case .failed(let error): didFail(handler, "hook: \(error.text)")
         case .endedUnseen: didFail(handler, "how its hook has ended is not known")
         case .unknown: didFail(handler, "how its hook has ended went with curfewd's loop")
@@ -129,6 +132,12 @@ final class HookDelegate: DelegateChannel {
         guard process.app.failedHook?.handler == handler else { return }
         process.app.failedHook = nil
         supervisor.detailsDidChange(process.app.id)
+    }
+
+    func giveUp(_ call: CallID) {
+        guard let running, running.call == call else { return }
+        didFail(running.handler, "its command did not get to run in time")
+        close()
     }
 
     func close() {

@@ -56,6 +56,8 @@ extension Supervisor {
                 name(app), .warning, "keeps a lock of its own on sleep at logind, which waits for it: \(lock)",
                 .unfreezable)
         case .phaseChanged(let app, let phase): log.phase(of: name(app), "is \(phase.name)")
+        // Its delegate says it, as of other hooks that fail.
+        case .handlerNotStarted: break
         case .keepAwakeSpent(let app, let budget):
             log.app(
                 name(app), .warning,

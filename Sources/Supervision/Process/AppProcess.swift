@@ -226,7 +226,7 @@ final class AppProcess {
         do throws(SystemError) {
             try group?.kill()
         } catch {
-            supervisor.log.app(app.name, .error, error.text)
+            if error.errno != .again { supervisor.log.app(app.name, .error, error.text) }
         }
         abortFUSE()
         // Without a group, and for a group that failed us or that it is not in yet.
@@ -372,17 +372,17 @@ final class AppProcess {
 
     /// Asks again for what the kernel has refused or not said, with all descriptors taken, say.
     private func tryLater(_ error: SystemError) {
-        if retryDelay == Self.firstRetry { supervisor.log.app(app.name, .error, error.text + "; tried again") }
+        let isBusy = error.errno == .again
+        if !isBusy, retryDelay == Self.firstRetry { supervisor.log.app(app.name, .error, error.text + "; tried again") }
         do throws(SystemError) {
             if retry == nil { retry = try supervisor.loop.timer { [unowned(unsafe) self] in tryAgain() } }
             retry?.arm(at: Clocks.monotonic + retryDelay)
-            retryDelay = min(2 * retryDelay, 10_000_000_000)
+            if !isBusy { retryDelay = min(2 * retryDelay, 10_000_000_000) }
         } catch {
             supervisor.log.app(app.name, .error, error.text)
         }
     }
 
-    /// It is done: what was to be tried again for it is not.
     private func forgetWish() {
         wish = .none
         retryDelay = Self.firstRetry

@@ -30,6 +30,7 @@ extension Supervisor {
         case .call(let instance, let call, let handler, let allowance):
             trial?.called(instance, call, handler, allowance: allowance)
             processes[instance.rawValue]?.deliver(call, handler, allowance: allowance)
+        case .giveUp(let instance, let call): processes[instance.rawValue]?.delegate?.giveUp(call)
         case .inform(let instance, let information): processes[instance.rawValue]?.inform(information)
         }
     }

@@ -63,6 +63,9 @@ final class AppLocks {
         holders = [:]
         running = []
         strays.reset()
+        timer?.disarm()
+        // What is to stay suspended waits for no lock now; the others are to be thawed first.
+        if !waiting.isEmpty { arm(after: 0) }
     }
 
     private func ask() {
@@ -92,6 +95,7 @@ final class AppLocks {
     /// logind may be kept busy, and so may the keeper: what holds no lock as far as is known is frozen without their
     /// answer.
     private func timeIsOver() {
+        guard isLogins else { return freezeFree() }
         guard isAsking || isAnswerAwaited else { return ask() }
         isAnswerAwaited = false
         strays.giveUpWaiting()
@@ -109,6 +113,7 @@ final class AppLocks {
     func hear(_ locks: [ForeignLock]?) {
         isAsking = false
         isCrowded = false
+        timer?.disarm()
         if locks != nil || supervisor.isLoginLost {
             holders = [:]
             strays.hear(locks ?? [])

@@ -1,7 +1,8 @@
+internal import CLinux
 internal import SystemCalls
 
 /// A small file in /run that is there at times, and for which there is always room: while it is not there, what it
-/// takes of the file system is kept under another name.
+/// takes of the file system is kept under another name. Only root reads it: who else may could hold up each use of it.
 struct ReservedFile {
     let path: String
     /// The most bytes that there may be in it.
@@ -9,7 +10,9 @@ struct ReservedFile {
     private var spare: String { path + ".spare" }
 
     func reserve() throws(SystemError) {
-        if Files.exists(spare) || Files.exists(path) { return }
+        for place in [spare, path] where Files.exists(place) {
+            return try Files.admit(only: geteuid(), to: place)
+        }
         try Files.replace(spare, with: [UInt8](repeating: 0, count: size), durable: false)
     }
 

@@ -57,6 +57,8 @@ enum AppDeed {
     case says(Event)
     case exits(ExitStatus)
     case beginsTask
+    /// What it was to do, it does no more.
+    case ceased
 }
 
 /// What it does about a call or a signal, and after how long.

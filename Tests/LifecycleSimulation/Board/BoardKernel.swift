@@ -16,6 +16,7 @@ extension SimulatedBoard {
         switch effect {
         case .process(let effect): carryOut(effect)
         case .app(.call(let instance, let id, let call, let deadline)): pass(call, id, to: instance, deadline: deadline)
+        case .app(.giveUp(let instance, let call)): giveUp(call, of: instance)
         case .login(let effect): carryOut(effect)
         case .sleep(.setWakeAlarm(let moment)): setAlarm(moment)
         case .board(.poll): poll()
@@ -171,12 +172,42 @@ extension SimulatedBoard {
     private func pass(_ call: HandlerCall, _ id: CallID, to instance: InstanceID, deadline: Nanoseconds) {
         guard let process = process(instance), process.stage == .alive else { return }
         let strangers = processes.map(\.instance).filter { $0 != instance }
-        for reaction in process.temper.reactions(
+        var reactions = process.temper.reactions(
             to: call, id, of: instance, deadline: deadline, strangers: strangers, &random)
-        {
-            plan(reaction, for: process)
-        }
+        if plan.has(.commandHeld) { startCommand(for: id, of: process, deadline: deadline, &reactions) }
+        for reaction in reactions { plan(reaction, for: process) }
         planTasks(on: call, deadline: deadline, of: process)
+    }
+
+    /// Its command is killed: it says nothing any more.
+    private func giveUp(_ call: CallID, of instance: InstanceID) {
+        guard let process = process(instance) else { return }
+        for place in process.deeds.indices {
+            switch process.deeds[place] {
+            case .returns(call), .says(.app(.handlerStarted(_, call))): process.deeds[place] = .ceased
+            case .returns, .says, .exits, .beginsTask, .ceased: break
+            }
+        }
+    }
+
+    func commandRandom(for call: CallID) -> SeededGenerator {
+        SeededGenerator(seed: commandSeed ^ UInt64(bitPattern: call.rawValue) &* 0x9E37_79B9_7F4A_7C15)
+    }
+
+    /// The handler is a command, which gets to run at once, late or never.
+    private func startCommand(
+        for call: CallID, of process: SimulatedProcess, deadline: Nanoseconds, _ reactions: inout [Reaction]
+    ) {
+        var random = commandRandom(for: call)
+        hear(.app(.handlerStarting(process.instance, call)))
+        if random.chance(perMille: 200) {
+            reactions.removeAll { if case .returns = $0.deed { true } else { false } }
+            if random.chance(perMille: 500) { return }
+        }
+        let most = random.chance(perMille: 100) ? deadline + deadline : .milliseconds(5)
+        let delay = random.magnitude(.microseconds(50), most)
+        for place in reactions.indices { reactions[place].after += delay }
+        reactions.append(Reaction(after: delay, deed: .says(.app(.handlerStarted(process.instance, call)))))
     }
 
     func plan(_ reaction: Reaction, for process: SimulatedProcess) {
@@ -240,6 +271,7 @@ extension SimulatedBoard {
         case .says(let event): hear(event)
         case .exits(let status): end(process, status)
         case .beginsTask: beginBackgroundTask(process)
+        case .ceased: break
         }
     }
 

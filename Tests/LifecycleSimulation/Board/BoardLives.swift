@@ -13,6 +13,8 @@ extension SimulatedBoard {
     /// What is drawn for the hardships of later times.
     func rollLives() {
         guard isRough else { return }
+        var commands = commandRandom(for: CallID(rawValue: -1))
+        if commands.chance(perMille: 150) { plan.insist(on: .commandHeld) }
         if lifeRandom.chance(perMille: 100) { plan.insist(on: .lateHook) }
         guard lifeRandom.chance(perMille: 60) else { return }
         plan.insist(on: .headless)

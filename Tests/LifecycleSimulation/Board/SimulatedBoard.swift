@@ -14,6 +14,8 @@ final class SimulatedBoard {
     var hardRandom: SeededGenerator
     /// For the daemon's deaths.
     var lifeRandom: SeededGenerator
+    /// For what is drawn anew for each call of a handler.
+    let commandSeed: UInt64
     /// For what comes later than anything that was asked for after it.
     var lateRandom: SeededGenerator
     /// For answers to questions from before logind went.
@@ -113,6 +115,7 @@ final class SimulatedBoard {
         core = WatchedCore(recording)
         random = SeededGenerator(seed: seed)
         darkRandom = SeededGenerator(seed: ~seed)
+        commandSeed = seed
         stormRandom = SeededGenerator(seed: seed ^ 0x5354_4f52_4d53)
         hardRandom = SeededGenerator(seed: seed ^ 0x4841_5244_5348_4950)
         lifeRandom = SeededGenerator(seed: seed ^ 0x5245_4249_5254_48)

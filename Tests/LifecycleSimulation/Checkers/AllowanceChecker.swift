@@ -4,8 +4,10 @@ internal import Lifecycle
 /// that. An app that was ended at a sleep for a handler has half of it at the next, and so on down to 500 ms, until it
 /// has gone to background.
 final class AllowanceChecker: Checker {
-    static let hears: [EventKind]? = [.prepareForSleep, .lockTaken, .requested, .preparingForSleep, .loginAvailable]
-    static let sees: [EffectKind]? = [.call, .sleepNotice, .appNotice]
+    static let hears: [EventKind]? = [
+        .prepareForSleep, .lockTaken, .requested, .preparingForSleep, .loginAvailable, .handlerReturned,
+    ]
+    static let sees: [EffectKind]? = [.spawn, .call, .sleepNotice, .appNotice]
 
     private var story = SleepStory()
     private var allowance = Nanoseconds.zero
@@ -13,8 +15,18 @@ final class AllowanceChecker: Checker {
     private var end: Nanoseconds?
     /// At so many sleeps, up to four.
     private var overruns: [AppID: Int] = [:]
+    /// Whose last handler's command did not get to run.
+    private var unstarted: Set<AppID> = []
+    private var calls: [InstanceID: CallID] = [:]
 
-    func heard(_ event: Event, _ scene: Scene) { if story.stage == .preparing { end = nil } }
+    func heard(_ event: Event, _ scene: Scene) {
+        if case .app(.handlerReturned(let instance, let call)) = event {
+            guard calls[instance] == call, let app = scene.board.directory.app(of: instance) else { return }
+            unstarted.remove(app)
+        } else if story.stage == .preparing {
+            end = nil
+        }
+    }
 
     func did(_ effect: Effect, _ scene: Scene) {
         story.see(effect, scene)
@@ -31,8 +43,14 @@ final class AllowanceChecker: Checker {
             case .handlerOverrun, .readinessMissed: overruns[app] = min((overruns[app] ?? 0) + 1, 4)
             default: break
             }
-        case .note(.app(.phaseChanged(let app, .background))): overruns[app] = nil
-        case .app(.call(let instance, _, let call, let deadline)): judge(call, deadline, instance, scene)
+        case .note(.app(.handlerNotStarted(let app, _))):
+            unstarted.insert(app)
+            if story.stage == .preparing { overruns[app] = min((overruns[app] ?? 0) + 1, 4) }
+        case .note(.app(.phaseChanged(let app, .background))): if !unstarted.contains(app) { overruns[app] = nil }
+        case .process(.spawn(let app, _, _, _)): unstarted.remove(app)
+        case .app(.call(let instance, let id, let call, let deadline)):
+            calls[instance] = id
+            judge(call, deadline, instance, scene)
         default: break
         }
     }

@@ -83,7 +83,7 @@ final class Chronicle {
         case .login(.available(_, _, let shutdown)): isShuttingDown = shutdown
         case .stopRequested: isStopping = true
         case .started, .timePassed, .process(.regained), .app(.ready), .app(.ping), .app(.stopping),
-            .app(.extendTimeout),
+            .app(.extendTimeout), .app(.handlerStarting), .app(.handlerStarted),
             .login(.unavailable),
             .login(.lockTaken), .login(.lockRefused), .login(.prepareForSleep), .login(.preparingForSleep), .sleep,
             .login(.suspendRefused), .login(.powerOffRefused), .login(.appHoldsLock), .login(.appReleasedLock),
@@ -101,6 +101,8 @@ final class Chronicle {
         case .app(.call(let instance, let id, let call, let deadline)):
             record(instance)?.call = InstanceRecord.Call(
                 id: id, call: call, at: step.at.monotonic, deadline: deadline)
+        case .app(.giveUp(let instance, let call)):
+            if let record = record(instance), record.call?.id == call { record.call = nil }
         case .process(.terminate(let instance)):
             if !isWarning(instance, step) { record(instance)?.isTerminateAsked = true }
         case .process(.kill(let instance)): record(instance)?.isKillAsked = true

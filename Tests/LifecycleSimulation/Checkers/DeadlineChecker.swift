@@ -11,7 +11,7 @@ internal import Lifecycle
 /// The other way round, a watchdog must bite: a call that is not answered is not left alone for long after the latest
 /// deadline that extensions allow.
 final class DeadlineChecker: Checker {
-    static let sees: [EffectKind]? = [.spawn, .call, .terminate, .freeze, .thaw, .kill, .report, .sleepNotice]
+    static let sees: [EffectKind]? = [.spawn, .call, .giveUp, .terminate, .freeze, .thaw, .kill, .report, .sleepNotice]
 
     private final class Watch {
         let instance: InstanceID
@@ -35,6 +35,9 @@ final class DeadlineChecker: Checker {
         var callAtKill: InstanceRecord.Call?
         /// Its reply lay there unread.
         var hadAnswered = false
+        /// The call whose command does not run yet, and its time.
+        var starting: CallID?
+        var callTold = Nanoseconds.zero
         /// What the core may have credited it with, since the call and since it was asked to exit.
         var creditedAtCall = Nanoseconds.zero
         var creditedAtExit = Nanoseconds.zero
@@ -94,6 +97,8 @@ final class DeadlineChecker: Checker {
             let watch = Watch(instance, at: scene.times.reading(instance, scene) ?? scene.now, on: scene.now)
             watch.launchTold = policy(of: instance, scene)?.allowances[.didFinishLaunching] ?? .zero
             watches.append(watch)
+        case .app(.handlerStarting(let instance, let call)): watch(instance)?.starting = call
+        case .app(.handlerStarted(let instance, _)): watch(instance)?.starting = nil
         case .app(.ping(let instance)):
             if let watch = watch(instance), watch.killedAt == nil { pinged(watch, scene) }
         case .app(.stopping(let instance)):
@@ -161,6 +166,8 @@ final class DeadlineChecker: Checker {
             watch.calledOn = scene.now
             watch.creditedAtCall = credited
             watch.isCallVague = false
+            watch.callTold = deadline
+            watch.starting = nil
             watch.slackAtCall = scene.times.slack(instance)
             if call.handler == .willTerminate {
                 watch.exitAskedAt = watch.callAt
@@ -169,6 +176,8 @@ final class DeadlineChecker: Checker {
                 watch.creditedAtExit = credited
                 watch.isExitVague = false
             }
+        case .app(.giveUp(let instance, let call)):
+            if let watch = watch(instance) { judgeGivingUp(call, watch, scene) }
         case .process(.terminate(let instance)):
             if !scene.chronicle.isWarning(instance, scene.step) { askedToExit(instance, scene) }
         case .process(.thaw(let instance)):
@@ -206,6 +215,16 @@ final class DeadlineChecker: Checker {
         }
     }
 
+    private func judgeGivingUp(_ call: CallID, _ watch: Watch, _ scene: Scene) {
+        if watch.starting != call { violate("\(scene.name(watch.instance)): what runs is given up", scene) }
+        watch.starting = nil
+        watch.isExitVague = true
+        let passed = reading(watch, scene) - watch.callAt
+        if passed + scene.times.hidden(watch.instance, since: watch.calledOn, of: .seconds(1), scene) < watch.callTold {
+            violate("\(scene.name(watch.instance)): a command is given up after \(passed.text)", scene)
+        }
+    }
+
     /// The handler itself did not return in the time it was told.
     private func isOverrunOfExpiration(_ end: Termination) -> Bool {
         if case .handlerOverrun(.backgroundTaskWillExpire, _) = end.reason { true } else { false }
@@ -220,6 +239,9 @@ final class DeadlineChecker: Checker {
         if let handler = end.handler {
             if let call = watch.callAtKill, call.call.handler == handler {
                 if end.allowance != call.deadline { violate("the report names another allowance than told", scene) }
+                if watch.starting == call.id {
+                    violate("\(scene.name(end.instance)) was killed for a command that never ran", scene)
+                }
                 if watch.hadAnswered { violate("\(scene.name(end.instance)) was killed with its reply unread", scene) }
                 demand(killedAt - watch.callAt, call.deadline, since: watch.calledOn, handler.method, end, scene)
             } else if handler == .didFinishLaunching {

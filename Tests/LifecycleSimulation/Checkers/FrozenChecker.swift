@@ -46,7 +46,7 @@ final class FrozenChecker: Checker {
             else { return }
             if record.isFreezeAsked { violate("\(scene.name(end.instance)) was judged while it was frozen", scene) }
         case .process(.spawn), .process(.terminate), .process(.kill), .process(.clear), .process(.reportStuck), .login,
-            .sleep, .client, .app(.inform), .note, .board, .memory, .watchdog, .stopDaemon:
+            .sleep, .client, .app(.inform), .app(.giveUp), .note, .board, .memory, .watchdog, .stopDaemon:
             break
         }
     }

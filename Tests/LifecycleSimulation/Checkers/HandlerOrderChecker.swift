@@ -68,8 +68,8 @@ final class HandlerOrderChecker: Checker {
         case .app(.call(let instance, _, let call, let deadline)): judge(call, to: instance, deadline, scene)
         case .report(let end): places.removeAll { $0.instance == end.instance }
         case .process(.terminate), .process(.kill), .process(.clear), .process(.freeze), .process(.thaw),
-            .process(.reportStuck), .login, .sleep, .client, .app(.inform), .note, .board, .memory, .watchdog,
-            .stopDaemon:
+            .process(.reportStuck), .login, .sleep, .client, .app(.inform), .app(.giveUp), .note, .board, .memory,
+            .watchdog, .stopDaemon:
             break
         }
     }

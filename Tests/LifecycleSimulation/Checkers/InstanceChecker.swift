@@ -40,7 +40,8 @@ final class InstanceChecker: Checker {
             if record?.status == nil, record?.isGivenUp != true { violate("\(scene.name(instance)) still runs", scene) }
             if !cleared.insert(instance.rawValue).inserted { violate("cleared twice", scene) }
         case .process(.reportStuck(let instance, _)): named.insert(instance.rawValue)
-        case .login, .sleep, .report, .client, .app(.inform), .note, .board, .memory, .watchdog, .stopDaemon:
+        case .login, .sleep, .report, .client, .app(.inform), .app(.giveUp), .note, .board, .memory, .watchdog,
+            .stopDaemon:
             break
         }
     }

@@ -4,7 +4,7 @@ internal import Lifecycle
 enum EventKind: Int, CaseIterable {
     case configured, started, freezing, timePassed
     case spawned, spawnFailed, exited, leftBehind, groupEmptied, frozen, regained
-    case handlerReturned, ready, ping, stopping, extendTimeout
+    case handlerReturned, ready, ping, stopping, extendTimeout, handlerStarting, handlerStarted
     case loginAvailable, loginUnavailable, lockTaken, lockRefused, prepareForSleep, prepareForShutdown
     case preparingForSleep, kernelSlept, suspendRefused, powerOffRefused, appHoldsLock, appReleasedLock, appFillsLocks,
         sleepNoted,
@@ -17,7 +17,7 @@ enum EventKind: Int, CaseIterable {
 
 /// What a checker may want to see, one for each effect; notices by what they are about.
 enum EffectKind: Int, CaseIterable {
-    case spawn, call, inform, terminate, kill, clear, freeze, thaw, reportStuck
+    case spawn, call, giveUp, inform, terminate, kill, clear, freeze, thaw, reportStuck
     case takeLock, releaseLock, readPreparingForSleep, sleepHandled, setWakeAlarm, suspendDevice, powerOff, pollBoard
     case readMemory, watchMemoryLimit, feedHardwareWatchdog, restHardwareWatchdog, wakeHardwareWatchdog
     case retryHardwareWatchdog
@@ -77,6 +77,8 @@ extension AppEvent {
         case .ping: .ping
         case .stopping: .stopping
         case .extendTimeout: .extendTimeout
+        case .handlerStarting: .handlerStarting
+        case .handlerStarted: .handlerStarted
         }
     }
 }
@@ -190,6 +192,7 @@ extension AppEffect {
     fileprivate var kind: EffectKind {
         switch self {
         case .call: .call
+        case .giveUp: .giveUp
         case .inform: .inform
         }
     }

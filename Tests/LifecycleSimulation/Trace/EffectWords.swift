@@ -39,6 +39,7 @@ extension AppEffect {
         switch self {
         case .call(let instance, let id, let call, let deadline):
             "call \(id.rawValue) \(names.name(instance)).\(call.handler.method), deadline \(deadline.text)"
+        case .giveUp(let instance, let id): "give up call \(id.rawValue) of \(names.name(instance))"
         case .inform(let instance, .didReceiveMemoryWarning(let level)):
             "inform \(names.name(instance)): memory \(level.name)"
         case .inform(let instance, .powerStateDidChange(let external, let level, let saving)):
@@ -136,6 +137,8 @@ extension AppNotice {
         case .overrun(let app, _, let reason): "\(names.name(app)) overran: \(reason.explanation)"
         case .heldUpSleep(let app): "\(names.name(app)) has held up a sleep"
         case .keepsLock(let app, _): "\(names.name(app)) keeps its own lock"
+        case .handlerNotStarted(let app, let handler):
+            "\(handler.method) of \(names.name(app)) did not get to run"
         case .phaseChanged(let app, let phase): "\(names.name(app)) is \(phase.name)"
         case .keepAwakeSpent(let app, let budget):
             "\(names.name(app)) has kept the board awake for \(budget.text)"

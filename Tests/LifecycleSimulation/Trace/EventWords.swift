@@ -42,6 +42,10 @@ extension AppEvent {
         switch self {
         case .handlerReturned(let instance, let call):
             "\(names.name(instance)) returns from call \(call.rawValue)"
+        case .handlerStarting(let instance, let call):
+            "the command of call \(call.rawValue) of \(names.name(instance)) is started"
+        case .handlerStarted(let instance, let call):
+            "the command of call \(call.rawValue) of \(names.name(instance)) runs"
         case .ready(let instance): "\(names.name(instance)) says READY=1"
         case .ping(let instance): "\(names.name(instance)) says WATCHDOG=1"
         case .stopping(let instance): "\(names.name(instance)) says STOPPING=1"

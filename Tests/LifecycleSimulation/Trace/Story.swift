@@ -75,6 +75,8 @@ extension Event {
         case .process(.frozen(let instance)): "frozen \(name(instance))"
         case .process(.regained(let instances)): "regained \(instances.map { name($0) }.joined(separator: " "))"
         case .app(.handlerReturned(let instance, let call)): "returned \(name(instance)) (call \(call.rawValue))"
+        case .app(.handlerStarting(let instance, let call)): "starting \(name(instance)) (call \(call.rawValue))"
+        case .app(.handlerStarted(let instance, let call)): "started \(name(instance)) (call \(call.rawValue))"
         case .app(.ready(let instance)): "ready \(name(instance))"
         case .app(.ping(let instance)): "ping \(name(instance))"
         case .app(.stopping(let instance)): "stopping \(name(instance))"
@@ -114,6 +116,7 @@ extension Effect {
             "spawn \(name(instance)) \(reason.name)\(background ? " background" : "")"
         case .app(.call(let instance, let id, let call, let deadline)):
             "call \(name(instance)) \(call.handler) \(deadline.text) (call \(id.rawValue))"
+        case .app(.giveUp(let instance, let id)): "giveUp \(name(instance)) (call \(id.rawValue))"
         case .app(.inform(let instance, let what)): "inform \(name(instance)) \(what)"
         case .process(.terminate(let instance)): "terminate \(name(instance))"
         case .process(.kill(let instance)): "kill \(name(instance))"

@@ -138,7 +138,12 @@ struct Alphabet {
             .app(.extendTimeout(id, .seconds(3600))),
             .app(.handlerReturned(id, CallID(rawValue: 0))),
         ]
-        if let call = app.instance?.call { events.append(.app(.handlerReturned(id, call.id))) }
+        if let call = app.instance?.call {
+            events += [
+                .app(.handlerReturned(id, call.id)), .app(.handlerStarting(id, call.id)),
+                .app(.handlerStarted(id, call.id)),
+            ]
+        }
         return events
     }
 
@@ -149,7 +154,8 @@ struct Alphabet {
             .process(.exited(id, .unknown)), .process(.leftBehind(id)), .process(.groupEmptied(id)),
             .process(.frozen(id)), .process(.regained([id])), .app(.ready(id)), .app(.ping(id)), .app(.stopping(id)),
             .app(.extendTimeout(id, .seconds(1))),
-            .app(.handlerReturned(id, CallID(rawValue: 1))),
+            .app(.handlerReturned(id, CallID(rawValue: 1))), .app(.handlerStarting(id, CallID(rawValue: 1))),
+            .app(.handlerStarted(id, CallID(rawValue: 1))),
         ]
     }
 }

@@ -25,6 +25,7 @@ struct StateKey: Hashable {
         var handler: Handler?
         var awaitsReply: Bool?
         var awaitsReady: Bool?
+        var isStarting: Bool?
         var hasStop: Bool
         var isExitDue: Bool
         var isOwnWish: Bool
@@ -149,6 +150,7 @@ extension StateKey.InstanceKey {
         handler = instance.call?.call.handler
         awaitsReply = instance.call?.awaitsReply
         awaitsReady = instance.call?.awaitsReady
+        isStarting = instance.call?.isStarting
         hasStop = instance.stop != nil
         isExitDue = instance.stop?.exitDue != nil
         isOwnWish = instance.stop?.isOwnWish == true

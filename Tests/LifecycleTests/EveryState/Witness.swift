@@ -72,7 +72,7 @@ struct Witness {
         case .watchdog(.lost): isWatchdogThere = false
         case .watchdog(.service): isServiceWatching = true
         case .configured, .started, .freezing, .timePassed, .app(.ready), .app(.ping),
-            .app(.extendTimeout),
+            .app(.extendTimeout), .app(.handlerStarting), .app(.handlerStarted),
             .login(.prepareForSleep), .login(.prepareForShutdown), .login(.preparingForSleep), .sleep,
             .login(.suspendRefused), .login(.powerOffRefused), .login(.appHoldsLock), .login(.appReleasedLock),
             .login(.appFillsLocks), .board,
@@ -142,6 +142,9 @@ struct Witness {
         switch effect {
         case .process(.spawn(let app, let id, _, let background)): seeSpawn(app, id, background)
         case .app(.call(let id, let call, let handler, let deadline)): seeCall(id, call, handler.handler, deadline)
+        case .app(.giveUp(let id, let call)):
+            if runs[id]?.openCall != call { object("a call is given up that is not open") }
+            change(id) { $0.openCall = nil }
         case .process(.terminate(let id)):
             if runs[id]?.isTerminated != false { object("SIGTERM twice, or to no process") }
             // A reply that was on its way when the app was frozen; the kernel keeps the signal until the thaw.

@@ -72,7 +72,9 @@ extension PressureThreshold {
             #expect(error == .notOffered(SystemError("open", path, errno: .noEntry)))
             #expect(error.text.hasPrefix("the kernel offers no pressure stall information"))
             #expect(!error.text.contains("\n"))
-            #expect(throws: error) { try PressureReading(path: path) }
+            #expect(throws: PressureUnavailable.notOffered(SystemError("read", path, errno: .noEntry))) {
+                try PressureReading(path: path)
+            }
         }
     }
 
