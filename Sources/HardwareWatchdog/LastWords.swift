@@ -45,7 +45,7 @@ public final class LastWords {
         self.path = path
         self.pstore = pstore
         self.archive = archive
-        boot = Self.line((try? Files.read(bootIdentifier, limit: 64)) ?? [], from: 0)
+        boot = Self.line((try? Files.readShared(bootIdentifier, limit: 64)) ?? [], from: 0)
         written = (try? Files.read(path, limit: 8192)) ?? []
         if !Self.isOurs(written) { written = [] }
     }

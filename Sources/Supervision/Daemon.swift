@@ -128,6 +128,7 @@ public enum Daemon {
         supervisor.notifier = notifier
         notifier.ready(status: apps)
         keeper.becameReady()
+        supervisor.keptState?.becameReady()
         if let outcome = before.upgrade { Upgrading.answer(outcome, to: caller, keeper) }
         giveUpWhatStartsNeed(log)
         let code = try loop.run()

@@ -1,4 +1,4 @@
-"""The kernel has one lock for all control groups, and a user with groups of its own can keep it: none waits for that."""
+"""The kernel has one lock for all control groups, which a user with groups of its own can keep: we do not wait."""
 
 import contextlib
 import shutil

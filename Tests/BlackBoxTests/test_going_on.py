@@ -250,6 +250,31 @@ def test_a_loop_that_crashes_a_fourth_time_in_a_row_is_followed_by_one_that_begi
     board.wait_app("hand", scenePhase="active", launches=1)
 
 
+def test_a_loop_that_is_killed_a_fourth_time_before_it_is_ready_is_followed_by_one_that_begins_anew(board):
+    """As one that hangs in what it reads is, by a watchdog."""
+    board.app("boot")
+    board.app("hand", launch="manual")
+    board.start()
+    board.wait_active("boot")
+    board.call("Launch", app="hand", background=None)
+    board.wait_active("hand")
+    pid = board.describe("hand")["mainPID"]
+    loop = hold_loop(board)
+    memory, _, _ = kept_state(board)
+    with memory:
+        # Three have read it, and were gone before they were ready.
+        os.pwrite(memory.fileno(), (3).to_bytes(8, "little"), 80)
+    with family.ends([pid]):
+        end_held(board, loop)
+    board.wait_active("boot")
+    assert board.describe("hand")["taskState"] == "notRunning"
+    # It counts anew.
+    kill_loop(board)
+    memory, _, _ = kept_state(board)
+    with memory:
+        assert os.pread(memory.fileno(), 8, 80) == bytes(8)
+
+
 @pytest.mark.parametrize("place, byte, is_read", [
     (None, 255, True), (7, 255, False), (40, None, False), (-1, None, False)])
 def test_a_state_that_is_damaged_is_not_read(board, place, byte, is_read):

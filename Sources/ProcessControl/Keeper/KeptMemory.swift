@@ -24,6 +24,8 @@ public final class KeptMemory {
     public struct Readers {
         public var count: Int64 = 0
         public var since: Int64 = 0
+        /// Those of them, the last ones, that were gone before they were ready.
+        public var unready: Int64 = 0
         public init() {}
     }
 

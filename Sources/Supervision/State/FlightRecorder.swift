@@ -92,7 +92,7 @@ final class FlightRecorder {
     /// From here on. core: what it begins with; nil: a new one.
     func begin(with core: DeviceLifecycle?) {
         startsAnew = end == written
-        let boot = (try? Files.read("/proc/sys/kernel/random/boot_id", limit: 64)) ?? []
+        let boot = (try? Files.readShared("/proc/sys/kernel/random/boot_id", limit: 64)) ?? []
         writer.reset()
         FlightRecord.writeBegin(
             version: Daemon.version, boot: String(decoding: boot.filter { $0 > 0x20 }, as: UTF8.self),

@@ -32,6 +32,13 @@ final class KeptState {
         write(core: [])
     }
 
+    /// The state that it was started from has done it no harm.
+    func becameReady() {
+        var readers = memory.readers
+        readers.unready = 0
+        try? memory.note(readers)
+    }
+
     /// The core has heard an event.
     func noteCore() { if hasBegun { write(core: supervisor.core.archivedChanges()) } }
 
@@ -220,10 +227,16 @@ final class KeptState {
             )
         }
 
-        /// It counts even if this loop dies of what it reads. What is killed has not died of that.
+        /// It counts even if this loop dies of what it reads. What is killed has not died of that, but for what never
+        /// got ready: it may have hung.
         private func mayBeRead(after signal: Int32) throws(SystemError) -> Bool {
-            if signal == SIGKILL || signal == 0 { return true }
             var readers = memory.readers
+            let isHarmful = readers.unready >= Self.mostReaders
+            readers.unready = isHarmful ? 0 : max(readers.unready, 0) + 1
+            if isHarmful || signal == SIGKILL || signal == 0 {
+                try memory.note(readers)
+                return !isHarmful
+            }
             let now = Clocks.monotonic
             let isInARow = now &- readers.since < Self.stable
             if isInARow, readers.count >= Self.mostReaders {
