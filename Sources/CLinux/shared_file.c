@@ -13,8 +13,8 @@ static struct patience with_files = {.little = 20000000, .span = 10000000000, .m
 // Of control groups: a tenth of a second. After that nothing is waited for, and done all the same.
 static struct patience with_groups = {.little = 1000000, .span = 1000000000, .most = 100000000};
 
-// Of groups that a start needs: a second in ten.
-static struct patience with_starts = {.little = 1000000, .span = 10000000000, .most = 1000000000};
+// Of groups that a start needs: a second in ten, what a slow board takes for one aside.
+static struct patience with_starts = {.little = 100000000, .span = 10000000000, .most = 800000000};
 
 static bool is_over(struct patience *patience, int64_t now) {
     if (now - patience->span_began >= patience->span) {
@@ -125,7 +125,7 @@ enum deed { WRITE, MAKE, REMOVE };
 struct group_word {
     enum deed deed;
     int error;
-    bool is_dropped;
+    bool is_dropped, is_done;
     size_t size;
     char bytes[32];
     char path[1536];
@@ -133,23 +133,27 @@ struct group_word {
 
 static void say(void *context) {
     struct group_word *word = context;
-    bool is_done = false;
     switch (word->deed) {
-    case MAKE: is_done = mkdir(word->path, 0711) == 0; break;
-    case REMOVE: is_done = rmdir(word->path) == 0; break;
+    case MAKE: word->is_done = mkdir(word->path, 0711) == 0; break;
+    case REMOVE: word->is_done = rmdir(word->path) == 0; break;
     case WRITE: {
         int file = linux_open_file(word->path, O_WRONLY, 0);
-        is_done = file >= 0 && write(file, word->bytes, word->size) >= 0;
+        word->is_done = file >= 0 && write(file, word->bytes, word->size) >= 0;
         int error = errno;
         if (file >= 0) close(file);
         errno = error;
         break;
     }
     }
-    word->error = is_done ? 0 : errno;
+    word->error = word->is_done ? 0 : errno;
 }
 
-static void drop(void *context) { ((struct group_word *)context)->is_dropped = true; }
+// Too late, or not begun. A group that none waits for any more is taken away.
+static void drop(void *context) {
+    struct group_word *word = context;
+    word->is_dropped = true;
+    if (word->deed == MAKE && word->is_done) (void)rmdir(word->path);
+}
 
 static int tell(struct group_word *word, const char *path, uint64_t subject, bool is_for_start) {
     size_t size = strlen(path) + 1;
@@ -158,7 +162,7 @@ static int tell(struct group_word *word, const char *path, uint64_t subject, boo
     struct linux_errand errand = {.run = say, .discard = drop, .subject = subject};
     struct patience *patience = is_for_start ? &with_starts : &with_groups;
     int64_t now = linux_monotonic_ns();
-    int milliseconds = is_over(patience, now) ? 0 : is_for_start ? 1000 : 20;
+    int milliseconds = is_over(patience, now) ? (is_for_start ? 20 : 0) : (is_for_start ? 1000 : 20);
     bool is_done = linux_do_in_time(errand, word, sizeof *word, milliseconds);
     count(patience, now);
     return is_done ? word->error : word->is_dropped ? EAGAIN : EINPROGRESS;
@@ -178,5 +182,6 @@ int linux_make_group(const char *path) {
 
 int linux_remove_group(const char *path) {
     struct group_word word = {.deed = REMOVE};
-    return tell(&word, path, linux_at_text(path, strlen(path)), false);
+    // Not with the words to it: what is killed may be gone before the word is.
+    return tell(&word, path, linux_at_text(path, strlen(path)) ^ 1, false);
 }

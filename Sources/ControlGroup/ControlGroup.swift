@@ -31,8 +31,9 @@ public final class ControlGroup {
         try GroupWord.write(path + "/cgroup.max.descendants", "0")
     }
 
-    /// Moves a process here, with all its threads; its children stay where they are. ESRCH when it is gone.
-    public func add(_ pid: Int32) throws(SystemError) { try GroupWord.writeWaiting(path + "/cgroup.procs", "\(pid)") }
+    /// Moves a process here, with all its threads; its children stay where they are. ESRCH when it is gone. One that is
+    /// not here in a second comes later.
+    public func add(_ pid: Int32) throws(SystemError) { try GroupWord.writeForStart(path + "/cgroup.procs", "\(pid)") }
 
     /// Asks the kernel to stop every process, by cgroup.freeze. Done when `state().frozen`, which `openEvents`
     /// announces.

@@ -10,12 +10,12 @@ enum GroupWord {
         try check(linux_tell_group(path, text, false), "write", path)
     }
 
-    /// One that is not done within a second is EAGAIN, though it may be done later.
-    static func writeWaiting(_ path: String, _ text: String) throws(SystemError) {
-        try check(linux_tell_group(path, text, true), "write", path, mayBeUnderWay: false)
+    /// The same, waited for as for a start.
+    static func writeForStart(_ path: String, _ text: String) throws(SystemError) {
+        try check(linux_tell_group(path, text, true), "write", path)
     }
 
-    /// The same for one that is made.
+    /// One that is not made in time is EAGAIN, and removed once it is.
     static func make(_ path: String) throws(SystemError) {
         try check(linux_make_group(path), "mkdir", path, mayBeUnderWay: false)
     }

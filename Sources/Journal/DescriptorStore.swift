@@ -31,6 +31,11 @@ public final class DescriptorStore {
     private var inFlight = 0
     private var unsent: [Message] = []
     private var pause = DescriptorStore.shortestPause
+    /// Looks in a row at which the manager was not reached, or memory or descriptors were short. Too many: it is
+    /// not there.
+    private var failures = 0
+    private var hasFailed = false
+    private static let mostFailures = 12
 
     /// address: as NOTIFY_SOCKET has it.
     public init(address: String?) { self.address = address.flatMap { UnixAddress($0) } }
@@ -86,8 +91,15 @@ public final class DescriptorStore {
     /// Until `flush` may find room, for poll(2): longer each time that there was none; -1: nothing waits for it.
     public var millisecondsLeft: Int32 { isBehind ? pause : -1 }
 
-    /// Sends what there is room for.
-    public func flush() { pause = sendSome() > 0 ? Self.shortestPause : min(2 * pause, Self.longestPause) }
+    /// Sends what there is room for. What could not be sent for long is given up.
+    public func flush() {
+        hasFailed = false
+        pause = sendSome() > 0 ? Self.shortestPause : min(2 * pause, Self.longestPause)
+        failures = hasFailed ? min(failures + 1, Self.mostFailures) : 0
+        guard failures == Self.mostFailures else { return }
+        for message in unsent where message.descriptor >= 0 { close(message.descriptor) }
+        unsent = []
+    }
 
     /// How many.
     private func sendSome() -> Int {
@@ -102,7 +114,10 @@ public final class DescriptorStore {
 
     /// False where it is to be tried again.
     private func send(_ message: Message) -> Bool {
-        guard let socket = connected() else { return true }
+        guard let socket = connected() else {
+            hasFailed = true
+            return false
+        }
         let bytes = Array(message.text.utf8)
         let descriptors = message.descriptor >= 0 ? [message.descriptor] : []
         if inFlight >= Self.burst, linux_unread(socket) > 0 { return false }
@@ -114,7 +129,8 @@ public final class DescriptorStore {
             // Another manager may be there the next time.
             self.socket = nil
             isConnected = false
-            return true
+            hasFailed = true
+            return false
         }
         inFlight += 1
         return true

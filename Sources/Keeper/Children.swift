@@ -307,7 +307,8 @@ struct Children {
 
     /// Our children, by the kernel's list (CONFIG_PROC_CHILDREN).
     private static func ours() -> [Int32] {
-        let text = (try? Files.read("/proc/thread-self/children", limit: listLimit)) ?? []
+        let own = getpid()
+        let text = (try? Files.read("/proc/\(own)/task/\(own)/children", limit: listLimit)) ?? []
         var digits = text.split(separator: UInt8(ascii: " "))
         // The last may be cut.
         if text.count == listLimit { _ = digits.popLast() }

@@ -189,12 +189,18 @@ public enum Daemon {
         }
     }
 
-    /// nil: there is no such folder yet, or it cannot be written to.
+    /// nil: there is no such folder yet, and it cannot be made.
     private static func takeLockOfState(_ path: String, _ keeper: ProcessKeeper) throws(SystemError) -> FileDescriptor?
     {
+        if let kept = keeper.takeKept(path), FileLock.isStill(at: path, kept) { return kept }
         do throws(SystemError) {
             try Files.createDirectories(Files.directoryName(of: path), mode: 0o750)
-            return try takeLock(path, keeper)
+            try? FileLock.open(path).close()
+            let lock = try FileDescriptor.open(path, O_RDONLY | O_NOFOLLOW)
+            guard try FileLock.take(lock, forReading: true) else { throw taken(path, lock) }
+            if let file = try? FileLock.open(path) { sign(file) }
+            keeper.keep(path, lock.rawValue)
+            return lock
         } catch {
             guard error.errno == .busy else { return nil }
             throw error
@@ -249,17 +255,23 @@ public enum Daemon {
     private static func takeLock(_ path: String, _ keeper: ProcessKeeper) throws(SystemError) -> FileDescriptor {
         if let kept = keeper.takeKept(path), FileLock.isStill(at: path, kept) { return kept }
         let lock = try FileLock.open(path)
-        guard try FileLock.take(lock) else {
-            let holder = (try? lock.readAll(limit: 20)).map { String(decoding: $0, as: UTF8.self) } ?? ""
-            throw SystemError(
-                "another curfewd (pid \(holder)) runs here; stop it, or give this one its own place with --root:",
-                path, errno: .busy)
-        }
-        _ = ftruncate(lock.rawValue, 0)
-        // The keeper's, for a second daemon, which finds it taken; a full /run must not keep apps from starting.
-        try? lock.writeAll(Array("\(getppid())".utf8))
+        guard try FileLock.take(lock) else { throw taken(path, lock) }
+        sign(lock)
         keeper.keep(path, lock.rawValue)
         return lock
+    }
+
+    private static func taken(_ path: String, _ lock: borrowing FileDescriptor) -> SystemError {
+        let holder = (try? lock.readAll(limit: 20)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        return SystemError(
+            "another curfewd (pid \(holder)) runs here; stop it, or give this one its own place with --root:", path,
+            errno: .busy)
+    }
+
+    /// With the keeper's pid, for a second daemon, which finds it taken; a full disk must not keep apps from starting.
+    private static func sign(_ lock: borrowing FileDescriptor) {
+        _ = ftruncate(lock.rawValue, 0)
+        try? lock.writeAll(Array("\(getppid())".utf8))
     }
 
     private static let lockOfGroups = "control-groups"

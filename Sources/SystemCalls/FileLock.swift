@@ -7,10 +7,11 @@ public enum FileLock {
     private static let patience: Int64 = 2_000_000_000
     private static let step: Int32 = 20
 
-    /// Waits up to two seconds for another to let go; false where it does not.
-    public static func take(_ file: borrowing FileDescriptor) throws(SystemError) -> Bool {
+    /// Waits up to two seconds for another to let go; false where it does not. forReading: the file is open for reading
+    /// alone, so that its file system can still be remounted read-only; that is another kind of lock (flock(2)).
+    public static func take(_ file: borrowing FileDescriptor, forReading: Bool = false) throws(SystemError) -> Bool {
         let end = Clocks.monotonic + patience
-        while linux_lock_file(file.rawValue) != 0 {
+        while (forReading ? linux_lock_for_reading(file.rawValue) : linux_lock_file(file.rawValue)) != 0 {
             let errno = Errno.current
             switch errno {
             case .again:

@@ -145,8 +145,12 @@ public enum Files {
 
     /// Who may use what lies there: this user and root, or all (nil).
     public static func admit(only user: UInt32?, to path: String) throws(SystemError) {
+        let mode: UInt32 = user == nil ? 0o666 : 0o600
+        // Who owns a socket may have each change of it take its time (inotify(7)): none is made without need.
+        var status = stat()
+        if lstat(path, &status) == 0, status.st_mode & 0o7777 == mode, status.st_uid == user ?? 0 { return }
         // The mode first: with the old one, the new owner would let in whom it let in.
-        if chmod(path, user == nil ? 0o666 : 0o600) != 0 { throw SystemError("chmod", path) }
+        if chmod(path, mode) != 0 { throw SystemError("chmod", path) }
         if chown(path, user ?? 0, gid_t.max) != 0, Errno.current != .notPermitted { throw SystemError("chown", path) }
     }
 

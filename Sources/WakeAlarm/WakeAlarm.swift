@@ -34,9 +34,10 @@ public final class WakeAlarm {
         guard means == .realTimeClock else { return }
         // In whole seconds of a clock that runs by itself: late rather than early.
         let seconds = max((moment - Clocks.boottime) / 1_000_000_000, 0) + 1
-        guard let text = try? Files.readShared(clock + "/since_epoch", limit: 32),
-            let now = Int64(String(decoding: text.filter { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
-        else { throw SystemError("read the real-time clock", clock + "/since_epoch", errno: .noEntry) }
+        let text = try Files.readShared(clock + "/since_epoch", limit: 32)
+        guard let now = Int64(String(decoding: text.filter { $0 != UInt8(ascii: "\n") }, as: UTF8.self)) else {
+            throw SystemError("read the real-time clock", clock + "/since_epoch", errno: .invalid)
+        }
         // The kernel takes a new alarm only when none is set.
         try Files.writeShared(clock + "/wakealarm", "0")
         try Files.writeShared(clock + "/wakealarm", "\(now + seconds)")

@@ -317,6 +317,17 @@ def start_suspended(board):
     return login, pid
 
 
+def test_one_that_was_suspended_before_is_frozen_again_where_the_sleep_ends_first(board):
+    login, pid = start_suspended(board)
+    login.hold_others(("player", "fades out", 0, pid))
+    login.sleep(True)
+    wait_until(lambda: not board.is_frozen("holder"), board.log)
+    login.sleep(False)
+    board.wait_active("other")
+    wait_until(lambda: board.is_frozen("holder"), board.log)
+    assert "could not be frozen" not in board.log()
+
+
 def test_one_that_was_suspended_before_is_thawed_to_let_go(board):
     login, pid = start_suspended(board)
     login.hold_others(("player", "fades out", 0, pid))

@@ -54,7 +54,7 @@ def answers_at_once(board):
 
 
 def test_a_lease_on_a_hook_holds_up_no_sleep(board):
-    hook = write_hook(board, "hook", "exit 0\n")
+    hook = write_hook(board, "hook", f"echo ran >> {board.journals}/ran\n")
     board.app("bad", delegate="hooks", hooks={"did-enter-background": [hook]})
     board.app("good")
     login = board.awake("bad", "good", delay=DELAY)
@@ -82,7 +82,8 @@ def test_a_lease_on_a_hook_holds_up_no_sleep(board):
     login.wait_held("sleep", 3)
     login.sleep(True)
     login.wait_closed("sleep", 3)
-    # It runs again, and nothing is said of it any more.
+    # It runs again, alone, and nothing is said of it any more.
+    assert (board.journals / "ran").read_text() == "ran\n"
     assert board.describe("bad")["statusText"] is None
 
 

@@ -157,6 +157,29 @@ def test_a_logical_sleep_goes_on(board):
     assert board.calls("app").count("DidEnterBackground") == 1
 
 
+def test_a_dark_wake_goes_on(board):
+    # A minute is the least; of skipped time no state is kept.
+    board.device(sleep={"task_grace": "100ms", "dark_wake": "60s", "dark_wake_allowance": "1min"})
+    board.app("camera", "lend")
+    board.app("front")
+    board.start()
+    board.wait_active("camera", "front")
+    task = board.borrow("camera").begin()
+    board.call("Background", app="camera")
+    board.call("PrepareForSleep", start=True, kind=None)
+    wait_until(lambda: board.device_state()["sleepState"] == "darkWake", board.log, timeout=90)
+    board.wait_app("camera", taskState="running")
+    upgrade(board)
+    assert board.device_state()["sleepState"] == "darkWake"
+    assert not board.is_frozen("camera") and board.is_frozen("front")
+    board.borrow("camera").end(task)
+    board.wait_sleep("asleep")
+    wait_until(lambda: board.is_frozen("camera"), board.log)
+    board.call("PrepareForSleep", start=False, kind=None)
+    board.wait_app("front", scenePhase="active", launches=1)
+    assert board.calls("front").count("DidEnterBackground") == 1
+
+
 def test_hooks_and_output_go_on(board):
     """Of a hook that runs, and of what an app has written before."""
     gate = f"{board.root}/gate"

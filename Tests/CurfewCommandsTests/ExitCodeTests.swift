@@ -99,6 +99,25 @@ import Varlink
         #expect(daemon.run("status").code == 4)
     }
 
+    /// The loop that was asked dies, and the next one is asked: what is so by then was done.
+    @Test func whatIsAskedTwiceIsDone_whereItIsSo() throws {
+        let asked = Mutex(0)
+        let daemon = try PlayedDaemon { method, _ in
+            guard ["Terminate", "Background"].contains(method) else { return .reply([:]) }
+            let isFirst = asked.withLock { count in
+                count += 1
+                return count % 2 == 1
+            }
+            return isFirst ? .hangUp : .error("io.curfew.Control.NotRunning", ["app": "camera"])
+        }
+        let ended = daemon.run("terminate", "camera")
+        #expect(ended.code == 0 && ended.output == "camera has ended\n")
+        #expect(daemon.run("background", "camera").code == 1)
+        // At once, it is no answer to one who asks for the first time.
+        asked.withLock { $0 = 1 }
+        #expect(daemon.run("terminate", "camera").code == 1)
+    }
+
     @Test func anAppThatEndsMeanwhileIs1AndWhy() throws {
         let daemon = try PlayedDaemon { _, _ in
             .error("io.curfew.Control.AppEnded", ["termination": Sample.overrun])

@@ -1,5 +1,6 @@
-import Lifecycle
 import Testing
+
+@testable import Lifecycle
 
 /// A handler that is a command, and the command does not get to run: others can keep it from that.
 @Suite struct CommandStartTests {
@@ -98,6 +99,17 @@ import Testing
         #expect(board.pass(.seconds(20)) == [])
     }
 
+    /// One that could not be started has answered all the same: what is late then is the app.
+    @Test func readyIsJudged_whereTheCommandFails() throws {
+        var board = Board([app("camera") { $0.readiness = .notify }])
+        board.login()
+        _ = board.tell(.started)
+        _ = board.spawned("camera")
+        try tell(&board, isStarting: true)
+        #expect(board.returned("camera") == [])
+        #expect(board.pass(.seconds(20)) == ["kill camera"])
+    }
+
     @Test func appThatIsToEndIsAskedTo() throws {
         var board = active()
         let camera = try board.id("camera")
@@ -123,5 +135,11 @@ import Testing
         board.core = try #require(DeviceLifecycle(archive: board.core.archived(), changes: []))
         #expect(
             board.pass(.milliseconds(2250)) == ["give up the call of camera", "call camera didEnterBackground 1.12 s"])
+        try tell(&board, isStarting: true)
+        _ = board.pass(.milliseconds(1125))
+        let before = board.core
+        board.core = try #require(DeviceLifecycle(archive: before.archived(), changes: []))
+        let index = try board.id("camera").rawValue
+        #expect(board.core.apps[index].instance?.hasUnstartedCommand == true)
     }
 }

@@ -322,4 +322,30 @@ import Testing
         #expect(board.tell(.login(.suspendRefused)) == [])
         #expect(board.core.device.sleepState == .darkWake)
     }
+
+    /// What logind said of the sleep before says nothing of the next.
+    @Test func lockOfTheSleepBeforeIsNotCounted_whereADarkWakeWasBetween() throws {
+        var device = DevicePolicy()
+        device.darkWakeInterval = .seconds(900)
+        let camera = app("camera") {
+            $0.suspend = false
+            $0.handlers = []
+        }
+        var board = Board([camera, app("upload")], device: device)
+        board.login()
+        board.start()
+        _ = board.begin("upload", "upload")
+        try board.goBack("upload")
+        _ = board.sleepSignal(true)
+        _ = board.pass(.milliseconds(1900))
+        _ = try board.tell(.login(.appHoldsLock(board.instance("camera"))))
+        _ = board.pass(.milliseconds(100))
+        _ = board.frozen("upload")
+        _ = board.wake(afterSleeping: .seconds(901))
+        _ = board.tell(.login(.lockTaken(.sleep)))
+        _ = board.sleepSignal(true)
+        board.monotonic += .milliseconds(1950)
+        let said = board.handleAll(.timePassed)
+        #expect(!said.contains(.note(.app(.keepsLock(AppID(rawValue: 0), try board.instance("camera"))))))
+    }
 }

@@ -17,6 +17,20 @@ import Testing
         try body(folder + "/announced")
     }
 
+    /// One of an earlier version, which others could read.
+    @Test(arguments: [["", ".spare"], [""], [".spare"]])
+    func othersCannotReadIt(places: [String]) throws {
+        try withFile { path in
+            for place in places { try Files.replace(path + place, with: [1], mode: 0o644, durable: false) }
+            let file = ReservedFile(path: path, size: 21)
+            try file.reserve()
+            for place in places {
+                var status = stat()
+                #expect(stat(path + place, &status) == 0 && status.st_mode & 0o777 == 0o600)
+            }
+        }
+    }
+
     @Test func whatWasWrittenIsRead() throws {
         try withFile { path in
             for slept in [0, 1, 90_000_000_000, Int64.max / 2] {

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -40,6 +41,9 @@ static inline int linux_lock_file(int fd) {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     return fcntl(fd, F_OFD_SETLK, &lock);
 }
+
+// The same of one that is open for reading alone (flock(2)).
+static inline int linux_lock_for_reading(int fd) { return flock(fd, LOCK_EX | LOCK_NB); }
 
 // The names in a directory, each with its NUL, to be freed with free(3). 0, or an errno: what could not be read to its
 // end is no list.

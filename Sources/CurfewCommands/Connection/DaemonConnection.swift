@@ -136,7 +136,7 @@ final class DaemonConnection {
             guard mayRepeat, error == .closed, reopen() else { throw error }
         }
         isRepeated = true
-        return try callOnce(method, parameters, timeout: timeout, whileWaiting: whileWaiting)
+        return try callOnce(method, parameters, timeout: timeout, whileWaiting: nil)
     }
 
     private func callOnce(

@@ -116,7 +116,7 @@ final class HookDelegate: DelegateChannel {
             case .signalled(let number, _): didFail(handler, "its hook was killed by signal \(number)")
             }
         }
-        child = nil
+        if running?.call == call { child = nil }
         supervisor.dispatch(.app(.handlerReturned(process.instance, call)))
     }
 

@@ -10,9 +10,9 @@ struct ReservedFile {
     private var spare: String { path + ".spare" }
 
     func reserve() throws(SystemError) {
-        for place in [spare, path] where Files.exists(place) {
-            return try Files.admit(only: geteuid(), to: place)
-        }
+        let there = [spare, path].filter { Files.exists($0) }
+        for place in there { try Files.admit(only: geteuid(), to: place) }
+        if !there.isEmpty { return }
         try Files.replace(spare, with: [UInt8](repeating: 0, count: size), durable: false)
     }
 

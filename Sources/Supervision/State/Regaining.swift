@@ -113,6 +113,9 @@ extension Supervisor {
     /// What an earlier loop was in the middle of with one that was regained: all else the core asks again.
     func goOn(with instance: InstanceID) {
         guard let process = processes[instance.rawValue] else { return }
+        if let hook = process.delegate?.keptHook, hook.call != core.awaitedCall(of: instance)?.0 {
+            process.delegate?.close()
+        }
         // What this loop has given, as it took the app in hand, is awaited already: once more, and the answer to the
         // next call would be taken for it.
         if let (call, handler) = core.awaitedCall(of: instance), !process.hasGiven(call) {

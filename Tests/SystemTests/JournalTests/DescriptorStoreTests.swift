@@ -74,10 +74,35 @@ import Testing
         let store = DescriptorStore(address: manager.name)
         store.put("one", 0)
         manager.close()
+        // However many: it is by looks that it is given up.
+        for number in 2...20 { store.put("\(number)", 0) }
+        #expect(store.isBehind)
+        try manager.open()
+        var heard: [String] = []
+        for _ in 0..<40 {
+            store.flush()
+            while let text = manager.receiveText() { heard.append(text) }
+        }
+        #expect(heard == (2...20).map { "FDSTORE=1\nFDNAME=\($0)" })
+    }
+
+    @Test func managerThatIsGoneForGood_isGivenUp() throws {
+        let manager = try PlayedSocket.datagram()
+        let store = DescriptorStore(address: manager.name)
+        manager.close()
+        store.put("one", 0)
+        for _ in 0..<20 where store.isBehind { store.flush() }
+        #expect(!store.isBehind)
         store.put("two", 0)
+        store.flush()
+        #expect(!store.isBehind)
+        // One that is there all the same is told, and awaited again.
         try manager.open()
         store.put("three", 0)
         #expect(manager.receiveText() == "FDSTORE=1\nFDNAME=three")
+        manager.close()
+        store.put("four", 0)
+        #expect(store.isBehind)
     }
 
     @Test func withoutAManager_nothingIsDone() {
