@@ -31,16 +31,22 @@ extension ControlGroupRoot {
             throw ControlGroupUnavailable("\(base) is not in \(mount.point)")
         }
         let keepsBase = override != nil && Files.exists(base)
+        let apps = base + "/apps"
+        // One before this has made all that is to be made; a change would wait for the kernel's lock of all groups.
+        if kept >= 0, let lock = try? openLock(apps), FileLock.isOfSameFile(kept, lock) {
+            let copy = try prepare(base, kept)
+            return ControlGroupRoot(
+                path: apps, controlGroup: group, controllers: enabledControllers(apps), lock: copy, keepsBase: keepsBase
+            )
+        }
         let lock = try prepare(base, kept)
         if base == ownDirectory, base != mount.point { try move(family, toSupervisorOf: base) }
         // systemd-oomd looks for groups without any below them; where that is ours, it is to look elsewhere.
         _ = "1".withCString { setxattr(base + "/supervisor", "user.oomd_omit", $0, 1, 0) }
         try checkEntry(from: ownDirectory ?? mount.point, to: base, mount: mount)
-        let apps = base + "/apps"
-        let controllers = enableControllers(
-            base: base, apps: apps, ownsParent: Files.directoryName(of: base) == mount.point)
+        enableControllers(base: base, apps: apps, ownsParent: Files.directoryName(of: base) == mount.point)
         return ControlGroupRoot(
-            path: apps, controlGroup: group, controllers: controllers, lock: lock, keepsBase: keepsBase)
+            path: apps, controlGroup: group, controllers: enabledControllers(apps), lock: lock, keepsBase: keepsBase)
     }
 
     static func ownControlGroup(in text: [UInt8]) -> String? {
@@ -120,7 +126,7 @@ extension ControlGroupRoot {
         let supervisor = base + "/supervisor"
         do throws(SystemError) {
             try Files.createDirectories(supervisor)
-            for pid in family { try Files.writeExisting(supervisor + "/cgroup.procs", "\(pid)") }
+            for pid in family { try GroupWord.writeForStart(supervisor + "/cgroup.procs", "\(pid)") }
         } catch {
             throw ControlGroupUnavailable(writing: supervisor, error)
         }
@@ -138,15 +144,22 @@ extension ControlGroupRoot {
         if access(file, W_OK) != 0 { throw ControlGroupUnavailable(writing: file, SystemError("access")) }
     }
 
+    private static let delegation = "/cgroup.subtree_control"
+
     /// Hands down what there is of the controllers, each by itself, so that one that is missing takes no other along.
-    private static func enableControllers(base: String, apps: String, ownsParent: Bool) -> ControllerSet {
+    /// Of our own groups, root alone reads which: who else may could hold up each use of that file.
+    private static func enableControllers(base: String, apps: String, ownsParent: Bool) {
+        for directory in [base, apps] { Files.setMode(0o600, of: directory + delegation) }
         let parent = ownsParent ? [Files.directoryName(of: base)] : []
         for directory in parent + [base, apps] {
-            for (name, _) in ControllerSet.named {
-                try? Files.writeExisting(directory + "/cgroup.subtree_control", "+" + name)
+            let there = enabledControllers(directory)
+            for (name, controller) in ControllerSet.named where !there.contains(controller) {
+                try? GroupWord.writeForStart(directory + delegation, "+" + name)
             }
         }
-        guard let text = try? Files.read(apps + "/cgroup.subtree_control") else { return [] }
-        return ControllerSet(parsing: text)
+    }
+
+    private static func enabledControllers(_ directory: String) -> ControllerSet {
+        ControllerSet(parsing: (try? Files.readShared(directory + delegation, limit: 256)) ?? [])
     }
 }

@@ -168,7 +168,7 @@ public final class Keeper {
     /// For epoll_wait(2).
     private var millisecondsLeft: Int32 {
         let all = [
-            loop.millisecondsToStart, upgrade.millisecondsLeft, store.millisecondsLeft, foreignMillisecondsLeft,
+            loop.millisecondsToStart, loop.millisecondsToReady, upgrade.millisecondsLeft, store.millisecondsLeft, foreignMillisecondsLeft,
             pace.millisecondsLeft(at: Clocks.monotonic),
         ]
         return all.filter { $0 >= 0 }.min() ?? -1
@@ -180,6 +180,7 @@ public final class Keeper {
         let count = epoll_wait(epoll.rawValue, &event, 1, hasMoreEnds ? 0 : millisecondsLeft)
         if upgrade.judge(), loop.isThere { kill(loop.pid, SIGKILL) }
         if store.isBehind { store.flush() }
+        if loop.isNotReadyInTime() { kept.dropLocks() }
         endOverdueForeign()
         if pace.isOver(at: Clocks.monotonic) {
             try? control(EPOLL_CTL_MOD, signals.rawValue, Mark.signals, EPOLLIN.rawValue)

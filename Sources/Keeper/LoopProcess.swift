@@ -34,6 +34,26 @@ struct LoopProcess {
     /// Its socket is not watched yet.
     var isNew = false
 
+    /// Nanoseconds: a loop that is not ready by then, whatever others keep it at, holds up no sleep by what it has of
+    /// the one before it.
+    private static let readyWithin: Int64 = 3_000_000_000
+    /// MONOTONIC; nil: it is ready, or that is over.
+    private var readyDue: Int64?
+
+    mutating func becameReady() { readyDue = nil }
+
+    var millisecondsToReady: Int32 {
+        guard isThere, let readyDue else { return -1 }
+        return Int32(clamping: max(0, (readyDue - Clocks.monotonic + 999_999) / 1_000_000))
+    }
+
+    /// True once.
+    mutating func isNotReadyInTime() -> Bool {
+        guard isThere, let due = readyDue, due <= Clocks.monotonic else { return false }
+        readyDue = nil
+        return true
+    }
+
     var isThere: Bool { pid > 0 }
 
     /// For epoll_wait(2): -1 while it runs.
@@ -79,6 +99,7 @@ struct LoopProcess {
         startedAt = now
         pid = child
         self.socket = socket
+        readyDue = now + Self.readyWithin
         isNew = true
     }
 

@@ -62,7 +62,9 @@ extension Keeper {
         case KEEPER_UPGRADE:
             guard bytes.count >= MemoryLayout<keeper_question>.size else { return }
             upgradeAsked(base.load(as: keeper_question.self))
-        case KEEPER_READY: upgrade.becameReady()
+        case KEEPER_READY:
+            loop.becameReady()
+            upgrade.becameReady()
         case KEEPER_CLAIMED:
             orphans.forgetUnclaimed()
             if children.hasAbandoned { endAbandoned() }

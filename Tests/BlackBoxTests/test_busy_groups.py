@@ -1,12 +1,15 @@
 """The kernel has one lock for all control groups, which a user with groups of its own can keep: we do not wait."""
 
 import contextlib
+import os
 import shutil
+import signal
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
+from loops import hold_loop, kill_loop
 from waiting import wait_until
 
 STRACE = shutil.which("strace")
@@ -14,15 +17,15 @@ pytestmark = pytest.mark.skipif(STRACE is None, reason="needs strace")
 
 
 @contextlib.contextmanager
-def slow(board, call, seconds, path):
-    """So long the loop, in whatever thread, stands in this system call, of this file."""
-    loop = board.loop()
+def slow(board, call, seconds, path, keeper=False):
+    """So long the loop, in whatever thread, stands in this system call, of this file; or each after it."""
+    loop = board.daemon.pid if keeper else board.loop()
     command = [STRACE, "-qq", "-f", "-o", "/dev/null", "-P", str(path), "-e", f"trace={call}",
                "-e", f"inject={call}:delay_enter={seconds * 1000000}", "-p", str(loop)]
     with subprocess.Popen(command) as tracer:
         try:
             status = Path(f"/proc/{loop}/status")
-            wait_until(lambda: f"TracerPid:\t{tracer.pid}" in status.read_text(), "the loop is traced")
+            wait_until(lambda: f"TracerPid:\t{tracer.pid}" in status.read_text(), "it is traced")
             yield
         finally:
             tracer.terminate()
@@ -78,3 +81,31 @@ def test_a_start_does_not_wait_for_ever_for_its_group(board):
         # It is tried again.
         board.wait_active("app")
     assert len(board.instances()) == 2
+
+
+def test_the_next_loop_finds_its_groups_as_they_are(board):
+    board.app("app")
+    login = board.awake("app")
+    with slow(board, "write", 10, board.apps_group / "cgroup.subtree_control", keeper=True):
+        begun = time.monotonic()
+        kill_loop(board)
+        assert time.monotonic() - begun < 5
+        login.sleep(True)
+        login.wait_closed("sleep")
+        assert time.monotonic() - begun < 5
+        login.sleep(False)
+        board.wait_active("app")
+
+
+def test_a_loop_that_does_not_get_ready_holds_up_no_sleep(board):
+    board.app("app")
+    login = board.awake("app")
+    # All that a loop does at its start comes after this.
+    with slow(board, "mkdir", 10, board.run, keeper=True):
+        loop = hold_loop(board)
+        signalled = login.sleep(True)
+        os.kill(loop, signal.SIGKILL)
+        assert login.wait_closed("sleep")["t"] - signalled < 6
+    wait_until(board.answers, board.log)
+    login.sleep(False)
+    board.wait_active("app")

@@ -119,7 +119,8 @@ public final class Listener {
     }
 
     private func takeReserve() {
-        do throws(SystemError) { reserve = try FileDescriptor.open("/dev/null", O_RDONLY) } catch { reserve = nil }
+        // No file: who may read one can make each open of it take its time.
+        do throws(SystemError) { reserve = try FileDescriptor.duplicate(of: socket.rawValue) } catch { reserve = nil }
     }
 
     /// Removes the path, so that clients see that it is not served; not after the socket was handed on.
