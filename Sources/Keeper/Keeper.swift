@@ -168,8 +168,8 @@ public final class Keeper {
     /// For epoll_wait(2).
     private var millisecondsLeft: Int32 {
         let all = [
-            loop.millisecondsToStart, loop.millisecondsToReady, upgrade.millisecondsLeft, store.millisecondsLeft, foreignMillisecondsLeft,
-            pace.millisecondsLeft(at: Clocks.monotonic),
+            loop.millisecondsToStart, loop.millisecondsToReady, upgrade.millisecondsLeft, store.millisecondsLeft,
+            foreignMillisecondsLeft, pace.millisecondsLeft(at: Clocks.monotonic),
         ]
         return all.filter { $0 >= 0 }.min() ?? -1
     }

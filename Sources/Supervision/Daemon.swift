@@ -95,10 +95,7 @@ public enum Daemon {
                 streamPath: paths.root + "/run/systemd/journal/stdout"))
         let former = formerState(options, keeper, lastEnd, log)
         tidy(paths, problem, log, former)
-        let (configuration, texts) = KeptTexts.readConfiguration(
-            ConfigurationPaths(root: options.root), keepsTexts: former != nil,
-            // What runs has its texts, and a sleep that was announced waits.
-            within: former?.core == nil ? 10_000 : 2000)
+        let (configuration, texts) = KeptTexts.readConfiguration(ConfigurationPaths(root: options.root), after: former)
         let loop = try EventLoop()
         let (groups, freezingProblem, leftovers) = try openGroups(options, paths, log, keeper, former)
         let supervisor = try Supervisor(

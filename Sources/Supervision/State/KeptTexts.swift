@@ -70,6 +70,13 @@ final class KeptTexts {
 }
 
 extension KeptTexts {
+    /// At a start. After a loop that died what runs has its texts, and a sleep that was announced waits.
+    static func readConfiguration(_ paths: ConfigurationPaths, after former: KeptState.FormerState?)
+        -> (Configuration, KeptTexts?)
+    {
+        readConfiguration(paths, keepsTexts: former != nil, within: former?.core == nil ? 10_000 : 2000)
+    }
+
     /// By a thread, which is waited for so many milliseconds: any user can hold a directory on the way to the files,
     /// and who has an account a name service is asked.
     static func readConfiguration(_ paths: ConfigurationPaths, keepsTexts: Bool, within limit: Int32)
