@@ -32,19 +32,16 @@ extension ControlGroupRoot {
         }
         let keepsBase = override != nil && Files.exists(base)
         let apps = base + "/apps"
-        // One before this has made all that is to be made; a change would wait for the kernel's lock of all groups.
-        if kept >= 0, let lock = try? openLock(apps), FileLock.isOfSameFile(kept, lock) {
-            let copy = try prepare(base, kept)
-            return ControlGroupRoot(
-                path: apps, controlGroup: group, controllers: enabledControllers(apps), lock: copy, keepsBase: keepsBase
-            )
-        }
         let lock = try prepare(base, kept)
-        if base == ownDirectory, base != mount.point { try move(family, toSupervisorOf: base) }
-        // systemd-oomd looks for groups without any below them; where that is ours, it is to look elsewhere.
-        _ = "1".withCString { setxattr(base + "/supervisor", "user.oomd_omit", $0, 1, 0) }
-        try checkEntry(from: ownDirectory ?? mount.point, to: base, mount: mount)
-        enableControllers(base: base, apps: apps, ownsParent: Files.directoryName(of: base) == mount.point)
+        // Who had the lock before this has made all that is to be made; a change would wait for the kernel's lock of
+        // all groups.
+        if !FileLock.isOfSameFile(kept, lock) {
+            if base == ownDirectory, base != mount.point { try move(family, toSupervisorOf: base) }
+            // systemd-oomd looks for groups without any below them; where that is ours, it is to look elsewhere.
+            _ = "1".withCString { setxattr(base + "/supervisor", "user.oomd_omit", $0, 1, 0) }
+            try checkEntry(from: ownDirectory ?? mount.point, to: base, mount: mount)
+            enableControllers(base: base, apps: apps, ownsParent: Files.directoryName(of: base) == mount.point)
+        }
         return ControlGroupRoot(
             path: apps, controlGroup: group, controllers: enabledControllers(apps), lock: lock, keepsBase: keepsBase)
     }

@@ -18,6 +18,16 @@ def written(board, name):
     return [end["output"] for end in map(json.loads, lines) if end.get("app") == name][-1]
 
 
+def start_two(board):
+    """One of the boot, and one that only its state tells of."""
+    board.app("boot")
+    board.app("hand", launch="manual")
+    board.start()
+    board.wait_active("boot")
+    board.call("Launch", app="hand", background=None)
+    board.wait_active("hand")
+
+
 def test_what_runs_runs_on(board):
     board.app("boot", restart="never")
     board.app("hand", launch="manual")
@@ -228,12 +238,7 @@ def test_a_loop_that_is_killed_again_and_again_has_its_apps_still(board):
 
 
 def test_a_loop_that_crashes_a_fourth_time_in_a_row_is_followed_by_one_that_begins_anew(board):
-    board.app("boot")
-    board.app("hand", launch="manual")
-    board.start()
-    board.wait_active("boot")
-    board.call("Launch", app="hand", background=None)
-    board.wait_active("hand")
+    start_two(board)
     pid = board.describe("boot")["mainPID"]
     for _ in range(3):
         kill_loop(board, signal.SIGSEGV)
@@ -252,12 +257,7 @@ def test_a_loop_that_crashes_a_fourth_time_in_a_row_is_followed_by_one_that_begi
 
 def test_a_loop_that_is_killed_a_fourth_time_before_it_is_ready_is_followed_by_one_that_begins_anew(board):
     """As one that hangs in what it reads is, by a watchdog."""
-    board.app("boot")
-    board.app("hand", launch="manual")
-    board.start()
-    board.wait_active("boot")
-    board.call("Launch", app="hand", background=None)
-    board.wait_active("hand")
+    start_two(board)
     pid = board.describe("hand")["mainPID"]
     loop = hold_loop(board)
     memory, _, _ = kept_state(board)
@@ -279,12 +279,7 @@ def test_a_loop_that_is_killed_a_fourth_time_before_it_is_ready_is_followed_by_o
     (None, 255, True), (7, 255, False), (40, None, False), (-1, None, False)])
 def test_a_state_that_is_damaged_is_not_read(board, place, byte, is_read):
     """The count of the loops that read it a minute ago and more; the length of the core's, that, the shell's."""
-    board.app("boot")
-    board.app("hand", launch="manual")
-    board.start()
-    board.wait_active("boot")
-    board.call("Launch", app="hand", background=None)
-    board.wait_active("hand")
+    start_two(board)
     pid = board.describe("boot")["mainPID"]
     loop = hold_loop(board)
     memory, begin, length = kept_state(board)

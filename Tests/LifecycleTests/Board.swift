@@ -44,7 +44,13 @@ struct Board {
     mutating func wait(_ time: Nanoseconds) -> [Effect] {
         let end = monotonic + time
         var effects: [Effect] = []
+        var turns = 0
         while let deadline = core.nextDeadline, deadline.at <= end {
+            turns += 1
+            guard turns <= 1_000_000 else {
+                Issue.record("the core wants to be woken without end: \(deadline.reason)")
+                break
+            }
             monotonic = max(monotonic, deadline.at)
             effects += handle(.timePassed)
         }

@@ -45,22 +45,25 @@ final class DaemonConnection {
     static func connect(
         to interface: String, at path: String, root: String, loop: DescriptorLoop, patience: Int64 = patience
     ) throws(CommandFailure) -> DaemonConnection {
+        do throws(SystemError) {
+            return DaemonConnection(try dial(path, patience), interface, path, loop, patience)
+        } catch {
+            guard error.errno == .accessDenied, interface == ApplicationInterface.name,
+                let shared = ApplicationInterface.sharedSocket(besides: path)
+            else { throw connectFailure(error.errno, path, root: root) }
+            return try connect(to: interface, at: shared, root: root, loop: loop, patience: patience)
+        }
+    }
+
+    private static func dial(_ path: String, _ patience: Int64) throws(SystemError) -> FileDescriptor {
         let number = linux_unix_socket()
-        guard number >= 0 else { throw .failed(SystemError("socket").text) }
+        guard number >= 0 else { throw SystemError("socket") }
         let socket = FileDescriptor(owning: number)
         _ = linux_unix_set_connect_timeout(number, patience)
-        var path = path
         while linux_unix_connect(number, path) != 0 {
-            let errno = Errno.current
-            if errno == .accessDenied, interface == ApplicationInterface.name,
-                let shared = ApplicationInterface.sharedSocket(besides: path)
-            {
-                path = shared
-                continue
-            }
-            if errno != .interrupted { throw connectFailure(errno, path, root: root) }
+            if Errno.current != .interrupted { throw SystemError("connect", path) }
         }
-        return DaemonConnection(socket, interface, path, loop, patience)
+        return socket
     }
 
     private init(
@@ -93,11 +96,7 @@ final class DaemonConnection {
 
     /// After the loop that was asked has died, or has been replaced: the socket is kept, and the next one answers.
     private func reopen() -> Bool {
-        let number = linux_unix_socket()
-        guard number >= 0 else { return false }
-        let socket = FileDescriptor(owning: number)
-        _ = linux_unix_set_connect_timeout(number, patience)
-        while linux_unix_connect(number, path) != 0 { if Errno.current != .interrupted { return false } }
+        guard let socket = try? Self.dial(path, patience) else { return false }
         closeReason = nil
         connection = Connection(owning: socket, role: .client)
         follow()
